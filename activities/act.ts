@@ -4,14 +4,15 @@ import { refusalOf } from '../src/task/acts.ts';
 import { planRefusal, resultOf } from '../src/commands/act-plan.ts';
 import type { ActionInput } from '../src/task/act-fields.ts';
 import type { ActionEvent, RunningActionName, Said } from '../src/task/acts.ts';
-import { proposedCharge } from '../src/task/situation.ts';
+import { proposedCharge, unsearchableWords } from '../src/task/situation.ts';
 import { attemptAt, isLost } from '../src/task/state.ts';
 import type { EventOf, StateName } from '../src/task/state.ts';
 import { next } from '../src/task/next.ts';
 import type { Task } from '../src/task/record.ts';
 import type { ResultItem } from '../src/task/task.ts';
 import type { SettleFacts } from '../src/money/settle-facts.ts';
-import { linkHeadersOf } from '../src/routing/channels.ts';
+import { isUnsearchable, linkHeadersOf } from '../src/routing/channels.ts';
+import { withInputSeconds } from '../src/routing/measured-facts.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { checkNamedJob } from './find-lost-job.ts';
@@ -19,51 +20,61 @@ import { agreedCharge } from './settlement.ts';
 import { viewOf } from './task-view.ts';
 import type { ActReply, ActRequest } from './types.ts';
 
-/** What an act would do: one of the events that its row names. */
+/** A successful check's result: the event to write, which the table must allow for this action. */
 interface Proposal<Name extends RunningActionName = RunningActionName> extends Said {
   readonly event: EventOf<ActionEvent<Name>>;
-  /** Appended to the sentence in the record. The reply does not have it. */
+  /** A note that is appended to the sentence in the record, but not to the reply. */
   readonly note?: string;
 }
 
-/** Nothing was changed. `message`: a sentence for the operator. */
+/** A refused act, which changed nothing. `message` is a sentence for the operator. */
 interface Refused {
   readonly refused: string;
+}
+
+async function named(request: ActRequest, { cancelRequest }: Deps): Promise<ActRequest> {
+  const { at = request.at, ...said } = (await cancelRequest(request.task)) ?? {};
+  return { ...request, at, input: { ...request.input, ...said } };
+}
+
+/** Users of Temporal's tools choose the id and may reuse it for another kind of act. */
+function earlierAct({ actions = [] }: Task, { id, action }: ActRequest) {
+  return actions.find((record) => record.id === id && record.action === action);
 }
 
 type Deps = ChannelActivityDeps;
 
 /**
- * Operators' acts, and cancellations: checked against the record, and written into it with what they change, before
- * anything acts on them.
+ * Carries out operators' acts and callers' cancellations. Each act is checked against the record, then written into it
+ * together with the change, before anything else happens.
  */
 export function createActOnTask(deps: Deps) {
   const { tasks, requests, slots, keySlots } = deps;
 
   return async function actOnTask(asked: ActRequest): Promise<ActReply> {
-    const request = asked.isCancelRequest === true ? await named(asked) : asked;
+    const request = asked.isCancelRequest === true ? await named(asked, deps) : asked;
     const { task, id, at, action, input } = request;
     const by = request.isCallers === true ? undefined : deps.actorOf({ ...request, by: input.by });
-    // The API keeps what its operators do, and a caller is none.
+    // The API records its own acts, and a caller is not an operator.
     if (by === undefined || by === input.by || input.dry_run === true) return act(request, by);
     const { reason, by: _by, ...fields } = input;
     const sent = { by, via: 'temporal', action, target: task, task, reason, input: fields } as const;
-    return deps.auditLog.keep({ ...sent, key: { id, at } }, () => act(request, by), refusalIn);
+    return deps.auditLog.keep(
+      { ...sent, key: { id, at, isOurs: asked.isCancelRequest === true } },
+      () => act(request, by),
+      refusalIn,
+    );
   };
-
-  async function named(request: ActRequest): Promise<ActRequest> {
-    const said = await deps.cancelRequest(request.task);
-    return { ...request, input: { ...request.input, ...said } };
-  }
 
   async function act(request: ActRequest, by: string | undefined): Promise<ActReply> {
     const { task: id, action, input } = request;
-    // A refusal is followed by no write that could know better.
+    // No later write corrects a refusal, so it must be based on the confirmed record.
     const task = await tasks.confirm(id);
     if (task === undefined) return { done: false, message: 'The task has no record.' };
-    const earlier = task.actions?.find((record) => record.id === request.id);
+    const earlier = earlierAct(task, request);
     if (earlier !== undefined) {
-      // An earlier run of this activity has written it, and may have died then.
+      // An earlier run of this activity may have recorded the act but died before it extended the task's request and
+      // slots.
       await keepAlong(task, request);
       return { done: true, view: viewOf(task), said: { did: { task: earlier.detail, money: '' } } };
     }
@@ -95,7 +106,7 @@ export function createActOnTask(deps: Deps) {
     return { done: true, view: viewOf(stepped.task), said: result };
   }
 
-  /** What its caller wrote, and the places that it has, are kept as long as the task. */
+  /** Extends the retention of the caller's request and of the task's slots along with the task's deadline. */
   async function keepAlong({ id, key, deadlineAt }: Task, { action }: ActRequest): Promise<void> {
     if (action !== 'extend') return;
     await Promise.all([
@@ -127,7 +138,7 @@ function holdStays({ hold }: Task, { currency }: ActRequest): string {
   return `The hold of ${formatAmount(hold, currency)} stays as it is.`;
 }
 
-/** Whether it can be, only the upstream can say when it is asked to. */
+/** Only the upstream knows whether the job can still be cancelled, and it decides only when asked to cancel. */
 function cancel(): Proposal<'cancel'> {
   return {
     event: { kind: 'wanted', stop: 'cancel' },
@@ -146,7 +157,7 @@ function extend(task: Task, request: ActRequest): Proposal<'extend'> {
 function fail({ state, hold }: Task, { currency }: ActRequest): Proposal<'fail'> {
   const event = { kind: 'wanted', stop: 'fail' } as const;
   if (state.at === 'review' && state.why === 'unreleased') {
-    const money = 'Nothing is charged; what the ledger holds for the task stays held until it is repaired.';
+    const money = 'Nothing is charged; the hold stays in the ledger until the ledger is repaired.';
     return { event, task: 'The task fails, whatever the ledger says.', money };
   }
   return {
@@ -156,17 +167,21 @@ function fail({ state, hold }: Task, { currency }: ActRequest): Proposal<'fail'>
   };
 }
 
-function retryNow(task: Task, request: ActRequest): Proposal<'retry_now'> {
+function retryNow(task: Task, request: ActRequest, { channels }: Deps): Proposed<'retry_now'> {
   const money = holdStays(task, request);
   const { at } = task.state;
+  const { channel = '', marker = '' } = attemptAt(task.state, task.attempts) ?? {};
+  if (at === 'asking' && isUnsearchable(channels, { channel, kind: task.kind }))
+    return { refused: unsearchableWords };
+  const search = `The upstream is searched for the marker ${marker}.`;
   const said: Partial<Record<StateName, string>> = {
     pausing: 'The channels of the plan are asked again.',
-    searching: 'The upstream is asked again for the lost job.',
-    asking: 'The upstream is asked again for the lost job.',
+    searching: search,
+    asking: search,
     creating: 'The submission is tried immediately.',
     queued: 'The submission is tried immediately.',
     sending: 'The submission is tried immediately.',
-    stopping: 'The upstream is asked again to end the job.',
+    stopping: 'The upstream is being asked to end the job.',
     review: 'The task is settled again.',
   };
   const resumes = at === 'pausing' || at === 'broken' || isLost(task.state) || at === 'review';
@@ -201,7 +216,7 @@ function resubmit(task: Task, request: ActRequest): Proposal<'resubmit'> {
 
 async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Proposed<'complete'>> {
   const { input, basis } = request;
-  const facts = factsOf(input);
+  const facts = withInputSeconds(factsOf(input), task.inputSeconds);
   const [items, { settlement }] = await Promise.all([
     openResult(task, input, deps),
     agreedCharge(task, facts, { basis, deps }),
@@ -218,10 +233,10 @@ async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Pr
   };
 }
 
-/** A copy of the result is made within this, or the link is delivered as it is. */
+/** The maximum time for copying the result. Afterwards, the vendor's link is delivered. */
 const copyMaxMs = 20_000;
 
-/** Looked at before anybody is charged for it; in a dry run it is not copied. */
+/** Opens the result before anyone is charged for it. A dry run does not copy it. */
 async function openResult(
   task: Task,
   { result_url: url = '', dry_run: isDryRun }: ActionInput,

@@ -2,8 +2,8 @@ import type { Concern } from '../src/task/attention.ts';
 import type { TaskActivityDeps } from './deps.ts';
 
 /**
- * In the record, and in the workflow, which hears of each change once; what it could not hear of is taken back. False:
- * nothing has changed.
+ * Writes or withdraws a concern in the record and signals each change to the workflow once. If the workflow cannot be
+ * reached, reverts the change and throws. Resolves with false if nothing has changed.
  */
 export function createConcerns({ tasks, signals }: Pick<TaskActivityDeps, 'tasks' | 'signals'>) {
   return {

@@ -12,11 +12,14 @@ import type { CallbackActivityDeps } from './deps.ts';
 import { later } from './later.ts';
 import { persistently } from './persistently.ts';
 
-/** From the moment the request leaves; the wait for a connection before that has the same limit of its own. */
+/**
+ * The response time limit, measured from sending the request. Waiting for a connection has a separate limit of the same
+ * length.
+ */
 export const answerWithinMs = 10_000;
-/** Together with twice the response's time limit, below what the activity may take. */
+/** The limit for recording the outcome. It and twice `answerWithinMs` must fit into the activity's timeout. */
 const recordWithinMs = 10_000;
-/** One callback that is owed, with everything that its request needs. */
+/** A callback that is due, with everything needed to send it. */
 export interface OwedCallback extends Pick<Task, 'account' | 'traceparent'> {
   readonly task: string;
   readonly url: string;
@@ -24,24 +27,27 @@ export interface OwedCallback extends Pick<Task, 'account' | 'traceparent'> {
   readonly secrets: readonly string[];
 }
 
-/** What became of one request. */
+/** The outcome of a request. */
 interface SentCallback {
-  /** Number of the request in its round, from 1. */
+  /** The number of the request within its round, counted from 1. */
   readonly n: number;
   readonly state: CallbackState;
-  /** A status, or why there was none. */
+  /** The response's status, or the reason why there was none. */
   readonly heard: string;
 }
 
 /**
- * POSTs what GET answers to the caller's address, signed by the Standard Webhooks specification. 2xx is delivered;
- * anything else is retried on a schedule of hours; 410 stops. The schedule counts requests, not runs of this activity:
- * neither an unavailable database nor a host whose places are taken uses up any of them.
+ * POSTs the body that GET would return to the caller's address, signed according to Standard Webhooks. A 2xx counts as
+ * delivered, and a 410 stops the series. All other outcomes are retried on a schedule of several hours. The schedule
+ * counts requests, not runs of this activity, so an unavailable database or a busy host does not use up any requests.
  */
 export function createDeliverCallback(deps: CallbackActivityDeps) {
   const { findOwed, send } = createCallbackRequests(deps);
 
-  /** What it needs cannot be read, such as a secret whose key is gone: it is listed as failing, and uses up no request. */
+  /**
+   * Handles a request that cannot be built, for example because a sealed secret's key is missing. Marks the callback as
+   * failing without using up a request.
+   */
   async function unsendable(task: string, round: string, err: unknown): Promise<never> {
     const unsent = { at: deps.now(), durationMs: 0, error: 'not_sent' };
     if (!deps.tasks.isOutage(err) && (await deps.tasks.noteUnsent(task, round, unsent)))
@@ -61,7 +67,7 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     }
     const owed = await findOwed(task).catch((error: unknown) => unsendable(task, round, error));
     if (owed === undefined) return;
-    // Before the attempt is counted: waiting for others' requests is not an attempt.
+    // Take the place before counting the attempt, because queueing behind other requests does not count as one.
     const place = await deps.places.take(new URL(owed.url).origin, owed.account);
     if (!place.isGranted) throw later('CallbackHostBusy', hostBusy, place.afterMs);
     const sent = await send(owed, round).finally(() => place.leave());
@@ -81,13 +87,13 @@ const hostBusy =
 export function createCallbackRequests(deps: CallbackActivityDeps) {
   return { findOwed, send };
 
-  /** Undefined: no callback is owed. */
+  /** Finds the task's due callback. Returns undefined if none is due. */
   async function findOwed(taskId: string): Promise<OwedCallback | undefined> {
     const [task, stored] = await Promise.all([endedTask(taskId), deps.requests.find(taskId)]);
     const url = stored?.callbackUrl;
     if (task === undefined) return undefined;
     if (url === undefined) {
-      // What its caller wrote is no longer kept.
+      // The stored request, which contained the address, has been deleted.
       await deps.tasks.oweNothing(taskId);
       return undefined;
     }
@@ -97,20 +103,26 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
     return { task: taskId, account, url, body: deps.present(task), secrets, ...defined({ traceparent }) };
   }
 
-  /** Before it has ended there is no callback: a record that is too old to know of the end is looked at anew. */
+  /**
+   * Returns the task once it has ended. Rereads a cached record of an unfinished task, because only an ended task has a
+   * callback to deliver.
+   */
   async function endedTask(id: string): Promise<Task | undefined> {
     const seen = await deps.tasks.look(id);
     return seen === undefined || isTerminal(seen.status) ? seen : deps.tasks.confirm(id);
   }
 
-  /** One request, counted before it leaves. Undefined: this round has delivered already, or was replaced. */
+  /**
+   * Counts and then sends one request. Returns undefined if this round has already delivered the callback or has been
+   * replaced.
+   */
   async function send(owed: OwedCallback, round: string): Promise<SentCallback | undefined> {
     const { task, url } = owed;
     const target = new URL(url).origin;
     const n = await deps.tasks.beginCallback({ task, round, target });
     if (n === undefined) return undefined;
     if (n > callbackTriesMax) {
-      // The last attempt was begun and its process died.
+      // The process that began the last attempt has died.
       await deps.tasks.abandonCallback(task, round);
       return { n, state: 'gave_up', heard: 'no answer' };
     }

@@ -1,8 +1,12 @@
-import type { ChannelAnswer, ChannelCall } from '../src/images/call-channel.ts';
+import type { Walked } from '../src/base/walk.ts';
+import type { UpkeepFailureStore } from '../src/store/upkeep-failures.ts';
+import type { ImagesForTasks } from '../src/images/images-for-tasks.ts';
+import type { UnstoredImages } from '../src/images/unstored-images.ts';
 import type { KeepImages } from '../src/models/stored-media.ts';
 import type { Logger } from '../src/observability/log.ts';
 import type { Metrics } from '../src/observability/metrics.ts';
 import type { Channels } from '../src/routing/channels.ts';
+import type { StorageRefusal } from '../src/routing/storage-room.ts';
 import type { ChargeBook } from '../src/capacity/charge-book.ts';
 import type { HostPlaces } from '../src/capacity/host-places.ts';
 import type { RenderClock } from '../src/capacity/render-clock.ts';
@@ -15,6 +19,7 @@ import type { TaskPort } from '../src/commands/task-port.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import type { KeySlotStore } from '../src/store/key-slots.ts';
 import type { MeasureResult } from '../src/routing/measured-facts.ts';
+import type { MeasureVideos } from '../src/routing/measured-plan.ts';
 import type { VideoShape } from '../src/models/video-shapes.ts';
 import type { Deliver } from '../src/routing/delivery.ts';
 import type { RequestStore } from '../src/store/requests.ts';
@@ -32,7 +37,7 @@ import type { SubmitLimiter } from '../src/capacity/submit-limiter.ts';
 import type { ChannelPoller } from '../src/polling/status-pollers.ts';
 import type { ActRequest, Woken } from './types.ts';
 
-/** What all activities depend on. Built by src/worker.ts. */
+/** The dependencies of all activities, built by src/worker.ts. */
 interface ActivityDeps {
   readonly tasks: TaskStore;
   readonly requests: RequestStore;
@@ -43,95 +48,107 @@ interface ActivityDeps {
 export interface TaskActivityDeps extends ActivityDeps {
   readonly ledger: Ledger;
   readonly channels: Channels;
-  /** Gives back what a task holds that has ended, or that has left a channel. */
+  /** Releases a task's slots when it has ended or left a channel. */
   readonly slots: Pick<SlotKeeper, 'release'>;
   readonly keySlots: Pick<KeySlotStore, 'release'>;
   readonly workflows: WorkflowLookup;
   readonly workers: () => Promise<Pick<Service, 'unserved'>>;
   readonly signals: TaskSignals;
-  /** False: this process could not load the configuration that was published last. */
+  /** Returns false if this process failed to load the newest published configuration. */
   readonly isConfigCurrent: () => boolean;
+  /** Returns false while a jump of the database's clock is unresolved. */
+  readonly isTimeRight: () => boolean;
   readonly abandonCreation: AbandonCreation;
-  /** Starts the workflow of a task. Repeatable. */
+  /** Starts the task's workflow. Idempotent. */
   readonly start: TaskPort['start'];
-  /** Returns what the running configuration adds to the record in the input of a task's workflow. */
+  /** Returns what a task's workflow needs from the running configuration in addition to the record. */
   readonly termsOf: (model: string) => Pick<TaskTerms, 'currency' | 'expectedSeconds'>;
-  /** Starts the delivery of the callback of a task that has ended without its workflow. Repeatable. */
+  /** Starts the callback delivery for a task that ended without its workflow. Idempotent. */
   readonly owedCallback: (task: string) => Promise<void>;
-  /** What else the reconciler repairs, in order. */
+  /** The reconciler's further repairs, in order. */
   readonly upkeep: readonly UpkeepStep[];
+  readonly upkeepFailures: Pick<UpkeepFailureStore, 'note'>;
   readonly metrics: Pick<Metrics, 'countEnded' | 'countMargin'>;
   readonly charges: Pick<ChargeBook, 'note'>;
 }
 
 export interface UpkeepStep {
   readonly name: string;
-  /** How many things it repaired. */
-  readonly run: () => Promise<number>;
+  /** Resolves with the number of items repaired and the number that could not be. */
+  readonly run: () => Promise<number | Walked>;
 }
 
 export interface ChannelActivityDeps extends ActivityDeps {
   readonly channels: Channels;
   readonly gate: SubmitGate;
-  /** What a task holds is kept as long as the task. */
+  /** Extends a task's slots along with its deadline. */
   readonly slots: Pick<SlotKeeper, 'keepUntil'>;
   readonly keySlots: Pick<KeySlotStore, 'keepUntil'>;
-  /** Rejects while MongoDB is away. */
+  /** Rejects while MongoDB is unavailable. */
   readonly deliver: Deliver;
   readonly measure: MeasureResult;
-  /** Finds the shape that a rendered video of this size has for the channel's model. */
+  readonly measureVideos: MeasureVideos;
+  /** Finds the shape of the channel's model that matches a rendered video of this size. */
   readonly shapeOf: (
     job: { readonly model: string; readonly channel: string },
     size: string,
   ) => VideoShape | undefined;
-  /** Asks a channel that answers with the images. Rejects only for what is a fault of ours. */
-  readonly renderImages: (call: ChannelCall) => Promise<ChannelAnswer>;
-  /** Absent: there is no storage of our own, and no result is copied. */
+  /** Calls a channel whose response contains the images. Rejects only if the gateway itself is at fault. */
+  readonly renderImages: ImagesForTasks['render'];
+  /** Stores copies of images. Undefined if we have no storage of our own, in which case results are not copied. */
   readonly keepImages?: KeepImages;
-  /** The request with the upstream's addresses for our files. Throws UpstreamError. */
+  /** The images that this worker has rendered but not stored yet. */
+  readonly unstoredImages: UnstoredImages;
+  /** Resolves with the reason why our storage accepts no files at the moment. Undefined if it accepts them. */
+  readonly storageRefusal: StorageRefusal;
+  /** Returns the request with our files replaced by their upstream addresses. Throws UpstreamError. */
   readonly registerFiles: Uploads['register'];
-  /** For callers who watch a render. */
+  /** The partial images for callers who watch the rendering. */
   readonly partialImages: Pick<PartialImageStore, 'write'>;
-  /** Returns why the channel's link does not lead to a file, or undefined if it does. */
+  /** Returns why the channel's link does not lead to a file. Undefined if it does. */
   readonly canOpen: (channel: string, url: string) => Promise<string | undefined>;
-  /** One per channel and credential of this process. */
+  /** Returns a credential's limiter. The process has one per channel and credential. */
   readonly submitLimiter: (candidate: RouteCandidate) => SubmitLimiter;
   readonly signals: TaskSignals;
-  /** What is known of render times, and what is learned of them. */
+  /** The usual render times, which every completed render updates. */
   readonly renders: Pick<RenderClock, 'times' | 'learn'>;
-  /** For attempts that stay while the end of a render is near. */
+  /** The places for attempts that remain open and poll because a render is about to end. */
   readonly stays: Pick<StayPlaces, 'enter' | 'isFull' | 'returnInMs'>;
   readonly poller: (candidate: RouteCandidate, kind: TaskKind) => ChannelPoller;
-  /** Of the configuration in force. */
+  /** Returns the currency of the active configuration. */
   readonly currency: () => string;
-  /** Where upstreams reach us; absent: they cannot. */
+  /** The address at which upstreams can reach us. Undefined if they cannot. */
   readonly publicUrl?: string;
-  /** Who sent an operator's act; `by`: who says to. */
+  /** Determines who sent an operator's act. `by` is the name given in the act itself. */
   readonly actorOf: (act: Pick<ActRequest, 'id' | 'task' | 'action'> & Pick<ActionInput, 'by'>) => string;
-  /** Who cancelled the task's workflow, as far as that is known. */
-  readonly cancelRequest: (task: string) => Promise<Partial<Pick<ActionInput, 'by' | 'reason'>> | undefined>;
+  /** Finds who cancelled the task's workflow and when, as far as Temporal knows. */
+  readonly cancelRequest: (
+    task: string,
+  ) => Promise<(Pick<Partial<ActionInput>, 'by' | 'reason'> & { readonly at?: number }) | undefined>;
   readonly auditLog: AuditLog;
   readonly random: () => number;
-  /** A clock of this process that nobody sets. Milliseconds. */
+  /** The process's monotonic clock in milliseconds, unaffected by changes to the system time. */
   readonly monotonic: () => number;
 }
 
-/** What the workflow of a task hears of, while there is one. */
+/** Signals from other processes to a task's workflow, if it still has one. */
 export interface TaskSignals {
-  /** Shows a concern; undefined: it has passed. */
+  /** Sets the task's concern. Undefined clears it. */
   concern(task: string, concern: Concern | undefined): Promise<void>;
-  /** Nobody serves these channels: one that still has to be submitted asks others. */
+  /**
+   * Reports that no worker serves these channels, so that a task can move to others if it has not been submitted yet.
+   */
   unserved(task: string, channels: readonly string[]): Promise<void>;
 }
 
 export interface CallbackActivityDeps extends ActivityDeps {
-  /** The account's signing secrets, newest first: `whsec_…`. */
+  /** Returns the account's signing secrets (`whsec_…`), newest first. */
   readonly webhookSecrets: (account: string) => Promise<readonly string[]>;
-  /** Of this process: how many requests one host may have at a time. */
+  /** Limits this process's concurrent requests per host. */
   readonly places: HostPlaces;
-  /** One POST to an address that a caller chose, under the Safety rules; throws when no answer came. */
+  /** POSTs once to a caller's address, subject to the Safety rules. Throws if there was no response. */
   readonly post: PostCallback;
-  /** The body of GET, as JSON text. */
+  /** Returns the task as JSON text, exactly as GET would. */
   readonly present: (task: Task) => string;
 }
 
@@ -145,19 +162,18 @@ export type PostCallback = (
   task: string,
 ) => Promise<{ readonly status: number }>;
 
-/** What the reconciler asks Temporal. */
-/** `heard`: the attempt lives, and has sent these details since. */
+/** `heard`: the attempt is alive and has since sent a heartbeat with these details. */
 export type TriedNow = Woken | { readonly kind: 'heard'; readonly details: unknown };
 
+/** The reconciler's queries to Temporal. */
 export interface WorkflowLookup {
-  /** Ids of every task workflow that runs, a little behind. */
+  /** Yields the ids of all running task workflows. May be slightly out of date. */
   running(): AsyncIterable<string>;
-  /** Ids of running task workflows whose last steps have failed, or timed out, one after the other. */
+  /** Yields the ids of running task workflows whose most recent workflow tasks have all failed or timed out. */
   failing(): AsyncIterable<string>;
-  /** Whether a workflow of this id is running. */
   isRunning(id: string): Promise<boolean>;
-  /** Returns the state of the workflow's last run. Undefined: Temporal does not know the workflow. */
+  /** Returns the state of the workflow's last run. Undefined if Temporal does not know the workflow. */
   find(id: string): Promise<'running' | 'closed' | undefined>;
-  /** Ends the back-off of a task's activity, and follows what comes of it for some seconds. */
+  /** Cuts short the back-off of a task's activity and watches the result for a few seconds. */
   tryNow(task: string, activity: string): Promise<TriedNow>;
 }

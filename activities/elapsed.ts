@@ -1,8 +1,8 @@
 import { Context } from '@temporalio/activity';
 
 /**
- * How long the activity had been under way when its attempt began, at least: both times are of the server's clock. What
- * the attempt waited in its queue is left out. Milliseconds.
+ * Returns the activity's minimum age when its attempt began, in milliseconds. Both times come from the server's clock.
+ * Excludes the attempt's time in its queue.
  */
 export function elapsedBefore(): number {
   const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
@@ -10,8 +10,8 @@ export function elapsedBefore(): number {
 }
 
 /**
- * Call it at the start of an attempt. The returned function gives a lower bound of the activity's age in milliseconds. The
- * time of this attempt is measured with a monotonic clock.
+ * Call this at the start of an attempt. The returned function returns the activity's minimum age in milliseconds. A
+ * monotonic clock measures the attempt's own duration.
  */
 export function countElapsed(monotonic: () => number): () => number {
   const before = elapsedBefore();

@@ -1,3 +1,5 @@
+import type { SubmitRefusal } from '../src/capacity/submit-gate.ts';
+import type { Send } from '../src/capacity/through-circuits.ts';
 import { wasLost } from '../src/task/attempt.ts';
 import type { Task } from '../src/task/record.ts';
 import { openTo, restsOverInMs, withoutResting } from '../src/task/rounds.ts';
@@ -11,20 +13,21 @@ import type { SubmitInput } from './types.ts';
 
 interface Entering {
   readonly input: SubmitInput;
-  /** Longest that the submission may take. */
+  /** The maximum duration of the submission, in milliseconds. */
   readonly submitMs: number;
-  /** This run is not the first that asks. */
+  /** Whether an earlier run has already asked for a slot. */
   readonly hasWaited: boolean;
+  readonly send: Send<Task>;
 }
 
-/** Undefined: it may be sent. The channel is full, or its circuit is open: nothing is sent. */
+/** Sends the task, unless the channel is full or its circuit is open. */
 export async function enterChannel(
   task: Task,
-  { input, submitMs, hasWaited }: Entering,
+  { input, submitMs, hasWaited, send }: Entering,
   deps: ChannelActivityDeps,
-): Promise<Task | undefined> {
+): Promise<Task> {
   const { id, account, model, deadlineAt, createdAt, resting } = task;
-  const refusal = await deps.gate.enter({
+  const asking = {
     task: id,
     account,
     model,
@@ -32,14 +35,21 @@ export async function enterChannel(
     createdAt,
     wasLost: wasLost(task),
     candidate: input.candidate,
-    // Room at a channel that has named a later time is none: the task waits here for its turn.
+    // Do not move to a channel that asked to be retried later. Until then, the task waits in this queue.
     candidates: withoutResting(openTo(task), resting, elapsedBefore()),
     hasWaited,
     submitMs,
-  });
-  switch (refusal?.kind) {
-    case undefined:
-      return undefined;
+  };
+  const passed = await deps.gate.pass(asking, send);
+  return 'sent' in passed ? passed.sent : turnedAway({ input, task }, passed.refused, deps);
+}
+
+async function turnedAway(
+  { input, task }: Pick<Entering, 'input'> & { readonly task: Task },
+  refusal: SubmitRefusal,
+  deps: ChannelActivityDeps,
+): Promise<Task> {
+  switch (refusal.kind) {
     case 'elsewhere': {
       const message = 'Another channel has room.';
       const wait = { cause: 'slot', ...input.candidate } as const;

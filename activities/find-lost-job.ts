@@ -16,12 +16,12 @@ import { recordAcceptance } from './submit-answer.ts';
 import { viewOf } from './task-view.ts';
 import type { TaskView } from './types.ts';
 
-/** How far the upstream's timestamp of a job may differ from the attempt's. */
+/** The maximum difference between the upstream's timestamp of a job and the attempt's, in milliseconds. */
 const clockSkewMs = 120_000;
 
 /**
- * Looks for the job of a submission whose response was lost, by the marker that it carried. Throws (and is retried) while
- * an upstream that can list does not show it yet.
+ * Searches for a lost submission's job by the submission's marker. Throws, and is retried, as long as an upstream that
+ * can list its jobs does not list this one.
  */
 export function createFindLostJob(deps: ChannelActivityDeps) {
   return async function findLostJob(id: string, rev?: number): Promise<TaskView> {
@@ -41,7 +41,10 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
   };
 }
 
-/** The upstream's jobs that carry the attempt's marker. Undefined: it cannot list them, or the request is gone. */
+/**
+ * Returns the upstream's jobs that have the attempt's marker. Undefined if it cannot list them or the request has been
+ * deleted.
+ */
 async function findJobsOf(
   task: Task,
   attempt: Attempt,
@@ -62,8 +65,8 @@ async function findJobsOf(
 }
 
 /**
- * The job that an operator names for a lost submission. Refuses one that the upstream does not know or cannot be asked
- * about, that is not this task's, or that another task has.
+ * Checks a job that an operator specified for a lost submission. Refuses a job that the upstream does not know or
+ * cannot be asked about, that belongs to another request, or that another task already has.
  */
 export async function checkNamedJob(
   task: Task,
@@ -85,7 +88,7 @@ export async function checkNamedJob(
     const listed = jobs?.find(({ operation }) => operation.id === id)?.operation;
     const operation = listed ?? { id };
     const { state } = await withHeartbeat(provider.status(operation, context(config.timeouts.poll_ms)));
-    // Where the upstream lists jobs by what we mark them with, one that is not in the list is somebody else's.
+    // If the upstream lists jobs by our marker, a job that is missing from the list belongs to another request.
     return jobs !== undefined && listed === undefined
       ? { refused: `The job ${id} exists at ${channel}, but was not made by this task’s submission.` }
       : { operation, state };

@@ -22,9 +22,10 @@ type SucceededTask = Task & { readonly outcome: Extract<Task['outcome'], { kind:
 type Decision = EventOf<'ended' | 'reviewed'>;
 
 /**
- * The money first, then the end in the record: a crash between the two repeats the step, and the ledger answers with the
- * entry that is there. What the ledger says wins: a task that was released can no longer succeed. Throws for outages
- * alone: whatever cannot be computed or written for what it is becomes a question to a person.
+ * Moves the money, then writes the outcome into the record. After a crash in between, the step is repeated and the
+ * ledger returns the existing entry. The ledger is authoritative: a task whose hold was released can no longer succeed.
+ * Throws only during outages. If the charge cannot be computed, or the ledger rejects the outcome, asks an operator to
+ * decide.
  */
 export function createFinishTask(deps: TaskActivityDeps) {
   const { tasks, ledger, log, metrics } = deps;
@@ -34,7 +35,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
     const { state } = task;
     const isDecided = state.at === 'ended' || state.at === 'review';
     if (state.at !== 'ending' && !isDecided) return viewOf(task);
-    // An earlier run may have written what is decided, and given nothing back.
+    // An earlier run may have written the decision but not released the slots.
     const after = isDecided ? task : await step(task, await decide(task, state.ending, finish.basis));
     await Promise.all([
       deps.slots.release(task.id),
@@ -72,7 +73,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
     const why = approved === true ? undefined : reasonToReview(task, agreed, basis);
     const cost = await upstreamCostOf(task, { basis, deps });
     if (why !== undefined) {
-      // After a reset the charge may have been accepted and settled before.
+      // After a workflow reset, the charge may already have been accepted and settled.
       const entries = await ledger.entriesOfTask(task.id);
       const isClosed = entries.some(({ kind }) => kind === 'settle' || kind === 'release');
       if (!isClosed) return { kind: 'reviewed', charge, why };
@@ -87,7 +88,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
       upstream: cost,
       ...defined({ note: settlement.estimated ? 'estimated: the upstream reported no usage' : undefined }),
     });
-    // Nothing is held: nothing can be charged.
+    // Without a hold, nothing can be charged.
     if (closed.closed === 'no_hold') return fail(task, taskFailures.interrupted, basis);
     const { upstream } = closed.entry;
     if (closed.closed === 'settled' && !closed.replayed) {
@@ -103,10 +104,10 @@ export function createFinishTask(deps: TaskActivityDeps) {
     const cost = await upstreamCostOf(task, { basis, deps });
     const note = 'the task has failed';
     const done = await ledger.void({ account, task: id, note, upstream: cost });
-    // Of a repeat the books may know less than the record does by now.
+    // When the step is repeated, the record may contain facts that the ledger does not have.
     const { closed, charged: charge, upstream } = done;
     if (closed !== 'settled') return failed(task, error, upstream);
-    // The task was paid before (a workflow reset, a repair): it stays what it was.
+    // The task has already been charged, by a run before a reset or by a repair. Keep that charge.
     return succeeded({ charge, chargeEstimated: false, ...defined({ upstream }) });
   }
 
@@ -120,7 +121,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
 
   function noteEnd({ id: task, channel, status, charge }: Task, event: EventOf<'ended'>): void {
     if (status !== event.status) {
-      log.error({ task, status, outcome: event.status }, 'a task could not be shown as it ended');
+      log.error({ task, status, outcome: event.status }, 'the status of a task differs from its outcome');
       return;
     }
     log.info({ task, status, amount: charge }, 'a task has ended');
@@ -144,7 +145,7 @@ function failed(task: Task, error: TaskError | undefined, upstream?: UpstreamCos
   };
 }
 
-/** Why a person has to decide about the charge. */
+/** Returns why an operator must decide on the charge. */
 function reasonToReview(
   { kind, hold: held, outcome }: SucceededTask,
   { settlement: { amount, facts }, isBeyond }: TaskCharge,
@@ -155,7 +156,7 @@ function reasonToReview(
   if (!asksAnybody(price)) return undefined;
   if (isBeyond) return 'beyond_request';
   const { usage, incredible } = outcome.facts;
-  // An image may be made of many more tokens than it has.
+  // Generating an image may take many more tokens than the image itself contains.
   const isContradictory =
     kind === 'video' &&
     usage !== undefined &&
@@ -165,7 +166,7 @@ function reasonToReview(
 
 function upstreamError({ outcome, attempts }: Task): TaskError {
   if (outcome?.kind === 'failed') return { code: 'provider_error', ...saidIn(outcome), ...outcome.failure };
-  // A job that was to be replaced, and no channel accepted another one: its words stand in its attempt.
+  // No channel accepted a replacement for the failed job. Its attempt contains the reason for the failure.
   const attempt = attempts.findLast(isUpstreamFailure);
   if (attempt === undefined) return taskFailures.upstream;
   const { code = '', message = '', failure } = attempt;

@@ -6,9 +6,12 @@ import type { OwedCallback } from './deliver-callback.ts';
 import type { CallbackActivityDeps } from './deps.ts';
 import type { FirstCallback } from './types.ts';
 
-/** A workflow task, and what else that workflow has to say, waits for the receiver this long. */
+/** The maximum time that the workflow, and all its other work, waits for the receiver. */
 const promptMs = 1_500;
-/** From the handing over of a request that is still unanswered: it may wait for a connection, and then for its answer. */
+/**
+ * The maximum time from handing over a request to its outcome: the wait for a connection plus the wait for the
+ * response.
+ */
 const unansweredMs = 2 * answerWithinMs + 5_000;
 
 export interface FirstCallbackDeps extends CallbackActivityDeps {
@@ -17,10 +20,10 @@ export interface FirstCallbackDeps extends CallbackActivityDeps {
 }
 
 /**
- * The first request of a callback, in the worker that ended the task: it costs no activity. Only for hosts of which a
- * prompt answer is expected; all others, and every later request, are the `deliverCallback` activity's. Both count
- * and record their requests in the same document, so the schedule continues where this leaves it. A request that is
- * not answered at once is not cut off: it records its own answer, and the activity finds it there.
+ * Makes a callback's first request in the worker that ended the task, so that no extra activity is needed. Applies only
+ * to hosts that are expected to respond promptly. The `deliverCallback` activity handles all other hosts and all later
+ * requests. Both count and record their requests in the same document, so they share a schedule. A slow request is not
+ * cut off: it records its own outcome, which the activity then finds.
  */
 export function createFirstCallback(deps: FirstCallbackDeps) {
   const { findOwed, send } = createCallbackRequests(deps);
@@ -44,11 +47,11 @@ export function createFirstCallback(deps: FirstCallbackDeps) {
     try {
       const sent = await send(owed, ownCallbackRound);
       wasPrompt = sent?.state === 'delivered' && deps.now() - since < promptMs;
-      // An earlier run of this step has delivered it, or an operator's redelivery is at work.
+      // An earlier run of this step has delivered the callback, or an operator's redelivery is in progress.
       if (sent === undefined) return { state: 'delivered' };
       return sent.state === 'pending' ? dueAfter(sent.n) : { state: sent.state };
     } catch {
-      // The database did not answer, and the request may have left.
+      // The database did not respond, and the request may have been sent.
       return dueAfter(1);
     } finally {
       call.leave(wasPrompt);

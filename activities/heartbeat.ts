@@ -1,20 +1,23 @@
 import { Context } from '@temporalio/activity';
 
-/** Of the activity's heartbeat timeout: three may be lost. */
+/**
+ * The interval between heartbeats as a share of the activity's heartbeat timeout. Up to three heartbeats may be lost.
+ */
 const sharePerHeartbeat = 0.27;
 /**
- * Of the activity's heartbeat timeout: with what another part of the attempt may have left unsaid before, and the ten
- * seconds for which the client repeats a request that failed, it stays below the whole.
+ * The same share for long attempts. It leaves time for an earlier part of the attempt without heartbeats, and for a
+ * client that retries a failed request for ten seconds.
  */
 const rareShare = 0.5;
-/** Of an activity that does not say its timeout. */
+/** The default for an activity without a heartbeat timeout. */
 const timeoutDefaultMs = 15_000;
-/** Work that ends sooner sends no heartbeat, which is a write on the server. */
+/** The minimum duration of work that sends a heartbeat, because each heartbeat is a write on the server. */
 const rememberAfterMs = 250;
 
 /**
- * Shows the server that this worker is alive while the work continues; the heartbeat timeout detects a dead one.
- * `details` reach the next attempt, if the work takes longer than a moment; absent, those of the last one stay.
+ * Sends heartbeats during the work. Without them, the server considers this worker dead after the heartbeat timeout.
+ * `details` are passed to the next attempt, unless the work ends almost immediately. If omitted, the previous attempt's
+ * details are kept.
  */
 export async function withHeartbeat<Result>(work: Promise<Result>, details?: unknown): Promise<Result> {
   const context = Context.current();
@@ -25,13 +28,13 @@ export async function withHeartbeat<Result>(work: Promise<Result>, details?: unk
 }
 
 interface RareHeartbeat {
-  /** Asked each time; the last of them reach the next attempt. */
+  /** Called for each heartbeat. The latest result is passed to the next attempt. */
   readonly details: () => unknown;
-  /** No heartbeat is sent then. */
+  /** While this returns true, no heartbeat is sent. */
   readonly isQuiet: () => boolean;
 }
 
-/** The same for an attempt that stays for long: as few heartbeats as its timeout allows. */
+/** Like `withHeartbeat`, but for long attempts. Sends as few heartbeats as the timeout allows. */
 export async function withRareHeartbeat<Result>(
   work: Promise<Result>,
   { details, isQuiet }: RareHeartbeat,

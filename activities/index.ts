@@ -19,7 +19,7 @@ export interface WorkerDeps {
   readonly callbacks: FirstCallbackDeps;
 }
 
-/** Run by the `tasks` queue's worker: all that a task needs to come to an end. */
+/** Creates the activities of the `tasks` queue's worker, which take a task from its record to its end. */
 export function createTaskActivities({ tasks, channels, callbacks }: WorkerDeps): TaskActivities {
   return {
     ...createTaskSteps(tasks),
@@ -33,12 +33,12 @@ export function createTaskActivities({ tasks, channels, callbacks }: WorkerDeps)
   };
 }
 
-/** Run by the worker of each channel's queue. */
+/** Creates the activities of the worker on each channel's queue. */
 export function createChannelActivities(deps: ChannelActivityDeps): ChannelActivities {
   return { submit: createSubmit(deps), poll: createPoll(deps) };
 }
 
-/** Run by the `callbacks` queue's worker. */
+/** Creates the activities of the worker on the `callbacks` queue. */
 export function createCallbackActivities(deps: CallbackActivityDeps): CallbackActivities {
   return { deliverCallback: createDeliverCallback(deps) };
 }

@@ -2,8 +2,8 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { defined } from '../src/base/defined.ts';
 
 /**
- * The failure that is a wait: nobody's fault, and the activity runs again after it. `afterMs` absent: as its retry rule
- * says. A wait is a timer on the server and occupies nothing here.
+ * Creates a failure that only makes the activity wait. The activity runs again after `afterMs`, or according to its
+ * retry policy. The wait is a timer on the server and uses no resources here.
  */
 export function later(type: string, message: string, afterMs?: number): ApplicationFailure {
   return ApplicationFailure.create({

@@ -2,31 +2,41 @@ import type { Task } from '../src/task/record.ts';
 import { isIdle } from '../src/task/state.ts';
 import type { TaskActivityDeps } from './deps.ts';
 import { viewOf } from './task-view.ts';
-import type { TaskActivities } from './types.ts';
+import type { TaskActivities, TaskView } from './types.ts';
 
-/** How the workflow reads and writes the record. */
+/** The steps that read and write the record on behalf of the workflow. */
 export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'lookAtTask' | 'stepTask'> {
   const { tasks, ledger, log } = deps;
   return {
     async lookAtTask(id, account) {
       tasks.forget(id);
       const task = await tasks.look(id);
-      if (task !== undefined) return viewOf(await withoutGoneChannels(task));
-      // Whatever was held for it, nobody can settle: a hold without a record is given back.
+      if (task !== undefined) return timed(await withoutGoneChannels(task));
+      // A hold without a record can never be settled, so release it.
       log.error({ task: id }, 'a task has a workflow and no record');
       await ledger.void({ account, task: id, note: 'the task has no record' });
       return viewOf(task);
     },
 
     async stepTask(id, event) {
-      if (event.kind === 'skipped') return viewOf(await skip(id, event.channels));
+      // After a clock jump, the deadline may or may not have passed, so the workflow asks again later.
+      if (event.kind === 'wanted' && event.stop === 'expire' && !deps.isTimeRight())
+        return timed(await tasks.look(id));
+      if (event.kind === 'skipped') return timed(await skip(id, event.channels));
       const { task } = await tasks.step(id, event);
       const beginsRound = task !== undefined && event.kind === 'resumed';
-      return viewOf(beginsRound ? await withoutGoneChannels(task) : task);
+      return timed(beginsRound ? await withoutGoneChannels(task) : task);
     },
   };
 
-  /** Nobody serves the queue of a channel that the configuration lacks: the next one is asked at once. */
+  function timed(task: Task | undefined): TaskView {
+    if (task === undefined || !deps.isTimeRight()) return viewOf(task);
+    return { ...viewOf(task), remainingMs: task.deadlineAt - deps.now() };
+  }
+
+  /**
+   * Skips channels that are no longer configured. No worker serves their queues, so the task would wait there forever.
+   */
   async function withoutGoneChannels(task: Task): Promise<Task> {
     if (!isIdle(task.state)) return task;
     const gone = await goneOf(task.state.left.map(({ channel }) => channel));
@@ -35,7 +45,7 @@ export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'l
     return (await skip(task.id, gone)) ?? task;
   }
 
-  /** Nobody else gives back what the task has at these channels. */
+  /** Skips these channels. Also frees the task's slots there, because nothing else would. */
   async function skip(id: string, channels: readonly string[]): Promise<Task | undefined> {
     const { ok, task } = await tasks.step(id, { kind: 'skipped', channels });
     if (!ok) return task;
@@ -46,7 +56,10 @@ export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'l
     return task;
   }
 
-  /** A process that could not load the newest configuration knows less than others, which may serve what it lacks. */
+  /**
+   * Returns the channels that are no longer configured. If this process could not load the newest configuration,
+   * returns only those that no worker serves, because another worker may serve the rest.
+   */
   async function goneOf(left: readonly string[]): Promise<readonly string[]> {
     const unknown = left.filter((channel) => deps.channels(channel) === undefined);
     if (unknown.length === 0 || deps.isConfigCurrent()) return unknown;

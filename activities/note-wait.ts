@@ -3,8 +3,8 @@ import type { NewWait } from '../src/task/wait.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 
 /**
- * Records what a task waits for, so that GET can show it. Writes a wait that is already recorded only if the time of
- * the next try has changed. Never throws, because a failure to record a wait must not stop a submission.
+ * Records what a task is waiting for, so that GET can show it. Rewrites a recorded wait only if the next try's time has
+ * changed. Never throws, because a failure to record a wait must not stop a submission.
  */
 export async function noteWait(
   { id: task, state }: Pick<Task, 'id' | 'state'>,
@@ -12,7 +12,7 @@ export async function noteWait(
   { tasks, log }: Pick<ChannelActivityDeps, 'tasks' | 'log'>,
 ): Promise<void> {
   const write = async () => {
-    // A task that waits has begun, so its creation can no longer be abandoned.
+    // A waiting task has begun, so its creation can no longer be abandoned.
     if (state.at === 'creating') await tasks.step(task, { kind: 'begun' });
     await tasks.setWait(task, wait);
   };

@@ -7,8 +7,9 @@ import type { ProviderContext, TaskProvider } from '../src/providers/provider.ts
 import { ChannelGoneError, hasCredential, taskProviderFor } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { later } from './later.ts';
+import { timeLimit } from '../src/process/running-time.ts';
 
-/** A candidate with everything that a call to its upstream needs. */
+/** A candidate with everything needed to call its upstream. */
 export interface UpstreamTarget {
   readonly config: ChannelConfig;
   readonly provider: TaskProvider<GenerationRequest>;
@@ -18,7 +19,7 @@ export interface UpstreamTarget {
 type TargetDeps = Pick<ChannelActivityDeps, 'channels'>;
 type Owner = Pick<Task, 'id' | 'kind' | 'model'>;
 
-/** ChannelGoneError: the running configuration lacks the channel, its credential or its capability. */
+/** Throws ChannelGoneError if the running configuration no longer has the channel, its credential or its capability. */
 export function openTarget(
   { channels }: TargetDeps,
   { id: task, kind, model }: Owner,
@@ -28,18 +29,18 @@ export function openTarget(
   const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
   if (channel === undefined || provider === undefined) return new ChannelGoneError(id);
   if (!hasCredential(channel, credential)) return new ChannelGoneError(id, credential);
-  const context = (ms: number) => ({ ...channel.context(credential, model, AbortSignal.timeout(ms)), task });
+  const context = (ms: number) => ({ ...channel.context(credential, model, timeLimit(ms)), task });
   return { config: channel.config, provider, context };
 }
 
-/** The same, for activities that are retried until the configuration has the channel again. */
+/** Like `openTarget`, but for activities that are retried until the configuration has the channel again. */
 export function requireTarget(deps: TargetDeps, task: Owner, candidate: RouteCandidate): UpstreamTarget {
   const opened = openTarget(deps, task, candidate);
   if (opened instanceof ChannelGoneError) throw channelGone(opened);
   return opened;
 }
 
-/** Benign: an operator caused it, and the message says how to undo it. */
+/** Returns a benign failure, because an operator caused it. The message explains how to undo the change. */
 export function channelGone({ message }: ChannelGoneError): ApplicationFailure {
   return later('ChannelGone', message);
 }

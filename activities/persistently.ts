@@ -12,8 +12,9 @@ interface Persistence {
 }
 
 /**
- * Repeats a write while its storage is away, for minutes if it must be: only we know an upstream's answer. The write must
- * be repeatable. Rejects at once with what no repetition changes, and after `maxMs` (four minutes) with the last error.
+ * Repeats a write while its storage is unavailable, for minutes if necessary, because only this process knows the
+ * upstream's response. The write must be idempotent. Rejects immediately if repeating cannot help, or with the last
+ * error after `maxMs` (by default, four minutes).
  */
 export async function persistently<Result>(
   write: () => Promise<Result>,
@@ -25,7 +26,7 @@ export async function persistently<Result>(
       return await write();
     } catch (err) {
       if (!tasks.isOutage(err) || now() > endsAt) throw err;
-      if (tries === 1) log.warn({ err }, 'the storage is away; a write is repeated until it succeeds');
+      if (tries === 1) log.warn({ err }, 'the storage does not answer; retrying a write until it succeeds');
       await new Promise((resolve) => void setTimeout(resolve, everyMs));
     }
   }

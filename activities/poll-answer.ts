@@ -13,46 +13,50 @@ import type { EventOf } from '../src/task/state.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
 import type { OperationStatus } from '../src/providers/provider.ts';
 import { linkHeadersOf, mustBeCopied } from '../src/routing/channels.ts';
-import { needsMeasuring, withMeasured, withMeasuredImages } from '../src/routing/measured-facts.ts';
 import type { ChannelActivityDeps } from './deps.ts';
+import { measureDelivery } from './measure.ts';
+import type { MeasuredJob, MeasuringDeps } from './measure.ts';
 import { persistently } from './persistently.ts';
 import { afterFailure, afterPending } from '../src/polling/poll-memory.ts';
 import type { Pending, PollMemory } from '../src/polling/poll-memory.ts';
 import { CredentialFailure } from '../src/polling/status-poller.ts';
 import type { WatchedJob } from '../src/task/watched-job.ts';
 
-/** How much of an attempt's time the copy of a result may use. */
+/** The maximum time that an attempt spends on copying a result. */
 export const copyMaxMs = 75_000;
-/** Questions that fail before a link is delivered whose host does not answer: about a minute. */
+/**
+ * The number of failed polls, which take about a minute, after which a link is delivered although its host does not
+ * respond.
+ */
 const silencesMax = 5;
-/** Progress is shown, but not for a write a second. */
+/** The minimum interval between records of progress, to avoid a write every second. */
 const progressEveryMs = 10_000;
 
-/** One attempt to wait for the end of a job. */
+/** An attempt at waiting for a job to end. */
 export interface Watch {
   readonly job: WatchedJob;
-  /** The model's usual render time. */
+  /** The model's usual render time, in milliseconds. */
   readonly expectedMs: number;
   readonly place: StayPlace | undefined;
-  /** Ends the attempt: a cancellation, the worker's shutdown, or somebody who wants the task tried now. */
+  /** Ends the attempt when the task is cancelled, the worker shuts down, or an operator requests an immediate retry. */
   readonly signal: AbortSignal;
-  /** Also aborts a poll that is in flight. */
+  /** Aborts a poll in flight when the task is cancelled or the worker shuts down. */
   readonly asking: AbortSignal;
-  /** By our clock. */
+  /** The start of the attempt, in Unix milliseconds by our clock. */
   readonly begunAt: number;
-  /** Lower bound of the activity's age, whatever happens to this machine's clock. Milliseconds. */
+  /** Returns the activity's minimum age in milliseconds, unaffected by changes to this machine's clock. */
   readonly elapsed: () => number;
   memory: PollMemory;
-  /** An operator wants to know at once what the next poll finds. */
+  /** Whether an operator is waiting for the next poll's result. */
   readonly wasReset: boolean;
-  /** The job has failed, and what becomes of the task is being written. */
+  /** Whether the job has failed and the task's outcome is being written. */
   decides: boolean;
 }
 
 type Ended = Exclude<OperationStatus, { state: 'pending' }>;
 type Succeeded = Extract<OperationStatus, { state: 'succeeded' }>;
 
-/** Asks the upstream once, and writes down what it reported. The record, if that ends the wait. */
+/** Polls the upstream once and records what it reported. Returns the record if that ends the wait. */
 export async function ask(watch: Watch, deps: ChannelActivityDeps): Promise<Task | undefined> {
   const { job, memory } = watch;
   try {
@@ -79,34 +83,32 @@ export async function ask(watch: Watch, deps: ChannelActivityDeps): Promise<Task
     watch.memory = afterFailure(memory, { error: reason, isShared, now });
     const facts = { elapsedMs: now - job.acceptedAt, expectedMs: watch.expectedMs };
     if (!isLostJob({ misses: watch.memory.gone, ...facts })) return undefined;
-    // Errors never fail a paid job. One that the upstream keeps saying it does not know waits for a person.
+    // Errors never fail a job that costs money. If the upstream keeps reporting that the job is unknown, an operator
+    // decides.
     return step(job, { kind: 'broken', n: job.n, job: job.operation.id, code: reason.code }, deps);
   }
 }
 
-type DeliveredJob = Pick<WatchedJob, 'task' | 'kind' | 'model' | 'candidate'>;
-type DeliveryDeps = Pick<
-  ChannelActivityDeps,
-  'deliver' | 'measure' | 'shapeOf' | 'channels' | 'keepImages' | 'log' | 'now'
-> & {
-  readonly tasks: Pick<ChannelActivityDeps['tasks'], 'isOutage'>;
-};
+type DeliveryDeps = MeasuringDeps &
+  Pick<ChannelActivityDeps, 'deliver' | 'keepImages' | 'now'> & {
+    readonly tasks: Pick<ChannelActivityDeps['tasks'], 'isOutage'>;
+  };
 
 export interface Delivering {
   readonly deps: DeliveryDeps;
   readonly copyMaxMs: number;
   readonly askAgain: () => Promise<OperationStatus>;
-  /** A link that does not answer is delivered: its host may answer its caller. */
+  /** Whether to deliver a link even if its host does not respond. The host may still respond to the caller. */
   readonly isLast: boolean;
 }
 
 interface Recording extends Delivering {
   readonly deps: ChannelActivityDeps;
-  /** How long the task has waited for the job in this activity, at least. */
+  /** The minimum time that this activity has waited for the job, in milliseconds. */
   readonly elapsedMs?: number;
 }
 
-/** The upstream has ended the job: the task's end, or another job in its place. */
+/** Records that the job has ended upstream: writes the task's outcome, or arranges for a replacement job. */
 export async function recordEnd(status: Ended, job: WatchedJob, recording: Recording): Promise<Task> {
   const { task, n, candidate } = job;
   const { deps, elapsedMs } = recording;
@@ -143,15 +145,18 @@ async function step(
   deps: ChannelActivityDeps,
 ): Promise<Task> {
   const stepped = await persistently(() => deps.tasks.step(task, event), deps);
-  // The next attempt finds out what that means.
+  // The next attempt will find out why.
   if (stepped.task === undefined) throw new Error(`the record of ${task} is gone`);
   return stepped.task;
 }
 
-/** The result, with our own copies of what it links to. A link that is refused leads to fresh ones at once. */
+/**
+ * Returns the result with linked files replaced by our own copies. If a link is refused, requests fresh links
+ * immediately.
+ */
 export async function succeeded(
   status: Succeeded,
-  job: DeliveredJob,
+  job: MeasuredJob,
   delivering: Delivering,
 ): Promise<TaskOutcome> {
   const first = await deliver(status, job, delivering);
@@ -164,16 +169,17 @@ export async function succeeded(
 
 export interface Delivery {
   readonly outcome: TaskOutcome;
-  /** Why callers must not be given it yet, as a sentence. */
+  /** One sentence explaining why callers must not receive the result yet. */
   readonly why?: string;
 }
 
-/** Delivery is part of the job: each link has been copied or opened before the task succeeds. */
+/** Copies or opens every link in the result. The task succeeds only afterwards, because delivery is part of the job. */
 export async function deliver(
   { items, facts, cost }: Pick<Succeeded, 'items' | 'facts' | 'cost'>,
-  { task, kind, model, candidate }: DeliveredJob,
+  job: MeasuredJob,
   { deps, copyMaxMs: timeoutMs, isLast }: Omit<Delivering, 'askAgain'>,
 ): Promise<Delivery> {
+  const { task, kind, model, candidate } = job;
   const owner = { kind, model, ...candidate };
   const headersFor = linkHeadersOf(deps.channels, owner);
   const copy = () => deps.deliver(task, items, { timeoutMs, channel: candidate.channel, headersFor });
@@ -184,13 +190,7 @@ export async function deliver(
   if (isKept && mustBeCopied(deps.channels, owner) && delivered.some(isNotCopied))
     return { outcome, why: 'The result could not be copied, and its link is of no use to callers.' };
   if (problem === undefined || (problem.evidence === 'silent' && isLast)) {
-    if (!needsMeasuring(kind, facts)) return { outcome };
-    const { channel } = candidate;
-    const measure = (item: ResultItem) => deps.measure({ task, item, channel, headersFor });
-    const media = await Promise.all((kind === 'image' ? delivered : delivered.slice(0, 1)).map(measure));
-    const shapeOf = (size: string) => deps.shapeOf({ model, channel }, size);
-    const measured =
-      kind === 'image' ? withMeasuredImages(facts, media) : withMeasured(facts, media[0], shapeOf);
+    const measured = await measureDelivery(facts, { items: delivered, job }, deps);
     return { outcome: { ...outcome, facts: measured } };
   }
   return { outcome, why: `A link of the result does not open: ${problem.message}` };
@@ -203,7 +203,7 @@ async function failed(
 ): Promise<TaskOutcome> {
   const asked = await persistently(() => deps.requests.find(task), deps).catch((err: unknown) => {
     if (deps.tasks.isOutage(err)) throw err;
-    deps.log.warn({ task, err }, 'the request cannot be read: what the upstream said is withheld');
+    deps.log.warn({ task, err }, 'the request cannot be read, so the message of the upstream is withheld');
     return undefined;
   });
   const said = behindCode(code, splitWords(message, asked?.request));
@@ -211,22 +211,28 @@ async function failed(
   return { kind: 'failed', code, ...said, failure: typed, ...defined({ unbilled, cost, withheld }) };
 }
 
-/** Another clock's time, within ours; undefined: none was named. */
+/** Clamps another clock's time to a range of ours. Returns undefined if no time was reported. */
 function within(named: number | undefined, from: number, to: number): number | undefined {
   return named === undefined ? undefined : Math.min(Math.max(named, from), to);
 }
 
-/** A job that had ended before the first question took less than we saw: then the next question comes sooner. */
+/**
+ * The share of the measured time to count for a job that ended before the first poll. It took less time than measured,
+ * so the next job's first poll should be earlier.
+ */
 const unseenEndShare = 0.8;
 
 interface RenderTook {
-  /** From the date of acceptance, which another process may have written, to the date of the end. */
+  /** The time from acceptance to end, in milliseconds. Another process may have written the acceptance time. */
   readonly seenMs: number;
-  /** By Temporal's clock and a monotonic one. */
+  /** The same duration, measured by Temporal's clock and a monotonic clock. */
   readonly countedMs: number;
 }
 
-/** Milliseconds; 0: it is not known. An outage, or a late question, says nothing about when the upstream ended it. */
+/**
+ * Returns the render time in milliseconds, or 0 if unknown. After an outage or a late poll, the job's actual end is
+ * unknown.
+ */
 function renderTime(status: Ended, { job, memory }: Watch, took: RenderTook): number {
   const { seenMs } = took;
   if (status.state === 'failed' || hasJumped(took)) return 0;
@@ -234,16 +240,19 @@ function renderTime(status: Ended, { job, memory }: Watch, took: RenderTook): nu
   if (toldMs > 0) return toldMs;
   if (memory.errors > 0) return 0;
   if (memory.polls === 0) return seenMs * unseenEndShare;
-  // It ended at some time since the last question, which found it running.
+  // The job ended some time after the last poll that found it running.
   const ranMs = Math.min(Math.max((memory.lastAt ?? 0) - job.acceptedAt, 0), seenMs);
   return (ranMs + seenMs) / 2;
 }
 
-/** By how much the two may differ for other reasons: slow writes, full queues, a busy worker. */
+/**
+ * The harmless difference between the two durations in milliseconds, caused by slow writes, full queues or a busy
+ * worker.
+ */
 const apartMs = 10_000;
 const apartShare = 0.1;
 
-/** One of the clocks was set while the job rendered, or what was counted before has been lost. */
+/** Whether a clock changed while the job rendered, or the earlier count was lost. */
 function hasJumped({ seenMs, countedMs }: RenderTook): boolean {
   return Math.abs(seenMs - countedMs) > Math.max(apartMs, apartShare * countedMs);
 }
@@ -261,7 +270,7 @@ async function recordPending(
   const { progress, queuePosition } = status;
   if (progress === memory.progress && queuePosition === memory.queuePosition) return next;
   if (now - (memory.progressAt ?? 0) < progressEveryMs) {
-    // What is shown stays what is remembered, so that the difference is written later.
+    // Keep the values that callers currently see, so that a later poll still notices and writes the difference.
     return { ...next, progress: memory.progress, queuePosition: memory.queuePosition };
   }
   await deps.tasks.recordProgress(job.task, defined({ progress, queuePosition }));

@@ -24,18 +24,30 @@ import { watchedJob } from '../src/task/watched-job.ts';
 import type { WatchedJob } from '../src/task/watched-job.ts';
 import type { PollInput, TaskView } from './types.ts';
 
-/** An attempt that has a place stays this long: with the copy of a result, less than its activity's timeout. */
+/**
+ * The maximum duration of an attempt that has a place. Together with copying a result, it stays below the
+ * activity's timeout.
+ */
 const stayMaxMs = 10 * 60_000;
-/** Where the upstream calls back at the end: that ends a back-off at once, but not the rest of an attempt. */
+/**
+ * The longest wait within an attempt for upstreams that send callbacks. A callback ends a back-off immediately, but
+ * cannot interrupt an attempt.
+ */
 const calledBackWaitMaxMs = 3_000;
-/** While the credential fails, an attempt ends from time to time: its failure is what operators see. */
+/**
+ * The maximum duration of an attempt while the credential is failing, because operators see only completed attempts'
+ * failures.
+ */
 const troubledStayMaxMs = 30_000;
 const troubledDelayMs = 2_000;
 const delayMinMs = 100;
-/** Of a worker that shuts down: until the server knows, it may give the next attempt to it, where it is lost. */
-const closedDelayMs = 1_500;
+/**
+ * The delay before the next attempt when a worker shuts down. Until the server notices the shutdown, it may assign that
+ * attempt to the same worker, where it would be lost.
+ */
+const closedDelayMs = 3_000;
 
-/** Waits for the end of the job that the record names; where it names none, there is nothing to wait for. */
+/** Waits for the recorded job to end. Returns immediately if there is none. */
 export function createPoll(deps: ChannelActivityDeps) {
   return async function poll(input: PollInput): Promise<TaskView> {
     const elapsed = countElapsed(deps.monotonic);
@@ -48,13 +60,16 @@ export function createPoll(deps: ChannelActivityDeps) {
   };
 }
 
-/** An earlier run has written that another job takes the failed one's place, and may not have given its slot back. */
+/** Frees a failed job's slot, in case an earlier run died after recording that the job will be replaced. */
 async function leaveFailed({ id, state, attempts }: Task, { gate }: ChannelActivityDeps): Promise<void> {
   const failed = isSubmitting(state) ? attempts.findLast(isUpstreamFailure) : undefined;
   if (failed !== undefined) await gate.leave(id, failed);
 }
 
-/** The record, at least as new as the workflow knows it. A retry reads it: another worker may have continued. */
+/**
+ * Returns a record that is at least as new as the workflow's view. A retry rereads the record, because another worker
+ * may have continued.
+ */
 export function lookAtStart(
   { task, rev }: PollInput,
   { tasks }: ChannelActivityDeps,
@@ -64,8 +79,8 @@ export function lookAtStart(
 }
 
 /**
- * Whether the activity runs for the first time: a retry and a reset ("poll now") ask at once. A reset counts attempts
- * from 1 again, but not from the time at which the activity was scheduled.
+ * Whether the activity is running for the first time. A retry or a reset ("poll now") polls immediately. A reset
+ * restarts the attempt count at 1, but keeps the activity's scheduled time.
  */
 export function isFirstAttempt(): boolean {
   const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
@@ -73,17 +88,17 @@ export function isFirstAttempt(): boolean {
 }
 
 interface Waiting extends Pick<PollInput, 'expectedSeconds'> {
-  /** Nobody has waited for the job yet: the first poll is planned. */
+  /** Whether no attempt has waited for the job yet. The first poll is then scheduled instead of made immediately. */
   readonly isFirst: boolean;
-  /** The job was accepted by this attempt. */
+  /** Whether this attempt submitted the job. */
   readonly isNew?: boolean;
   readonly elapsed: Watch['elapsed'];
 }
 
 /**
- * Waits for the upstream to end the job. One activity for the whole wait: a timer on the server, which is a benign,
- * retryable failure that names its delay, carries the time in which no render ends; then the attempt stays and asks.
- * Waiting costs no history event.
+ * Waits for the job to end, with a single activity for the entire wait. As long as no render can have finished, the
+ * wait is a timer on the server: a benign, retryable failure that specifies its delay. Afterwards, the attempt stays
+ * open and polls. Waiting adds no events to the history.
  */
 export async function watchJob(
   job: WatchedJob,
@@ -91,7 +106,8 @@ export async function watchJob(
   deps: ChannelActivityDeps,
 ): Promise<Task> {
   const { info, cancelled, cancellationSignal } = Context.current();
-  const place = deps.stays.enter(info.taskQueue, job.task);
+  const { taskQueue: queue } = info;
+  const place = deps.stays.enter({ queue, account: job.account }, job.task);
   const memory = isNew ? newPolls(elapsed()) : rememberedPolls(info.heartbeatDetails);
   const watch: Watch = {
     job,
@@ -108,13 +124,14 @@ export async function watchJob(
   try {
     return await withRareHeartbeat(askUntilEnded(watch, isFirst, deps), {
       details: () => watch.memory,
-      // One that stands still in the middle of a decision is not kept alive: another worker decides.
+      // Do not keep an attempt alive if it hangs during the decision, so that another worker can take over.
       isQuiet: () => watch.decides,
     });
   } catch (error) {
     if (!watch.signal.aborted) throw error instanceof ChannelGoneError ? channelGone(error) : error;
     const endedBy = place?.endedBy();
     if (endedBy === undefined) return await cancelled;
+    if (endedBy === 'evicted') throw stillWaiting(watch, deps.stays.returnInMs(queue));
     throw stillWaiting(watch, endedBy === 'closed' ? closedDelayMs : delayMinMs);
   } finally {
     place?.leave();
@@ -128,6 +145,7 @@ function anyOf(signal: AbortSignal, other: AbortSignal | undefined): AbortSignal
 async function askUntilEnded(watch: Watch, isFirst: boolean, deps: ChannelActivityDeps): Promise<Task> {
   if (isFirst) await restUntilNext(watch, deps);
   for (let isFirstLook = true; ; isFirstLook = false) {
+    watch.place?.rests(false);
     const ended = await ask(watch, deps);
     if (ended !== undefined) return ended;
     const { concern } = watch.memory;
@@ -141,19 +159,20 @@ async function askUntilEnded(watch: Watch, isFirst: boolean, deps: ChannelActivi
   }
 }
 
-/** Throws the failure that is a timer on the server, if the next poll is not for this attempt. */
+/** Throws the failure that becomes a timer on the server, unless the next poll still fits into this attempt. */
 async function restUntilNext(watch: Watch, deps: ChannelActivityDeps): Promise<void> {
   const { job, place, begunAt } = watch;
   const poller = deps.poller(job.candidate, job.kind);
   const lists = poller.lists();
   const { delayMs, isFar } = planNext(watch, lists, deps);
-  // Where one request asks about all jobs, the next answer comes as soon as a callback.
+  // If one request covers all jobs, its next response arrives as soon as a callback would.
   const isCalledBack = poller.callsBack() && !lists && delayMs > calledBackWaitMaxMs;
   const isOver = deps.now() + delayMs > begunAt + stayMaxMs;
   if (isFar || isCalledBack || isOver) throw stillWaiting(watch, delayMs);
   if (place === undefined) {
     throw stillWaiting(watch, Math.max(delayMs, deps.stays.returnInMs(Context.current().info.taskQueue)));
   }
+  place.rests(true);
   await sleep(delayMs, undefined, { signal: watch.signal });
 }
 
@@ -167,19 +186,19 @@ function planNext({ job, expectedMs, memory }: Watch, lists: boolean, deps: Chan
     lists,
     random: deps.random(),
   });
-  // In its last second the deadline timer decides; nobody polls in a tight loop until then.
+  // In the last second, the deadline timer takes over. Until then, do not poll in a tight loop.
   return { delayMs: Math.max(delayMs, delayMinMs), isFar };
 }
 
-/** The credential has failed this attempt for a while. */
+/** Whether the credential has been failing for a while during this attempt. */
 function isTroubled({ memory, begunAt }: Watch, { now }: ChannelActivityDeps): boolean {
   const { errors, isShared, failingSince = begunAt } = memory;
   return errors > 0 && isShared === true && now() - Math.max(begunAt, failingSince) >= troubledStayMaxMs;
 }
 
 /**
- * Asks for a person, or says that none is needed any more: once for each change, and again if that failed. An attempt asks
- * anew: another concern may have come meanwhile, and gone.
+ * Raises or withdraws the concern once per change, and retries after a failure. Each attempt starts afresh, because
+ * another concern may have been raised and withdrawn in the meantime.
  */
 async function noteConcern(
   { job, expectedMs, memory }: Watch,
@@ -205,7 +224,7 @@ async function noteConcern(
   }
 }
 
-/** The wait until the next attempt. What was seen is left to it. */
+/** Returns the failure that makes the server wait. The next attempt inherits this one's state. */
 function stillWaiting({ memory }: Watch, waitMs: number): ApplicationFailure {
   const details = worthKeeping(memory);
   if (details !== undefined) Context.current().heartbeat(details);

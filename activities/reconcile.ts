@@ -1,3 +1,4 @@
+import { walk } from '../src/base/walk.ts';
 import { nextStep } from '../src/task/service.ts';
 import type { Service, Unserved } from '../src/task/service.ts';
 import { createSightings } from '../src/process/sightings.ts';
@@ -15,18 +16,22 @@ import { createFinishTask } from './finish.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import type { ReconcileReport } from './types.ts';
 
-/** A task is abandoned if it has no running workflow and does not change for this long, by our own clock. */
+/**
+ * The time, by our own clock, after which a task counts as abandoned if it has no running workflow and has not changed.
+ */
 const abandonedAfterMs = 2 * 60_000;
-/** So long nobody serves a channel, by our own clock, before a person is asked. */
+/** The time without a serving worker, by our own clock, after which an operator is asked about a channel. */
 const unservedAfterMs = 2 * 60_000;
-/** A task whose deadline passed this long ago is overdue: its workflow has had its last question and its end. */
+/**
+ * The time after its deadline when a task counts as overdue. By then, its workflow should have polled once more and
+ * ended it.
+ */
 const overdueGraceMs = 10 * 60_000;
 
 /**
- * The reconciler looks at records that do not change. If Temporal has lost the workflow, the reconciler restarts it.
- * If the workflow is closed, the reconciler ends the task. If an ended task still owes its callback, the reconciler
- * starts the delivery. It never compares the clocks of two processes. A task that cannot be repaired stops neither the
- * other tasks nor the upkeep.
+ * Examines records that no longer change. If Temporal has lost a task's workflow, restarts it. If the workflow is
+ * closed, ends the task. If an ended task still has a callback to deliver, starts the delivery. Never compares two
+ * processes' clocks. A task that cannot be repaired does not stop other repairs or the maintenance.
  */
 export function createReconcileTasks(deps: TaskActivityDeps) {
   const { tasks, log } = deps;
@@ -40,7 +45,11 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
 
   async function reconcile(): Promise<ReconcileReport> {
     const counts = { checked: 0, repaired: 0, failed: 0 };
-    /** One step of a loop over many, which says whether it has repaired something; or the loop itself. */
+    const fail = (step: string, task: string, err: unknown): void => {
+      counts.failed += 1;
+      log.error({ step, task, err }, 'the reconciler could not repair a task');
+    };
+    /** Runs the loop over many tasks, or one step of it. Returns whether anything was repaired. */
     const attempt = async (step: string, task: string, run: () => Promise<unknown>): Promise<boolean> => {
       counts.checked += 1;
       try {
@@ -48,8 +57,7 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
         if (isRepaired) counts.repaired += 1;
         return isRepaired;
       } catch (error) {
-        counts.failed += 1;
-        log.error({ step, task, err: error }, 'the reconciler could not repair a task');
+        fail(step, task, error);
         return false;
       }
     };
@@ -61,28 +69,43 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
     });
     await attempt('unfinished', '', async () => {
       const workers = await deps.workers();
-      for await (const task of tasks.unfinished()) {
-        if (await attempt('unfinished', task.id, async () => isLeft(task) && repairAbandoned(task))) continue;
-        await attempt('channel', task.id, () => askAboutChannel(task));
-        await attempt('worker', task.id, () => askAboutWorker(task, workers));
-        await attempt('overdue', task.id, () => askAboutOverdue(task, isAbandoned(task)));
-      }
+      await walk(tasks.unfinished(), {
+        loop: 'unfinished tasks',
+        async run(task) {
+          const { id } = task;
+          if (await attempt('unfinished', id, async () => isLeft(task) && repairAbandoned(task))) return true;
+          await attempt('channel', id, () => askAboutChannel(task));
+          await attempt('worker', id, () => askAboutWorker(task, workers));
+          return attempt('overdue', id, () => askAboutOverdue(task, isAbandoned(task)));
+        },
+        onFailed: ({ id }, error) => fail('unfinished', id, error),
+      });
     });
-    await attempt('owing', '', async () => {
-      for await (const task of tasks.owing()) {
-        await attempt('owing', task.id, async () => isLeft(task) && deliverOwed(task));
-      }
-    });
+    await attempt('owing', '', () =>
+      walk(tasks.owing(), {
+        loop: 'owed callbacks',
+        run: (task) => attempt('owing', task.id, async () => isLeft(task) && deliverOwed(task)),
+        onFailed: ({ id }, error) => fail('owing', id, error),
+      }),
+    );
     await attempt('failing', '', async () => {
       const failing = new Set<string>();
-      for await (const id of deps.workflows.failing()) {
-        failing.add(id);
-        await attempt('failing', id, () => askAboutFailing(id));
-      }
-      for await (const { id } of tasks.asking('workflow_failing')) {
-        const withdraw = () => tasks.withdrawConcern(id, 'workflow_failing');
-        if (!failing.has(id)) await attempt('failing', id, withdraw);
-      }
+      await walk(deps.workflows.failing(), {
+        loop: 'failing workflows',
+        run(id) {
+          failing.add(id);
+          return attempt('failing', id, () => askAboutFailing(id));
+        },
+        onFailed: (id, error) => fail('failing', id, error),
+      });
+      await walk(tasks.asking('workflow_failing'), {
+        loop: 'concerns that passed',
+        async run({ id }) {
+          const withdraw = () => tasks.withdrawConcern(id, 'workflow_failing');
+          return !failing.has(id) && attempt('failing', id, withdraw);
+        },
+        onFailed: ({ id }, error) => fail('failing', id, error),
+      });
     });
     sightings.forgetOthers();
     return { ...counts, upkeep: await runUpkeep() };
@@ -90,18 +113,29 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
 
   async function runUpkeep(): Promise<ReconcileReport['upkeep']> {
     const repaired: Record<string, number> = {};
-    for (const { name, run } of deps.upkeep) {
-      try {
-        repaired[name] = await run();
-      } catch (error) {
-        log.error({ step: name, err: error }, 'a step of the reconciler failed');
-      }
-    }
+    const noteFailure = (step: string, count: number): Promise<void> =>
+      deps.upkeepFailures
+        .note({ step, count })
+        .catch((err: unknown) => log.error({ step, err }, 'a failure of the upkeep could not be recorded'));
+    await walk(deps.upkeep, {
+      loop: 'steps of the upkeep',
+      async run({ name, run }) {
+        const result = await run();
+        const { done, failed } = typeof result === 'number' ? { done: result, failed: 0 } : result;
+        repaired[name] = done;
+        if (failed > 0) await noteFailure(name, failed);
+        return true;
+      },
+      async onFailed({ name }, err) {
+        log.error({ step: name, err }, 'a step of the reconciler failed');
+        await noteFailure(name, 1);
+      },
+    });
     return repaired;
   }
 }
 
-/** The try of a creation that is not over, or was abandoned. */
+/** Returns the creation try of an unfinished or abandoned creation. */
 function tryOf(state: Task['state']): string | undefined {
   if (state.at === 'creating') return state.tryId;
   return state.at === 'ended' ? state.abandoned : undefined;
@@ -117,7 +151,7 @@ function createRepairs(deps: TaskActivityDeps) {
     const { id, account, key, state } = task;
     const run = await workflows.find(id);
     if (run === 'running') return false;
-    // One that had a workflow may have been answered with 200.
+    // If the task ever had a workflow, the caller may have received a 200 for its creation.
     const tryId = tryOf(state);
     if (tryId !== undefined && (state.at === 'ended' || run === undefined)) {
       const isGone = (await deps.abandonCreation({ task: id, account, key, tryId })) === 'abandoned';
@@ -129,10 +163,13 @@ function createRepairs(deps: TaskActivityDeps) {
     return run === 'closed' || basis === undefined ? end(task, basis ?? noBasis) : restart(task, basis);
   }
 
-  /** Starts a new workflow for one that Temporal has lost. It continues from the record, as after a reset. */
+  /**
+   * Starts a new workflow for a task whose workflow Temporal has lost. The new one continues from the record, as after
+   * a reset.
+   */
   async function restart(task: Task, basis: PriceBasis): Promise<boolean> {
     const { id, state } = task;
-    log.error({ task: id, state: state.at }, 'Temporal has lost the workflow of a task: it is started again');
+    log.error({ task: id, state: state.at }, 'Temporal has lost the workflow of a task; restarting it');
     await deps.start(inputOf(task, { basis, ...deps.termsOf(task.model) }));
     return true;
   }
@@ -144,7 +181,7 @@ function createRepairs(deps: TaskActivityDeps) {
     const last = { task: id, basis };
     const finished = await finish(last);
     if (finished.state.at === 'review') {
-      // Nobody can be asked any more.
+      // No workflow is left to wait for a response.
       await tasks.step(id, { kind: 'orphaned' });
       await finish(last);
     }
@@ -152,7 +189,7 @@ function createRepairs(deps: TaskActivityDeps) {
     return true;
   }
 
-  /** Whoever ends a task owes its callback. */
+  /** Starts the delivery of an ended task's due callback. */
   async function deliverOwed({ id, hasCallback }: Task): Promise<boolean> {
     if (!hasCallback || (await workflows.isRunning(id))) return false;
     await deps.owedCallback(id);
@@ -161,7 +198,7 @@ function createRepairs(deps: TaskActivityDeps) {
 
   async function askAboutOverdue(task: Task, isUnchanged: boolean): Promise<boolean> {
     const { id, deadlineAt, state, attention } = task;
-    // An end that is decided is written within seconds.
+    // A decided outcome should be written within seconds.
     const isOverdue = now() - deadlineAt >= overdueGraceMs || (state.at === 'ending' && isUnchanged);
     if (!isOverdue || attention !== undefined || state.at === 'creating') return false;
     if (!(await workflows.isRunning(id))) return false;
@@ -169,12 +206,12 @@ function createRepairs(deps: TaskActivityDeps) {
     return note(id, 'workflow_overdue');
   }
 
-  /** Nothing that it waits for happens until its workflow can continue: nobody would notice before its deadline. */
+  /** Raises a concern if the workflow cannot continue, which nobody would notice until the deadline. */
   async function askAboutFailing(id: string): Promise<boolean> {
     const task = await tasks.find(id);
     if (task === undefined || !isUnfinished(task.state) || task.attention !== undefined) return false;
-    log.error({ task: id }, 'the steps of a task’s workflow fail one after the other');
-    // It could show nothing: it does not hear of it.
+    log.error({ task: id }, 'the steps of a task’s workflow keep failing');
+    // Do not signal the workflow: its steps are failing, so it could not display the concern.
     return tasks.setConcern(id, 'workflow_failing');
   }
 }
@@ -184,7 +221,10 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
   const { note, withdraw } = createConcerns(deps);
   return { askAboutChannel, askAboutWorker };
 
-  /** Nobody serves the queues of a channel that the configuration lacks. */
+  /**
+   * Raises a concern if the task's channel or credential is no longer configured, because no worker then serves its
+   * queues.
+   */
   async function askAboutChannel({ id, state, attempts, concern }: Task): Promise<boolean> {
     if (!isConfigCurrent()) return false;
     const attempt = attemptAt(state, attempts);
@@ -194,7 +234,7 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
     return isGone ? note(id, 'channel_gone') : withdraw(id, 'channel_gone');
   }
 
-  /** This worker runs: others are missing. A restart of one is over before anybody is asked. */
+  /** Raises a concern if no worker has served the channel for a while. A worker that merely restarts is back sooner. */
   async function askAboutWorker(task: Task, { unserved }: Pick<Service, 'unserved'>): Promise<boolean> {
     const { id, concern, attention } = task;
     const missing = unserved(nextStep(task)?.channel);
@@ -208,7 +248,9 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
     return sightings.unchangedMs(`worker/${channel}`, since) >= unservedAfterMs;
   }
 
-  /** What is not submitted yet waits for nobody while another channel of its plan is served. */
+  /**
+   * Lets a task that has not been submitted move to a served channel in its plan instead of waiting for an operator.
+   */
   async function turnElsewhere(task: Task, unserved: Service['unserved']): Promise<boolean> {
     const { id, state } = task;
     if (!isIdle(state)) return false;
@@ -220,11 +262,11 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
     });
     if (left.length === 0) return false;
     const names = left.map(({ channel }) => channel);
-    log.warn({ task: id, channel: names.join(', ') }, 'no worker serves the channel: another one is asked');
+    log.warn({ task: id, channel: names.join(', ') }, 'no worker serves the channel; trying another channel');
     await signals.unserved(id, names);
     return true;
   }
 }
 
-/** Of a task for which nothing was held. */
+/** The price basis of a task without a hold. */
 const noBasis = { price: { minimum: '0', lines: [] }, facts: {}, version: '' } as const;

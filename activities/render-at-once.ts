@@ -1,9 +1,12 @@
 import { defined } from '../src/base/defined.ts';
+import { NoRoomError } from '../src/errors/not-stored.ts';
 import type { GenerationRequest } from '../src/models/request.ts';
+import { UnkeepableError } from '../src/models/stored-media.ts';
 import type { KeptImage } from '../src/models/stored-media.ts';
 import type { Task } from '../src/task/record.ts';
 import type { ResultItem } from '../src/task/task.ts';
 import type { ChannelCall } from '../src/images/call-channel.ts';
+import { totalBytes, unlinkedData } from '../src/models/image-data.ts';
 import type { GeneratedImage, ImageContext, UpstreamError } from '../src/providers/provider.ts';
 import { atOnce } from '../src/routing/capability.ts';
 import type { OpenChannel } from '../src/routing/channels.ts';
@@ -12,10 +15,16 @@ import { persistently } from './persistently.ts';
 import { copyMaxMs, deliver } from './poll-answer.ts';
 import type { Accepted } from './submit-answer.ts';
 
-/** A channel that renders with its answer to this request. */
-export type AnswersAtOnce = Pick<ChannelCall, 'channel' | 'provider' | 'request' | 'perCall'>;
+/** The maximum duration of the call. Shorter than the activity's timeout, to leave time for copying links. */
+const attendedMs = 17 * 60_000;
 
-/** Undefined: the channel has jobs. */
+/** A channel that renders this request synchronously, within its response. */
+export interface AnswersAtOnce extends Pick<ChannelCall, 'channel' | 'provider' | 'request' | 'perCall'> {
+  /** Whether the response contains the images themselves, so that our storage must keep them. */
+  readonly isData: boolean;
+}
+
+/** Returns the channel's call. Undefined if the channel renders asynchronously, as a job. */
 export function answersAtOnce(
   request: GenerationRequest,
   channel: OpenChannel | undefined,
@@ -24,33 +33,39 @@ export function answersAtOnce(
   if (request.kind !== 'image' || channel === undefined || provider === undefined) return undefined;
   const capability = atOnce(channel.provider, request, channel.config.models[request.model]);
   if (capability === undefined) return undefined;
-  return { channel, provider, request, perCall: capability.facts.per_call ?? 1 };
+  const { per_call: perCall = 1, data_only: isData = false } = capability.facts;
+  return { channel, provider, request, perCall, isData };
 }
 
 export interface ImageRendering extends AnswersAtOnce, Pick<ChannelCall, 'candidate'> {
-  readonly task: Pick<Task, 'id' | 'kind' | 'model'>;
-  /** Of the attempt: the upstream names no job. */
+  readonly task: Pick<Task, 'id' | 'account' | 'kind' | 'model'>;
+  /** The attempt's marker, used because the upstream returns no job id. */
   readonly marker: string;
 }
 
-/** A submission whose answer is the result. Its images are in our own storage before anything is written about them. */
+/** Makes a submission whose response contains the result. Stores the images before recording anything about them. */
 export async function renderAtOnce(
   rendering: ImageRendering,
   deps: ChannelActivityDeps,
 ): Promise<Accepted | UpstreamError> {
   const { task, marker, ...call } = rendering;
-  const answer = await deps.renderImages({ ...call, onPartial: keepPartials(task.id, deps) });
+  const answer = await deps.renderImages({
+    ...call,
+    account: task.account,
+    onPartial: keepPartials(task.id, deps),
+  });
   if (answer.kind === 'failed') return answer.error;
   const { delivery } = answer;
-  // They are billed, whatever keeps them from being stored.
-  const patient = { ...deps, tasks: { isOutage: () => true } };
-  const items = await persistently(() => keptItems(task.id, delivery.images, deps), patient);
+  const items = await patientlyKept(task, delivery.images, {
+    ...deps,
+    maxMs: attendedMs - call.channel.config.timeouts.image_ms,
+  });
   const operation = { id: marker };
   const said = defined({ cost: delivery.cost });
-  if (items === undefined) return { operation, outcome: { ...unkeepable, ...said } };
+  if (typeof items === 'string') return { operation, outcome: { ...unkeepable, message: items, ...said } };
   const made = { items, facts: delivery.facts, ...said };
-  const job = { task: task.id, kind: task.kind, model: task.model, candidate: call.candidate };
-  // There is no job to ask again: nobody is charged for links that do not open.
+  const job = { ...task, task: task.id, candidate: call.candidate };
+  // No job exists from which to request the links again, so the caller is not charged for links that do not open.
   const { outcome, why } = await deliver(made, job, { deps, copyMaxMs, isLast: true });
   const undelivered = { ...undeliverable, message: why ?? '', ...said };
   return { operation, outcome: why === undefined ? outcome : undelivered };
@@ -62,42 +77,68 @@ const undeliverable = {
   failure: { class: 'internal' },
 } as const;
 
-const unkeepable = {
-  kind: 'failed',
-  code: 'result_not_kept',
-  message: 'The upstream answered with images that cannot be kept.',
-  failure: { class: 'internal' },
-} as const;
+const unkeepable = { kind: 'failed', code: 'result_not_kept', failure: { class: 'internal' } } as const;
 
-/** One that cannot be written is missed by who watches, and by nobody else. */
+/** Stores partial images while the channel renders. If storing one fails, only callers that are watching miss it. */
 function keepPartials(task: string, { partialImages, log }: ChannelActivityDeps): ImageContext['onPartial'] {
   let n = 0;
   return (image) => {
     partialImages
       .write(task, n, image)
-      .catch((err: unknown) => log.warn({ task, err }, 'a partial image could not be kept'));
+      .catch((err: unknown) => log.warn({ task, err }, 'a partial image could not be stored'));
     n += 1;
   };
 }
 
+type KeepDeps = Pick<ChannelActivityDeps, 'keepImages' | 'log' | 'now'>;
+type PatientDeps = KeepDeps & Pick<ChannelActivityDeps, 'unstoredImages'> & { readonly maxMs: number };
+
 /**
- * The plan asks no channel that answers with data where nothing is kept. Undefined: the images are to blame, and no
- * repetition stores them.
+ * Stores images that only this process has and that are billed in any case. Retries for as long as the activity may
+ * last, but tries only once if too many other images are waiting. Returns a sentence explaining why they could not be
+ * stored.
+ */
+async function patientlyKept(
+  { id: task, account }: Pick<Task, 'id' | 'account'>,
+  images: readonly GeneratedImage[],
+  deps: PatientDeps,
+): Promise<readonly ResultItem[] | string> {
+  let isCrowded = false;
+  const keep = (mayWait: () => boolean) => {
+    const isOutage = (): boolean => {
+      isCrowded = !mayWait();
+      return !isCrowded;
+    };
+    return persistently(() => keptItems(task, images, deps), { ...deps, tasks: { isOutage } });
+  };
+  const bytes = totalBytes(unlinkedData(images));
+  try {
+    const items = await deps.unstoredImages.hold({ account, bytes }, keep);
+    return items ?? 'The upstream answered with images that cannot be kept.';
+  } catch (err) {
+    deps.log.error({ task, err }, 'rendered images are lost, because the storage did not accept them');
+    const why = err instanceof NoRoomError ? 'had no room for them' : 'did not answer';
+    const crowd = isCrowded ? ', and too many others were waiting for it' : '';
+    return `The upstream rendered the images, but the storage of results ${why}${crowd}.`;
+  }
+}
+
+/**
+ * Stores the images. Returns undefined if the images themselves are at fault, so that retrying is pointless. Without
+ * storage for copies, the plan contains no channel that responds with data.
  */
 async function keptItems(
   task: string,
   images: readonly GeneratedImage[],
-  { keepImages, log }: ChannelActivityDeps,
+  { keepImages, log }: KeepDeps,
 ): Promise<readonly ResultItem[] | undefined> {
-  const data = images.flatMap(({ url, base64 }) =>
-    url === undefined && base64 !== undefined ? [base64] : [],
-  );
+  const data = unlinkedData(images);
   const kept: KeptImage[] = [];
   try {
     if (data.length > 0) kept.push(...((await keepImages?.(task, data)) ?? []));
   } catch (err) {
-    if (!(err instanceof TypeError) && !(err instanceof RangeError)) throw err;
-    log.error({ task, err }, 'images that were rendered cannot be kept');
+    if (!(err instanceof UnkeepableError)) throw err;
+    log.error({ task, err }, 'rendered images cannot be stored');
     return undefined;
   }
   return images.flatMap(({ url, expiresAt }): ResultItem[] => {

@@ -1,3 +1,4 @@
+import type { Send } from '../src/capacity/through-circuits.ts';
 import { callbackAddress } from '../src/task/callback-address.ts';
 import { costTermsOf } from '../src/money/cost-terms.ts';
 import { defined } from '../src/base/defined.ts';
@@ -20,58 +21,70 @@ import type { Accepted, Sent } from './submit-answer.ts';
 import type { SubmitInput } from './types.ts';
 
 /**
- * A worker that stood still for this long between its claim and its request does not send it: the server misses its
- * heartbeat after a minute, and another process decides then.
+ * The minimum stall between claiming and sending a submission after which the worker does not send it. After a minute,
+ * the server notices the missing heartbeats, and another process decides.
  */
 const stalledMs = 8_000;
 
-/** Everything that a request needs, ready before the record says `sending`. */
+/** Everything that a request needs, prepared before the record is set to `sending`. */
 interface Submission {
   readonly input: SubmitInput;
   readonly task: Task;
   readonly stored: RequestRecord;
   readonly target: UpstreamTarget;
-  /** The channel answers with the images. */
+  /** Set if the channel's response contains the images. */
   readonly atOnce?: AnswersAtOnce | undefined;
+  readonly inputSeconds?: number | undefined;
+  readonly report: Parameters<Send<Task>>[0];
 }
 
-/** The request itself: `sending` in the record before it leaves, and afterwards what came of it. */
+/**
+ * Sends the request. Sets the record to `sending` first and records the outcome afterwards. Returns an unused token to
+ * the credential's rate limit.
+ */
 export function createSend(deps: ChannelActivityDeps) {
   return async function send(submission: Submission): Promise<Task> {
-    const { input, task, target } = submission;
+    let isSent = false;
+    try {
+      return await sendWith(submission, () => (isSent = true));
+    } finally {
+      if (!isSent) deps.submitLimiter(submission.input.candidate).giveBack();
+    }
+  };
+
+  async function sendWith(submission: Submission, onSend: () => void): Promise<Task> {
+    const { input, task, target, inputSeconds, report } = submission;
     const { candidate } = input;
     const owner = ownerName(deps);
     const n = task.attempts.length + 1;
     const terms = costTermsOf(target.config, task.model, deps.currency());
     const marker = markerOf({ task: task.id, n });
-    const event = { kind: 'sending', candidate, owner, marker, terms } as const;
-    // Before its claim: it may stand still after that is written, and before it hears of it.
+    const known = defined({ inputSeconds });
+    const event = { kind: 'sending', candidate, owner, marker, terms, ...known } as const;
+    // Measured from before the claim, because this process may stall after the claim is written but before it learns of
+    // that.
     const begunAt = deps.now();
     const begun = await stepTo(task, event, deps);
     const attempt = begun.state.at === 'sending' ? attemptAt(begun.state, begun.attempts) : undefined;
-    if (attempt?.owner !== owner) {
-      deps.submitLimiter(candidate).giveBack();
-      return begun;
-    }
+    if (attempt?.owner !== owner) return begun;
     const { request: asked } = submission.stored;
     const sent: Sent = { input, task: begun, n: attempt.n, owner, request: asked };
     const id = attemptId(task.id, attempt.n);
     await racePoint('submit.begun', id);
     if (deps.now() - begunAt > stalledMs) return recordStall(sent, deps);
-    // From here on nothing interrupts: not a cancellation, not a shutdown. The answer must be read.
+    onSend();
+    // From here on, neither a cancellation nor a shutdown interrupts the work, because the response must be
+    // read.
     const answer = await withHeartbeat(answerTo(submission, attempt.marker));
     await racePoint('submit.answered', id);
-    void deps.gate.report(
-      { ...candidate, task: task.id, account: task.account, model: task.model },
-      answer instanceof UpstreamError ? answer : undefined,
-    );
+    report(answer instanceof UpstreamError ? answer : undefined);
     if (answer instanceof UpstreamError) return recordRefusal(sent, answer, deps);
-    // Only this process knows the id of a job that is billed: it is recorded twice, and the write is repeated until it
-    // succeeds. What was rendered at once is more than a heartbeat may carry.
+    // Only this process knows the id of a job that will be billed, so the id is recorded twice, and the write is
+    // repeated until it succeeds. Synchronous images are too large for a heartbeat.
     const { operation, outcome } = answer;
     const remembered = outcome === undefined ? { n: attempt.n, operation } : undefined;
     return withHeartbeat(recordAcceptance(sent, answer, deps), remembered);
-  };
+  }
 
   async function answerTo(submission: Submission, marker: string): Promise<Accepted | UpstreamError> {
     const { task, input, atOnce } = submission;
@@ -98,7 +111,7 @@ export function createSend(deps: ChannelActivityDeps) {
   }
 }
 
-/** Names this run of the activity, so that a write whose outcome was lost is recognised as its own. */
+/** Identifies this activity run, so that it recognises its own write if the acknowledgement was lost. */
 function ownerName({ now, random }: Pick<ChannelActivityDeps, 'now' | 'random'>): string {
   return `${now().toString(36)}-${Math.floor(random() * 2 ** 52).toString(36)}`;
 }

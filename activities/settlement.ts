@@ -3,7 +3,7 @@ import { defined } from '../src/base/defined.ts';
 import type { Micros } from '../src/money/money.ts';
 import { chargeTask, inPricedSizes } from '../src/money/charge.ts';
 import type { ChargeInput, TaskCharge } from '../src/money/charge.ts';
-import { priceAt } from '../src/money/price.ts';
+import { isPricedBy, priceAt } from '../src/money/price.ts';
 import type { PriceBasis } from '../src/money/price.ts';
 import { atMost, isPriced, needsFormula, settle } from '../src/money/settle.ts';
 import { costBasis } from '../src/money/cost-terms.ts';
@@ -12,6 +12,8 @@ import type { UpstreamCost } from '../src/task/cost.ts';
 import type { Task } from '../src/task/record.ts';
 import type { SettleFacts } from '../src/money/settle-facts.ts';
 import { taskProviderFor } from '../src/routing/channels.ts';
+import { withInputSeconds } from '../src/routing/measured-facts.ts';
+import { tokenFormula } from '../src/routing/token-formula.ts';
 import type { TaskActivityDeps } from './deps.ts';
 
 interface Terms {
@@ -20,8 +22,8 @@ interface Terms {
 }
 
 /**
- * What a task that succeeded with these facts is charged, at the prices frozen in its basis: never more than a person has
- * accepted; and where another job took the place of a failed one, the caller pays once, and never more than the hold.
+ * Computes a succeeded task's charge from these facts, at the prices frozen in its basis. The charge never exceeds what
+ * an operator has approved. If a failed job was replaced, the caller pays once, and never more than the hold.
  */
 export async function agreedCharge(
   task: Task,
@@ -42,30 +44,35 @@ async function chargeInput(task: Task, facts: SettleFacts, terms: Terms): Promis
   return { ...input, tokensOf: await formulaOf({ ...task, channel }, terms) };
 }
 
-/** Whether the same settlement may succeed later: MongoDB, or the way to it, is at fault, and not what is settled. */
+/**
+ * Whether the same settlement may succeed later, because the fault lies with MongoDB or its connection, not with the
+ * data.
+ */
 export function isOutage(error: unknown, { tasks }: Pick<TaskActivityDeps, 'tasks'>): boolean {
   return tasks.isOutage(error) || (error instanceof Error && error.name === 'LedgerUnavailableError');
 }
 
-/** What the task cost its operator, at the terms frozen in its attempts; what cannot be computed is not known. */
+/** Returns the task's cost to the operator, under the terms frozen in its attempts. Omits what cannot be computed. */
 export async function upstreamCostOf(task: Task, terms: Terms): Promise<UpstreamCost> {
   const { channel = task.attempts.at(-1)?.channel ?? '', model } = task;
   return { ...costOfTask(task, await costByRules(task, terms)), channel, model };
 }
 
 async function costByRules(task: Task, { basis, deps }: Terms): Promise<Micros | undefined> {
-  const { outcome, seconds } = task;
+  const { outcome, seconds, inputSeconds } = task;
   const terms = jobOf(task)?.terms;
   if (terms?.price === undefined || !isBilledByRules(task, terms)) return undefined;
-  // A failure reports nothing: it is billed as what was asked for.
-  const reported = outcome?.kind === 'succeeded' ? outcome.facts : defined({ durationSeconds: seconds });
-  const facts = inPricedSizes(reported, terms.price);
+  // A failed job reports no facts, so it is assumed to be billed as requested.
+  const asked = withInputSeconds(defined({ durationSeconds: seconds }), inputSeconds);
+  const facts = inPricedSizes(outcome?.kind === 'succeeded' ? outcome.facts : asked, terms.price);
+  const isByInput = isPricedBy(terms.price, 'input_second') || needsFormula(terms.price, facts);
+  if (isByInput && inputSeconds === 'unmeasured' && facts.inputSeconds === undefined) return undefined;
   try {
     const { tokensOf, ...input } = await chargeInput(task, facts, {
       basis: costBasis(basis, terms.price),
       deps,
     });
-    // An upstream bills what it says it has made, whatever was asked for.
+    // Upstreams bill the output that they report, regardless of what was requested.
     const bill = settle({ ...input, ...defined({ estimatedTokens: tokensOf?.(facts) }) });
     return isPriced(bill) ? bill.amount : undefined;
   } catch (error) {
@@ -74,7 +81,6 @@ async function costByRules(task: Task, { basis, deps }: Terms): Promise<Micros |
   }
 }
 
-/** The adapter's formula on the response's own duration and size. */
 async function formulaOf(
   { id, channel: name, model }: Pick<Task, 'id' | 'model'> & { readonly channel: string },
   { basis, deps }: Terms,
@@ -84,10 +90,6 @@ async function formulaOf(
   if (stored === undefined || channel === undefined) return undefined;
   const { request } = stored;
   const provider = taskProviderFor(channel.provider, request.kind);
-  const upstream = channel.config.models[model]?.upstream;
-  const given = defined({ inputSeconds: basis.input_seconds });
-  return ({ resolution = basis.facts.resolution, ratio = basis.facts.ratio, durationSeconds }) =>
-    resolution === undefined || ratio === undefined || durationSeconds === undefined
-      ? undefined
-      : provider?.estimateTokens?.(request, { resolution, ratio, durationSeconds, ...given }, upstream);
+  const { upstream } = channel.config.models[model] ?? {};
+  return tokenFormula({ provider, request, basis, channel: name, upstream });
 }

@@ -12,10 +12,13 @@ import { watchedJob } from '../src/task/watched-job.ts';
 import type { WatchedJob } from '../src/task/watched-job.ts';
 import type { TaskView } from './types.ts';
 
-/** Of the last question's time, how much the copy of a result may use. */
+/** The maximum time that the final poll spends on copying a result, in milliseconds. */
 const lastCopyMaxMs = 25_000;
 
-/** Ends a job that is not wanted any more. Needs no channel's queue, and no channel to come to an end. */
+/**
+ * Ends a job that is no longer wanted. Does not use the channel's queue, and finishes even if the channel has been
+ * removed.
+ */
 export function createStopJob(deps: ChannelActivityDeps) {
   return async function stopJob(id: string, rev?: number): Promise<TaskView> {
     const task = await deps.tasks.look(id, rev);
@@ -24,9 +27,9 @@ export function createStopJob(deps: ChannelActivityDeps) {
 }
 
 /**
- * A caller's cancellation stands or falls with the upstream: never "cancelled" for a job that keeps running and costing.
- * At the deadline, and when an operator fails the task, a result that is there counts; otherwise the task ends, and the
- * upstream is asked to cancel.
+ * Ends a job that is no longer wanted. A caller's cancellation succeeds only if the upstream agrees, because a job that
+ * keeps running and incurring costs must not be reported as cancelled. At the deadline, or when an operator fails the
+ * task, an existing result still counts. Without one, the task ends, and the upstream is asked to cancel.
  */
 export async function stopUnwanted(task: Task, deps: ChannelActivityDeps): Promise<Task> {
   const job = watchedJob(task);
@@ -37,7 +40,7 @@ export async function stopUnwanted(task: Task, deps: ChannelActivityDeps): Promi
   const write = (kind: 'stopped' | 'unstoppable') => stepTo(task, { ...about, kind }, deps);
   const isCancellation = task.state.stop === 'cancel';
   if (isCancellation && target !== undefined && (await cancel(job, target, deps))) return write('stopped');
-  // An upstream refuses what it has cancelled before: an earlier run may have died before it had said so.
+  // An upstream refuses to cancel a job twice, and an earlier run may have cancelled it but died before recording that.
   const seen = target === undefined ? undefined : await askOnceMore(job, target, deps);
   if (seen !== undefined) return seen;
   if (isCancellation) return write('unstoppable');
@@ -45,7 +48,7 @@ export async function stopUnwanted(task: Task, deps: ChannelActivityDeps): Promi
   return write('stopped');
 }
 
-/** Best effort, and an honest answer: false also when the upstream could not be asked. */
+/** Asks the upstream to cancel. Returns false if it refused or could not be reached. */
 async function cancel(
   { operation }: WatchedJob,
   { provider, config, context }: UpstreamTarget,
@@ -56,7 +59,7 @@ async function cancel(
   return answer === 'cancelled';
 }
 
-/** The upstream's end of the job, if it has come. */
+/** Polls once more and returns how the job ended. Undefined if it has not ended. */
 async function askOnceMore(
   job: WatchedJob,
   { provider, config, context }: UpstreamTarget,
@@ -72,7 +75,10 @@ async function askOnceMore(
   });
 }
 
-/** Undefined: the upstream could not be asked, or did not say. An adapter that fails keeps nobody from the next question. */
+/**
+ * Returns undefined if the upstream could not be asked or did not respond. A failing adapter must not prevent the next
+ * request.
+ */
 async function ifAnswered<Answer>(
   ask: () => Promise<Answer>,
   { tasks, log }: ChannelActivityDeps,
@@ -81,7 +87,7 @@ async function ifAnswered<Answer>(
     return await withHeartbeat(ask());
   } catch (err) {
     if (tasks.isOutage(err)) throw err;
-    if (!(err instanceof UpstreamError)) log.error({ err }, 'an adapter failed when a job was to be stopped');
+    if (!(err instanceof UpstreamError)) log.error({ err }, 'an adapter failed while stopping a job');
     return undefined;
   }
 }

@@ -6,25 +6,30 @@ import { racePoint } from '../src/base/race-point.ts';
 import type { Task, TaskOutcome } from '../src/task/record.ts';
 import { splitWords, withoutCallersField } from '../src/flight/split-words.ts';
 import type { GenerationRequest } from '../src/models/request.ts';
+import { inputUnreadable } from '../src/task/failures.ts';
 import { isSubmitting } from '../src/task/state.ts';
 import type { EventOf } from '../src/task/state.ts';
 import type { Submitted, UpstreamError } from '../src/providers/provider.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { elapsedBefore } from './elapsed.ts';
 import { later } from './later.ts';
+import type { NoLength } from './measure.ts';
 import { noteWait } from './note-wait.ts';
 import { persistently } from './persistently.ts';
 import { stepTo } from './step-to.ts';
 import type { SubmitInput } from './types.ts';
 
-/** What came of a submission: into the record first, then another try, another channel, or the wait for the job. */
+/**
+ * Handles a submission's outcome. Records the outcome first. The task then retries, moves to another channel, or waits
+ * for the job.
+ */
 
 const retryDelayMinMs = 1_000;
 const retryDelayMaxMs = 60_000;
-/** With other channels to try, the last one of a round is given this long before the round begins again. */
+/** The time for which a round's last channel is retried before the next round, if the plan has other channels. */
 const lastCandidatePersistMs = 300_000;
 
-/** A submission that this run of the activity has begun. */
+/** A submission that this activity run has begun. */
 export interface Sent {
   readonly input: SubmitInput;
   readonly task: Task;
@@ -33,12 +38,12 @@ export interface Sent {
   readonly request: GenerationRequest;
 }
 
-/** `outcome`: the answer was the result. */
+/** An accepted submission. `outcome` is set if the response already contained the result. */
 export interface Accepted extends Submitted {
   readonly outcome?: TaskOutcome;
 }
 
-/** The upstream has the job. Whoever writes that down learns from the same write whether it is still wanted. */
+/** Records that the upstream has the job. The same write shows whether the job is still wanted. */
 export async function recordAcceptance(
   { task, n, owner }: Pick<Sent, 'task' | 'n' | 'owner'>,
   { operation, traceId, outcome }: Accepted,
@@ -49,7 +54,7 @@ export async function recordAcceptance(
   if (!stepped.ok && stepped.code === 'job_taken') {
     deps.log.error(
       { task: task.id, upstream_id: operation.id },
-      'an upstream named a job that another task has',
+      'an upstream returned the id of a job that belongs to another task',
     );
     const message = `The upstream accepted it as ${operation.id}, which is the job of another task.`;
     const taken = { code: upstreamIdTaken, message, taken: true } as const;
@@ -67,16 +72,16 @@ export async function recordAcceptance(
   return after;
 }
 
-/** A worker that stood still before the request left gives its claim back. */
+/** Withdraws the claim of a worker that stalled before sending the request. */
 export async function recordStall(sent: Sent, deps: ChannelActivityDeps): Promise<Task> {
-  const message = 'The worker stood still before the request left; nothing was sent.';
+  const message = 'The worker hung before it sent the request; nothing was sent.';
   const word = { code: 'worker_stalled', message, stays: true };
   const after = await stepTo(sent.task, notAccepted(sent, word), deps);
   if (!isSubmitting(after.state)) return after;
   throw later('WorkerStalled', message);
 }
 
-/** Records why the upstream did not accept, and decides what follows from it. */
+/** Records why the upstream refused, and decides how to continue. */
 export async function recordRefusal(
   sent: Sent,
   error: UpstreamError,
@@ -104,6 +109,30 @@ export async function recordRefusal(
   }
 }
 
+/**
+ * Handles a channel that requires the length of input videos if the gateway could not read it. The task fails only if
+ * the videos are at fault and every channel in its plan requires the length.
+ */
+export function recordNoLength(
+  { input, task }: Pick<Sent, 'input' | 'task'>,
+  why: NoLength,
+  deps: ChannelActivityDeps,
+): Promise<Task> {
+  const { plan, state, inputNeededBy } = task;
+  const code = inputUnreadable;
+  const isNeeded = plan.candidates.every(({ channel }) => inputNeededBy?.includes(channel) === true);
+  // If a failed job was to be replaced here, the task fails with that job's error.
+  const isReplacing = isSubmitting(state) && state.replaces === true;
+  if (why === 'unread' || !isNeeded || isReplacing) {
+    const message = 'The length of an input video could not be read.';
+    return retryOrLeave({ input, task }, { code, message, wait: { cause: 'files', code } }, deps);
+  }
+  const message =
+    'The length of an input video decides the price, and the gateway could not read it. Upload the video to /v1/files, or give a link that can be read.';
+  const failure = { class: 'invalid_input', field: 'videos' } as const;
+  return stepTo(task, { kind: 'rejected', code, message, failure }, deps);
+}
+
 type Refusing = Pick<Sent, 'input' | 'task'> & Partial<Pick<Sent, 'n' | 'owner'>>;
 
 type Word = Pick<EventOf<'not_accepted'>, 'code' | 'message' | 'stays' | 'full' | 'retryAfterMs' | 'wait'>;
@@ -114,12 +143,12 @@ export function notAccepted({ input, n, owner }: Refusing, word: Word): EventOf<
   return { kind: 'not_accepted', candidate, ...defined({ n, owner }), ...word, elapsedMs };
 }
 
-/** `wait`: the cause of the wait if it is not the upstream's answer to the submission. */
+/** `wait` is the cause of the wait if it differs from the upstream's response to the submission. */
 interface Refused extends Pick<Word, 'code' | 'message' | 'wait'> {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Tries the same channel again later, at no cost in history events, or lets the task turn to the next one. */
+/** Retries the same channel later, without adding history events, or moves the task to the next channel. */
 export async function retryOrLeave(
   refusing: Refusing,
   refused: Refused,
@@ -128,13 +157,13 @@ export async function retryOrLeave(
   const { task } = refusing;
   const { code, message, retryAfterMs } = refused;
   const { attempt } = Context.current().info;
-  // No wait at all says nothing about when: such an upstream would be asked every second.
+  // A delay of zero does not specify a time. Honouring it would cause a request every second.
   const asked = retryAfterMs === 0 ? undefined : retryAfterMs;
   const wished = Math.max(asked ?? 0, retryDelayMinMs * 2 ** Math.min(attempt, 6));
   const spread = asked === undefined ? 0.8 + 0.4 * deps.random() : 1 + 0.2 * deps.random();
   const delay = Math.min(wished, asked ?? retryDelayMaxMs) * spread;
   const stays = delay < leftHereMs(task, deps) && !(await hasRoomElsewhere(task, deps));
-  // What was not begun, and stays where it is, has changed nothing.
+  // If no attempt has begun and the task stays on this channel, there is no change to record.
   const isChange = !stays || refusing.n !== undefined;
   const retryMs = Math.max(Math.round(delay), retryDelayMinMs);
   const wait = {
@@ -145,14 +174,14 @@ export async function retryOrLeave(
   const word = { code, message, stays, wait, ...defined({ retryAfterMs: asked }) };
   const after = isChange ? await stepTo(task, notAccepted(refusing, word), deps) : task;
   if (!stays || !isSubmitting(after.state)) return after;
-  // If an attempt had begun, its end has written the wait already.
+  // If an attempt had begun, the write that ended it has already recorded the wait.
   if (refusing.n === undefined) await noteWait(after, wait, deps);
-  // The message is ours only if no attempt had begun. An upstream's words must not reach the workflow's history.
+  // If an attempt had begun, the message may be the upstream's, which must not enter the workflow's history.
   const why = refusing.n === undefined ? message : code;
   throw later('NotAccepted', `the channel does not accept the job at the moment (${why}); retrying`, retryMs);
 }
 
-/** How long this channel may still be asked before it is another one's turn; 0 where another one comes next. */
+/** Returns how long the task may keep trying this channel, in milliseconds. Returns 0 if another channel comes next. */
 function leftHereMs({ plan, state, deadlineAt }: Task, { now }: Pick<ChannelActivityDeps, 'now'>): number {
   if (!isSubmitting(state) || state.left.length > 1) return 0;
   const remainingMs = deadlineAt - now();

@@ -1,34 +1,31 @@
 import { Context } from '@temporalio/activity';
 import { z } from 'zod';
+import type { Send } from '../src/capacity/through-circuits.ts';
 import type { Attempt } from '../src/task/attempt.ts';
-import type { GenerationRequest } from '../src/models/request.ts';
 import type { RouteCandidate } from '../src/task/candidates.ts';
-import { orderedTask } from '../src/task/fair-order.ts';
 import type { Task } from '../src/task/record.ts';
 import { attemptAt, isIdle, isSubmitting, sameCandidate } from '../src/task/state.ts';
 import { UpstreamError } from '../src/providers/provider.ts';
-import { ChannelGoneError } from '../src/routing/channels.ts';
+import { ChannelGoneError, mustBeCopied } from '../src/routing/channels.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { countElapsed } from './elapsed.ts';
-import { withHeartbeat } from './heartbeat.ts';
 import { enterChannel } from './enter-channel.ts';
-import { later } from './later.ts';
-import { noteWait } from './note-wait.ts';
 import { openTarget } from './open-target.ts';
 import { isFirstAttempt, lookAtStart, watchJob } from './poll.ts';
+import { measured, registered, takeToken } from './prepare-submission.ts';
 import { answersAtOnce } from './render-at-once.ts';
 import { createSend } from './send-submission.ts';
 import { stepTo } from './step-to.ts';
 import { stopUnwanted } from './stop-job.ts';
-import { recordAcceptance, retryOrLeave } from './submit-answer.ts';
+import { recordAcceptance, recordNoLength, retryOrLeave } from './submit-answer.ts';
 import { viewOf } from './task-view.ts';
-import { briefMs, isWaitReason } from '../src/task/wait.ts';
+import { isWaitReason } from '../src/task/wait.ts';
 import { watchedJob } from '../src/task/watched-job.ts';
 import type { SubmitInput, TaskView } from './types.ts';
 
 /**
- * What a heartbeat carries once the upstream has accepted: enough for another run to continue if this worker dies before
- * it is written.
+ * The heartbeat details once the upstream has accepted. They let another run continue if this worker dies before
+ * writing the acceptance.
  */
 const acceptedSchema = z.object({
   n: z.number(),
@@ -36,9 +33,9 @@ const acceptedSchema = z.object({
 });
 
 /**
- * One submission, at most once, and then the wait for the end of its job: the record says `sending` before the request
- * leaves, and what came of it afterwards. A run that finds `sending` never posts: what an earlier run sent may have been
- * accepted.
+ * Submits at most once, then waits for the job to end. Sets the record to `sending` before the request is sent, and
+ * records the outcome afterwards. A run that finds `sending` never sends, because an earlier run's request may have
+ * been accepted.
  */
 export function createSubmit(deps: ChannelActivityDeps) {
   const { tasks, requests } = deps;
@@ -50,7 +47,8 @@ export function createSubmit(deps: ChannelActivityDeps) {
     const task = await lookAtStart(input, deps);
     if (task === undefined) return viewOf(task);
     const after = hasTurned(task, candidate) ? task : await submitAndWait(task, input, elapsed);
-    // Here alone: whoever stood still meanwhile must not give back what the task has elsewhere by now.
+    // Leave only this channel. If this worker was stalled, the task may have acquired slots elsewhere, which must not
+    // be freed.
     if (hasTurned(after, candidate)) await deps.gate.leave(task.id, candidate);
     return viewOf(after);
   };
@@ -59,20 +57,22 @@ export function createSubmit(deps: ChannelActivityDeps) {
     if (!isSubmitting(task.state)) return wait(task, input, { isNew: false, elapsed });
     const after = await submitOnce(task, input);
     const stopped = await stopUnwanted(after, deps);
-    // Who wanted the task to end hears what came of it before its job is waited for.
+    // If an operator or the caller wants the task to end, handle that before waiting for the job.
     return stopped === after ? wait(after, input, { isNew: true, elapsed }) : stopped;
   }
 
   /**
-   * Waits here, unless it is not that simple: the job is another channel's, is not wanted any more, or each place of this
-   * queue, which submissions need too, has one that waits. `isNew`: accepted by this run.
+   * Waits for the job in this activity. Does not wait if the job belongs to another channel or is no longer wanted, or
+   * if other waits already occupy all the queue's places, which submissions also need. `isNew`: whether the job was
+   * accepted during this run.
    */
   async function wait(task: Task, input: SubmitInput, { isNew, elapsed }: Waiting): Promise<Task> {
     const job = task.state.at === 'waiting' ? watchedJob(task) : undefined;
     if (job === undefined || !sameCandidate(job.candidate, input.candidate)) return task;
     const { info, cancellationSignal } = Context.current();
     const isLate = deps.now() >= job.deadlineAt;
-    if (isLate || deps.stays.isFull(info.taskQueue) || cancellationSignal.aborted) return task;
+    const stayer = { queue: info.taskQueue, account: task.account };
+    if (isLate || deps.stays.isFull(stayer) || cancellationSignal.aborted) return task;
     return watchJob(job, { ...input, isFirst: isNew, isNew, elapsed }, deps);
   }
 
@@ -92,62 +92,79 @@ export function createSubmit(deps: ChannelActivityDeps) {
       return retryOrLeave({ input, task }, refusal, deps);
     }
     const atOnce = answersAtOnce(stored.request, deps.channels(input.candidate.channel));
+    const { channel } = input.candidate;
+    const isData = atOnce?.isData === true;
+    const isStored = isData || mustBeCopied(deps.channels, { channel, kind: task.kind });
+    const isCrowded = isData && !deps.unstoredImages.mayRender(task.account);
+    if (isCrowded || (isStored && (await deps.storageRefusal()) !== undefined))
+      return retryOrLeave({ input, task }, notStored, deps);
     const { submit_ms, image_ms } = target.config.timeouts;
     const submitMs = atOnce === undefined ? submit_ms : image_ms;
     const hasWaited = !isFirstAttempt() || isWaitReason(task.wait?.cause ?? 'worker');
-    const refused = await enterChannel(task, { input, submitMs, hasWaited }, deps);
-    if (refused !== undefined) return refused;
-    const request = atOnce === undefined ? await registered(task, stored.request, input) : stored.request;
-    if (request instanceof UpstreamError) {
-      const refusal = {
-        code: 'file_not_registered',
-        message: 'Its files could not be given to the upstream.',
-        wait: { cause: 'files', code: request.code } as const,
-      };
-      return retryOrLeave({ input, task }, refusal, deps);
+    const preparing = { task, input, request: stored.request };
+    const inputSeconds = await measured(preparing, deps);
+    if (typeof inputSeconds === 'string') return recordNoLength(preparing, inputSeconds, deps);
+    if (task.inputSeconds === 'unmeasured') {
+      // The task may have ended while its videos were measured. A slot taken now would never be released.
+      tasks.forget(task.id);
+      const current = await tasks.look(task.id);
+      if (current !== undefined && !isIdle(current.state)) return current;
     }
-    const { cancellationSignal } = Context.current();
-    const isBack = !isFirstAttempt() && task.wait?.cause === 'rate';
-    const turn = { ...orderedTask(task), isBack };
-    const delay = await deps.submitLimiter(input.candidate).enter(turn, cancellationSignal);
-    if (delay !== undefined) {
-      const { ms, ahead } = delay;
-      const until = deps.now() + ms;
-      await noteWait(task, { cause: 'rate', ...input.candidate, ahead, until }, deps);
-      const nextIn = `next look in ${Math.ceil(ms / 1000)} s`;
-      throw later('WaitsForItsTurn', `the channel's submissions per second are used; ${nextIn}`, ms);
-    }
-    return send({ input, task, stored: { ...stored, request }, target, atOnce });
+    const prepareAndSend: Send<Task> = async (report) => {
+      const request =
+        atOnce === undefined ? await registered({ ...preparing, inputSeconds }, deps) : stored.request;
+      if (request instanceof UpstreamError) {
+        if (concernsAll(request)) report(request);
+        return leaveWithoutFiles(preparing, request);
+      }
+      await takeToken(preparing, deps);
+      return send({ input, task, stored: { ...stored, request }, target, atOnce, inputSeconds, report });
+    };
+    return enterChannel(task, { input, submitMs, hasWaited, send: prepareAndSend }, deps);
   }
 
-  /** Before anything is sent. What the upstream refuses for good it may still fetch from us. */
-  async function registered(
-    task: Task,
-    request: GenerationRequest,
-    { candidate }: SubmitInput,
-  ): Promise<GenerationRequest | UpstreamError> {
-    const slow = setTimeout(() => void noteWait(task, { cause: 'files', ...candidate }, deps), briefMs / 2);
-    try {
-      return await withHeartbeat(
-        deps.registerFiles(request, candidate, Context.current().cancellationSignal),
-      );
-    } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
-      return error.outcome === 'rejected' ? request : error;
-    } finally {
-      clearTimeout(slow);
-    }
+  /** Files may fail for hours, so give the slot to another task. */
+  async function leaveWithoutFiles({ input, task }: Submitting, { code }: UpstreamError): Promise<Task> {
+    await deps.gate.leave(task.id, input.candidate);
+    const refusal = {
+      code: 'file_not_registered',
+      message: 'The files of the request could not be uploaded to the upstream.',
+      wait: { cause: 'files', code } as const,
+    };
+    return retryOrLeave({ input, task }, refusal, deps);
   }
 
-  /** An earlier run of this submission has sent it, and did not write down what came of it. */
+  /** Continues a submission that an earlier run began without recording its outcome. */
   async function resume(task: Task, { n, owner }: Attempt): Promise<Task> {
     const remembered = acceptedSchema.safeParse(Context.current().info.heartbeatDetails);
     if (remembered.success && remembered.data.n === n) {
       return recordAcceptance({ task, n, owner }, { operation: remembered.data.operation }, deps);
     }
-    // It may have been sent, and may be billed.
+    // The submission may have been sent and may be billed.
     return stepTo(task, { kind: 'lost', n, code: 'submission_lost' }, deps);
   }
+}
+
+/**
+ * Whether a failed upload also affects requests without files, because the key was refused or the upstream unreachable.
+ */
+function concernsAll({ outcome, status }: UpstreamError): boolean {
+  return status === 401 || status === 402 || outcome === 'not_sent';
+}
+
+/**
+ * While the storage is full or unavailable, do not submit tasks whose results only our storage could deliver. They
+ * would be rendered and billed for nothing.
+ */
+const notStored = {
+  code: 'not_stored',
+  message: 'The storage of results accepts no files at the moment.',
+  wait: { cause: 'storage' },
+} as const;
+
+interface Submitting {
+  readonly input: SubmitInput;
+  readonly task: Task;
 }
 
 interface Waiting {
@@ -155,7 +172,10 @@ interface Waiting {
   readonly elapsed: () => number;
 }
 
-/** The task asks others, or pauses, and has no use for a slot here any more: this run has written that, or an earlier one. */
+/**
+ * Whether the task has moved to another channel or is paused, so that it no longer needs a slot here. This run or an
+ * earlier one recorded that.
+ */
 function hasTurned({ state }: Task, candidate: RouteCandidate): boolean {
   if (state.at === 'pausing') return true;
   return isIdle(state) && !state.left.some((other) => sameCandidate(other, candidate));

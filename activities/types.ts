@@ -7,11 +7,13 @@ import type { Task } from '../src/task/record.ts';
 import type { ShownAttempt, TaskEvent } from '../src/task/state.ts';
 import type { TaskError } from '../src/task/task.ts';
 
-/** What passes between the workflow and its activities: ids and small facts, JSON-safe. Amounts are decimal strings. */
+/**
+ * Data exchanged between the workflow and its activities: JSON-safe ids and small facts. Amounts are decimal strings.
+ */
 
 /**
- * What the workflow knows of the task's record. Every activity that may change the record answers with it; of two views
- * the one with the higher `rev` is the newer.
+ * The workflow's view of the task's record. Every activity that may change the record returns it. Of two views, the one
+ * with the higher `rev` is newer.
  */
 export interface TaskView extends Pick<
   Task,
@@ -19,46 +21,57 @@ export interface TaskView extends Pick<
   | 'concern' | 'channel' | 'upstreamId' | 'wait'
 > {
   readonly attempt?: ShownAttempt;
-  /** Micro-units. */
+  /** The charge in micro-units. */
   readonly charge?: string;
   readonly error?: Pick<TaskError, 'code' | 'class'>;
+  /**
+   * The time until the deadline in milliseconds, by the clock that wrote it. Set only by `lookAtTask` and `stepTask`.
+   */
+  readonly remainingMs?: number;
 } // prettier-ignore
 
 /**
- * Run where the workflow runs: nothing of it waits for a channel's queue. Each is repeatable. `rev`: what the workflow
- * knows; a process that remembers an older record reads it anew, since an older answer says nothing new to the workflow.
+ * Activities on the workflow's own task queue, so that they never wait for a channel's queue. All are idempotent. `rev`
+ * is the revision that the workflow knows. A process with an older cached record rereads it, so that the returned view
+ * is never older than the workflow's.
  */
 export interface TaskActivities {
-  /** The record as it is in the database; channels that the configuration lacks are left out of the round. */
+  /** Returns the record from the database. Omits unconfigured channels from the round. */
   lookAtTask(task: string, account: string): Promise<TaskView>;
-  /** What the workflow itself has to say: time, mostly. A refusal changes nothing; the view says where the task is. */
+  /**
+   * Writes one of the workflow's own events, usually caused by the passage of time. A refusal changes nothing, and the
+   * view shows the task's state.
+   */
   stepTask(task: string, event: WorkflowEvent): Promise<TaskView>;
-  /** An operator's act, or a caller's cancellation: checked, and written down with what it changes. */
+  /** Checks an operator's act or a caller's cancellation, and records it together with the change. */
   actOnTask(request: ActRequest): Promise<ActReply>;
-  /** Looks for the job of a submission whose response was lost. */
+  /** Searches for the job of a submission whose response was lost. */
   findLostJob(task: string, rev?: number): Promise<TaskView>;
-  /** Ends a job that is no longer wanted, or says that its upstream does not; at the deadline a result still counts. */
+  /**
+   * Ends a job that is no longer wanted, or records that its upstream will not end it. At the deadline, an existing
+   * result still counts.
+   */
   stopJob(task: string, rev?: number): Promise<TaskView>;
-  /** Settles or releases, then writes the end; or asks a person about the charge. */
+  /** Settles or releases the hold, then writes the outcome or asks an operator about the charge. */
   finishTask(finish: FinishInput): Promise<TaskView>;
-  /** Makes the first request of a callback, unless others might have to wait for it. Never throws. */
+  /** Makes a callback's first request, unless that might delay others. Never throws. */
   firstCallback(task: string): Promise<FirstCallback>;
-  /** Ends the back-off of the task's activity, and follows what comes of it for some seconds. */
+  /** Cuts short the back-off of the task's activity and watches the result for a few seconds. */
   wakeTask(task: string, activity: string): Promise<Woken>;
   /** Repairs what a terminated or deleted workflow left behind. */
   reconcileTasks(): Promise<ReconcileReport>;
 }
 
 /**
- * What happened when an activity was woken. `busy`: a worker already had an attempt. `begun`: a worker has started the new
- * attempt. `not_begun`: no worker has started it yet. `ended`: the activity is over.
+ * The result of waking an activity. `busy`: a worker was already running an attempt. `begun`: a worker has started the
+ * new attempt. `not_begun`: no worker has started it yet. `ended`: the activity is over.
  */
 export type Woken =
   | { readonly kind: 'busy' | 'begun' | 'not_begun' | 'ended' }
-  /** `ended`: with what the attempt ended, for people. */
+  /** `ended` describes how the attempt ended, for display. */
   | { readonly kind: 'tried'; readonly ended: string };
 
-/** Those that only time, the end of an activity, or what others see of the task's surroundings brings about. */
+/** Events caused only by the passage of time, the end of an activity, or other processes' observations. */
 export type WorkflowEvent = Extract<
   TaskEvent,
   { kind: 'wanted' | 'stopped' | 'unstoppable' | 'resumed' | 'asked' | 'lost' | 'skipped' }
@@ -72,13 +85,13 @@ export interface ActRequest {
   readonly task: string;
   readonly action: RunningActionName;
   readonly input: ActionInput;
-  /** Of the update: the same act is written once. */
+  /** The update's id, which ensures that an act is recorded only once. */
   readonly id: string;
-  /** Unix milliseconds. */
+  /** The time in Unix milliseconds. */
   readonly at: number;
-  /** The caller itself cancels, and no operator is on record. */
+  /** Set if the caller cancels. In that case, no operator is recorded. */
   readonly isCallers?: true;
-  /** The workflow was cancelled with Temporal's own tools: its history says by whom. */
+  /** Set if the workflow was cancelled with Temporal's own tools. Its history shows by whom. */
   readonly isCancelRequest?: true;
   readonly currency: string;
   readonly basis: PriceBasis;
@@ -86,12 +99,12 @@ export interface ActRequest {
 
 export type ActReply =
   | { readonly done: true; readonly view: TaskView; readonly said: ActionResult }
-  /** Nothing was changed. `message`: a sentence for whoever asked. */
+  /** A refused request, which changed nothing. `message` is a sentence for its sender. */
   | { readonly done: false; readonly message: string };
 
-/** Run by the workers of a channel's queues. */
+/** The activities of the workers on a channel's queues. */
 export interface ChannelActivities {
-  /** Submits once, and then waits for the end of the job, as `poll` does. */
+  /** Submits once, then waits for the job to end, as `poll` does. */
   submit(input: SubmitInput): Promise<TaskView>;
   poll(input: PollInput): Promise<TaskView>;
 }
@@ -103,21 +116,23 @@ export interface SubmitInput extends PollInput {
 export interface PollInput {
   readonly task: string;
   readonly rev?: number;
-  /** How long such a task usually takes. */
   readonly expectedSeconds: number;
 }
 
 export interface CallbackActivities {
   /**
-   * Delivers the callback of a task that has ended, unless this round has already delivered it.
+   * Delivers an ended task's callback, unless this round has already delivered it.
    *
-   * @param round - Names the series of attempts: absent for the task's own, the run for one on demand.
-   * @param dueAt - Unix milliseconds: what was sent before is not repeated sooner.
+   * @param round - Names the series of attempts. Absent for the task's own series; the run's id for a requested one.
+   * @param dueAt - Unix milliseconds. The next request is not made before this time, even if an earlier one was.
    */
   deliverCallback(task: string, round?: string, dueAt?: number): Promise<void>;
 }
 
-/** `pending`: the activity continues, not before `dueAt` (Unix milliseconds) if a request has left. */
+/**
+ * `pending`: the activity continues the delivery. If a request has already been sent, the activity waits until `dueAt`
+ * (Unix milliseconds).
+ */
 export type FirstCallback =
   | { readonly state: 'delivered' | 'gave_up' }
   | { readonly state: 'pending'; readonly dueAt?: number };
@@ -125,8 +140,8 @@ export type FirstCallback =
 export interface ReconcileReport {
   readonly checked: number;
   readonly repaired: number;
-  /** Could not be repaired this time. */
+  /** The number of items that could not be repaired this time. */
   readonly failed: number;
-  /** By step, how many things were repaired. */
+  /** The number of repairs by step. */
   readonly upkeep: Readonly<Record<string, number>>;
 }

@@ -19,18 +19,24 @@ import { activityIds, callbacksQueue, channelQueue, pollsQueue, prefixOf } from 
 import { see } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 
-/** Every timeout and retry rule of a task's activities, in one place. */
+/** All timeouts and retry policies of a task's activities. */
 
-/** The longest submission (`timeouts.submit_ms`, `timeouts.image_ms`), a stay of ten minutes, and a copy. */
+/**
+ * The activity timeout: long enough for the longest submission (`timeouts.submit_ms`, `timeouts.image_ms`), a wait of
+ * ten minutes, and a copy.
+ */
 const attendedTimeout = '20m';
-/** A dead worker is noticed after this long; activities heartbeat at a quarter of it. */
+/** The time within which a dead worker is detected. Activities send about four heartbeats in this time. */
 const heartbeatTimeout = '15s';
 /**
- * A wait, and the submission that becomes one: a heartbeat, at half of it, is a write on the server, and nothing is
- * lost when another worker continues later.
+ * The heartbeat timeout for a wait, and for a submission that becomes one. These activities send only two heartbeats
+ * within this time, because each one is a write on the server. Nothing is lost if another worker continues later.
  */
 const waitHeartbeatTimeout = '1m';
-/** Attempts that waited count as failed ones do, so that a worker's death after a long wait adds all of it. */
+/**
+ * The maximum retry interval. Attempts that only waited count as failed, so after a long wait, a worker's death always
+ * costs this full interval.
+ */
 const waitRetryMax = '20s';
 
 const local = proxyLocalActivities<TaskActivities>({
@@ -39,15 +45,15 @@ const local = proxyLocalActivities<TaskActivities>({
   retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '1s' },
 });
 
-/** Used when the database is unavailable for longer than a local activity may take. */
+/** For calls that exceed a local activity's time limit because the database is unavailable. */
 const patient = proxyActivities<TaskActivities>({
   startToCloseTimeout: '30s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
 });
 
 /**
- * One local activity of a task at a time: the SDK may resolve two that ran side by side in another order when the history
- * is replayed, and a task whose commands then differ is stuck (docs/decisions/0007-steps-on-temporal.md).
+ * Runs a task's local activities one at a time. On replay, the SDK may resolve two parallel ones in a different order,
+ * and a workflow whose commands differ from its history is stuck (docs/decisions/0007-steps-on-temporal.md).
  */
 function inTurn<Result>(run: TaskRun, work: () => Promise<Result>): Promise<Result> {
   const result = run.lastLocal.then(work);
@@ -56,8 +62,8 @@ function inTurn<Result>(run: TaskRun, work: () => Promise<Result>): Promise<Resu
 }
 
 /**
- * In this worker, in one step; while the database is unavailable, as an activity that is retried for as long as
- * necessary.
+ * Runs the call as a local activity in this worker. While the database is unavailable, runs it as an activity that is
+ * retried for as long as necessary.
  */
 async function localFirst<Result>(
   run: TaskRun,
@@ -70,12 +76,12 @@ async function localFirst<Result>(
   }
 }
 
-/** The same of what answers with the record, which the run then knows. */
+/** Like `localFirst`, but for calls that return the record, which then becomes the workflow's view. */
 async function seen(run: TaskRun, call: (activities: TaskActivities) => Promise<TaskView>): Promise<void> {
   see(run, await localFirst(run, call));
 }
 
-/** At the beginning, and whenever others may have changed the record. */
+/** Called at the start, and whenever another process may have changed the record. */
 export function lookAtTask(run: TaskRun): Promise<void> {
   const { task, account } = run.input;
   return seen(run, (activities) => activities.lookAtTask(task, account));
@@ -91,14 +97,17 @@ export function finishTask(run: TaskRun): Promise<void> {
   return seen(run, (activities) => activities.finishTask(finish));
 }
 
-/** Those that ask an upstream first; all others are a write. Whoever acts waits for the answer. */
+/**
+ * The actions that query an upstream first. All others are a single write. In both cases, the operator waits for the
+ * reply.
+ */
 const asking: readonly ActRequest['action'][] = ['adopt', 'complete'];
 
 export function actOnTask(run: TaskRun, request: ActRequest): Promise<ActReply> {
   if (!asking.includes(request.action)) return localFirst(run, (activities) => activities.actOnTask(request));
   const { actOnTask: ask } = proxyActivities<TaskActivities>({
     summary: `${request.action}, for an operator`,
-    // Above what an upstream may take for two questions: who has written the answer is heard.
+    // Longer than two requests to an upstream, so that the operator receives the reply.
     startToCloseTimeout: '3m',
     heartbeatTimeout,
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 5 },
@@ -106,7 +115,7 @@ export function actOnTask(run: TaskRun, request: ActRequest): Promise<ActReply> 
   return ask(request);
 }
 
-/** Checks everything, and retries copies of results. */
+/** Long enough to check everything and retry copies of results. */
 export const { reconcileTasks } = proxyActivities<TaskActivities>({
   startToCloseTimeout: '15m',
   heartbeatTimeout: '1m',
@@ -119,7 +128,7 @@ const brief = proxyLocalActivities<TaskActivities>({
   retry: { maximumAttempts: 1 },
 });
 
-/** Once, and briefly: what it leaves undone is the `deliverCallback` activity's. */
+/** Makes one brief try. The `deliverCallback` activity does the rest. */
 export function firstCallback(run: TaskRun): Promise<FirstCallback> {
   return inTurn(run, () => brief.firstCallback(run.input.task));
 }
@@ -131,11 +140,12 @@ export const { wakeTask } = proxyActivities<TaskActivities>({
 });
 
 /**
- * On the task's own queue, which is served as long as any worker runs, whatever the configuration has by then. `isLast`:
- * the task ends after it, and does not wait until the upstream shows the job.
+ * Runs on the task's own queue, which is served while any worker runs, even if the task's channel is no longer
+ * configured. `isLast`: the task ends afterwards, even if the upstream does not list the job yet.
  */
 export function searchJob(isLast: boolean): Pick<TaskActivities, 'findLostJob'> {
   return proxyActivities<TaskActivities>({
+    activityId: activityIds.find,
     summary: 'looking for the upstream job',
     startToCloseTimeout: '60s',
     scheduleToCloseTimeout: isLast ? '70s' : '5m',
@@ -169,21 +179,25 @@ function waiting(taskQueue: string, activityId: string, summary: string): Channe
   });
 }
 
-/** The submission, and after it the whole wait: retried, without a history event, until the upstream has ended the job. */
+/**
+ * Runs the submission and the entire wait that follows. It is retried, without history events, until the job has ended
+ * upstream.
+ */
 export function submitOn(channel: string): Pick<ChannelActivities, 'submit'> {
   const queue = channelQueue(prefixOf(workflowInfo().taskQueue), channel);
   return waiting(queue, activityIds.submit, `${channel}: submission and wait`);
 }
 
-/** The wait that is left when a submission does not wait itself (any more). */
+/** Runs the remaining wait if the submission activity does not wait, or has stopped waiting. */
 export function pollOn(channel: string): Pick<ChannelActivities, 'poll'> {
   const queue = pollsQueue(prefixOf(workflowInfo().taskQueue), channel);
   return waiting(queue, activityIds.poll, `waiting for ${channel}`);
 }
 
 /**
- * After about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h: the activity names each delay, and ends the
- * series. What kept it from sending is retried sooner: a busy host, a dead worker, an unavailable database.
+ * Runs the callback delivery. Requests are made after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h.
+ * The activity sets each delay and ends the series. A request that could not be sent because of a busy host, a dead
+ * worker or an unavailable database is retried sooner.
  */
 export function callbackActivities(): CallbackActivities {
   return proxyActivities<CallbackActivities>({

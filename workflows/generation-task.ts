@@ -10,19 +10,19 @@ import {
 } from './activity-proxies.ts'; // prettier-ignore
 import { cancelFromUi, handleActions } from './handle-actions.ts';
 import { sendCallback } from './send-callback.ts';
-import { changed, isOver, newTaskRun, see, showEnd, waitSummary } from './task-run.ts';
+import { changed, isOver, isUnderWay, newTaskRun, see, showEnd, waitSummary } from './task-run.ts';
 import type { TaskRun, Work } from './task-run.ts';
 
 /**
- * One task, from its record to its callback: does what the record's state asks for, feeds what comes back to the record,
- * and keeps durable time. What it decides is decided by `next` (src/task/next.ts), in the write that records it;
- * so a reset, or a new run, continues from the record. A task that fails completes this workflow; a workflow in status
- * Failed is a bug.
+ * Runs one task, from its record to its callback. The workflow acts on the record's state, writes the results into the
+ * record, and keeps durable timers. `next` (src/task/next.ts) makes every decision, as part of the write that records
+ * it, so a reset or a new run can continue from the record. The workflow completes even if the task fails. A Failed
+ * workflow indicates a bug.
  */
 export async function generationTask(input: TaskInput): Promise<TaskResult> {
   const run = newTaskRun(input);
   handleActions(run);
-  // A cancellation from the Temporal UI means what the API's cancel means: it must not skip the money.
+  // A cancellation from the Temporal UI is equivalent to the API's cancel. It must not bypass the settlement.
   CancellationScope.current().cancelRequested.catch(() =>
     CancellationScope.nonCancellable(() => cancelFromUi(run)).catch(() => undefined),
   );
@@ -51,25 +51,35 @@ function resultOf({ view: { state, status, charge = '0', error } }: TaskRun): Ta
 }
 
 /**
- * The deadline is an event like others. An operator may move it, before it has passed and after; and what it could not
- * end, such as a charge that was being written and then asked a person, it ends as soon as it can.
+ * Handles the deadline. An operator can move it before or after it has passed. A task that cannot end immediately, for
+ * example because its charge is being written, ends as soon as possible. The record decides whether the deadline has
+ * passed. If a timer fires early because the clock of Temporal's server was changed, it is restarted.
  */
 async function keepDeadline(run: TaskRun): Promise<void> {
   while (!isOver(run)) {
-    const { rev, deadlineAt, concern } = run.view;
-    const remainingMs = deadlineAt - Date.now();
+    const { rev, concern } = run.view;
+    const remainingMs = run.view.dueAt - Date.now();
     if (remainingMs > 0) {
-      // The Timeline of the Temporal UI has nothing else that says why a task waits for its channel.
+      // Nothing else in the Temporal UI's Timeline shows why a task is waiting for its channel.
       const summary = concern === undefined ? deadlineSummary : waitSummary(run);
       await condition(() => run.view.concern !== concern, remainingMs, { summary });
     } else {
-      const event = { kind: 'wanted', stop: 'expire', deadlineAt } as const;
-      // A step that was begun is never taken back: in a replay it would have happened all the same.
+      const event = { kind: 'wanted', stop: 'expire' } as const;
+      // Do not cancel a step that has begun, because a replay would still perform it.
       if (canExpire(run)) await CancellationScope.nonCancellable(() => stepTask(run, event));
-      if (run.view.rev === rev) await changed(run);
+      if (run.view.rev !== rev || run.view.dueAt > Date.now()) continue;
+      await (canExpire(run) && run.view.remainingMs === undefined
+        ? changed(run, unknownTimeLookMs, deadlineSummary)
+        : changed(run));
     }
   }
 }
+
+/**
+ * The interval between checks while the database's clock has jumped. During that time, no activity can determine
+ * whether the deadline has passed.
+ */
+const unknownTimeLookMs = 300_000;
 
 const deadlineSummary = `${waitSummaryStart}for the end of the task, until its deadline at the latest.`;
 
@@ -78,7 +88,7 @@ function canExpire({ view: { state } }: TaskRun): boolean {
   return state.at !== 'ending' && (stop === undefined || stop === 'cancel');
 }
 
-/** One step: whatever the state asks for, until the record changes. */
+/** Acts on the state until the record changes. */
 async function advance(run: TaskRun): Promise<void> {
   const { view } = run;
   switch (view.state.at) {
@@ -110,7 +120,10 @@ async function advance(run: TaskRun): Promise<void> {
   }
 }
 
-/** Counted from here: it was begun by a process that has another clock. What changes nothing about it does not prolong it. */
+/**
+ * Counts the pause from now, because a process with a different clock began it. An event that leaves the pause
+ * unchanged does not prolong it.
+ */
 async function pause(run: TaskRun, { round, ms }: Extract<TaskState, { at: 'pausing' }>): Promise<void> {
   leave(run);
   const begunAt = Date.now();
@@ -121,10 +134,16 @@ async function pause(run: TaskRun, { round, ms }: Extract<TaskState, { at: 'paus
   }
 }
 
-/** While a person is asked, the record is looked at more and more rarely: a worker that was thought dead may write late. */
+/**
+ * The growing intervals at which the record is read while an operator is being asked. A worker that was believed dead
+ * may still write to it.
+ */
 const personLookMs = { min: 600_000, max: 6 * 3_600_000 };
 
-/** Whatever was under way before concerns what a person is asked about, and must not decide it any more. */
+/**
+ * Waits for an operator's decision. Stops waiting for activities that are still running, because they must no longer
+ * decide.
+ */
 async function waitForPerson(run: TaskRun): Promise<void> {
   const { rev } = run.view;
   leave(run);
@@ -134,7 +153,7 @@ async function waitForPerson(run: TaskRun): Promise<void> {
   }
 }
 
-/** The submission, whose activity then waits for the end of the job, too. */
+/** Runs the submission. Its activity then also waits for the job to end. */
 async function submit(run: TaskRun, candidate: RouteCandidate | undefined): Promise<void> {
   if (candidate === undefined) return stepTask(run, { kind: 'skipped', channels: [] });
   const { task, expectedSeconds } = run.input;
@@ -146,7 +165,7 @@ async function submit(run: TaskRun, candidate: RouteCandidate | undefined): Prom
   );
 }
 
-/** A submission that is in flight is always waited for, wherever it went; without an activity, another one takes it on. */
+/** Waits for a submission in flight on any channel. If its activity no longer exists, starts a new one to take over. */
 async function awaitSubmission(run: TaskRun): Promise<void> {
   if (isAt(run.work, 'submit', undefined)) return follow(run, run.work);
   const { attempt } = run.view;
@@ -156,12 +175,16 @@ async function awaitSubmission(run: TaskRun): Promise<void> {
 }
 
 /**
- * How long the task, when it is to end, waits for the answer to a submission in flight before it takes the submission from
- * its worker: one that is dead is noticed in this time, and another one, if its queue is served, says what is known.
+ * The maximum time that a task about to end waits for the response to a submission in flight, before it takes the
+ * submission away from its worker. Within this time, a dead worker is detected, and another worker on the same queue
+ * reports what is known.
  */
 const answerPatienceMs = 90_000;
 
-/** The task is to end, and a submission is in flight: its answer decides, if there is anybody who has it. */
+/**
+ * Handles a submission in flight when its task is about to end. If a worker still receives the response, the response
+ * determines how the task ends.
+ */
 async function awaitAnswer(run: TaskRun): Promise<void> {
   const { rev } = run.view;
   const begun = run.work;
@@ -169,7 +192,7 @@ async function awaitAnswer(run: TaskRun): Promise<void> {
     await ended(run, begun, answerPatienceMs);
     if (run.view.rev !== rev) return;
   }
-  // A worker that lives brings its request to an end all the same.
+  // A worker that is still alive finishes its request.
   if ((await isFree(run)) && run.view.rev === rev) await lookAfterFailure(run);
 }
 
@@ -181,7 +204,7 @@ async function wait(run: TaskRun): Promise<void> {
   return work(run, { activity: 'poll', channel }, () => pollOn(channel).poll({ task, rev, expectedSeconds }));
 }
 
-/** The response of a submission is lost: the upstream is asked, and then a person. */
+/** Searches for the job of a submission whose response was lost, and asks an operator if it is not found. */
 async function search(run: TaskRun, wanted: Stop | undefined): Promise<void> {
   const { task } = run.input;
   const { rev } = run.view;
@@ -191,15 +214,15 @@ async function search(run: TaskRun, wanted: Stop | undefined): Promise<void> {
   await ended(run, looking);
   const { state } = run.view;
   if (!looking.isOver || state.at !== 'searching') return;
-  // What kept us from the last question may be our own: it is asked again once the record can be read.
+  // The last search may have failed because of us, so repeat it once the record can be read.
   if (state.stop === undefined) await stepTask(run, { kind: 'asked' });
   else if (looking.hasFailed && looking.failures === 0) await lookAtTask(run);
   else await stepTask(run, { kind: 'stopped' });
 }
 
 /**
- * The job is not wanted any more. Where the upstream cannot be asked, the task ends without it, but no cancellation
- * succeeds. What fails here is our own, and no reason to end the task sooner than it could be asked again.
+ * Handles a job that is no longer wanted. If the upstream cannot be asked, the task ends anyway, but a cancellation
+ * does not succeed. After a failure of our own, the task does not end until the upstream can be asked again.
  */
 async function stop(run: TaskRun, wanted: Stop, isAgain = false): Promise<void> {
   const { rev } = run.view;
@@ -214,15 +237,10 @@ async function stop(run: TaskRun, wanted: Stop, isAgain = false): Promise<void> 
 }
 
 function isAt(work: Work | undefined, activity: Work['activity'], channel: string | undefined): work is Work {
-  return (
-    work?.activity === activity &&
-    !work.isOver &&
-    !work.scope.consideredCancelled &&
-    (channel ?? work.channel) === work.channel
-  );
+  return isUnderWay(work) && work.activity === activity && (channel ?? work.channel) === work.channel;
 }
 
-/** Begins an activity as soon as the one before it is over: Temporal knows each of its names once. */
+/** Begins an activity after the previous one is over, because Temporal does not run two activities with the same id. */
 async function work(
   run: TaskRun,
   kind: Pick<Work, 'activity' | 'channel'>,
@@ -250,7 +268,7 @@ function begin(run: TaskRun, kind: Pick<Work, 'activity' | 'channel'>, start: ()
   return begun;
 }
 
-/** Until the activity is over, or the record has changed meanwhile; or after `ms`. */
+/** Resolves when the activity is over, the record has changed, or `ms` milliseconds have passed. */
 async function ended(run: TaskRun, begun: Work, ms?: number): Promise<void> {
   const { rev } = run.view;
   const hasEnded = (): boolean => begun.isOver || run.view.rev !== rev;
@@ -267,11 +285,16 @@ async function follow(run: TaskRun, begun: Work): Promise<void> {
     await changed(run, Math.min(failedPauseMinMs * 2 ** begun.failures, failedPauseMaxMs));
 }
 
-/** An activity that fails for good is not begun again in a loop: after this time, doubled with each failure. */
+/**
+ * The initial pause after an activity has failed permanently, to avoid restarting it in a tight loop. It doubles with
+ * each consecutive failure.
+ */
 const failedPauseMinMs = 1_000;
 const failedPauseMaxMs = 300_000;
 
-/** An activity that ended without a word reveals nothing about what the upstream received. */
+/**
+ * Reads the record after an activity ended without returning it, because nothing else shows what the upstream received.
+ */
 async function lookAfterFailure(run: TaskRun): Promise<void> {
   await lookAtTask(run);
   const { state } = run.view;
@@ -279,12 +302,12 @@ async function lookAfterFailure(run: TaskRun): Promise<void> {
   await stepTask(run, { kind: 'lost', n: state.n, code: 'submission_lost' });
 }
 
-/** The workflow waits for this activity no longer. It learns of it with its next heartbeat. */
+/** Stops waiting for this activity, which notices at its next heartbeat. */
 function leave({ work: begun }: TaskRun): void {
   if (begun !== undefined && !begun.isOver) begun.scope.cancel();
 }
 
-/** Whether the former activity is over; false: the record has changed before it was. */
+/** Resolves with true once the previous activity is over, or with false if the record changes first. */
 async function isFree(run: TaskRun): Promise<boolean> {
   const former = run.work;
   if (former === undefined) return true;

@@ -15,12 +15,13 @@ import { commandLine } from '../src/task/situation.ts';
 import { isLost, stateWords } from '../src/task/state.ts';
 import { actOnTask, lookAtTask, stepTask, wakeTask } from './activity-proxies.ts';
 import { actionUpdate, concernSignal, refusedAction, unservedSignal } from './messages.ts';
-import { isDecided, isOver, note, see, show } from './task-run.ts';
+import { isDecided, isOver, isUnderWay, note, see, show } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 
 /**
- * The operators' updates. Each is checked against the task's record and written into it, with who, when and why, before
- * the workflow acts on it, whichever way it came. What cannot be read is refused by a validator, and leaves no trace.
+ * Handles operators' updates. Each update, whichever client sent it, is checked against the task's record and written
+ * into it (who, when and why) before the workflow acts on it. A validator rejects malformed input, which leaves no
+ * trace.
  */
 export function handleActions(run: TaskRun): void {
   for (const name of workflowActions) {
@@ -29,7 +30,7 @@ export function handleActions(run: TaskRun): void {
       description: `${describeAction(name)}${name === 'cancel' ? callersCancelWords : ''}`,
     });
   }
-  // Whoever may use the Temporal UI may send a signal without its input, or with any other.
+  // Anyone with access to the Temporal UI can send a signal with missing or arbitrary input.
   setHandler(concernSignal, (given: unknown) => {
     if (isOver(run)) return;
     const concern = concerns.find((known) => known === given);
@@ -37,7 +38,7 @@ export function handleActions(run: TaskRun): void {
     run.view = concern === undefined ? view : { ...view, concern };
     show(run);
   });
-  // What is in flight is not disturbed: the record refuses.
+  // This does not affect a submission in flight, because the record refuses the event.
   setHandler(unservedSignal, (channels) =>
     unstopped(async () => {
       if (!isOver(run) && Array.isArray(channels)) await stepTask(run, { kind: 'skipped', channels });
@@ -47,15 +48,21 @@ export function handleActions(run: TaskRun): void {
 
 const callersCancelWords = ' Without an input it is the caller’s own cancellation.';
 
-/** Who says nothing about who and why is the caller: whoever writes the same has another input. */
+/**
+ * The input of an update that has neither a name nor a reason. Such an update comes from the caller, because an
+ * operator's update always has an input.
+ */
 const callersCancel: ActionInput = { reason: 'cancelled by its caller', by: 'caller' };
 
-/** After a cancellation from the Temporal UI the task still lives, and is acted on as before. */
+/**
+ * Keeps the handler alive after a cancellation from the Temporal UI, because the task still exists and operators can
+ * still act on it.
+ */
 function unstopped<Result>(handle: () => Promise<Result>): Promise<Result> {
   return CancellationScope.nonCancellable(handle);
 }
 
-/** `message`: a sentence for the operator. */
+/** `message` is a sentence for the operator. */
 function refused(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, refusedAction);
 }
@@ -73,12 +80,15 @@ function validate(run: TaskRun, name: ActRequest['action'], raw: unknown): void 
     throw refused(`\`${name}\` is not possible: the task has ended.`);
 }
 
-/** Who acts is decided where it can be checked: a workflow cannot learn from Temporal who called it. */
+/**
+ * Uses the operator's name as determined by the API, which can authenticate it. A workflow cannot learn from Temporal
+ * who called it.
+ */
 function requestOf(run: TaskRun, action: ActRequest['action'], raw: unknown): ActRequest {
   const { task, currency, basis } = run.input;
   const input = requireInput(action, raw);
   const isCallers = input === callersCancel;
-  // A cancellation with Temporal's own tools has no update: there is one for each run, and a reset begins another run.
+  // A cancellation with Temporal's own tools is not an update, so it gets one id per run. A reset starts another run.
   const { id } = currentUpdateInfo() ?? { id: `ui-cancel-${workflowInfo().runId}` };
   return { task, currency, basis, action, input, id, at: Date.now(), ...(isCallers ? { isCallers } : {}) };
 }
@@ -87,7 +97,8 @@ async function act(run: TaskRun, request: ActRequest): Promise<ActionResult> {
   const { action } = request;
   const reply = await actOnTask(run, request).catch((error: unknown) => ({ done: false, error }) as const);
   if (!reply.done) {
-    // The workflow may not know how far the task is: it was refused, or whoever wrote it could not say so.
+    // The workflow's view may be outdated: the act was refused, or the process that wrote it could not report the
+    // change.
     if (!isOver(run)) await lookAtTask(run);
     throw 'error' in reply ? reply.error : refused(reply.message);
   }
@@ -108,7 +119,10 @@ function whyNotFailed(run: TaskRun): string | undefined {
   return status === 'succeeded' ? 'The upstream had already finished: the task succeeded.' : undefined;
 }
 
-/** Never "cancelled" for a job that keeps running and costing. */
+/**
+ * Returns why the task was not cancelled. A job that keeps running and incurring costs must not be reported as
+ * cancelled.
+ */
 function whyNotCancelled(run: TaskRun): string | undefined {
   const { state, status, error } = run.view;
   if (error?.code === 'task_cancelled') return undefined;
@@ -118,11 +132,19 @@ function whyNotCancelled(run: TaskRun): string | undefined {
     : 'The upstream is already working on it, so it can no longer be cancelled.';
 }
 
-/** Tries the activity that the task waits for now, and says what came of it. */
+/** The maximum time for a task's next step to begin, for example while its previous activity ends. */
+const beginsWithinMs = 5_000;
+
+/** Immediately tries what the task is waiting for, and returns the result as a sentence. */
 async function wake(run: TaskRun, said: string): Promise<string> {
-  const { input, work } = run;
-  if (work === undefined || work.isOver || work.activity === 'find') return said;
-  const woken = await wakeTask(input.task, work.activity);
+  const { at } = run.view.state;
+  const isLeft = (): boolean => run.view.state.at !== at;
+  const hasBegun = (): boolean => isLeft() || isUnderWay(run.work);
+  if (!hasBegun()) await condition(hasBegun, beginsWithinMs);
+  const { work } = run;
+  if (isLeft()) return triedWords(run);
+  if (!isUnderWay(work)) return `${said} The task will show the outcome.`;
+  const woken = await wakeTask(run.input.task, work.activity);
   switch (woken.kind) {
     case 'tried':
       return `It was tried just now: ${woken.ended}.`;
@@ -131,15 +153,22 @@ async function wake(run: TaskRun, said: string): Promise<string> {
     case 'not_begun':
       return 'An attempt is due, but no worker has started it yet. `gateway nodes` shows which workers run.';
     case 'busy':
-      return 'Nothing to wake: an attempt is running now.';
+      return 'An attempt is running now; the task will show its outcome.';
     case 'ended':
-      return `It was tried just now: ${stateWords[run.view.state.at]}.`;
+      return triedWords(run);
     default:
       return woken satisfies never;
   }
 }
 
-/** A cancellation that nobody waits for, from the Temporal UI or its command line: what came of it is shown there. */
+function triedWords({ view: { state } }: TaskRun): string {
+  return `It was tried just now: ${stateWords[state.at]}.`;
+}
+
+/**
+ * Handles a cancellation from the Temporal UI or its command line. The result cannot be returned to the sender, so it
+ * is displayed there.
+ */
 export async function cancelFromUi(run: TaskRun): Promise<void> {
   const input = { reason: 'cancelled with Temporal’s own tools', by: 'unknown' };
   try {

@@ -1,9 +1,8 @@
 /**
- * Runs once in each thread, before any workflow. The SDK records and maps a stack trace for every promise of a
- * workflow, which costs more than the workflow itself, so none is recorded
- * (docs/decisions/0007-steps-on-temporal.md).
+ * Runs once per thread, before any workflow. Without this setting, the SDK would record and map a stack trace for every
+ * promise in a workflow, which costs more than the workflow itself (docs/decisions/0007-steps-on-temporal.md).
  */
 Error.stackTraceLimit = 0;
 
-// Nothing in these modules keeps state: they are loaded here, once, and not again for each workflow.
+// These modules have no state, so they are loaded once here instead of once per workflow.
 import './index.ts';

@@ -6,10 +6,13 @@ import { callbackActivities, firstCallback } from './activity-proxies.ts';
 import { note } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 
-/** A request whose process may still wait for its answer is not repeated sooner. */
+/** The minimum delay before a request is repeated while its sender may still be waiting for the response. */
 const unknownAnswerMs = 25_000;
 
-/** Reports the end of the task to its caller. The first request needs no activity where its receiver answers at once. */
+/**
+ * Delivers the callback that reports the task's end. The first request needs no activity if its receiver responds
+ * promptly.
+ */
 export async function sendCallback(run: TaskRun): Promise<void> {
   const first = await sendFirst(run);
   if (first.state === 'delivered') return;
@@ -28,13 +31,13 @@ async function deliver(task: string, dueAt: number | undefined): Promise<boolean
   }
 }
 
-/** Who waits for the answer to an update does not wait for a receiver as well. */
+/** Makes the first request, unless the caller of an update would also have to wait for the callback receiver. */
 async function sendFirst(run: TaskRun): Promise<FirstCallback> {
   if (!allHandlersFinished()) return { state: 'pending' };
   try {
     return await firstCallback(run);
   } catch {
-    // It took too long, and may have sent.
+    // The step took too long and may have sent the request.
     return { state: 'pending', dueAt: Date.now() + unknownAnswerMs };
   }
 }

@@ -17,33 +17,45 @@ import { newRound } from '../src/task/rounds.ts';
 import { isAbandoned, isIdle, isSubmitting, isUnfinished, stopOf } from '../src/task/state.ts';
 import { searchAttributes } from './search-attributes.ts';
 
-/** What a task's workflow has: its input, and what it knows of the record. It knows nothing that the record lacks. */
+/** The state of a task's workflow: its input and its view of the record. It contains nothing that the record lacks. */
 export interface TaskRun {
   readonly input: TaskInput;
-  /** Its last local activity, which the next one waits for. */
+  /** The last local activity, which the next one waits for. */
   lastLocal: Promise<unknown>;
-  view: TaskView;
-  /** The submission or the wait that is under way, if one is. */
+  view: SeenView;
+  /** The submission or wait in progress, if any. */
   work: Work | undefined;
-  /** What the search attributes say. */
+  /** The current values of the search attributes. */
   shown: { readonly channel: string | undefined; readonly attention: string | undefined };
-  /** What is added to what the Temporal UI shows, for as long as the task lives. */
+  /** Extra text for the Temporal UI, shown for the rest of the task's life. */
   notice: string;
 }
 
-/** An activity that the task has at its channel. */
+interface SeenView extends TaskView {
+  /**
+   * The deadline in Unix milliseconds, by the workflow's clock. The record's deadline uses the database's clock, so
+   * only durations are taken from it.
+   */
+  readonly dueAt: number;
+}
+
+/** An activity that is running for the task on its channel. */
 export interface Work {
   readonly activity: 'submit' | 'poll' | 'find';
   readonly channel: string;
   readonly scope: CancellationScope;
-  /** While it is not, a worker may have it, be it cancelled or not. */
+  /** Whether the activity is over. Until then, a worker may be running it, even if it was cancelled. */
   isOver: boolean;
-  /** It ended without a word, and the record says how far it came. */
+  /** Whether the activity ended without returning a view. The record shows how far it got. */
   hasFailed: boolean;
-  /** How many before it have failed, one after the other, without a change of the record. */
+  /** The number of consecutive failed activities before this one without a change to the record. */
   readonly failures: number;
-  /** What was known of the record when it began. */
+  /** The record's revision when the activity began. */
   readonly rev: number;
+}
+
+export function isUnderWay(work: Work | undefined): work is Work {
+  return work !== undefined && !work.isOver && !work.scope.consideredCancelled;
 }
 
 export function newTaskRun(input: TaskInput): TaskRun {
@@ -56,6 +68,7 @@ export function newTaskRun(input: TaskInput): TaskRun {
       state: newRound({ attempts: [] }, candidates),
       stateSince: Date.now(),
       deadlineAt,
+      dueAt: deadlineAt,
       status: 'pending',
     },
     work: undefined,
@@ -64,14 +77,20 @@ export function newTaskRun(input: TaskInput): TaskRun {
   };
 }
 
-/** Takes over what an activity has learned of the record; what is older than what is known is nothing new. */
+/** Adopts an activity's view of the record, unless the workflow knows a newer revision. */
 export function see(run: TaskRun, view: TaskView): void {
   if (view.rev < run.view.rev) return;
-  run.view = view;
+  const dueAt =
+    view.remainingMs === undefined
+      ? run.view.dueAt + view.deadlineAt - run.view.deadlineAt
+      : Date.now() + view.remainingMs;
+  run.view = { ...view, dueAt };
   show(run);
 }
 
-/** Resolves when the record has changed since, as far as the workflow knows; or after `ms`, by a timer of this summary. */
+/**
+ * Resolves when the workflow's view of the record changes, or after `ms` milliseconds. The summary describes the timer.
+ */
 export async function changed(run: TaskRun, ms?: number, summary = 'a pause'): Promise<void> {
   const { rev } = run.view;
   const isChanged = (): boolean => run.view.rev !== rev;
@@ -81,7 +100,7 @@ export async function changed(run: TaskRun, ms?: number, summary = 'a pause'): P
 
 const summaryCharactersMax = 200;
 
-/** Of the timer with which the task waits: the Timeline of the Temporal UI shows it. */
+/** Returns a summary of what the task is waiting for, shown with the timer in the Temporal UI's Timeline. */
 export function waitSummary(run: TaskRun): string {
   const { attention, what } = situationOf(run);
   return plainText(
@@ -97,7 +116,7 @@ function situationOf({ view, input }: TaskRun): Situation {
   return situation({ ...known, id, hold: BigInt(hold), hasCallback, ...defined({ unserved }) });
 }
 
-/** As far as the record says: the reconciler notes who waits for a worker. */
+/** Returns the missing worker, as recorded by the reconciler. */
 function unservedOf({ concern, state, attempt }: TaskView): Unserved | undefined {
   if (concern !== 'no_worker') return undefined;
   const next = isIdle(state) ? state.left[0] : attempt;
@@ -108,7 +127,7 @@ export function isOver({ view }: TaskRun): boolean {
   return !isUnfinished(view.state);
 }
 
-/** Whatever was wanted of the task is done, or has proved impossible. */
+/** Whether the requested end of the task is decided: it has happened or has proved impossible. */
 export function isDecided(run: TaskRun): boolean {
   const { state } = run.view;
   return isOver(run) || (stopOf(state) === undefined && state.at !== 'ending');
@@ -119,8 +138,8 @@ function money({ input }: TaskRun, micros: string | bigint): string {
 }
 
 /**
- * Everywhere that operators look: the search attributes, of which each write costs the server as much as a step of the
- * task, and the current details in the Temporal UI, which cost no history event.
+ * Updates everything that operators see. Writing search attributes costs the server as much as a task step. The current
+ * details in the Temporal UI cost no history event.
  */
 export function show(run: TaskRun): void {
   const { state, channel: known } = run.view;
@@ -131,7 +150,7 @@ export function show(run: TaskRun): void {
   describe(run);
 }
 
-/** Of the search attributes that change with the state, those that differ from what they say; and what comes with them. */
+/** Writes the search attributes that have changed, together with `others`. */
 function showNews(
   run: TaskRun,
   shown: TaskRun['shown'],
@@ -150,7 +169,7 @@ function showNews(
   if (news.length > 0) upsertSearchAttributes(news);
 }
 
-/** Markdown for the Temporal UI: what the task waits for, since when, what an operator can do. */
+/** Writes Markdown for the Temporal UI: what the task is waiting for, since when, and what an operator can do. */
 function describe(run: TaskRun): void {
   const { stateSince, deadlineAt } = run.view;
   const since = new Date(stateSince).toISOString();
@@ -187,7 +206,7 @@ function endingOf(run: TaskRun): string {
   return `The task ${status}${why}. Charged ${money(run, charge)}.`;
 }
 
-/** The end, for lists: written once. */
+/** Writes the final search attributes once, so that lists show how the task ended. */
 export function showEnd(run: TaskRun): void {
   const { status, error, upstreamId, channel = run.shown.channel, state } = run.view;
   const ending = [
@@ -195,7 +214,7 @@ export function showEnd(run: TaskRun): void {
     ...(error?.class === undefined ? [] : [{ key: searchAttributes.failure, value: error.class }]),
     ...(upstreamId === undefined ? [] : [{ key: searchAttributes.upstreamTaskId, value: upstreamId }]),
   ];
-  // A task that has no record is in no list; but nobody should be asked to look at it.
+  // A task without a record appears in no list. Clear its attention anyway, so that no operator looks for it.
   showNews(run, { channel, attention: undefined }, isAbandoned(state) ? [] : ending);
 }
 

@@ -13,26 +13,27 @@ export interface AbandonCreationDeps {
   readonly keySlots: Pick<KeySlotStore, 'release'>;
 }
 
-/** The creation of a task, as far as one try of it came. */
+/** An attempt to create a task, and how far it got. */
 export interface CreationTry {
   readonly task: string;
   readonly account: string;
-  /** The id of the API key that counts it among its unfinished tasks. Absent: the key has no limit. */
+  /** The API key whose limit the task counts towards. Undefined if the key has no limit. */
   readonly key?: string;
   readonly tryId: string;
-  /** Its hold was refused, and no earlier try can have taken one: there is nothing to void. */
+  /** Whether nothing needs to be voided, because the hold was refused and no earlier try can have taken one. */
   readonly neverHeld?: boolean;
 }
 
 /**
- * `begun`, `taken_over`: the task is its workflow's, or another try's, and nothing was done. `absent`: it has no record.
+ * `begun` and `taken_over`: nothing was done, because the task belongs to its workflow or to another try. `absent`: the
+ * task has no record.
  */
 export type AbandonOutcome = 'abandoned' | 'begun' | 'taken_over' | 'absent';
 
 /**
- * Undoes everything that the creation of a task has written, if it is still this try's. The record is marked first and
- * removed last, so that a crash in between leaves what the reconciler finds. The hold is voided in between, so that
- * neither its own late write nor a late start of the workflow counts. Repeatable.
+ * Undoes everything written while creating a task, if this try still owns the creation. The record is marked first and
+ * removed last, so that the reconciler finds whatever a crash leaves behind. In between, the hold is voided, so that a
+ * late hold or workflow start has no effect. Safe to repeat.
  */
 export type AbandonCreation = (creation: CreationTry) => Promise<AbandonOutcome>;
 
@@ -47,7 +48,7 @@ export function createAbandonCreation({
     const { task: record } = abandoned;
     if (record !== undefined && !abandoned.ok) return hasBegun(record) ? 'begun' : 'taken_over';
     if (key !== undefined) await keySlots.release(key, task);
-    // A removed record is what an earlier try of this has left.
+    // An earlier call has already removed the record.
     if (record === undefined) return 'absent';
     await Promise.all([
       neverHeld ? undefined : ledger.void({ account, task, note: abandonedNote }),
@@ -58,7 +59,7 @@ export function createAbandonCreation({
   };
 }
 
-/** Its workflow has it: nobody can abandon its creation any more. */
+/** Whether the workflow has taken over the task, so that its creation can no longer be abandoned. */
 export function hasBegun({ state }: Pick<Task, 'state'>): boolean {
   return state.at !== 'creating' && !isAbandoned(state);
 }

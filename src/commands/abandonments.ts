@@ -1,3 +1,4 @@
+import { limitRound, walk } from '../base/walk.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { CreationTry, AbandonCreation } from './abandon-creation.ts';
 
@@ -8,8 +9,9 @@ export interface AbandonmentsDeps {
 }
 
 /**
- * Creations that were to be abandoned while MongoDB did not answer: repeated until it does. After five minutes, and
- * beyond a thousand of them, the reconciler cleans up: it abandons every creation that does not change.
+ * Retries creations that could not be abandoned because MongoDB did not respond. After five minutes, or when more than
+ * a thousand are waiting, leaves them to the reconciler, which abandons every creation whose record has stopped
+ * changing.
  */
 export interface Abandonments {
   add(creation: CreationTry): void;
@@ -24,16 +26,21 @@ export function createAbandonments({ abandonCreation, onError, now }: Abandonmen
   const waiting = new Map<string, { readonly creation: CreationTry; readonly until: number }>();
 
   async function work(): Promise<void> {
-    for (const [key, { creation, until }] of waiting) {
-      try {
+    const isOver = limitRound(now);
+    await walk([...waiting], {
+      loop: 'abandoned creations',
+      isOver,
+      async run([key, { creation }]) {
         await abandonCreation(creation);
-        waiting.delete(key);
-      } catch (error) {
-        // The others behind it do not wait for it.
+        return waiting.delete(key);
+      },
+      onFailed([key, kept], error) {
         onError(error);
-        if (now() > until) waiting.delete(key);
-      }
-    }
+        // Move the failed item to the end, so that the next round tries the others first.
+        waiting.delete(key);
+        if (now() <= kept.until) waiting.set(key, kept);
+      },
+    });
   }
 
   const rounds = createRounds({ everyMs: retryEveryMs, work, onError });

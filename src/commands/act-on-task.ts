@@ -29,8 +29,9 @@ export interface TaskAction {
 }
 
 /**
- * An operator's action, of a task that runs through its workflow, which also records it; of one that has ended, here.
- * Throws `action_not_possible`, and then nothing has changed; `invalid_parameter` for fields that the action lacks.
+ * Carries out an operator's action. A running task's workflow carries out and records the action. For an ended task,
+ * this function does. If this throws `action_not_possible`, nothing has changed. Throws `invalid_parameter` if the
+ * action lacks a required field.
  */
 export function createActOnTask(deps: ActOnTaskDeps) {
   return async ({ task, action, input }: TaskAction): Promise<ActionResult> => {
@@ -44,8 +45,8 @@ export function createActOnTask(deps: ActOnTaskDeps) {
 }
 
 /**
- * What an act has done whose answer was lost, by the id of its update. Undefined: nothing, or in vain: it was to end a task
- * that had been paid.
+ * Finds out from its update id what an act did, after its response was lost. Returns undefined if it did nothing, or
+ * if it was meant to end a task that had already been paid.
  */
 export function recordedAct(task: Task | undefined, id: string): TaskActionRecord | undefined {
   const act = task?.actions?.find((record) => record.id === id);

@@ -4,7 +4,7 @@ import type { ActionInput } from '../task/act-fields.ts';
 import { planOutdated } from '../task/acts.ts';
 import type { ActionResult, OperatorActionName, Said } from '../task/acts.ts';
 
-/** An act that is planned for one revision of a record. Images have no record: `rev` counts their ledger entries. */
+/** An act planned for one revision of a record. Images have no record, so their ledger entry count serves as `rev`. */
 export interface Planned {
   readonly id: string;
   readonly rev: number;
@@ -14,14 +14,17 @@ export interface Planned {
 
 const planCharacters = 16;
 
-/** Identifies what a dry run shows: this act with these fields on the task as it is. Any operator may use the plan. */
+/**
+ * Returns the id of a dry run's plan, which covers this act, these fields and the task's current state. Any operator
+ * may use the plan.
+ */
 function planOf({ id, rev, action, input }: Planned): string {
   const { by: _by, reason: _reason, dry_run: _isDryRun, plan: _plan, ...fields } = input;
   const text = canonicalJson([id, rev, action, fields]);
   return createHash('sha256').update(text).digest('hex').slice(0, planCharacters);
 }
 
-/** Returns why the plan is refused, or undefined if it fits or none was named. */
+/** Returns why the plan is refused. Undefined if it matches or no plan was given. */
 export function planRefusal(planned: Planned): string | undefined {
   const { plan } = planned.input;
   return plan === undefined || plan === planOf(planned) ? undefined : planOutdated;

@@ -15,7 +15,7 @@ import type { Spender } from '../access/spender.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { KeySlotStore } from '../store/key-slots.ts';
 import type { RequestRecord, RequestStore } from '../store/requests.ts';
-import { heldBasis, writeHeldBasis } from '../money/ledger-basis.ts';
+import { abandonedNote, heldBasis, writeHeldBasis } from '../money/ledger-basis.ts';
 import { tryIdAt } from '../store/task-document.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { FindHoldTerms } from './account-terms.ts';
@@ -26,9 +26,9 @@ import type { StorageQuota } from './storage-quota.ts';
 import type { TaskPort } from './task-port.ts';
 
 export interface AdmissionDeps {
-  readonly tasks: Pick<TaskStore, 'insert' | 'step'>;
+  readonly tasks: Pick<TaskStore, 'insert' | 'step' | 'find'>;
   readonly requests: Pick<RequestStore, 'insert' | 'takeOver' | 'expiresAt'>;
-  readonly ledger: Pick<Ledger, 'hold'>;
+  readonly ledger: Pick<Ledger, 'hold' | 'void'>;
   readonly keySlots: Pick<KeySlotStore, 'take'>;
   readonly storage: Pick<StorageQuota, 'note'>;
   readonly port: Pick<TaskPort, 'start'>;
@@ -40,37 +40,41 @@ export interface AdmissionDeps {
 }
 
 export interface AdmissionRequest {
-  /** Its first record. */
+  /** The task's initial record. */
   readonly task: Task;
   readonly terms: Omit<TaskTerms, 'keyUnlimited'>;
   readonly asked: Pick<RequestRecord, 'request' | 'callbackUrl' | 'warnings' | 'dropped'>;
   readonly by: Spender;
-  /** How the hold comes about. */
+  /** The hold's calculation. */
   readonly reckoning: Reckoning;
-  /** No earlier request can have begun this task. */
+  /** Whether no earlier request can have created this task. */
   readonly isFirst: boolean;
   /** The key's limit on unfinished tasks. */
   readonly concurrentTasks?: number;
-  /** Asked before the workflow starts. False: its caller has an error as its answer already. */
-  readonly mayStart: () => boolean;
+  /**
+   * Called before the workflow starts. Resolves with false if the caller has already received an error or disconnected.
+   */
+  readonly mayStart: () => Promise<boolean>;
 }
 
 export interface Admitted {
-  /** The cap that has least left after the hold, if this try has taken it. */
+  /** The cap with the least left after the hold. Set only if this try took the hold. */
   readonly cap?: CapState;
 }
 
-/** Undefined: this task id can no longer be used; nothing was created under it. */
+/** Resolves to undefined if nothing was created and this task id can no longer be used. */
 export type Admit = (request: AdmissionRequest) => Promise<Admitted | undefined>;
 
-/** This long after its begin the reconciler may be at work on the creation: well below its two minutes. */
+/** The age at which the reconciler might start to handle the creation. Well below its actual two minutes. */
 const slowAfterMs = 60_000;
 
 /**
- * Record and request, then the hold, then the workflow. Every step may be repeated, by this try or by another one
- * with the same task id, and every failure abandons what is there (`createAbandonCreation`). The record comes
- * first, because it is what a reconciler finds if this process dies: no hold is taken without it. Throws GatewayError;
- * then nothing is left.
+ * Writes the record and the request, takes the hold, then starts the workflow. This try, or another with the same task
+ * id, can repeat every step. The record comes first so that no hold exists without one, and the reconciler finds it if
+ * this process dies. A failed try abandons what it has written (`createAbandonCreation`). After a takeover, however,
+ * the previous try may still start the workflow and respond with 200. A try that took over therefore abandons the
+ * creation only if it was refused and no hold exists. In all other cases, the next repeat continues the creation or the
+ * reconciler abandons it.
  */
 export function createAdmit(deps: AdmissionDeps): Admit {
   return async (request) => {
@@ -78,6 +82,7 @@ export function createAdmit(deps: AdmissionDeps): Admit {
     const begunAt = deps.now();
     const tryId = newTryId(deps);
     const creation = { task, account, tryId, ...(request.concurrentTasks === undefined ? {} : { key }) };
+    let takesOver = false;
     try {
       await takeKeySlot(request, deps);
       const [isNew, storedBytes] = await Promise.all([
@@ -85,23 +90,38 @@ export function createAdmit(deps: AdmissionDeps): Admit {
         writeRequest(request, tryId, deps),
       ]);
       await racePoint('admission.claimed', task);
+      takesOver = !isNew;
       const outcome = isNew ? 'new' : await takeOver(task, tryId, deps);
       if (outcome === 'started') return {};
       const own = { ...request, creation, begunAt, isNew };
       const admitted = outcome === 'abandoned' ? undefined : await holdAndStart(own, deps);
-      // No one runs this task any more, so no one else removes what this try has written for it.
+      // The task was abandoned, so only this try can remove what it has written.
       if (admitted === undefined) await isStartedAfterAbandoning(creation, deps);
       else deps.storage.note(account, storedBytes, deps.requests.expiresAt(deadlineAt));
       return admitted;
     } catch (error) {
-      const neverHeld = request.isFirst && isRefusal(error);
-      if (await isStartedAfterAbandoning({ ...creation, neverHeld }, deps)) return {};
+      const isRefused = isRefusal(error);
+      const isOwn = !takesOver || (isRefused && (await isVoided(creation, deps)));
+      const neverHeld = isRefused && (takesOver || request.isFirst);
+      const isStarted = isOwn
+        ? isStartedAfterAbandoning({ ...creation, neverHeld }, deps)
+        : deps.tasks.find(task).then((found) => found !== undefined && hasBegun(found));
+      if (await isStarted.catch(() => false)) return {};
       throw error;
     }
   };
 }
 
-/** Of a task whose round has not begun. */
+/** Ensures that no earlier try takes a hold. Resolves with false if one already has. */
+async function isVoided({ account, task }: CreationTry, { ledger }: AdmissionDeps): Promise<boolean> {
+  try {
+    return (await ledger.void({ account, task, note: abandonedNote, unlessHeld: true })).closed === 'voided';
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the state of a task whose first round has not begun. */
 function creatingState({ plan }: Task, tryId: string): Task['state'] {
   return { ...newRound({ attempts: [] }, plan.candidates), at: 'creating', tryId };
 }
@@ -110,7 +130,7 @@ function newTryId({ now, randomBytes }: AdmissionDeps): string {
   return tryIdAt(now(), randomBase62(8, randomBytes));
 }
 
-/** The answer of a ledger, or of a count, that has written nothing. */
+/** The error codes with which the ledger or the task count refuses without writing anything. */
 const refusals: ReadonlySet<ErrorCode> = new Set([
   'account_closed',
   'insufficient_balance',
@@ -133,7 +153,7 @@ async function takeKeySlot({ task, concurrentTasks }: AdmissionRequest, deps: Ad
   );
 }
 
-/** How many bytes it has stored; 0: an earlier try has. */
+/** Returns the number of bytes stored, or 0 if an earlier try has already stored the request. */
 async function writeRequest(
   { task: { id: task, account, deadlineAt }, asked }: AdmissionRequest,
   by: string,
@@ -149,8 +169,8 @@ async function writeRequest(
 }
 
 /**
- * `taken_over`: this try owns the creation now. `started`: an earlier one has brought it to its workflow. The step says
- * what it found: no read after it is as new.
+ * `taken_over`: the creation now belongs to this try. `started`: an earlier try has started the workflow. The
+ * transition itself reports the outcome, because a separate read might be stale.
  */
 async function takeOver(
   task: string,
@@ -164,13 +184,13 @@ async function takeOver(
 
 interface OwnRequest extends AdmissionRequest {
   readonly creation: CreationTry;
-  /** When this try made the creation its own, which the reconciler goes by. */
+  /** The time when this try took over the creation. The reconciler's timeout is measured from here. */
   readonly begunAt: number;
-  /** The record is this try's own, with what it is about to hold. */
+  /** Whether this try wrote the record and its planned hold. */
   readonly isNew: boolean;
 }
 
-/** Undefined: the hold was voided, since another try has abandoned the task. */
+/** Returns undefined if another try abandoned the task and voided the hold. */
 async function holdAndStart(request: OwnRequest, deps: AdmissionDeps): Promise<Admitted | undefined> {
   const { task, terms, creation } = request;
   const held = await hold(request, deps);
@@ -179,11 +199,12 @@ async function holdAndStart(request: OwnRequest, deps: AdmissionDeps): Promise<A
   const admitted = defined({ cap });
   const keyUnlimited = creation.key === undefined ? ({ keyUnlimited: true } as const) : {};
   await racePoint('admission.held', task.id);
-  if (!request.mayStart()) throw serviceUnavailable('MongoDB did not answer in time');
+  if (!(await request.mayStart())) throw serviceUnavailable('MongoDB did not answer in time');
   await deps.port.start(inputOf({ ...task, hold: amount }, { ...terms, basis, ...keyUnlimited }));
   await racePoint('admission.started', task.id);
   if (deps.now() - request.begunAt < slowAfterMs) return admitted;
-  // This process was stopped for a while: the task counts only if it was not abandoned, and from here on it cannot be.
+  // This process was suspended. Take the task over, unless it has been abandoned. After the takeover, it can no longer
+  // be abandoned.
   if ((await takeOver(task.id, newTryId(deps), deps)) !== 'abandoned') return admitted;
   throw serviceUnavailable('the creation took too long and was abandoned');
 }
@@ -192,7 +213,7 @@ interface Held extends Pick<TaskTerms, 'basis'>, Pick<Task, 'hold'> {
   readonly cap: CapState | undefined;
 }
 
-/** What is held, and for which price: of an earlier try of this creation, that one's. Undefined: it was voided. */
+/** Returns the hold's amount and price basis, which may come from an earlier try. Undefined if the hold was voided. */
 async function hold(
   { task, terms, by, isNew, reckoning }: OwnRequest,
   deps: AdmissionDeps,
@@ -211,7 +232,7 @@ async function hold(
   return { hold: entry.amount, basis: heldBasis(entry.basis) ?? terms.basis, cap };
 }
 
-/** Abandons what this try has written. True: the workflow has the task already, by an earlier try. */
+/** Abandons what this try has written. Returns true if an earlier try has already handed the task to its workflow. */
 async function isStartedAfterAbandoning(creation: CreationTry, deps: AdmissionDeps): Promise<boolean> {
   try {
     return (await deps.abandonCreation(creation)) === 'begun';

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../base/canonical-json.ts';
+import type { ConfigChange } from '../base/config-change.ts';
 import { defined } from '../base/defined.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { randomBase62 } from '../base/ids.ts';
@@ -7,31 +10,45 @@ import type { Logger } from '../observability/log.ts';
 import type { AuditEntry, AuditStore } from '../store/audit.ts';
 import { sortKey } from '../store/task-document.ts';
 
-/** What an operator is about to do. */
+interface ActKey {
+  readonly id: string;
+  readonly at: number;
+  /** Whether the gateway made the id, so that the id alone identifies the act. */
+  readonly isOurs?: boolean;
+}
+
+/** An act that an operator is about to carry out. */
 export interface OperatorAct extends Omit<
   AuditEntry,
-  'id' | 'at' | 'what' | 'outcome' | 'result' | 'endedAt' | 'items'
+  'id' | 'at' | 'what' | 'outcome' | 'result' | 'changes' | 'endedAt' | 'items'
 > {
-  /** Of an act that may be repeated: its own name and time. Absent: it is one of its own. */
-  readonly key?: { readonly id: string; readonly at: number };
-  /** Shared by acts of one operator that belong together. They become items of one entry. */
+  /**
+   * Identifies an act that may be repeated, with the time of its first call. Without a key, every call is a separate
+   * act.
+   */
+  readonly key?: ActKey;
+  /** A name shared by one operator's related acts, which become items of one entry. */
   readonly bulk?: string;
-  /** What was asked for, without the reason. */
+  /** The request's fields, without the reason. */
   readonly input: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Keeps each act of an operator. The entry is written before the act, which does not happen without it, and its outcome
- * after: a process that dies in between leaves an entry that says so, and no act without one.
+ * Records every operator act. The entry is written before the act and its outcome afterwards. If the entry cannot be
+ * written, the act is not carried out. If the process dies in between, the entry has no outcome, but no act goes
+ * unrecorded.
  */
 export interface AuditLog {
-  /** Answers and throws what `run` does. `refusal`: why an answer is none. */
+  /** Returns or throws whatever `run` does. `refusal` returns a reason if the result counts as a refusal. */
   keep<Answer>(
     act: OperatorAct,
-    run: () => Promise<Answer>,
+    run: (note: NoteChanges) => Promise<Answer>,
     refusal?: (answer: Answer) => string | undefined,
   ): Promise<Answer>;
 }
+
+/** Adds the act's changes to its entry. */
+export type NoteChanges = (changes: readonly ConfigChange[]) => void;
 
 export interface AuditLogDeps {
   readonly audit: Pick<AuditStore, 'begin' | 'end' | 'beginItem' | 'endItem'>;
@@ -40,7 +57,9 @@ export interface AuditLogDeps {
   readonly randomBytes: RandomBytes;
 }
 
-type Ended = Pick<AuditEntry, 'outcome' | 'result'>;
+type Ended = Pick<AuditEntry, 'outcome' | 'result' | 'changes'>;
+
+const changesMax = 50;
 
 interface Begun {
   readonly id: string;
@@ -50,24 +69,30 @@ interface Begun {
 const bulkFull = 'A bulk has at most 1,000 acts. Use another `bulk` for the rest.';
 
 export function createAuditLog({ audit, log, now, randomBytes }: AuditLogDeps): AuditLog {
-  /** Never throws: what was done is not undone. */
-  async function end({ id, item }: Begun, ended: Ended): Promise<void> {
+  /** Never throws, because the act has already been carried out. */
+  async function end({ id, item }: Begun, { changes, ...ended }: Ended): Promise<void> {
     const written = { ...ended, endedAt: now() };
     try {
-      await (item === undefined ? audit.end(id, written) : audit.endItem(id, item, written));
+      await (item === undefined
+        ? audit.end(id, { ...written, ...defined({ changes }) })
+        : audit.endItem(id, item, written));
     } catch (err) {
-      log.warn({ detail: id, err }, 'could not write what came of an operator’s act');
+      log.warn({ detail: id, err }, 'could not write the outcome of an operator’s act');
     }
   }
 
   async function begin({ key, input, bulk, ...facts }: OperatorAct): Promise<Begun> {
-    const { id: name, at } = key ?? { id: randomBase62(12, randomBytes), at: now() };
-    const id = sortKey(at, name);
     const what = wordsOf(input);
+    const { id: name, at } =
+      key === undefined
+        ? { id: randomBase62(12, randomBytes), at: now() }
+        : { id: nameOf({ ...facts, what }, key), at: key.at };
+    const id = sortKey(at, name);
     const { task, target: _target, ...shared } = facts;
     if (bulk === undefined || task === undefined) {
-      await audit.begin({ ...facts, id, at, what, outcome: 'begun' });
-      return { id };
+      const entry = key === undefined ? id : name;
+      await audit.begin({ ...facts, id, at, what, outcome: 'begun' }, entry);
+      return { id: entry };
     }
     const entry = await audit.beginItem({ ...shared, id, at, what, bulk }, { key: name, task, at });
     if (entry === undefined) throw new GatewayError('invalid_parameter', bulkFull, { param: 'bulk' });
@@ -77,15 +102,19 @@ export function createAuditLog({ audit, log, now, randomBytes }: AuditLogDeps): 
   return {
     async keep(act, run, refusal) {
       const begun = await begin(act);
+      const changes: ConfigChange[] = [];
+      const note: NoteChanges = (noted) => changes.push(...noted.slice(0, changesMax - changes.length));
       const { by: actor, action, reason, task, target } = act;
       log.info({ actor, action, reason, detail: target, ...defined({ task }) }, 'an operator acts');
       try {
-        const answer = await run();
+        const answer = await run(note);
         await racePoint('audit.acted', target);
         const refused = refusal?.(answer);
         await end(
           begun,
-          refused === undefined ? { outcome: 'done' } : { outcome: 'refused', result: refused },
+          refused === undefined
+            ? { outcome: 'done', ...(changes.length === 0 ? {} : { changes }) }
+            : { outcome: 'refused', result: refused },
         );
         return answer;
       } catch (error) {
@@ -102,9 +131,21 @@ function endOf(error: unknown): Ended {
   return { outcome: 'failed', result: error instanceof Error ? error.message : 'unknown' };
 }
 
+/**
+ * Returns a name for a repeatable act. The id alone is not enough: users of Temporal's tools choose it and may reuse
+ * it.
+ */
+function nameOf(
+  { target, by, action, reason, what }: Pick<AuditEntry, 'target' | 'by' | 'action' | 'reason' | 'what'>,
+  { id, isOurs = false }: ActKey,
+): string {
+  const parts = isOurs ? [target, id, action] : [target, id, by, action, reason, what];
+  return createHash('sha256').update(canonicalJson(parts)).digest('base64url');
+}
+
 const whatCharactersMax = 2_000;
 
-/** Links without what opens them. */
+/** Strips the query and fragment from links, because they may grant access. */
 function wordsOf(input: OperatorAct['input']): string {
   const text = JSON.stringify(input, (_, value: unknown) => {
     return typeof value === 'string' && /^https?:/.test(value) ? value.replace(/[?#].*$/s, '') : value;

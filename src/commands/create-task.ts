@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Caller } from '../access/caller.ts';
 import type { CapState } from '../money/caps.ts';
 import { defined } from '../base/defined.ts';
+import type { TaskKind } from '../base/task-kind.ts';
 import { GatewayError, mayBeRepeated, serviceUnavailable } from '../errors/errors.ts';
 import { newTaskId } from '../base/ids.ts';
 import type { RandomBytes } from '../base/ids.ts';
@@ -15,59 +16,62 @@ import type { RequestStore } from '../store/requests.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import { hasBegun } from './abandon-creation.ts';
 import type { Admit } from './admission.ts';
-import { clientRepeat } from './repeats.ts';
+import { clientRepeat, soon } from './repeats.ts';
 import type { ClientTry, Repeat, RepeatRequest, Repeats, TaskClaim } from './repeats.ts';
 import { startInTime } from './start-in-time.ts';
 import type { StorageQuota } from './storage-quota.ts';
 
 export interface CreateTaskDeps {
-  readonly catalogue: Pick<Catalogue, 'planMeasured'>;
+  readonly catalogue: Pick<Catalogue, 'buyer' | 'planMeasured'>;
   readonly tasks: Pick<TaskStore, 'find' | 'look'>;
   readonly requests: Pick<RequestStore, 'find'>;
   readonly repeats: Pick<Repeats, 'claimTask' | 'knows' | 'forget'>;
   readonly admit: Admit;
   readonly storage: Pick<StorageQuota, 'check'>;
+  /** Excludes channels whose results cannot be stored now. Throws service_unavailable if none is left. */
+  readonly withStorage: (plan: RoutePlan, kind: TaskKind) => Promise<RoutePlan>;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
 }
 
 export interface CreateTaskCommand {
   readonly request: AskedRequest;
-  /** Makes the plan of this request; what it throws is not heard by a repeat. Absent: it is made here. */
+  /** Plans this request. Errors do not affect a repeat. If absent, the service makes the plan. */
   readonly plan?: () => Promise<RoutePlan>;
   readonly caller: Caller;
-  /** Checked address; kept out of Temporal. */
+  /** A callback address that has already been checked. It is kept out of Temporal. */
   readonly callbackUrl?: string;
-  /** Seconds; absent: the model's default. */
+  /** The task's expiry in seconds. Undefined means the model's default. */
   readonly expiresAfterSeconds?: number;
   readonly idempotencyKey?: string;
   readonly sent: ClientTry;
-  /** How a repeat is recognised where the request itself does not say it: files. */
+  /** How to recognise a repeat when the request body cannot identify it, for example because it contains files. */
   readonly repeat?: Repeat;
-  /** Of the request that creates it; a repeat's is not kept. */
+  /** The id of the request that creates the task. Ids of repeats are not stored. */
   readonly requestId?: string;
-  /** The route's name: the scope of the idempotency key beside the account. */
+  /** The route name. Account and route form the idempotency key's scope. */
   readonly route: string;
   readonly traceparent?: string;
 }
 
-/** `hold`: micro-units that its creation has held. */
+/** `hold` is the amount reserved at creation, in micro-units. */
 export interface CreatedTask extends Pick<Task, 'id' | 'model' | 'createdAt' | 'hold'> {
   readonly warnings: readonly string[];
-  /** The cap that has least left after the hold. Absent: there is none, or an earlier request has held. */
+  /** The cap with the least left after the hold. Undefined if there is none, or if an earlier request took the hold. */
   readonly cap?: CapState;
-  /** The answer to an earlier request with the same Idempotency-Key. */
+  /** Whether this is the replayed response to an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean;
 }
 
-/** Each round but the last found a task id that was abandoned in between. */
+/** The maximum number of rounds. A new round begins if the task id was abandoned in the meantime. */
 const roundsMax = 5;
 const recordedDropsMax = 50;
 
 /**
- * Creates a task. When this resolves, the task, its hold and its workflow exist; when it throws, nothing is left. A
- * repeat with the same Idempotency-Key continues where the first request stopped, whatever process died, and is
- * answered from what the first one wrote: a channel that was switched off since does not matter to it.
+ * Creates a task. When this resolves, the task, its hold and its workflow exist. When it throws, none of them remains,
+ * or what another request has begun is left for a repeat to continue or the reconciler to abandon. A repeat with the
+ * same Idempotency-Key continues where the first request stopped, whichever process died. It responds from what the
+ * first request wrote, even if a channel has been disabled since.
  */
 export function createTaskService(deps: CreateTaskDeps) {
   return (command: CreateTaskCommand): Promise<CreatedTask> =>
@@ -84,19 +88,26 @@ async function create(
   const planned = await planUnlessCreated(command, ask, deps);
   for (let round = 0; round < roundsMax; round += 1) {
     const claim = await repeats.claimTask(ask, newTaskId(deps.randomBytes));
-    command.sent.whenLost(claim.lost);
+    const isFound = whenFound(claim, command);
     const existing = claim.first ? undefined : await findCreated(claim.task, deps);
-    if (existing !== undefined) return existing;
+    if (existing !== undefined) {
+      await soon(claim.recorded);
+      return existing;
+    }
     let plan: RoutePlan;
     try {
-      plan = planned();
-      await checkQuota(claim, command.caller.account, deps);
+      plan = await fitted(planned(), { claim, command }, deps);
     } catch (error) {
       if (claim.first) await repeats.forget(claim);
       throw error;
     }
-    const created = await admitClaimed(claim, { command, plan, mayStart }, deps).catch((error: unknown) => {
-      // A client that counts its retries continues with this task.
+    const mayStartNow = async () => {
+      if (!(await isFound)) throw serviceUnavailable('the client was lost before its request was recorded');
+      return mayStart();
+    };
+    const creation = { command, plan, mayStart: mayStartNow };
+    const created = await admitClaimed(claim, creation, deps).catch((error: unknown) => {
+      // If the client counts its retries, its next retry continues with this task.
       if (command.sent.retries !== undefined && isRetryable(error)) claim.lost();
       throw error;
     });
@@ -106,13 +117,28 @@ async function create(
   throw serviceUnavailable(`the creation was abandoned ${roundsMax} times`);
 }
 
+/**
+ * Resolves with true once a retry would find this request. Resolves with false if none would, or if the client was
+ * lost earlier, so that its retry may have found nothing.
+ */
+async function whenFound({ recorded, lost }: TaskClaim, { sent }: CreateTaskCommand): Promise<boolean> {
+  let isRecorded = recorded === undefined;
+  let isFound = true;
+  sent.whenLost(() => {
+    isFound = isRecorded;
+    lost();
+  });
+  if (recorded !== undefined) isRecorded = await recorded;
+  return isFound && isRecorded;
+}
+
 interface Creation {
   readonly command: CreateTaskCommand;
   readonly plan: RoutePlan;
-  readonly mayStart: () => boolean;
+  readonly mayStart: () => Promise<boolean>;
 }
 
-/** Undefined: the task id was abandoned. */
+/** Returns undefined if the task id was abandoned. */
 async function admitClaimed(
   { task: id, first: isFirst }: TaskClaim,
   { command, plan, mayStart }: Creation,
@@ -136,7 +162,7 @@ async function admitClaimed(
   const cap = defined({ cap: admitted.cap });
   const created = { id, model: model.id, createdAt, warnings, hold, replayed: !isFirst, ...cap };
   if (isFirst) return created;
-  // An earlier try, or a simultaneous one, may have been the one that created it: its record says when, and for how much.
+  // An earlier or concurrent try may have created the task. Its record has the actual time and amount.
   const recorded = await deps.tasks.find(id);
   return recorded === undefined ? created : { ...created, ...(await asCreated(recorded, deps)) };
 }
@@ -145,14 +171,14 @@ function isRetryable(error: unknown): boolean {
   return !(error instanceof GatewayError) || mayBeRepeated(error);
 }
 
-/** Most channels do not serve the model: that is not worth a word. */
+/** Leaves out channels that do not serve the model: they are the majority and not informative. */
 function notable(dropped: RoutePlan['dropped']): RoutePlan['dropped'] {
   return dropped.filter(({ reason }) => reason !== 'model_not_served').slice(0, recordedDropsMax);
 }
 
 /**
- * What cannot be planned (any more) may still be the repeat of a request that was: then the error is thrown only by whoever
- * takes the plan.
+ * Plans the request, but defers errors if the request may be a repeat. A repeat can succeed even if it can no longer be
+ * planned, so the error is thrown only when the plan is needed.
  */
 async function planUnlessCreated(
   { plan, request, caller }: CreateTaskCommand,
@@ -160,7 +186,7 @@ async function planUnlessCreated(
   { catalogue, repeats }: CreateTaskDeps,
 ): Promise<() => RoutePlan> {
   try {
-    const made = await (plan?.() ?? catalogue.planMeasured(request, caller));
+    const made = await (plan?.() ?? catalogue.planMeasured(request, await catalogue.buyer(caller)));
     return () => made;
   } catch (error) {
     if (!(await repeats.knows(ask))) throw error;
@@ -170,20 +196,26 @@ async function planUnlessCreated(
   }
 }
 
-/** What an earlier request has begun stores nothing more. */
-async function checkQuota(
-  { task, first: isFirst }: Pick<TaskClaim, 'task' | 'first'>,
-  account: string,
-  { storage, tasks }: CreateTaskDeps,
-): Promise<void> {
+/**
+ * Checks the account's quota and the storage space for results. Neither affects a task that an earlier request has
+ * begun, because it needs no further storage.
+ */
+async function fitted(
+  plan: RoutePlan,
+  { claim, command }: { readonly claim: TaskClaim; readonly command: CreateTaskCommand },
+  deps: CreateTaskDeps,
+): Promise<RoutePlan> {
+  const { caller, request } = command;
   try {
-    await storage.check(account);
+    await deps.storage.check(caller.account);
+    return await deps.withStorage(plan, request.kind);
   } catch (error) {
-    if (isFirst || (await tasks.look(task)) === undefined) throw error;
+    if (claim.first || (await deps.tasks.look(claim.task)) === undefined) throw error;
+    return plan;
   }
 }
 
-/** A task that has reached its workflow, as its create was answered. */
+/** Returns the response for a task that has been handed to its workflow. */
 async function findCreated(task: string, deps: CreateTaskDeps): Promise<CreatedTask | undefined> {
   const found = await deps.tasks.find(task);
   return found === undefined || !hasBegun(found) ? undefined : asCreated(found, deps);
@@ -206,13 +238,12 @@ function repeatRequestOf(command: CreateTaskCommand): RepeatRequest {
   return { scope, repeat };
 }
 
-/** The task's record as its creation writes it. */
 function firstRecord(
   id: string,
   { request, caller, callbackUrl, expiresAfterSeconds, requestId, traceparent }: CreateTaskCommand,
   { plan, createdAt }: { readonly plan: RoutePlan; readonly createdAt: number },
 ): Task {
-  const { candidates, fallback, seconds, shape } = plan;
+  const { candidates, fallback, seconds, shape, pricesInput, inputNeededBy } = plan;
   const lastsSeconds = expiresAfterSeconds ?? plan.model.deadline_seconds;
   return {
     id,
@@ -234,6 +265,8 @@ function firstRecord(
     attempts: [],
     updatedAt: createdAt,
     traceId: '',
+    ...(pricesInput ? { inputSeconds: 'unmeasured' } : {}),
+    ...(inputNeededBy.length > 0 ? { inputNeededBy } : {}),
     ...defined({ seconds, shape, requestId, traceparent }),
   };
 }

@@ -1,5 +1,6 @@
 import { isImageId } from '../base/ids.ts';
 import { walk } from '../base/walk.ts';
+import type { Walked } from '../base/walk.ts';
 import { racePoint } from '../base/race-point.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RemovalMarks } from '../ledger/removal-marks.ts';
@@ -34,28 +35,32 @@ export interface DeleteAccountsDeps {
   readonly removeTasks: RemoveTasks;
   /** Deletes our copies of results. */
   readonly removeCopies: (ids: readonly string[]) => Promise<void>;
-  /** Deletes what the account has stored, until then. False: there is more. */
+  /** Deletes the account's stored files, stopping at `endsAt`. Returns false if some are left. */
   readonly removeFiles: (account: string, endsAt: number) => Promise<boolean>;
   readonly log: Pick<Logger, 'error'>;
   readonly now: () => number;
 }
 
-/** What a process began before it knew that the account is closed has its hold, or was abandoned, by then. */
+/**
+ * How long after closing every process is certain to know. By then, everything begun earlier has its hold or was
+ * abandoned.
+ */
 const settledAfterMs = 20 * 60_000;
 const pageItems = 500;
-/** Of one step of the reconciler; the next one continues. */
+/** The maximum duration of one reconciler step. The next step continues. */
 const stepMs = 60_000;
 
 /**
- * Continues the deletion of accounts; resolves with how many were completed. Every step may be repeated, and what is left
- * to be done is what is still there, so that whoever dies in between is continued by the next one.
+ * Continues account deletions and resolves with the number completed. Every step can be repeated. The remaining data
+ * shows what is left to do, so another process can continue after a crash.
  */
-export function createDeleteAccounts(deps: DeleteAccountsDeps): () => Promise<number> {
+export function createDeleteAccounts(deps: DeleteAccountsDeps): () => Promise<Walked> {
   return async () => {
     const endsAt = deps.now() + stepMs;
     return walk(await deps.accounts.deleting(), {
+      loop: 'accounts to delete',
       run: (account) => continueDeletion(account, endsAt, deps),
-      async onFailed({ id }, err) {
+      onFailed({ id }, err) {
         deps.log.error({ account: id, err }, 'the deletion of an account could not be continued');
       },
       isOver: () => deps.now() > endsAt,
@@ -63,7 +68,7 @@ export function createDeleteAccounts(deps: DeleteAccountsDeps): () => Promise<nu
   };
 }
 
-/** False: there is more to be done, now or when what is in flight has ended. */
+/** Returns false if more remains to be done, either now or once everything in flight has ended. */
 async function continueDeletion(
   account: Account,
   endsAt: number,
@@ -104,13 +109,13 @@ async function removeAllTasks(account: string, endsAt: number, deps: DeleteAccou
     if (ids.length === 0) return true;
     await deps.audit.redact({ task: { $in: ids } });
     await racePoint('deletion.page', account);
-    // One that is left has not ended.
+    // If no task could be removed, the remaining ones are unfinished.
     if ((await deps.removeTasks(ids)) === 0) return false;
   }
   return false;
 }
 
-/** Images that were answered at once have no record: the ledger names them. */
+/** Finds synchronous images through the ledger, because they have no record. */
 async function removeImages(account: Account, endsAt: number, deps: DeleteAccountsDeps): Promise<boolean> {
   const { id, deletion } = account;
   let after = deletion?.imagesUpTo ?? 0n;
@@ -127,7 +132,7 @@ async function removeImages(account: Account, endsAt: number, deps: DeleteAccoun
   return false;
 }
 
-/** On record for ever: what was done, for whom, and that it is complete. */
+/** Permanently records what was done, for whom, and that it is complete. */
 async function complete({ id, deletion }: Account, deps: DeleteAccountsDeps): Promise<void> {
   const { by = '', reason = '', requestedAt = 0 } = deletion ?? {};
   const key = { id: `deleted-${id}`, at: requestedAt };

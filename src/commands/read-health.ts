@@ -1,9 +1,9 @@
-import { healthOf } from '../health/channel-health.ts';
-import type { ChannelHealth, HealthChannel, WaitingTasks } from '../health/channel-health.ts';
-import { defined } from '../base/defined.ts';
+import { healthOf, waitingOf } from '../health/channel-health.ts';
+import type { BehindCount, ChannelHealth, HealthChannel, WaitingTasks } from '../health/channel-health.ts';
 import { createSharedRead } from '../base/shared-read.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Stores } from '../store/stores.ts';
+import { unsubmittedStates } from '../task/census.ts';
 import type { TaskCount } from '../task/census.ts';
 import { serviceOf } from '../task/service.ts';
 
@@ -18,13 +18,13 @@ interface ReaderDeps extends HealthDeps {
   readonly log: Logger;
 }
 
-/** The waiting tasks are counted at most once in this time, however many requests ask for them. */
+/** The minimum interval between counts of waiting tasks, regardless of how many requests need them. */
 const waitingCountedMs = 5_000;
 
-/** Creates a process's reader of health. `waiting` is undefined if the tasks cannot be counted. */
+/** Creates this process's health reader. `waiting` is undefined if the tasks cannot be counted. */
 export function createHealthReader(deps: ReaderDeps): () => Promise<readonly ChannelHealth[]> {
   const { stores, log, now } = deps;
-  const count = createSharedRead(() => stores.tasks.countUnfinished(), { ms: waitingCountedMs, now });
+  const count = createSharedRead(() => countForHealth(stores.tasks, log), { ms: waitingCountedMs, now });
   return async () => {
     const counted = await count().catch((err: unknown) => {
       log.warn({ err }, 'the waiting tasks of channels could not be counted');
@@ -34,13 +34,32 @@ export function createHealthReader(deps: ReaderDeps): () => Promise<readonly Cha
   };
 }
 
+/** Task counts shown with the channels' health. */
+interface HealthCounts {
+  readonly unfinished: readonly TaskCount[];
+  /** The tasks waiting for failed upstreams. Undefined if they could not be counted in time. */
+  readonly behind: readonly BehindCount[] | undefined;
+}
+
+export async function countForHealth(
+  tasks: Pick<Stores['tasks'], 'countUnfinished' | 'countBehind'>,
+  log: Pick<Logger, 'warn'>,
+): Promise<HealthCounts> {
+  const behindCircuits = tasks.countBehind().catch((err: unknown) => {
+    log.warn({ err }, 'the tasks that wait behind circuits could not be counted');
+    return undefined;
+  });
+  const [unfinished, behind] = await Promise.all([tasks.countUnfinished(), behindCircuits]);
+  return { unfinished, behind };
+}
+
 /**
- * Reads the health of every configured channel, from the reports of all processes. `counted` holds the counts of
- * unfinished tasks, or undefined if they could not be counted.
+ * Reads the health of every configured channel, from every process's reports. `counted` is undefined if the tasks could
+ * not be counted.
  */
 export async function readHealth(
   { stores, config, now }: HealthDeps,
-  counted: readonly TaskCount[] | undefined,
+  counted: HealthCounts | undefined,
 ): Promise<readonly ChannelHealth[]> {
   const [circuits, switches, nodes, lastServed] = await Promise.all([
     stores.circuits.list(),
@@ -54,17 +73,15 @@ export async function readHealth(
     nodes,
     switchOf: (channel: string) => switches.find(({ id }) => id === channel),
     unserved,
-    waitingAt: (channel: string) => counted && waitingAt(channel, counted),
+    waitingAt: (channel: string) => counted && waitingAt(channel, counted.unfinished),
+    behind: counted?.behind,
     now: now(),
   };
   return config().channels.map((channel) => healthOf(channel, facts));
 }
 
-const notSubmitted: ReadonlySet<TaskCount['state']> = new Set(['creating', 'queued', 'pausing']);
+const notSubmitted: ReadonlySet<TaskCount['state']> = new Set(unsubmittedStates);
 
 function waitingAt(channel: string, counted: readonly TaskCount[]): WaitingTasks {
-  const rows = counted.filter((row) => row.channel === channel && notSubmitted.has(row.state));
-  const since = rows.map((row) => row.since);
-  const oldest = since.length === 0 ? undefined : Math.min(...since);
-  return { tasks: rows.reduce((sum, { count }) => sum + count, 0), ...defined({ oldest }) };
+  return waitingOf(counted.filter((row) => row.channel === channel && notSubmitted.has(row.state)));
 }

@@ -1,5 +1,6 @@
 import { createSharedRead } from '../base/shared-read.ts';
 import { hourMs, utcDay } from '../base/times.ts';
+import { walk } from '../base/walk.ts';
 import { isOverTime } from '../store/mongo.ts';
 import type { Rollup, RollupStore } from '../store/rollups.ts';
 import type { Stores } from '../store/stores.ts';
@@ -7,12 +8,12 @@ import { addFlows } from '../task/flow.ts';
 import type { Flow, FlowsAsked, TrendSpan } from '../task/flow.ts';
 
 export interface Trends {
-  /** When each step begins, oldest first, in Unix milliseconds. */
+  /** The start of each step, oldest first, in Unix milliseconds. */
   readonly steps: readonly number[];
   readonly stepMs: number;
-  /** One for each step, channel and model with tasks or entries. */
+  /** One flow per step, channel and model with tasks or entries. */
   readonly flows: readonly Flow[];
-  /** The number of tasks that were unfinished at the time of the read. */
+  /** The number of unfinished tasks at the time of the read. */
   readonly unfinished: number;
 }
 
@@ -31,21 +32,23 @@ const sizes = {
   week: { stepMs: hourMs, steps: 7 * 24 },
 } as const;
 
-/** Each span is read at most once in this time, for all operators together. */
+/** The minimum interval between reads of a span, shared by all operators. */
 const sharedMs = 20_000;
-/** An hour that was read this long after its end is not read again. */
+/** An hour that was read this long after its end is final and is not read again. */
 const settledMs = 48 * hourMs;
-/** The rollup of an hour is stale after this share of the time between the end of the hour and its read. */
+/** After this many failures, the parts are not at fault, and the read ends. */
+const failuresMax = 3;
+/** A rollup is stale once its age exceeds this share of the time between the end of its hour and the read. */
 const staleShare = 1 / 4;
 
 /**
- * The steps of a span are those that have begun, the current one last. Hours come from rollups, which are renewed here.
- * All who ask wait for the same read; its queries have limits of their own.
+ * Reads a span's trends. Includes the steps that have begun, ending with the current one. Hours come from rollups,
+ * which are refreshed here. Concurrent callers share one read, whose queries have time limits.
  */
 export function createReadTrends(deps: TrendsDeps): ReadTrends {
   const terms = { ms: sharedMs, now: deps.now, hangsAfterMs: Infinity };
   let before: Promise<unknown> = Promise.resolve();
-  // The day is part of the week: whichever is read later finds the rollups of the other.
+  // A week includes the day, so the second read uses the first one's rollups.
   const afterOther = (span: TrendSpan): Promise<Trends> => {
     const read = before.then(() => readSpan(span, deps));
     before = read.catch(() => undefined);
@@ -68,7 +71,7 @@ async function readSpan(span: TrendSpan, deps: TrendsDeps): Promise<Trends> {
   return { steps, stepMs, flows: all, unfinished: unfinished.reduce((sum, row) => sum + row.count, 0) };
 }
 
-/** Each part becomes rollups before the next one is read: a read that fails later is continued, and not begun anew. */
+/** Writes each part's rollups before reading the next part, so that a read can resume after a failure. */
 async function readHours(hours: readonly number[], deps: TrendsDeps): Promise<Flow[]> {
   const [first = 0] = hours;
   const startedAt = deps.now();
@@ -77,16 +80,15 @@ async function readHours(hours: readonly number[], deps: TrendsDeps): Promise<Fl
   const known = new Set(fresh.map(({ at }) => at));
   const missing = hours.filter((hour) => !known.has(hour));
   const found = fresh.flatMap(({ flows }) => flows);
-  for await (const { steps, readAt, flows } of readParts(missing, { ...deps, stepMs: hourMs })) {
-    for (const at of steps) {
-      await deps.rollups.put({ at, readAt, flows: flows.filter((flow) => flow.at === at) });
-    }
+  await eachPart(missing, { ...deps, stepMs: hourMs }, async ({ steps, readAt, flows }) => {
+    const rollups = steps.map((at) => ({ at, readAt, flows: flows.filter((flow) => flow.at === at) }));
+    await Promise.all(rollups.map((rollup) => deps.rollups.put(rollup)));
     found.push(...flows);
-  }
+  });
   return found;
 }
 
-/** A `readAt` in the future comes from a process with a wrong clock, so the rollup is read again. */
+/** A future `readAt` comes from a process with a wrong clock, so the rollup is read again. */
 function isFresh({ at, readAt }: Rollup, now: number): boolean {
   const ageMs = now - readAt;
   const afterMs = readAt - (at + hourMs);
@@ -103,22 +105,42 @@ interface Part {
 
 async function readSteps(steps: readonly number[], deps: PartDeps): Promise<Flow[]> {
   const found: Flow[] = [];
-  for await (const { flows } of readParts(steps, deps)) found.push(...flows);
+  await eachPart(steps, deps, async ({ flows }) => void found.push(...flows));
   return found;
 }
 
-/** These steps from the records and the ledger, a day after the other. What takes too long is read in halves, down to a step. */
-async function* readParts(steps: readonly number[], deps: PartDeps): AsyncGenerator<Part, void, undefined> {
+/**
+ * Reads these steps from the records and the ledger, day by day. A part that takes too long is read in halves, down to
+ * a single step. A failed part does not stop the others. Its error is thrown at the end.
+ */
+async function eachPart(
+  steps: readonly number[],
+  deps: PartDeps,
+  take: (part: Part) => Promise<void>,
+): Promise<void> {
   const left = runsOf(steps, deps.stepMs);
-  for (let run = left.shift(); run !== undefined; run = left.shift()) {
-    const readAt = deps.now();
-    const flows = await readRun(run, deps);
-    if (flows !== undefined) yield { steps: run, readAt, flows };
-    else left.unshift(run.slice(0, run.length / 2), run.slice(run.length / 2));
-  }
+  const errors: unknown[] = [];
+  await walk(shifted(left), {
+    loop: 'hours of trends',
+    isOver: () => errors.length >= failuresMax,
+    async run(part) {
+      const readAt = deps.now();
+      const flows = await readRun(part, deps);
+      if (flows === undefined) left.unshift(part.slice(0, part.length / 2), part.slice(part.length / 2));
+      else await take({ steps: part, readAt, flows });
+      return flows !== undefined;
+    },
+    onFailed: (_, error) => errors.push(error),
+  });
+  if (errors.length > 0) throw errors[0];
 }
 
-/** Undefined: it takes too long, and has more than one step. */
+/** Yields the list's items one by one. The list may grow meanwhile. */
+function* shifted<Item>(list: Item[]): Generator<Item, void, undefined> {
+  for (let item = list.shift(); item !== undefined; item = list.shift()) yield item;
+}
+
+/** Returns undefined if the read takes too long and the run can still be split. */
 async function readRun(
   run: readonly number[],
   { tasks, ledgerFlows, stepMs }: PartDeps,

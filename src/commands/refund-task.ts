@@ -16,14 +16,14 @@ import type { TaskStore } from '../store/tasks.ts';
 export interface RefundTaskDeps {
   readonly tasks: Pick<TaskStore, 'step' | 'withdrawConcern'>;
   readonly ledger: Pick<Ledger, 'refund' | 'entriesOfTask'>;
-  /** Of the configuration in force. */
+  /** Returns the configured currency. */
   readonly currency: () => string;
 }
 
 /**
- * Gives back what a task was charged, or a part of it, once. The ledger decides: of all who ask, one has the entry, and
- * its note says who and why. The act on the task's record is made of that entry, whoever writes it: after a crash
- * between the two, the next one who asks writes the act that is missing, and is refused.
+ * Refunds all or part of a task's charge, once. The ledger decides: only one of several concurrent callers writes the
+ * entry, whose note contains the operator and the reason. The act in the task's record comes from that entry. If a
+ * crash left the entry without its act, the next caller writes the act and is refused.
  */
 export async function refundTask(
   task: Task,
@@ -40,8 +40,8 @@ export async function refundTask(
 }
 
 /**
- * The same of images that were answered at once: their entries are all that is known of them, and say who gave it back and
- * why. Undefined: there are no such images.
+ * Refunds a synchronous request's images. Their ledger entries are the only record, and contain the operator and the
+ * reason. Returns undefined if there are no such images.
  */
 export async function refundImages(
   id: string,
@@ -63,12 +63,12 @@ export async function refundImages(
 
 interface Refundable extends Pick<Task, 'account' | 'model'> {
   readonly channel: string;
-  /** Of something that costs nothing: why. */
+  /** The start of the refusal if nothing was charged. */
   readonly words: string;
   readonly entries: readonly LedgerEntry[];
 }
 
-/** Returns what was given back, or would be, as a sentence. */
+/** Returns a sentence about what was or would be refunded. */
 async function refund(
   { account, model, channel, words, entries }: Refundable,
   planned: Planned,
@@ -97,14 +97,14 @@ async function refund(
     const done = await deps.ledger.refund({ account, task: id, amount, note, upstream });
     if (!done.ok) throw refusedAsTooMuch(done.refused === 'above_charge' ? done.charged : 0n, currency);
     await deps.record(done.entry);
-    // Another was first; or it was our own write, whose answer was lost.
+    // Another caller was first, unless this entry is our own write whose response was lost.
     const isOurs = done.entry.note === note && done.entry.amount === amount;
     if (done.replayed && !isOurs) throw refusedAsDone(done.entry, currency);
   }
   return `${formatAmount(amount, currency)} is given back to the account ${account}; ${formatAmount(charged, currency)} was charged.`;
 }
 
-/** A task is refunded once: its act has this id. */
+/** The act's id is constant because a task is refunded only once. */
 const refundActId = 'refund';
 
 async function record(entry: LedgerEntry, task: Task, { tasks, currency }: RefundTaskDeps): Promise<void> {
@@ -120,7 +120,7 @@ async function record(entry: LedgerEntry, task: Task, { tasks, currency }: Refun
   await recordSeen(task, act, tasks);
 }
 
-/** The act on a task that has ended: a person has seen to whatever it asked for. */
+/** Records an act on an ended task, and withdraws the task's concern because an operator has dealt with it. */
 export async function recordSeen(
   { id, concern }: Task,
   act: TaskActionRecord,

@@ -10,10 +10,10 @@ export interface RemoveTasksDeps {
   readonly removeCopies: (ids: readonly string[]) => Promise<void>;
 }
 
-/** Removes what is known of these tasks but their entries in the ledger. Resolves with how many records it removed. */
+/** Removes everything about these tasks except their ledger entries. Resolves with the number of records removed. */
 export type RemoveTasks = (ids: readonly string[]) => Promise<number>;
 
-/** The records last: whoever finds one continues. */
+/** Removes the records last, so that another process can continue after a crash. */
 export function createRemoveTasks(deps: RemoveTasksDeps): RemoveTasks {
   return async (ids) => {
     await deps.removeCopies(ids);

@@ -10,143 +10,160 @@ import type { AnswerHead, RepeatClaim, RepeatName, RepeatRecord, RepeatStore } f
 
 export interface RepeatsDeps {
   readonly store: RepeatStore;
-  /** Whether what was made under this id was paid, according to the ledger. */
+  /** Whether the ledger shows that whatever was created under this id was paid for. */
   readonly isPaid: (made: string) => Promise<boolean>;
-  /** Answers larger than this are not kept. */
+  /** The maximum size of a stored response, in bytes. */
   readonly keptBytesMax: number;
-  /** Keys the hashes under which idempotency keys are stored. */
+  /** The HMAC key under which idempotency keys are stored. */
   readonly secret: Buffer;
   readonly log: Logger;
   readonly now: () => number;
 }
 
-/** What is known of how a client sends a request: official clients repeat a POST, and some of them say so. */
+/** How a client sent a request. Official clients repeat POST requests, and some count their retries. */
 export interface ClientTry {
-  /** How often the client has repeated this request, if it counts; 0 the first time. */
+  /** The number of times the client has repeated this request, starting at 0. Undefined if it does not count. */
   readonly retries?: number;
-  /** `content-length`: what is known of a body that is not read. */
+  /** The request's path and query. */
+  readonly target: string;
+  /** The `content-length`, which is known before the body is read. */
   readonly bodyBytes: string;
-  /** Runs the work when the answer does not reach the client, as far as this side knows. */
+  /** Calls `work` if the response does not reach the client, as far as the server can detect that. */
   readonly whenLost: (work: () => void) => void;
 }
 
 /**
- * How a repeat of a request is recognised (docs/idempotency.md).
+ * How a repeated request is recognised (docs/idempotency.md).
  * - `key`: by its Idempotency-Key, for 24 hours.
- * - `try`: by API key, route and body, for ten minutes. If the client counts its retries, a retry is matched to a lost
- *   try, else to a refused one (and starts afresh), else to any try that no retry has claimed. If it does not count,
- *   only a lost try matches.
+ * - `try`: by API key, route and body, for ten minutes. If the client counts its retries, a retry first matches a lost
+ *   try, then a refused one (and starts afresh), then any try that no retry has claimed yet. If the client does not
+ *   count them, only a lost try matches.
  */
 export type Repeat =
   | { readonly kind: 'key'; readonly key: string; readonly fingerprint: string }
   | {
       readonly kind: 'try';
-      /** Of the API key, too: two keys of one account do not repeat each other's requests. */
+      /** Includes the API key, so that requests made with different keys of an account never match. */
       readonly fingerprint: string;
       readonly key: string;
       readonly sent: ClientTry;
     };
 
-/** A request without an Idempotency-Key. */
+/** Returns how to recognise repeats of a request that has no Idempotency-Key. */
 export function clientRepeat({ key }: Pick<Caller, 'key'>, sent: ClientTry, fingerprint: string): Repeat {
   return { kind: 'try', key, sent, fingerprint: `${key}:${fingerprint}` };
 }
 
 export interface RepeatRequest {
-  /** Account and route: the same key elsewhere is another request. */
+  /** The account and the route. The same key in a different scope belongs to a different request. */
   readonly scope: readonly string[];
   readonly repeat: Repeat;
 }
 
 export interface Answer extends AnswerHead {
-  /** The body in order; absent: it was too large to be kept. */
+  /** The body's parts in order. Undefined if the body was too large to keep. */
   readonly parts?: readonly (string | Uint8Array)[];
 }
 
-/** The first request's hold on its key, renewed until it ends. */
+/** The first request's claim on its key, renewed until that request ends. */
 export interface Claim {
-  /** Id of what the request makes. */
+  /** The id of what the request creates. */
   readonly made: string;
-  /** Keeps the answer before it is paid for; nobody is given it before `end`. Throws when it cannot. */
+  /** Stores the response before it is paid for. Repeats receive it only after `end`. Throws if it cannot be stored. */
   keep(answer: Answer): Promise<void>;
-  /** A repeat is given this answer, or what was kept. Never throws. */
+  /** Makes this response, or the stored one, available to repeats. Never throws. */
   end(answer?: Answer): Promise<void>;
-  /** Nothing was sent: the key is free again. Never throws. */
+  /** Releases the key. Call this only if nothing was sent. Never throws. */
   forget(): Promise<void>;
-  /** The answer did not reach the client: a repeat is given it. */
+  /** Records that the response did not reach the client, so that a repeat receives it. */
   readonly lost: () => void;
 }
 
 export type Claimed =
   | { readonly outcome: 'first'; readonly claim: Claim }
-  /** `made`: id of what the first request makes, or has made. `answered`: this request is given the same answer. */
+  /**
+   * `made` is the id of the task or images that the first request creates. Call `answered` once this request receives
+   * the same response.
+   */
   | {
       readonly outcome: 'earlier';
       readonly made: string;
       readonly record: RepeatRecord;
-      readonly answered: () => void;
+      readonly answered: () => Promise<void>;
     };
 
-/** The outcome of an earlier request. */
+/** How an earlier request ended. */
 export type RepeatEnd =
   | { readonly kind: 'answered'; readonly answer: Answer }
-  /** It was answered, and the answer could not be kept. */
+  /** The response was sent but could not be kept. */
   | { readonly kind: 'not_kept' }
-  /** Its process died, or stands still. `isPaid`: according to the ledger, at this moment. */
+  /** The request's process died or is suspended. `isPaid` reflects the ledger at the time of the call. */
   | { readonly kind: 'abandoned'; readonly isPaid: boolean }
-  /** Nothing was sent for it: the key is free. */
+  /** Nothing was sent upstream, so the key is free. */
   | { readonly kind: 'forgotten' };
 
 export interface TaskClaim {
-  /** Of its record. */
+  /** The claim's record id. */
   readonly id: string;
-  /** The id under which the task is created, by this request or by a repeat of it. */
+  /** The task id for this request and its repeats. */
   readonly task: string;
-  /** False: an earlier request named the task, whether or not it came to create it. */
+  /**
+   * Whether this is the first request. If not, an earlier request chose the task id, even if it never created the task.
+   */
   readonly first: boolean;
-  /** The answer did not reach the client, or was an error that it may repeat: a repeat continues with this task. */
+  /**
+   * Resolves with whether a retry would find this request. Never rejects. The task must not start earlier, because a
+   * retry may arrive half a second after a loss. Undefined if nothing more needs to be written now.
+   */
+  readonly recorded: Promise<boolean> | undefined;
+  /**
+   * Records that the response did not reach the client, or was an error that the client may retry. A repeat then
+   * continues with this task.
+   */
   readonly lost: () => void;
 }
 
-/** `key`: the public id of the API key. */
-export interface RefusedRequest extends Pick<ClientTry, 'bodyBytes'> {
+/** `key` is the public id of the API key. */
+export interface RefusedRequest extends Pick<ClientTry, 'target' | 'bodyBytes'> {
   readonly account: string;
   readonly key: string;
 }
 
 export interface Repeats {
-  /** Fixes the id of the task that the request creates. A repeat does not wait; it gets the same id and continues. */
+  /** Sets the id of the task to create. A repeat does not wait: it receives the same id and continues. */
   claimTask(ask: RepeatRequest, task: string): Promise<TaskClaim>;
-  /** Whether an earlier request is known. */
+  /** Whether an earlier request exists. */
   knows(ask: RepeatRequest): Promise<boolean>;
-  /** What was to be made under this id was abandoned: the key is free again. */
+  /** Releases the key after this task id's creation was abandoned. */
   forget(claim: TaskClaim): Promise<void>;
-  /** A request that was refused before it claimed anything, with an error that its client repeats. Never throws. */
+  /**
+   * Records a request that was refused before it claimed anything, with an error that its client retries. Never throws.
+   */
   noteRefused(by: RefusedRequest): Promise<void>;
 
-  /** One of any number of simultaneous callers is first. Throws `idempotency_key_reused` for another request. */
-  claim(ask: RepeatRequest, made: string): Promise<Claimed>;
   /**
-   * Waits for the earlier request to end, even if it runs in another process. Throws if `closed` is aborted first.
+   * Claims the key. Of several concurrent callers, exactly one wins. Throws `idempotency_key_reused` if the
+   * key belongs to a different request.
    */
+  claim(ask: RepeatRequest, made: string): Promise<Claimed>;
+  /** Waits for the earlier request to end, even if it runs in another process. Throws if `closed` aborts first. */
   wait(record: RepeatRecord, closed: AbortSignal): Promise<RepeatEnd>;
 }
 
 const keptMs = { key: 24 * 3600 * 1000, try: 10 * 60_000 } as const;
-/** A claim that has not been renewed for this long, by the waiting process's clock, counts as abandoned. */
+/** A claim counts as abandoned if not renewed for this long by the waiting process's clock. */
 const abandonedAfterMs = 60_000;
 const renewEveryMs = 15_000;
 const lookEveryMs = 200;
-/**
- * Observations of a claim are dropped after about this long; a later repeat starts counting `abandonedAfterMs` again.
- */
+const recordedWithinMs = 1_000;
+/** How long sightings of a claim are kept, approximately. A later repeat restarts the `abandonedAfterMs` period. */
 const sightingsKeptMs = 10 * 60_000;
 
-/** Ensures that a repeated request is one task, or one upstream call with one answer. */
+/** Ensures that repeated requests result in one task, or in one upstream call with one response. */
 export function createRepeats(deps: RepeatsDeps): Repeats {
   const { store, now } = deps;
-  // Shared by all requests: a caller may stop waiting and repeat before `abandonedAfterMs` has passed, and the time it
-  // already waited must count.
+  // Shared by all requests: a caller may stop waiting and repeat its request before `abandonedAfterMs` has passed, and
+  // its earlier waiting time must count.
   const sightings = createSightings(now);
   let tidiedAt = now();
 
@@ -156,7 +173,9 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
       const { earlier, fresh } = entry;
       if (earlier !== undefined && !taskIdPattern.test(earlier.made)) throw keyReused(answeredOtherwise);
       const { id, made } = fresh;
-      return { id, task: made, first: earlier === undefined, lost: lossOf(noted(entry, ask), ask) };
+      const named = noted(entry, ask);
+      const recorded = ask.repeat.kind === 'key' ? undefined : named.recorded;
+      return { id, task: made, first: earlier === undefined, recorded, lost: lossOf(named, ask) };
     },
 
     async claim(ask, made) {
@@ -164,8 +183,11 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
       const { earlier, fresh } = entry;
       if (earlier !== undefined && taskIdPattern.test(earlier.made)) throw keyReused(answeredOtherwise);
       if (earlier === undefined) return { outcome: 'first', claim: openClaim(noted(entry, ask), ask, deps) };
-      const answered = (): void => {
-        if (ask.repeat.kind === 'try') ask.repeat.sent.whenLost(lossOf(noted(entry, ask), ask));
+      const answered = async (): Promise<void> => {
+        if (ask.repeat.kind === 'key') return;
+        const named = noted(entry, ask);
+        ask.repeat.sent.whenLost(lossOf(named, ask));
+        await soon(named.recorded);
       };
       return { outcome: 'earlier', made: fresh.made, record: earlier, answered };
     },
@@ -177,7 +199,10 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
       return retries === 0 ? Promise.resolve(false) : store.hasTry(name, { lost: retries === undefined });
     },
 
-    forget: ({ id, task }) => store.forget({ id, made: task }),
+    async forget({ id, task, recorded }) {
+      await recorded;
+      await store.forget({ id, made: task });
+    },
 
     noteRefused: (by) =>
       store
@@ -209,18 +234,22 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
     if (repeat.kind === 'key') {
       const earlier = await store.claim(fresh);
       if (earlier !== undefined && earlier.fingerprint !== repeat.fingerprint) throw keyReused(otherBody);
-      return { earlier, fresh: { ...fresh, made: earlier?.made ?? fresh.made }, recorded: Promise.resolve() };
+      return {
+        earlier,
+        fresh: { ...fresh, made: earlier?.made ?? fresh.made },
+        recorded: Promise.resolve(true),
+      };
     }
     const found = await earlierTry(ask, repeat.sent);
     if (found === undefined) return { earlier: undefined, fresh };
-    // A retry of a retry has the answer of the first.
+    // A retry of a retry receives the first try's response.
     const of = found.of ?? found.id;
     return { earlier: { ...found, id: of }, fresh: { ...fresh, of, made: found.made } };
   }
 
   /**
-   * If the client counts its retries, its try is recorded at once. The request does not wait for that write, because
-   * a retry comes seconds later at the earliest. Other tries are recorded only if their answer is lost.
+   * Records a try immediately if the client counts its retries. The task's start waits for that write. Other tries are
+   * recorded only if their responses are lost.
    */
   function noted(entry: Entry, { repeat }: RepeatRequest): Entry {
     if (repeat.kind === 'key' || repeat.sent.retries === undefined) return entry;
@@ -229,15 +258,16 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   }
 
   /**
-   * The try that this request repeats, if it repeats one. Each is claimed once, so that of several equal requests each
-   * retry continues another one.
+   * Finds the try that this request repeats, if any. Each try can be claimed once, so identical retries continue
+   * different tries.
    */
   async function earlierTry(ask: RepeatRequest, sent: ClientTry): Promise<RepeatRecord | undefined> {
     if (sent.retries === 0) return undefined;
     const name = nameOf(ask, deps);
     const lost = await store.claimTry(name, { lost: true });
     if (lost !== undefined || sent.retries === undefined || ask.repeat.kind === 'key') return lost;
-    const refused = { account: ask.scope[0] ?? '', key: ask.repeat.key, bodyBytes: sent.bodyBytes };
+    const { target, bodyBytes } = sent;
+    const refused = { account: ask.scope[0] ?? '', key: ask.repeat.key, target, bodyBytes };
     if (await store.takeRefused(refusedId(refused, deps))) return undefined;
     return store.claimTry(name, { lost: false });
   }
@@ -249,23 +279,23 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   }
 }
 
-/** Records that the answer of a try was lost, after the record of the try itself. Never rejects. */
+/** Records that a try's response was lost, once the try itself has been recorded. Never rejects. */
 async function noteLoss(
   fresh: RepeatClaim,
-  recorded: Promise<void> | undefined,
+  recorded: Promise<boolean> | undefined,
   deps: RepeatsDeps,
-): Promise<void> {
+): Promise<boolean> {
   await recorded;
-  await logFailure(fresh, deps, () => deps.store.note(fresh, { lost: true }));
+  return logFailure(fresh, deps, () => deps.store.note(fresh, { lost: true }));
 }
 
 interface Entry {
-  /** Absent: this request is the first. */
+  /** The earlier request. Undefined if this is the first one. */
   readonly earlier: RepeatRecord | undefined;
-  /** As this request is recorded; `made` is what it makes, or what the earlier one has. */
+  /** This request's record. `made` is the id that this request or the earlier one creates. */
   readonly fresh: RepeatClaim;
-  /** Resolves when this request is on record. Absent: it is recorded only if its answer is lost. */
-  readonly recorded?: Promise<void>;
+  /** See `TaskClaim`. Undefined if this request is recorded only when its response is lost. */
+  readonly recorded?: Promise<boolean>;
 }
 
 function freshClaim(ask: RepeatRequest, made: string, deps: RepeatsDeps): RepeatClaim {
@@ -274,20 +304,20 @@ function freshClaim(ask: RepeatRequest, made: string, deps: RepeatsDeps): Repeat
   return { id: kind === 'key' ? name : `${name}/${made}`, made, fingerprint, keptMs: keptMs[kind] };
 }
 
-/** For a key, the id of its record. For a try, the prefix that the ids of all equal tries share. */
+/** Returns a key's record id, or the prefix shared by all equal tries. */
 function nameOf({ scope, repeat }: RepeatRequest, deps: RepeatsDeps): string {
   return hmac([...scope, ...(repeat.kind === 'key' ? [repeat.key] : ['try', repeat.fingerprint])], deps);
 }
 
-function refusedId({ account, key, bodyBytes }: RefusedRequest, deps: RepeatsDeps): string {
-  return hmac(['refused', account, key, bodyBytes], deps);
+function refusedId({ account, key, target, bodyBytes }: RefusedRequest, deps: RepeatsDeps): string {
+  return hmac(['refused', account, key, target, bodyBytes], deps);
 }
 
 function hmac(parts: readonly string[], { secret }: RepeatsDeps): string {
   return createHmac('sha256', secret).update(JSON.stringify(parts)).digest('base64url');
 }
 
-/** Answers up to this size stay in memory briefly after they were sent, because the connection may still be reset. */
+/** The maximum size of responses kept in memory briefly after sending, because the connection may still be reset. */
 const heldBytesMax = 64 * 1024;
 
 function openClaim({ fresh: name, recorded }: Entry, { repeat }: RepeatRequest, deps: RepeatsDeps): Claim {
@@ -332,14 +362,25 @@ function openClaim({ fresh: name, recorded }: Entry, { repeat }: RepeatRequest, 
   };
 }
 
-/** An answer never fails because its record does. */
-async function logFailure(
+/** Only logs a failed write, so that it never fails the request. Resolves with whether the write succeeded. */
+function logFailure(
   { made }: RepeatName,
   { log }: RepeatsDeps,
   write: () => Promise<void>,
-): Promise<void> {
-  const said = 'the record of an idempotency key could not be written';
-  await write().catch((err: unknown) => log.error({ task: made, err }, said));
+): Promise<boolean> {
+  return write().then(
+    () => true,
+    (err: unknown) => {
+      log.error({ task: made, err }, 'the record of an idempotency key could not be written');
+      return false;
+    },
+  );
+}
+
+/** Waits briefly for a record, so that a response that already exists does not become an error. */
+export async function soon(recorded: Promise<boolean> | undefined): Promise<void> {
+  if (recorded !== undefined)
+    await Promise.race([recorded, sleep(recordedWithinMs, undefined, { ref: false })]);
 }
 
 function toStore(answer: Answer, { keptBytesMax }: RepeatsDeps) {
@@ -353,7 +394,10 @@ function bytesOf({ parts = [] }: Answer): number {
   return parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
 }
 
-/** Its process died. What it kept and was paid is its answer; otherwise it is not known what the upstream did. */
+/**
+ * Recovers the outcome of a request whose process died. A stored response that was paid for is replayed. In any other
+ * case, the upstream outcome is unknown.
+ */
 async function recoverAbandoned(record: RepeatRecord, deps: RepeatsDeps): Promise<RepeatEnd> {
   const isPaid = await deps.isPaid(record.made);
   if (record.state !== 'stored' || !isPaid) return { kind: 'abandoned', isPaid };
@@ -373,7 +417,7 @@ function keyReused(message: string): GatewayError {
 }
 
 const otherBody =
-  'This Idempotency-Key was used within the last 24 hours with another request body. Use a new key for a new request.';
-/** The configuration has changed in between: one request is answered with images, the other with a task. */
+  'This Idempotency-Key was used within the last 24 hours with a different request body. Use a new key for a new request.';
+/** The configuration changed between the two requests, so one produced images and the other a task. */
 const answeredOtherwise =
   'The first request with this key was carried out differently, because the configuration has changed since. Use a new Idempotency-Key for a new request.';

@@ -1,28 +1,33 @@
+import { walk } from '../base/walk.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { createRecent } from '../process/recent.ts';
 import { createRounds } from '../process/rounds.ts';
+import { isOutage } from '../store/mongo.ts';
 import { dayOf, endOfDay } from '../store/stored-bytes.ts';
 import type { StoredBytesStore } from '../store/stored-bytes.ts';
 import { utcDay } from '../base/times.ts';
 
-/** How much an account may have stored with us in requests. */
+/** Limits how many bytes of requests each account can store. */
 export interface StorageQuota {
-  /** Throws `storage_quota_exceeded`. Reads once in ten seconds per account, and otherwise only memory. */
+  /**
+   * Throws `storage_quota_exceeded`. Reads the database at most every ten seconds per account and uses memory in
+   * between.
+   */
   check(account: string): Promise<void>;
-  /** Counts what was stored; `expiresAt`, in Unix milliseconds, is when it is deleted. */
+  /** Counts stored bytes that will be deleted at `expiresAt`, in Unix milliseconds. */
   note(account: string, bytes: number, expiresAt: number): void;
-  /** Writes what was noted, for the other processes; every five seconds after `start`. Never rejects. */
+  /** Writes the counted bytes for other processes to see. Called every five seconds after `start`. Never rejects. */
   flush(): Promise<void>;
   start(): void;
-  /** Writes the rest. */
+  /** Stops the interval and writes the remaining sums. */
   stop(): Promise<void>;
 }
 
 export interface StorageQuotaDeps {
   readonly store: Pick<StoredBytesStore, 'add' | 'find'>;
-  /** Of one account; 0: no limit. */
+  /** The limit per account, in bytes. 0 means no limit. */
   readonly bytesMax: number;
-  /** Some sums could not be written; that is retried. */
+  /** Called if some sums could not be written. The write is retried. */
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
 }
@@ -34,13 +39,13 @@ const flushIntervalMs = 5_000;
 type Days = Map<number, number>;
 
 /**
- * Sums by account and day of deletion, so that nothing has to be subtracted and no request is read. A process knows at
- * once what it has stored itself, and after fifteen seconds what the others have: by so much of its own speed an account
- * can pass the limit. What a process that is killed has not written yet is never counted.
+ * Keeps sums by account and deletion day, so nothing is ever subtracted and no request is read. A process knows its own
+ * bytes immediately and other processes' bytes after fifteen seconds. An account can exceed the limit by the amount
+ * that it stores in that time. Bytes that a killed process had not written yet are never counted.
  */
 export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuotaDeps): StorageQuota {
   const known = createRecent<Days>({ max: cachedAccountsMax, ttlMs: cacheTtlMs, now });
-  /** What was noted and is not yet in the database. */
+  /** The bytes counted but not yet written to the database. */
   let unwritten = new Map<string, Days>();
 
   function add(account: string, day: number, bytes: number): void {
@@ -56,21 +61,30 @@ export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuo
     return days;
   }
 
-  /** What cannot be written is kept. */
+  /**
+   * Writes the sums and keeps those that fail. Stops at the first failure, because every further write would time out
+   * during an outage.
+   */
   async function write(): Promise<void> {
     const sums = [...unwritten].flatMap(([account, days]) =>
       [...days].map(([day, bytes]) => [account, day, bytes] as const),
     );
     unwritten = new Map();
-    let written = 0;
-    try {
-      for (const sum of sums) {
+    const left = new Set(sums);
+    let isAway = false;
+    await walk(sums, {
+      loop: 'stored bytes',
+      run: async (sum) => {
         await store.add(...sum);
-        written += 1;
-      }
-    } finally {
-      for (const sum of sums.slice(written)) add(...sum);
-    }
+        return left.delete(sum);
+      },
+      isOver: () => isAway,
+      onFailed(_, error) {
+        isAway = isOutage(error);
+        onError(error);
+      },
+    });
+    for (const sum of left) add(...sum);
   }
 
   const { run: flush, start, stop } = createRounds({ everyMs: flushIntervalMs, work: write, onError });
@@ -105,6 +119,6 @@ function quotaExceeded(bytes: number, bytesMax: number, days: Days): GatewayErro
   const next = utcDay(endOfDay(Math.min(...days.keys())));
   return new GatewayError(
     'storage_quota_exceeded',
-    `${bytes} bytes of this account's requests are stored, and the limit is ${bytesMax}. A request is deleted 30 days after its task's deadline: the next ones on ${next}. Send media as URLs, and ask the operator for a higher limit.`,
+    `${bytes} bytes of this account's requests are stored, and the limit is ${bytesMax}. A request is deleted 30 days after its task's deadline; the next deletion is on ${next}. Send media as URLs, or ask the operator for a higher limit.`,
   );
 }

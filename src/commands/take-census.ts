@@ -1,14 +1,16 @@
 import type { Census, LedgerTotals } from '../task/census.ts';
 import type { HealthChannel } from '../health/channel-health.ts';
 import { defined } from '../base/defined.ts';
+import type { Logger } from '../observability/log.ts';
 import type { Stores } from '../store/stores.ts';
-import { readHealth } from './read-health.ts';
+import { countForHealth, readHealth } from './read-health.ts';
 import type { HealthDeps } from './read-health.ts';
 
 export interface CensusDeps {
   readonly stores: HealthDeps['stores'] & Pick<Stores, 'tasks' | 'slots' | 'resultCopies' | 'verifications'>;
   readonly ledgerTotals: () => Promise<LedgerTotals>;
   readonly config: () => { readonly currency: string; readonly channels: readonly CountedChannel[] };
+  readonly log: Pick<Logger, 'warn'>;
   readonly now: () => number;
 }
 
@@ -16,12 +18,12 @@ interface CountedChannel extends HealthChannel {
   readonly limits: { readonly concurrent_tasks?: number | undefined };
 }
 
-/** A few queries, each on an index, whatever the number of tasks that have ended. */
-export async function takeCensus({ stores, ledgerTotals, config, now }: CensusDeps): Promise<Census> {
+/** Runs a few indexed queries, so the cost does not depend on the number of ended tasks. */
+export async function takeCensus({ stores, ledgerTotals, config, log, now }: CensusDeps): Promise<Census> {
   const { channels, currency } = config();
   const { tasks, resultCopies } = stores;
   const [counted, attention, money, held, callbacks, retry, gaveUp, verification] = await Promise.all([
-    tasks.countUnfinished(),
+    countForHealth(tasks, log),
     tasks.countAttention(),
     ledgerTotals(),
     stores.slots.held(),
@@ -34,7 +36,7 @@ export async function takeCensus({ stores, ledgerTotals, config, now }: CensusDe
   return {
     at: now(),
     currency,
-    tasks: counted,
+    tasks: counted.unfinished,
     attention,
     money,
     slots: limited.map(({ id, limits, credentials }) => ({
@@ -52,7 +54,7 @@ export async function takeCensus({ stores, ledgerTotals, config, now }: CensusDe
   };
 }
 
-/** Of `<channel>/<credential>`, and what may follow. */
+/** Returns the channel from an id that starts with `<channel>/<credential>`. */
 function channelOf(id: string): string {
   return id.slice(0, id.indexOf('/'));
 }

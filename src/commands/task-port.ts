@@ -3,21 +3,21 @@ import type { ActionResult, RunningActionName } from '../task/acts.ts';
 import type { Stall } from '../task/wait.ts';
 import type { TaskInput } from '../task/input.ts';
 
-/** The activity that is submitting or polling, or waits to. Times in Unix milliseconds. */
+/** An activity that is submitting or polling, or is about to. Times are in Unix milliseconds. */
 export interface Waiting {
   readonly activity?: string;
   readonly stall?: Stall;
-  /** How its last attempt ended, in words. */
+  /** The message from its last attempt. */
   readonly message?: string;
   readonly nextAt?: number;
   readonly polls?: number;
-  /** Consecutive polls that failed. */
+  /** The number of consecutive failed polls. */
   readonly errors?: number;
   readonly lastError?: string;
   readonly lastAt?: number;
 }
 
-/** A query of Temporal's visibility; `page`: where the page before ended. */
+/** A query for Temporal's visibility store. `page` is the previous page's `next`. */
 export interface TaskSearch {
   readonly query: string;
   readonly limit: number;
@@ -26,32 +26,44 @@ export interface TaskSearch {
 
 export interface FoundTasks {
   readonly ids: readonly string[];
-  /** Absent: there are no more. */
+  /** The next page's start. Undefined on the last page. */
   readonly next?: string;
 }
 
 /**
- * The port through which HTTP starts, cancels and inspects work. Every method throws GatewayError
- * `service_unavailable` when Temporal does not answer in time.
+ * Through this port, HTTP starts, cancels and inspects work. Every method throws GatewayError `service_unavailable` if
+ * Temporal does not respond in time.
  */
 export interface TaskPort {
-  /** Starts the task's workflow; no worker takes part. Repeatable: the same task id is the same task. */
+  /**
+   * Starts the task's workflow. Succeeds even if no worker is running. Idempotent, because a task id always denotes the
+   * same task.
+   */
   start(input: TaskInput): Promise<void>;
-  /** Throws `task_not_cancellable` if the upstream refuses or cannot, `task_not_found` if no such task runs. */
+  /**
+   * Throws `task_not_cancellable` if the upstream refuses or cannot cancel, and `task_not_found` if no such task is
+   * running.
+   */
   cancel(task: string): Promise<void>;
-  /** Polls now, if the task is waiting for its next poll. Never throws for a task that is not. */
+  /** If the task is waiting for its next poll, polls it immediately. Never throws. */
   wake(task: string): Promise<void>;
   /**
-   * An action on a task that has not ended; its workflow records it. Throws `action_not_possible` with the reason, and
-   * then nothing has changed.
+   * Carries out an action on a task that has not ended. Its workflow records the action. If this throws
+   * `action_not_possible`, with the reason, nothing has changed.
    */
   act(task: string, action: RunningActionName, input: ActionInput): Promise<ActionResult>;
-  /** What the task's workflow waits for; undefined: nothing, or Temporal does not answer. Never throws. */
+  /**
+   * Returns what the task's workflow awaits. Undefined if it is not waiting, or if Temporal does not respond. Never
+   * throws.
+   */
   waiting(task: string): Promise<Waiting | undefined>;
-  /** Tasks that Temporal's visibility finds, a little behind. Throws `invalid_parameter` for what is not a query. */
+  /**
+   * Queries Temporal's visibility store, which lags slightly, and returns the matching tasks. Throws
+   * `invalid_parameter` if the query is invalid.
+   */
   search(search: TaskSearch): Promise<FoundTasks>;
-  /** Sends the callback of a task that has ended again. */
+  /** Sends an ended task's callback once more. */
   redeliver(task: string): Promise<void>;
-  /** The queues of every task that nobody polls. Throws when Temporal does not answer. */
+  /** Returns the queues that every task uses but no worker polls. Throws if Temporal does not respond. */
   unpolledQueues(): Promise<readonly string[]>;
 }

@@ -13,10 +13,12 @@ export interface TaskRetentionDeps {
 }
 
 const pageTasks = 500;
-/** Of one step of the reconciler; the next one continues. */
+/** The maximum duration of one reconciler step. The next step continues. */
 const stepMs = 60_000;
 
-/** Removes the records of tasks that ended long ago; resolves with how many. Repeatable at any point. */
+/**
+ * Removes the records of tasks that ended long ago, and resolves with their number. Safe to repeat, even after a crash.
+ */
 export function createTaskRetention({ tasks, marks, removeTasks, retention, now }: TaskRetentionDeps) {
   return async (): Promise<number> => {
     const { tasksMs } = retention();

@@ -2,13 +2,16 @@ import type { TaskSpans } from '../observability/task-spans.ts';
 import { createAdmit } from './admission.ts';
 import type { AdmissionDeps, Admit } from './admission.ts';
 
-/** Admission, with its hold and the start of its workflow, as spans of the request's trace. */
+/** Adds spans for the admission, its hold and its workflow start to the request's trace. */
 export function createTracedAdmit(deps: AdmissionDeps, spans: TaskSpans | undefined): Admit {
   if (spans === undefined) return createAdmit(deps);
   const { ledger, port } = deps;
   const admit = createAdmit({
     ...deps,
-    ledger: { hold: (hold) => spans.run(hold.task, { name: 'ledger.hold' }, () => ledger.hold(hold)) },
+    ledger: {
+      hold: (hold) => spans.run(hold.task, { name: 'ledger.hold' }, () => ledger.hold(hold)),
+      void: (request) => ledger.void(request),
+    },
     port: { start: (input) => spans.run(input.task, { name: 'workflow.start' }, () => port.start(input)) },
   });
   return (request) => {

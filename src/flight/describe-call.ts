@@ -12,14 +12,14 @@ import type { CallOutcome, CallStep, RecordedCall, RecordedExchange } from './re
 import { hashOf, holdsSecret, redactJson, redactText, redactUrl } from './redact.ts';
 import type { Hidden } from './redact.ts';
 
-/** Turns a call that has ended into what is kept of it. Runs after the call, never inside of it. */
+/** Converts a finished call into its record. Runs after the call, never during it. */
 
 const shapeCharactersMax = 3_000;
 const bodyCharactersMax = 4_000;
 const exchangesMax = 8;
 const headersMax = 10;
 
-/** As it happened; holds the request and the response. */
+/** One full exchange: the request and the response. */
 export interface RawExchange {
   readonly asked: HttpRequestOptions;
   readonly at: number;
@@ -39,7 +39,7 @@ export interface RawCall {
   readonly baseUrl: string;
   readonly operation?: Operation;
   readonly marker?: string;
-  /** `find`: Unix milliseconds between which the lost request was sent. */
+  /** Only for `find`: the Unix milliseconds between which the lost request was sent. */
   readonly sent?: readonly [number, number];
   readonly remainingSeconds?: number;
   readonly callback?: boolean;
@@ -51,7 +51,7 @@ export interface RawCall {
 
 export function describeCall(call: RawCall): RecordedCall {
   const { baseUrl, remainingSeconds, exchanges, hidden, sent, ...facts } = call;
-  // Of a list that many tasks share, each keeps its own job.
+  // Many tasks share a list, so each record keeps only its own task's job.
   const isShared = call.step === 'list' || call.step === 'find';
   const own = isShared ? ownWords(call) : undefined;
   return {
@@ -67,7 +67,7 @@ export function describeCall(call: RawCall): RecordedCall {
   };
 }
 
-/** What marks the jobs of the task in a list. */
+/** Returns the words that identify the task's jobs in a list. */
 function ownWords({ operation, marker, outcome }: RawCall): ReadonlySet<string> {
   const found =
     outcome.kind === 'found' ? outcome.operations.flatMap(({ id }) => (id === undefined ? [] : [id])) : [];
@@ -97,11 +97,8 @@ function describeExchange(
   };
 }
 
-/** The body of a request without what its caller wrote; undefined: it has none. */
-export function shapeOf(
-  asked: Pick<HttpRequestOptions, 'json' | 'form'>,
-  hidden: Hidden,
-): string | undefined {
+/** Returns a request's body without anything that its caller wrote, or undefined if it has none. */
+function shapeOf(asked: Pick<HttpRequestOptions, 'json' | 'form'>, hidden: Hidden): string | undefined {
   const body = asked.form === undefined ? asked.json : formFields(asked.form);
   if (body === undefined) return undefined;
   const shape = JSON.stringify(redactJson(body, hidden));
@@ -142,7 +139,7 @@ function keptHeaders(headers: HttpResponse['headers'], hidden: Hidden): Record<s
   return Object.fromEntries(kept.slice(0, headersMax));
 }
 
-/** Without the list items that belong to other tasks. */
+/** Removes other tasks' list items. */
 function ownParts(value: unknown, own: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) {
     return value.some(isObject) ? value.filter((item) => mentions(item, own)) : value;

@@ -9,17 +9,17 @@ import type { CallOutcome } from './recorded-call.ts';
 import { textsOf } from './redact.ts';
 
 /**
- * Keeps what was exchanged with upstreams about each task. Never part of a task's own work: nobody waits for it, it never
- * throws, and what cannot be written is lost and logged. Polls that end like the one before them are only counted, so a
- * task that goes as usual costs one write, with others' in one command, however often it is polled.
+ * Records each task's exchanges with upstreams. Recording is never part of a task's own work: nothing waits for it, it
+ * never throws, and a failed write is logged and lost. A poll with the same result as the previous one is only counted,
+ * so a normal task costs one write, shared with other tasks, however often it is polled.
  */
 export interface ExchangeRecorder {
-  /** `own`: whether the texts of the caller are in `call.hidden` already. */
+  /** Records a call for the task. Never throws. */
   record(task: string, call: RawCall): void;
-  /** Until the returned function is called, calls about this job of the channel are the task's. */
+  /** Attributes calls about the job to the task until the returned function is called. */
   own(job: string, task: string): () => void;
   ownerOf(job: string): string | undefined;
-  /** Writes what is left. */
+  /** Writes everything that is still pending. */
   close(): Promise<void>;
 }
 
@@ -30,18 +30,27 @@ export interface ExchangeRecorderDeps {
   readonly now: () => number;
 }
 
-/** What ended a job, or may need a person, is written after this; the rest waits for it, or for `laterMs`. */
+/**
+ * How long to delay writes about a job's end or anything that may need an operator. Other writes are combined with one
+ * of these, or wait for `laterMs`.
+ */
 const soonMs = 1_000;
 const laterMs = 120_000;
-/** A poll that fails is written sooner than one that does not, but not each time that it fails anew. */
+/**
+ * How long to delay writes about failed polls. Shorter than for other polls, but long enough to combine several
+ * failures.
+ */
 const failingMs = 15_000;
 const tickMs = 1_000;
 const batchMax = 200;
-/** Of a task in memory; the document has limits of its own. */
+/** The maximum number of calls per task in memory. The document has its own limits. */
 const callsMax = 12;
-/** Beyond these nothing new is recorded until there is room. */
+/** The maximum number of tasks with unwritten calls. Beyond it, new tasks are not recorded until space is available. */
 const pendingTasksMax = 5_000;
-/** Of the one that was polled longest ago nothing is remembered: its next poll is recorded anew. */
+/**
+ * The maximum number of polled tasks to remember. The least recently polled one is forgotten, so its next poll is
+ * recorded even if unchanged.
+ */
 const polledTasksMax = 50_000;
 const textsTasksMax = 1_000;
 
@@ -56,7 +65,7 @@ interface Polled {
   skipped: number;
 }
 
-/** Names a job among all channels. */
+/** Returns a name that is unique among the jobs of all channels. */
 export function jobOf(channel: string, { id }: { readonly id: string }): string {
   return `${channel}/${id}`;
 }
@@ -83,7 +92,7 @@ export function createExchangeRecorder(deps: ExchangeRecorderDeps): ExchangeReco
 class Recorder {
   readonly #deps: ExchangeRecorderDeps;
   readonly #pending = new Map<string, Pending>();
-  /** How the last poll of each task ended. */
+  /** Each task's last poll result. */
   readonly #polled = new LRUCache<string, Polled>({ max: polledTasksMax });
   readonly #texts = new LRUCache<string, readonly string[]>({ max: textsTasksMax });
   readonly #describing = new Set<Promise<void>>();
@@ -113,7 +122,7 @@ class Recorder {
     await this.#writing;
   }
 
-  /** How many calls before this one were not kept; undefined: this one is not either. */
+  /** Returns how many calls were skipped before this one, or undefined if this one is also skipped. */
   #news(task: string, outcome: CallOutcome): number | undefined {
     const last = this.#polled.get(task);
     const meaning = meaningOf(outcome);
@@ -126,11 +135,11 @@ class Recorder {
     return last?.skipped ?? 0;
   }
 
-  /** After the work that the call is part of: a large body must not delay the record of the attempt. */
+  /** Runs after the work that the call belongs to, because a large body must not delay recording the attempt. */
   async #describe(task: string, call: RawCall): Promise<void> {
     await new Promise((resolve) => void setImmediate(resolve));
     try {
-      // An upstream may repeat the caller's words anywhere in its answer.
+      // An upstream may repeat the caller's words anywhere in its response.
       const texts = await this.#textsOf(task, call.hidden.texts);
       const hidden = { ...call.hidden, ...defined({ texts }) };
       this.#keep(task, call, JSON.stringify(describeCall({ ...call, hidden })));
@@ -139,7 +148,7 @@ class Recorder {
     }
   }
 
-  /** The caller's texts. Calls after a submission do not carry them, so the last tasks' texts are remembered. */
+  /** Returns the caller's texts. Calls after the submission do not include them, so recent tasks' texts are cached. */
   async #textsOf(task: string, carried?: readonly string[]): Promise<readonly string[] | undefined> {
     const known = carried ?? this.#texts.get(task) ?? (await this.#requestedTexts(task));
     if (known !== undefined && !this.#texts.has(task)) {
@@ -187,7 +196,7 @@ class Recorder {
   }
 }
 
-/** What a poll found, as far as it matters: progress alone is not worth keeping. */
+/** Returns the part of a poll's result that is worth recording. Progress alone is not. */
 function meaningOf(outcome: CallOutcome): string {
   if (outcome.kind === 'pending') return outcome.phase;
   if (outcome.kind === 'error') return `${outcome.code} ${outcome.status ?? ''}`;

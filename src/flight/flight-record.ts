@@ -4,8 +4,8 @@ import { failureClasses } from '../errors/failure.ts';
 import { costSchema, factsSchema, recordedCallSchema } from './recorded-call.ts';
 
 /**
- * The flight record of a task: one account of everything that is known about it, as the API answers it and as a file
- * holds it. A file is a stranger's input when it is read again. Times in Unix seconds with their fraction, money as decimal text.
+ * A task's flight record: everything known about the task, in one place. The API returns it, and it can be saved to a
+ * file, which is untrusted input when read back. Times are fractional Unix seconds, and money is decimal text.
  */
 
 export const recordFormat = 'mediary-task-record';
@@ -59,7 +59,7 @@ const attemptSchema = z.object({
     )
     .max(listMax)
     .optional()
-    .meta({ description: 'How it stood before, oldest first; absent: it never stood otherwise.' }),
+    .meta({ description: 'Its earlier states, oldest first. Absent if there are none.' }),
 });
 
 const waitSchema = z.object({
@@ -73,9 +73,10 @@ const waitSchema = z.object({
 const entrySchema = z.object({
   kind: z.enum(entryKinds),
   amount: text,
-  excess: text.nullable().meta({ description: 'Of a settlement: what was charged beyond the hold.' }),
+  excess: text.nullable().meta({ description: 'For a settlement: the amount charged beyond the hold.' }),
   basis: z.string().max(50_000).nullable().meta({
-    description: 'JSON of the price basis (hold), or of how the charge came about (settle).',
+    description:
+      'JSON of the price basis (for a hold), or of the computation of the charge (for a settlement).',
   }),
   note: text.nullable(),
   at: seconds,
@@ -109,7 +110,7 @@ const taskSchema = z.object({
       z.object({ kind: z.literal('failed'), code: text, class: z.enum(failureClasses).nullable() }),
     ])
     .nullable()
-    .meta({ description: 'What the upstream, or an operator, reported as the job’s end.' }),
+    .meta({ description: 'How the job ended, as the upstream or an operator reported it.' }),
 });
 
 const actionSchema = z.object({
@@ -158,7 +159,7 @@ export const flightRecordSchema = z
     version: z.literal(recordVersion),
     recorded_at: seconds,
     task: taskSchema,
-    plan: planSchema.nullable().meta({ description: 'Null: the request is no longer there.' }),
+    plan: planSchema.nullable().meta({ description: 'Null if the request is no longer kept.' }),
     request: z
       .string()
       .max(100_000)
@@ -178,10 +179,10 @@ export const flightRecordSchema = z
       .record(z.string(), z.string().max(50_000))
       .meta({ description: 'JSON of the fields’ mapping of channels whose provider has one.' }),
     events: z.array(eventSchema).max(5_000).meta({ description: 'All of it in order, in words.' }),
-    history: z
-      .unknown()
-      .optional()
-      .meta({ description: 'Of the workflow; absent: not asked for, or Temporal lacks it.' }),
+    history: z.unknown().optional().meta({
+      description:
+        'The history of the workflow. Absent if it was not requested, or if Temporal no longer has it.',
+    }),
   })
   .meta({ id: 'FlightRecord' });
 

@@ -20,7 +20,7 @@ import { planSchema, recordFormat, recordVersion } from './flight-record.ts';
 import type { FlightRecord } from './flight-record.ts';
 import { describeEvents } from './timeline.ts';
 
-/** What a record is made of: one query by an index each. A part that is missing is empty, or null. */
+/** A record's sources, each read with a single indexed query. A missing part is empty or null. */
 export interface RecordSources {
   readonly tasks: Pick<TaskStore, 'find'>;
   readonly requests: Pick<RequestStore, 'find'>;
@@ -28,12 +28,12 @@ export interface RecordSources {
   readonly resultCopies: Pick<ResultCopyStore, 'find'>;
   readonly ledger: Pick<Ledger, 'entriesOfTask'>;
   readonly channels: Channels;
-  /** Of the task's workflow, as JSON; undefined: Temporal does not have it, or does not answer. */
+  /** Returns the workflow history as JSON, or undefined if Temporal does not have it or does not respond. */
   readonly history: (task: string) => Promise<unknown>;
   readonly now: () => number;
 }
 
-/** Undefined: there is no such task. */
+/** Returns undefined if the task does not exist. */
 export async function readTaskRecord(
   sources: RecordSources,
   id: string,
@@ -74,7 +74,7 @@ export async function readTaskRecord(
   return { ...record, events: describeEvents(record), ...defined({ history }) };
 }
 
-/** In the order in which they began. What this version cannot read is left out. */
+/** Returns calls in start order, skipping any that this version cannot read. */
 function readCalls(texts: readonly string[]): RecordedCall[] {
   const calls = texts.flatMap((text) => recordedCallSchema.safeParse(JSON.parse(text)).data ?? []);
   return calls.toSorted((a, b) => a.at - b.at);

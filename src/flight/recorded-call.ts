@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { defined } from '../base/defined.ts';
 import { failureClasses } from '../errors/failure.ts';
+import { measuredFacts } from '../money/settle-facts.ts';
 import type { SettleFacts } from '../money/settle-facts.ts';
 
 /**
- * One call of an adapter's method, as it was: the exchanges with the upstream, redacted (redact.ts), and what the adapter
- * made of them. Everything that a replay of today's adapter needs, and nothing of the caller's. Times in Unix
- * seconds, with their fraction.
+ * One call of an adapter's method: the redacted exchanges with the upstream (redact.ts), and what the adapter concluded
+ * from them. It contains nothing from the caller. Times are fractional Unix seconds.
  */
 
 const callSteps = ['submit', 'status', 'list', 'find', 'cancel'] as const;
@@ -15,7 +15,7 @@ const seconds = z.number().meta({ description: 'Unix seconds. With three decimal
 const text = z.string().max(2000);
 const operationSchema = z.record(z.string(), z.string());
 
-/** As in the basis of a settlement: the spelling is the ledger's. */
+/** The facts in a settlement's basis, spelled as in the ledger. */
 export const factsSchema = z
   .object({
     usage: z
@@ -44,7 +44,7 @@ export const factsSchema = z
       .array(z.object({ images: z.number(), size: text.optional(), quality: text.optional() }))
       .max(1_000)
       .readonly(),
-    measured: z.array(z.enum(['duration', 'size', 'resolution', 'ratio'])).readonly(),
+    measured: z.array(z.enum(measuredFacts)).readonly(),
     incredible: z.literal(true),
   })
   .partial();
@@ -59,15 +59,15 @@ const exchangeSchema = z.object({
   shape: z.string().max(20_000).optional().meta({
     description: 'JSON of the request’s body, with placeholders for everything that the caller wrote.',
   }),
-  status: z.int().optional().meta({ description: 'Absent: there was no response.' }),
+  status: z.int().optional().meta({ description: 'Absent if there was no response.' }),
   headers: z.record(z.string(), text).optional(),
   bytes: z.int().optional().meta({ description: 'Size of the response’s body.' }),
-  hash: text.optional().meta({ description: 'Of the response’s body, before anything was removed.' }),
-  body: z
-    .string()
-    .max(50_000)
-    .optional()
-    .meta({ description: 'The response, redacted; absent: it was too large to be kept, or there was none.' }),
+  hash: text.optional().meta({
+    description: 'The hash of the response’s body, before anything was removed.',
+  }),
+  body: z.string().max(50_000).optional().meta({
+    description: 'The redacted response. Absent if it was too large to keep, or if there was none.',
+  }),
   json: z.boolean().optional().meta({ description: 'Whether the response was JSON.' }),
   failure: z
     .object({ outcome: z.enum(['not_sent', 'ambiguous']), code: text })
@@ -116,7 +116,7 @@ export const recordedCallSchema = z.object({
   channel: text,
   credential: text,
   provider: text,
-  /** The upstream's name of it; empty: a list of jobs of several models. */
+  /** The upstream's model name. Empty for a list of jobs from several models. */
   model: text,
   base_url: text,
   operation: operationSchema.optional(),
@@ -124,14 +124,10 @@ export const recordedCallSchema = z.object({
   remaining_seconds: z.int().optional(),
   sent_after: seconds.optional(),
   sent_before: seconds.optional(),
-  callback: z
-    .boolean()
-    .optional()
-    .meta({ description: 'Whether the upstream was given an address to call.' }),
-  skipped: z
-    .int()
-    .optional()
-    .meta({ description: 'Calls before this one that ended like the one before them and are not kept.' }),
+  callback: z.boolean().optional().meta({ description: 'Whether the upstream received an address to call.' }),
+  skipped: z.int().optional().meta({
+    description: 'The number of earlier calls that ended like the call before them and were not kept.',
+  }),
   exchanges: z.array(exchangeSchema).max(20),
   outcome: outcomeSchema,
 });
@@ -140,7 +136,7 @@ export type RecordedCall = z.output<typeof recordedCallSchema>;
 export type RecordedExchange = z.output<typeof exchangeSchema>;
 export type CallOutcome = z.output<typeof outcomeSchema>;
 export type CallStep = RecordedCall['step'];
-/** The schema's optional fields may be undefined, those of the product may only be absent. */
+/** Removes undefined fields: the schema allows them, but SettleFacts must omit them. */
 export function toFacts({ usage, groups, ...rest }: z.output<typeof factsSchema>): SettleFacts {
   return {
     ...defined(rest),

@@ -17,7 +17,7 @@ import type { ExchangeRecorder } from './exchange-recorder.ts';
 import type { CallOutcome } from './recorded-call.ts';
 import { textsOf } from './redact.ts';
 
-/** Channels whose task adapters are watched: what they send and receive for a task is recorded. */
+/** Wraps the channels' task adapters to record everything that they send and receive for a task. */
 export function recordedChannels(
   channels: Channels,
   recorder: ExchangeRecorder,
@@ -35,7 +35,6 @@ interface Watch {
   readonly recorder: ExchangeRecorder;
   readonly now: () => number;
   readonly channel: string;
-  /** Of the provider. */
   readonly name: string;
 }
 
@@ -70,7 +69,7 @@ function watchTasks<Request extends GenerationRequest>(
 
 type Method<Request, Name extends keyof TaskProvider<Request>> = NonNullable<TaskProvider<Request>[Name]>;
 
-/** One request for many tasks: each keeps its own job. One that is missing is asked about alone. */
+/** Records one request for many tasks, each with its own job. A missing job is polled separately. */
 function watchList<Request>(list: Method<Request, 'list'>, watch: Watch): Method<Request, 'list'> {
   return async (operations, context) => {
     const call = openCall(watch, context);
@@ -144,7 +143,7 @@ type CallFacts = Omit<
   | 'hidden'
 >;
 
-/** `note` never throws: `record` does not. */
+/** `note` never throws, because `record` does not. */
 function openCall<Context extends ProviderContext>(
   { recorder, now, channel, name }: Watch,
   context: Context,

@@ -5,18 +5,22 @@ import { markerPattern } from '../base/ids.ts';
 import { imagesOf } from '../models/media-roles.ts';
 import { escaped } from '../base/plain-text.ts';
 import type { GenerationRequest, JsonObject, JsonValue } from '../models/request.ts';
+import { withoutCallbackToken } from '../task/callback-address.ts';
 
 /**
- * What a record may keep of a JSON text that went to or came from an upstream: its structure, numbers, ids and words of
- * a machine. Sentences are kept, scrubbed, only in fields that say why something failed. What the caller wrote, keys,
- * queries of links and encoded bytes never are, also where an upstream repeats them.
+ * Redacts JSON exchanged with an upstream. A record keeps structure, numbers, ids and machine-readable words. It keeps
+ * sentences, scrubbed, only in fields that explain a failure. It never keeps the caller's own text, keys, link query
+ * strings or encoded bytes, even if an upstream repeats them.
  */
 
-/** What must not be found in a record. */
+/** Text that must not appear in a record. */
 export interface Hidden {
-  /** Keys and secret addresses: wherever they occur. */
+  /** Keys and secret addresses, which are hidden wherever they occur. */
   readonly secrets: readonly string[];
-  /** What the caller wrote: prompts, links, texts among the extra fields. Absent: not known, and no sentence is kept. */
+  /**
+   * The caller's own texts: prompts, links, and texts in additional fields. If undefined (unknown), no sentence is
+   * kept.
+   */
   readonly texts?: readonly string[];
 }
 
@@ -25,9 +29,9 @@ const itemsMax = 40;
 const fieldsMax = 80;
 const wordCharactersMax = 160;
 const sentenceCharactersMax = 300;
-/** Only the beginning of a longer text is compared with what the caller wrote. */
+/** The maximum length of text that is compared with the caller's. */
 const comparedCharactersMax = 2_000;
-/** A part of the caller's text of this many letters is recognised in another one. */
+/** The number of consecutive letters that identify part of the caller's text inside another text. */
 const partCharacters = 16;
 const shortLetters = 8;
 
@@ -38,7 +42,7 @@ const callersField =
 const linkPattern = /^[a-z][a-z0-9+.-]*:\/\//i;
 const dataPattern = /^data:|^[A-Za-z0-9+/_=-]{200,}$/;
 
-/** A prepared `Hidden`: the caller's texts are compared without blanks, marks and case. */
+/** A prepared `Hidden`. The caller's texts are compared without whitespace, punctuation and case. */
 interface Veil {
   readonly secrets: readonly string[];
   readonly exact: ReadonlySet<string>;
@@ -50,12 +54,12 @@ export function redactJson(value: unknown, hidden: Hidden): JsonValue {
   return redactValue(value, '', { veil: prepare(hidden), depth: 0 });
 }
 
-/** A text that is not JSON: its beginning, if it is not the caller's. */
+/** Redacts text that is not JSON. Keeps its beginning unless it came from the caller. */
 export function redactText(text: string, hidden: Hidden): string {
   return redactString(text, 'message', prepare(hidden));
 }
 
-/** Without its query, user and fragment; a secret that stands in its path is removed. */
+/** Removes query, user and fragment. If the URL contains a secret, replaces all of it. */
 export function redactUrl(url: string, hidden: Hidden): string {
   return holdsSecret(url, hidden) ? '[key]' : bareUrl(url);
 }
@@ -80,7 +84,7 @@ function redactValue(value: unknown, name: string, { veil, depth }: Place): Json
   if (depth >= depthMax) return '[deep]';
   const place = { veil, depth: depth + 1 };
   if (Array.isArray(value)) return value.slice(0, itemsMax).map((item) => redactValue(item, name, place));
-  // Bytes of an answer, and parts of a body that lie in a file.
+  // Covers the bytes of a response and body parts read from a file, for example.
   if (!isPlain(value)) return '[data]';
   const fields = Object.entries(value).slice(0, fieldsMax);
   return Object.fromEntries(
@@ -93,10 +97,15 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** No key that is in use is shorter; names of fields mostly are. */
+/**
+ * The minimum length of a name that might be a key. All keys in use are at least this long, and most field names are
+ * shorter.
+ */
 const keyCharactersMin = 12;
 
-/** What an upstream repeats of a request, callers' texts and keys too, may become the name of a field. */
+/**
+ * Redacts a field name, because an upstream that repeats parts of a request may use a caller's text or a key as a name.
+ */
 function redactName(name: string, veil: Veil): string {
   if (name.length > 64 || /\s/.test(name) || isCallers(name, veil)) return '[name]';
   if (holdsSecret(name, veil)) return '[name]';
@@ -122,7 +131,7 @@ function redactString(text: string, name: string, veil: Veil): string {
 function bareUrl(url: string): string {
   if (!URL.canParse(url)) return '[url]';
   const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`.slice(0, 500);
+  return withoutCallbackToken(`${protocol}//${host}${pathname}`).slice(0, 500);
 }
 
 function prepare({ secrets, texts: known }: Hidden): Veil {
@@ -136,7 +145,7 @@ function prepare({ secrets, texts: known }: Hidden): Veil {
   };
 }
 
-/** The caller's text, one that contains it, or one that shares a part with it. */
+/** Whether the text is the caller's, contains the caller's, or shares part of it. */
 function isCallers(text: string, { exact, letters }: Veil): boolean {
   if (exact.has(text)) return true;
   if (letters.length === 0) return false;
@@ -148,7 +157,7 @@ function isCallers(text: string, { exact, letters }: Veil): boolean {
   );
 }
 
-/** A short text of the caller counts where it stands as a word: "sea" is in many of a machine's words. */
+/** Whether the text contains the whole word. Inside words, a short text such as "sea" would match too often. */
 function hasWord(text: string, word: string): boolean {
   return text
     .slice(0, comparedCharactersMax)
@@ -163,7 +172,7 @@ function sharesPart(text: string, callers: string): boolean {
   return false;
 }
 
-/** What is left of a text however it was quoted, escaped or broken into lines. */
+/** Reduces a text to letters and digits, so that quoting, escaping and line breaks do not matter. */
 function lettersOf(text: string): string {
   return text
     .replace(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number(`0x${code}`)))
@@ -172,7 +181,7 @@ function lettersOf(text: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** Every text of a request that its caller wrote. */
+/** Returns every text that the caller wrote in a request. */
 export function textsOf(request: GenerationRequest): string[] {
   const media =
     request.kind === 'video'
@@ -185,7 +194,10 @@ export function textsOf(request: GenerationRequest): string[] {
   return [...own, ...longTextsIn(request.extra)].filter((text) => text !== '');
 }
 
-/** Sentences and links, and whatever a field of texts or persons holds; other words, such as `high`, are settings. */
+/**
+ * Returns sentences, links, and the values of all fields that contain text or identify a person. Other words, such as
+ * `high`, are settings.
+ */
 function longTextsIn(value: JsonValue, name = ''): string[] {
   if (typeof value === 'string') {
     return callersField.test(name) || /\s|:\/\//.test(value) || value.length > 40 ? [value] : [];
@@ -196,8 +208,8 @@ function longTextsIn(value: JsonValue, name = ''): string[] {
 }
 
 /**
- * The request with placeholders for what its caller wrote, so that an adapter still builds the same body from it: a
- * prompt of the same length, links of the same kind.
+ * Replaces the caller's text with placeholders from which an adapter still builds the same body: a prompt of the same
+ * length, links of the same kind.
  */
 export function redactRequest(request: GenerationRequest): GenerationRequest {
   const prompt = placeholder(request.prompt);

@@ -1,13 +1,11 @@
-import { z } from 'zod';
 import { parseMicros } from '../money/money.ts';
 import { formatMovement, movementOf } from '../money/movement.ts';
-import { parseJson } from '../base/parse-json.ts';
 import type { CallOutcome, RecordedCall } from './recorded-call.ts';
 import type { RecordEvent, FlightRecord } from './flight-record.ts';
 
 type Facts = Omit<FlightRecord, 'events' | 'history'>;
 
-/** Everything that happened, oldest first, each in one line of words. */
+/** Returns everything that happened, oldest first, as one line of text per event. */
 export function describeEvents(record: Facts): RecordEvent[] {
   const { task, attempts, waits, calls, ledger, actions, callback } = record;
   const events: RecordEvent[] = [
@@ -37,13 +35,13 @@ export function describeEvents(record: Facts): RecordEvent[] {
     })),
     ...endEvents(record),
   ];
-  // Stable: what happened in one millisecond stays in the order above.
+  // The sort is stable, so events in the same millisecond keep the order above.
   return events.toSorted((a, b) => a.at - b.at);
 }
 
 /**
- * One line for each event: when it was, how long after the creation of the task, what it is, the words. What repeats is
- * said once, with how often.
+ * Formats one line per event: its time, the time since the task's creation, its kind, and a description. Repetitions
+ * are folded into one line with a count.
  */
 export function formatEvents(createdAt: number, events: readonly RecordEvent[]): string[] {
   const folded = foldRepeats(events);
@@ -59,7 +57,7 @@ function absolute(seconds: number): string {
   return new Date(seconds * 1000).toISOString();
 }
 
-/** `+1.203 s`, `+12 min 5 s`, `+3 h 7 min`. */
+/** Formats a duration such as `+1.203 s`, `+12 min 5 s` or `+3 h 7 min`. */
 function relative(seconds: number): string {
   const sign = seconds < 0 ? '-' : '+';
   const length = Math.abs(seconds);
@@ -71,7 +69,7 @@ function relative(seconds: number): string {
 
 const blockMax = 12;
 
-/** Blocks of lines that follow one another and differ in their numbers only: the first one, and how many there are. */
+/** Folds consecutive blocks of lines that differ only in numbers into the first block and a count. */
 function foldRepeats(events: readonly RecordEvent[]): RecordEvent[] {
   const folded: RecordEvent[] = [];
   const likeness = events.map(({ what, text }) => `${what} ${text.replaceAll(/\d+/g, '0')}`);
@@ -100,7 +98,10 @@ function foldRepeats(events: readonly RecordEvent[]): RecordEvent[] {
 
 const sizes = Array.from({ length: blockMax }, (_, n) => n + 1);
 
-/** How often the block of so many lines is repeated right after itself. One line must be repeated twice to count. */
+/**
+ * Returns how often a block of this many lines repeats directly after itself. A single line must repeat at least twice
+ * to count.
+ */
 function repeatsAt(likeness: readonly string[], at: number, size: number): number {
   const isLike = (from: number): boolean =>
     from + size <= likeness.length &&
@@ -206,16 +207,11 @@ function count(n: number, noun: string): string {
   return `${n} ${noun}${n === 1 ? '' : 's'}`;
 }
 
-const settledSchema = z.object({ estimated: z.boolean(), rule: z.number(), quantity: z.string() }).partial();
-
-function describeEntry({ kind, amount, excess, note, basis }: Facts['ledger'][number]): string {
+function describeEntry({ kind, amount, excess, note }: Facts['ledger'][number]): string {
   const beyond = excess === null ? '' : ` and ${excess} beyond the hold`;
-  const how =
-    kind === 'settle' && basis !== null ? settledSchema.safeParse(parseJson(basis)).data : undefined;
-  const rule = how?.rule === undefined ? '' : `; price rule ${how.rule + 1}, quantity ${how.quantity ?? '?'}`;
   const micros = parseMicros(amount);
   const moved = micros === undefined ? amount : formatMovement(movementOf({ kind, amount: micros }));
-  return `${kind} ${moved}${beyond}${rule}${note === null ? '' : ` (${note})`}`;
+  return `${kind} ${moved}${beyond}${note === null ? '' : ` (${note})`}`;
 }
 
 function endEvents({ task, result_copy: copy }: Facts): RecordEvent[] {

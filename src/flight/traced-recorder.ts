@@ -3,7 +3,7 @@ import type { EndedCall, TaskSpans } from '../observability/task-spans.ts';
 import type { RawCall } from './describe-call.ts';
 import type { ExchangeRecorder } from './exchange-recorder.ts';
 
-/** What is recorded of the calls of adapters, as spans as well. A request about many tasks is one in the trace of each. */
+/** Also records adapter calls as spans. A request about many tasks becomes a span in each task's trace. */
 export function tracedRecorder(
   recorder: ExchangeRecorder,
   spans: Pick<TaskSpans, 'note'> | undefined,
@@ -20,7 +20,9 @@ export function tracedRecorder(
   };
 }
 
-/** By OpenTelemetry's conventions for generative AI, which name no operations on jobs: these have our own names. */
+/**
+ * Follows OpenTelemetry's conventions for generative AI. They define no job operations, so those have our own names.
+ */
 function describeSpan(task: string, call: RawCall): EndedCall {
   const { step, at, ms, channel, credential, provider, model, baseUrl, exchanges, outcome } = call;
   const last = exchanges.at(-1);

@@ -17,18 +17,18 @@ import type { LedgerEntry } from '../ledger/entry.ts';
 import type { SettledImagesAsked } from '../ledger/settled-images.ts';
 import { factsSchema, toFacts } from './recorded-call.ts';
 
-/** What would be charged by other prices, by their ids. */
+/** The other prices, keyed by model and channel id. */
 export interface OtherPrices {
   readonly models: Readonly<Record<string, Price>>;
-  /** Of channels that have prices of their own, by channel and model. */
+  /** The prices of channels that have their own, by channel and model. */
   readonly channels: Readonly<Record<string, Readonly<Record<string, Price>>>>;
 }
 
 export interface TryPrices {
   readonly prices: OtherPrices;
-  /** Unix seconds: tasks created from then on. */
+  /** In Unix seconds. Only tasks created at or after this time are included. */
   readonly since: number;
-  /** Unix milliseconds: now. */
+  /** The current time in Unix milliseconds. */
   readonly until: number;
   readonly account?: string;
   readonly model?: string;
@@ -37,7 +37,7 @@ export interface TryPrices {
 }
 
 export interface TryPricesDeps {
-  /** Newest first; `after`: the last task of the page before. */
+  /** Lists tasks, newest first. `after` is the last task of the previous page. */
   readonly list: (
     filter: {
       readonly status: 'succeeded';
@@ -47,19 +47,19 @@ export interface TryPricesDeps {
     },
     page: { readonly limit: number; readonly after?: Task },
   ) => Promise<{ readonly tasks: readonly Task[]; readonly hasMore: boolean }>;
-  /** Names of those that were answered at once, and charged then. */
+  /** Yields the ids of synchronous images charged in the period. */
   readonly settledImages: (asked: SettledImagesAsked) => AsyncIterable<string>;
   readonly entriesOfTask: (task: string) => Promise<readonly LedgerEntry[]>;
 }
 
-/** Of tasks that the other prices can charge, and how many they cannot. */
+/** The sums over tasks that the other prices can charge, and the number of tasks that they cannot. */
 export interface Sum {
   tasks: number;
   before: Micros;
   after: Micros;
-  /** What is known of what they cost upstream. */
+  /** The known part of the upstream cost. */
   cost: Micros;
-  /** Attempts whose cost is not known. */
+  /** The number of attempts whose cost is unknown. */
   costUnknown: number;
   unpriced: number;
 }
@@ -67,20 +67,20 @@ export interface Sum {
 export interface Tried {
   readonly total: Sum;
   readonly byModel: ReadonlyMap<string, Sum>;
-  /** `undefined`: those that came after so many other accounts. */
+  /** The key `undefined` collects all accounts beyond `accountsMax`. */
   readonly byAccount: ReadonlyMap<string | undefined, Sum>;
-  /** The first ones. */
+  /** The first `unpricedMax` tasks that the other prices cannot charge. */
   readonly unpriced: readonly { readonly task: string; readonly why: string }[];
 }
 
 const pageSize = 100;
-/** Of which sums are kept one by one. */
+/** The maximum number of accounts with separate sums. */
 const accountsMax = 10_000;
 const unpricedMax = 20;
 
 /**
- * Settles tasks that have succeeded once more, by other prices, from what is recorded of them: the facts of their hold and
- * the upstream's answer. One page in memory at a time; writes nothing.
+ * Calculates what successful tasks would cost at other prices, from the recorded facts of the hold and the upstream's
+ * response. Keeps one page in memory at a time and writes nothing.
  */
 export async function tryPrices(asked: TryPrices, deps: TryPricesDeps): Promise<Tried> {
   const { since, until, account, model, signal, onProgress } = asked;
@@ -115,9 +115,9 @@ export async function tryPrices(asked: TryPrices, deps: TryPricesDeps): Promise<
 }
 
 interface TriedTask extends Pick<Task, 'id' | 'account' | 'model' | 'cost' | 'costUnknown'> {
-  /** Less what was given back. */
+  /** The charge minus the refund. */
   readonly before: Micros;
-  /** Why the other prices charge nothing for it, or what they charge, less what was given back. */
+  /** The charge at the other prices minus the refund, or the reason why they cannot charge the task. */
   readonly result: { readonly after: Micros } | { readonly why: string };
 }
 
@@ -129,7 +129,7 @@ async function tryTask(task: Task, prices: OtherPrices, deps: TryPricesDeps): Pr
   return tryEntries({ ...task, charge, facts, wasReplaced }, entries, prices);
 }
 
-/** Undefined: they were asked for before. */
+/** Returns undefined if the images were requested before `since`. */
 async function tryImages(
   id: string,
   { prices, since }: TryPrices,
@@ -160,7 +160,7 @@ interface Charged extends Pick<TriedTask, 'id' | 'account' | 'model' | 'cost' | 
   readonly channel?: string;
   readonly charge: Micros;
   readonly facts: SettleFacts | undefined;
-  /** Another job took the place of a failed one: no more than the hold is charged. */
+  /** Whether another job replaced a failed job, in which case the hold limits the charge. */
   readonly wasReplaced: boolean;
 }
 
@@ -190,7 +190,7 @@ function tryEntries(charged: Charged, entries: readonly LedgerEntry[], prices: O
   return { ...tried, result: { after: earned(amount) } };
 }
 
-/** Returns the hold under other prices. If they count something else, returns the hold that was taken. */
+/** Returns the hold at the other prices or, if those use other quantities, the original hold. */
 function holdAgain(other: PriceBasis, { basis, amount }: LedgerEntry): Micros {
   const reckoning = readHoldReckoning(basis);
   if (reckoning === undefined) return amount;
@@ -211,7 +211,7 @@ function otherBasis(model: string, basis: PriceBasis, prices: OtherPrices): Pric
   return { ...basis, price, channels: Object.fromEntries(channels) };
 }
 
-/** What the adapter's formula came to, where the charge was by it. */
+/** Returns the adapter formula's result if the charge was based on it. */
 function tokensOf(entries: readonly LedgerEntry[]): bigint | undefined {
   const settled = entries.find(({ kind }) => kind === 'settle');
   const { lines = [] } = readSettleReckoning(settled?.basis) ?? {};

@@ -1,16 +1,18 @@
 import { idCharactersMax, isPlain, isToken } from '../base/plain-text.ts';
 import { parseMicros } from '../money/money.ts';
 
-/** What an operator fills in for an act: its form in the console, its options and its place in the API. */
+/** The fields that an operator fills in for an act, in the console, on the command line or through the API. */
 
-/** The input of an act, as it is written in JSON. */
+/** An act's input, as JSON. */
 export interface ActionInput {
   readonly reason: string;
-  /** Who acts: the operator whom the API has authenticated, or whoever a person at Temporal's tools says to be. */
+  /**
+   * The person who performs the act: the operator authenticated by the API, or the name entered in Temporal's tools.
+   */
   readonly by: string;
-  /** Says what would happen, and does nothing. */
+  /** Whether to describe what would happen instead of doing it. */
   readonly dry_run?: boolean;
-  /** From a dry run of the act, which is refused if the task has changed since. */
+  /** The plan from the act's dry run. The act is refused if the task has changed since. */
   readonly plan?: string;
   readonly upstream_id?: string;
   readonly channel?: string;
@@ -20,23 +22,22 @@ export interface ActionInput {
   readonly resolution?: string;
   readonly total_tokens?: number;
   readonly images?: number;
-  /** Decimal string. */
+  /** The amount as a decimal string. */
   readonly amount?: string;
 }
 
 export type ActionField = Exclude<keyof ActionInput, 'reason' | 'by' | 'dry_run' | 'plan'>;
 
 interface FieldRow {
-  /** Of its input in a form. */
+  /** The input's label in a form. */
   readonly label: string;
   /**
-   * Help text for the command-line option and the API. It starts in lower case, because the act's name is put in
-   * front of it.
+   * The help text for the command-line option and the API. It starts in lower case because it follows the act's name.
    */
   readonly description: string;
-  /** Stands for its value where a command line is explained. */
+  /** The value's placeholder in command-line help. */
   readonly value: string;
-  /** `count`: at least 1, without decimals. */
+  /** `count`: an integer, at least 1. */
   readonly type: 'text' | 'count' | 'number';
 }
 
@@ -97,12 +98,12 @@ export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
   },
 };
 
-/** The names of fields, as the compiler knows them. */
+/** Works like `Object.keys`, but types the keys as field names. */
 export function actionFieldNames(fields: Readonly<Partial<Record<ActionField, unknown>>>): ActionField[] {
   return Object.keys(fields).filter((name): name is ActionField => Object.hasOwn(actionFields, name));
 }
 
-/** `--<option>` of a field on the command line. */
+/** Returns a field's name as a command-line option, without the leading `--`. */
 export function optionOf(field: ActionField): string {
   return field.replaceAll('_', '-');
 }
@@ -144,14 +145,14 @@ function isField(name: string): name is keyof ActionInput {
   return Object.hasOwn(fieldTypes, name);
 }
 
-/** The first field whose value is not valid; undefined: there is none. */
+/** Returns the first field whose value is invalid, or undefined if there is none. */
 export function wrongField(values: object): string | undefined {
   const isWrong = ([field, value]: [string, unknown]): boolean =>
     value !== undefined && !(isField(field) && fieldTypes[field](value));
   return Object.entries(values).find(isWrong)?.[0];
 }
 
-/** Of values among which nothing is missing. */
+/** Whether every value belongs to a known field and is valid. */
 export function isActionInput(values: object): values is ActionInput {
   return wrongField(values) === undefined;
 }

@@ -5,36 +5,41 @@ import { stateWords } from './state.ts';
 import type { EventName, StateName } from './state.ts';
 
 /**
- * Everything that operators can do to a task: one row for each act. The Temporal UI, `temporal workflow update`, the
- * command line, the operators' API, the console and the documentation are rendered from it.
+ * Everything that operators can do to a task, one row per act. The Temporal UI, `temporal workflow update`, the command
+ * line, the operators' API, the console and the documentation all derive from this table.
  */
 
 interface ActionRow {
-  /** Of its button and its dialog. */
+  /** The title of the act's button and dialog. */
   readonly title: string;
   /** One sentence for the Temporal UI, the command line and the documentation. */
   readonly description: string;
   readonly possible: readonly StateName[];
-  /** True: required. */
+  /** The act's fields. `true` marks a required one. */
   readonly fields: Readonly<Partial<Record<ActionField, boolean>>>;
-  /** What a person fills in, beside `reason`. */
+  /** Example values for every field except `reason`. */
   readonly example: Readonly<Partial<Record<ActionField, string | number>>>;
   readonly money: MoneyEffect;
   readonly bills: UpstreamBill;
-  /** The act makes the task fail. */
+  /** Set if the act makes the task fail. */
   readonly ends?: true;
-  /** What a person has to have done before, as the words beside a box that is ticked. Absent: nothing. */
+  /** The label of the checkbox that confirms a prerequisite. Undefined if there is nothing to confirm. */
   readonly confirmation?: string;
-  /** What it does to the record's state: one of these events. None: the task has ended, and no workflow takes part. */
+  /**
+   * The events that the act can apply to the record's state. Empty for acts on ended tasks, which no workflow handles.
+   */
   readonly events: readonly EventName[];
-  /** Its fields name something that belongs to one task. */
+  /** Set if the act's fields apply to one specific task, so that it cannot be applied to several at once. */
   readonly isForOne?: true;
 }
 
-/** `by_facts`: the facts that are given decide the charge. `proposed`: the charge that waits for a decision. */
+/**
+ * `by_facts`: the charge is calculated from the facts that the operator enters. `proposed`: the task has a charge that
+ * awaits a decision.
+ */
 export type MoneyEffect = 'none' | 'releases' | 'by_facts' | 'proposed' | 'refunds';
 
-/** Whether the upstream may bill a job that no charge pays for: the task's own (`unpaid`) or a second one (`twice`). */
+/** Whether the upstream may bill a job that no charge covers: the task's own (`unpaid`) or a second one (`twice`). */
 export type UpstreamBill = 'none' | 'unpaid' | 'twice';
 
 const submitting = ['creating', 'queued', 'sending', 'pausing'] as const;
@@ -128,7 +133,7 @@ const table = {
   },
   undo: {
     title: 'Undo the adoption',
-    description: 'Takes back an `adopt` whose job has not ended; the task asks for an operator again.',
+    description: 'Undoes an `adopt` whose job has not ended. The task then needs an operator again.',
     possible: withJob,
     ...withoutFields,
     ...harmless,
@@ -136,7 +141,7 @@ const table = {
   },
   redeliver: {
     title: 'Send the callback again',
-    description: 'Sends the callback of a task that has ended again.',
+    description: 'Redelivers the callback of a task that has ended.',
     possible: ['ended'],
     ...withoutFields,
     ...harmless,
@@ -144,7 +149,7 @@ const table = {
   },
   refund: {
     title: 'Refund',
-    description: 'Gives back what a task that succeeded was charged, or a part of it, once.',
+    description: 'Refunds the charge of a task that succeeded, or a part of it, once.',
     possible: ['ended'],
     fields: { amount: false },
     example: { amount: '0.5' },
@@ -167,8 +172,8 @@ function isAction(name: string): name is OperatorActionName {
 export const operatorActions = Object.keys(actionTable).filter(isAction);
 
 /**
- * The role that an operator needs for this act. Releasing a whole hold is part of ending a task, so it needs `tasks`.
- * Charging or refunding needs `money`.
+ * Returns the role that the act requires. Ending a task includes releasing its whole hold and requires `tasks`.
+ * Charging or refunding requires `money`.
  */
 export function accessOfAct(name: OperatorActionName): 'tasks' | 'money' {
   const { money } = actionTable[name];
@@ -176,8 +181,8 @@ export function accessOfAct(name: OperatorActionName): 'tasks' | 'money' {
 }
 
 /**
- * Whether the API and the command line require the plan of its dry run: a slip of the hand must not move money or let
- * an upstream bill twice.
+ * Whether the API and the command line require a dry run's plan, so that nobody accidentally moves money or makes an
+ * upstream bill twice.
  */
 export function needsPlan(name: OperatorActionName): boolean {
   const { money, bills } = actionTable[name];
@@ -187,13 +192,13 @@ export function needsPlan(name: OperatorActionName): boolean {
 export const planOutdated =
   'The plan no longer fits: the task has changed since its dry run, or the act has other fields. Repeat the dry run to see what the act would do now.';
 
-/** Those for tasks that have ended: no workflow takes part. */
+/** Acts on tasks that have ended. They do not involve the workflow. */
 export type EndedActionName = {
   [Name in OperatorActionName]: Table[Name]['events'] extends readonly [] ? Name : never;
 }[OperatorActionName];
 export type RunningActionName = Exclude<OperatorActionName, EndedActionName>;
 
-/** Those that are updates of the task's workflow, one each; a `cancel` is the caller's, too. */
+/** Acts that are updates of the task's workflow, one update per act. The caller can also trigger `cancel`. */
 export const workflowActions = operatorActions.filter(
   (name): name is RunningActionName => actionTable[name].events.length > 0,
 );
@@ -201,14 +206,15 @@ export function actsWith(field: ActionField): readonly OperatorActionName[] {
   return operatorActions.filter((name) => Object.hasOwn(actionTable[name].fields, field));
 }
 
-/** One sentence about the task, and one about the money. */
+/** Two sentences: one about the task and one about its money. */
 export interface Said {
   readonly task: string;
   readonly money: string;
 }
 
 /**
- * What an action did or, with `dry_run`, what it would do. `plan` identifies what was shown, for the act that follows.
+ * An act's effect or, with `dry_run`, its predicted effect. `plan` identifies the prediction, so that the act itself
+ * can refer to it.
  */
 export type ActionResult = { readonly did: Said } | { readonly would: Said; readonly plan: string };
 
@@ -218,7 +224,7 @@ export function describeAction(name: OperatorActionName): string {
   return `${description} Input: ${input}. With "dry_run": true it changes nothing and answers what it would do, with a \`plan\`. An act with this plan is refused if the task has changed since.`;
 }
 
-/** Undefined: the action is possible. Otherwise one sentence that says why not, and what is. */
+/** Returns undefined if the action is possible. If not, explains why and what is possible instead. */
 export function refusalOf(name: OperatorActionName, at: StateName): string | undefined {
   if (actionTable[name].possible.includes(at)) return undefined;
   const instead = operatorActions.filter((other) => actionTable[other].possible.includes(at));
@@ -228,14 +234,14 @@ export function refusalOf(name: OperatorActionName, at: StateName): string | und
 
 export type ReadInput =
   | { readonly ok: true; readonly input: ActionInput }
-  /** `message`: a sentence for the person who wrote it. */
+  /** `message` is a sentence for the operator who entered the input. */
   | { readonly ok: false; readonly message: string };
 
 const nameCharactersMax = 64;
 
 /**
- * Reads what a person typed: a flat object. Never throws, whatever came: an update that throws anything but a refusal
- * would stop the task's workflow.
+ * Parses an operator's input, which must be a flat object. Never throws, because an update that throws anything but a
+ * refusal would block the task's workflow.
  */
 export function readActionInput(name: OperatorActionName, given: unknown): ReadInput {
   const refuse = (problem: string): ReadInput => ({

@@ -5,62 +5,67 @@ import type { RouteCandidate } from './candidates.ts';
 import type { SaidOfFailure } from './task.ts';
 
 /**
- * - `sending`: the request may have left; only its owner may say what became of it.
- * - `accepted`: the upstream has the job. Left only for `failed`, or by an operator who takes an adoption back.
- * - `failed`: the upstream had the job and has failed it, and the task continues elsewhere. Final.
- * - `not_accepted`: certainly not: the same submission may be repeated.
+ * - `sending`: the request may have been sent. Only its owner may report the outcome.
+ * - `accepted`: the upstream has the job. The only next state is `failed`, unless an operator undoes an adoption.
+ * - `failed`: the upstream had the job and it failed. The task continues elsewhere. Final.
+ * - `not_accepted`: definitely not accepted. The same submission may be repeated.
  * - `rejected`: the upstream refused the request itself. Final.
- * - `lost`: the answer does not say. The job may exist, and may be billed.
- * - `abandoned`: lost, and the task continued without it, or ended. Final.
+ * - `lost`: the outcome is unknown. The job may exist and may be billed.
+ * - `abandoned`: lost, and the task continued without it or ended. Final.
  */
 export const attemptStates = [
   'sending', 'accepted', 'failed', 'not_accepted', 'rejected', 'lost', 'abandoned',
 ] as const; // prettier-ignore
 export type AttemptState = (typeof attemptStates)[number];
 
-/** Opaque to everything but its adapter: a small JSON object (at most 1 KB, no secret), with the upstream's id. */
+/**
+ * An opaque value that only its adapter reads: a small JSON object (at most 1 KB, no secret) with the upstream's id.
+ */
 export interface Operation {
   readonly id: string;
   readonly [key: string]: string;
 }
 
-/** One submission to an upstream, as the task's record holds it. Times in Unix milliseconds. */
+/** A submission to an upstream, as stored in the task's record. Times are in Unix milliseconds. */
 export interface Attempt extends RouteCandidate, Partial<SaidOfFailure> {
-  /** From 1, in the order in which they were begun. */
+  /** The attempt's number. Counts from 1, in chronological order. */
   readonly n: number;
   readonly state: AttemptState;
-  /** What the upstream's job is marked with, where an upstream can be given a mark. */
+  /** The text that identifies the job at the upstream, if the upstream accepts such a text. */
   readonly marker: string;
-  /** The run of the activity that sends: only this run may write down a refusal. */
+  /** The activity run that sends the submission. Only this run may record a refusal. */
   readonly owner: string;
-  /** What its upstream bills, as configured when it was begun. */
+  /** The upstream's cost terms, as configured when the attempt began. */
   readonly terms?: CostTerms;
   readonly startedAt: number;
   readonly endedAt?: number;
   readonly operation?: Operation;
-  /** An operator named the job: only such an acceptance can be taken back. */
+  /** Set if an operator identified the job. Only an adoption can be undone. */
   readonly adopted?: true;
-  /** A job that was accepted after the task had continued without it: an operator may have to cancel it there. */
+  /** A job that was accepted after the task had continued without it. An operator may have to cancel it upstream. */
   readonly stray?: Operation;
   readonly code?: string;
-  /** What the upstream's refusal or failure was. */
+  /** The upstream's refusal or failure. */
   readonly failure?: Failure;
-  /** How it stood before, oldest first: what became of it later takes nothing of its story away. */
+  /** The earlier outcomes, oldest first, kept so that later events do not erase the attempt's history. */
   readonly past?: readonly PastAttempt[];
 }
 
-/** An end that was not the last one: begun again, found, adopted, taken back. `times`: so often, one after the other. */
+/**
+ * An outcome from before the attempt was retried, found, adopted or undone. `times` counts consecutive identical
+ * outcomes.
+ */
 export interface PastAttempt extends Pick<Attempt, 'state' | 'startedAt' | 'adopted' | 'code'> {
   readonly endedAt: number;
   readonly upstreamId?: string;
   readonly times?: number;
-  /** Of those that were alike: when the last one ended. */
+  /** The time of the last of several identical outcomes. */
   readonly lastAt?: number;
 }
 
 const pastMax = 20;
 
-/** The story of an attempt that had ended and is about to stand otherwise. */
+/** Returns an ended attempt's history, including its current outcome, before the attempt changes. */
 export function pastOf(attempt: Attempt): readonly PastAttempt[] {
   const { past = [], state, startedAt, endedAt = startedAt, adopted, code, operation } = attempt;
   const upstreamId = operation?.id;
@@ -72,17 +77,17 @@ export function pastOf(attempt: Attempt): readonly PastAttempt[] {
   return [...past, ended].slice(-pastMax);
 }
 
-/** The upstream itself has said that there will be no result. */
+/** Whether the upstream itself has reported that it will not deliver a result. */
 export function isUpstreamFailure({ state }: Pick<Attempt, 'state'>): boolean {
   return state === 'failed' || state === 'rejected';
 }
 
-/** The upstream may have a job of it that is not known here. */
+/** Whether the upstream may have a job for the attempt without our knowledge. */
 export function mayHaveJob({ state }: Pick<Attempt, 'state'>): boolean {
   return state === 'lost' || state === 'abandoned';
 }
 
-/** Whether a submission of the task was ever lost, whatever became of it later. */
+/** Whether a submission of the task was ever lost, even if its job was found later. */
 export function wasLost({
   attempts,
 }: {
@@ -91,7 +96,7 @@ export function wasLost({
   return attempts.some((attempt) => mayHaveJob(attempt) || attempt.past?.some(mayHaveJob) === true);
 }
 
-/** The id of an upstream is unique within its channel only. */
+/** Returns a globally unique name for the job. An upstream's id is unique only within its channel. */
 export function jobKey(channel: string, upstreamId: string): string {
   return `${channel}/${upstreamId}`;
 }

@@ -1,35 +1,38 @@
 import type { Task } from './record.ts';
 
-/** Why a task waits for a person: the values of `NeedsAttention` and of a task's `attention`. */
+/** The reasons why a task needs an operator. They are the values of `NeedsAttention` and of a task's `attention`. */
 export const attentionReasons = [
   /** The submission may have reached the upstream, and the gateway cannot find out. */
   'submit_ambiguous',
-  /** The upstream accepted the submission, and named a job that another task has. */
+  /** The upstream accepted the submission but returned the id of a job that already belongs to another task. */
   'upstream_id_taken',
   /** Polling stopped with an error that retrying will not fix. */
   'poll_failed',
-  /** Polls fail one after the other, or the upstream refuses our key; polling continues. */
+  /** Polls keep failing, or the upstream rejects our key. Polling continues. */
   'poll_failing',
-  /** The job takes five times as long as usual; polling continues. */
+  /** The job has taken five times as long as usual. Polling continues. */
   'overdue',
-  /** The end cannot be written unasked: its charge is not credible, or the ledger refuses it. */
+  /** The outcome needs a decision: its charge is not credible, or the ledger rejects it. */
   'charge_review',
-  /** The configuration has the channel, or the credential, of the task no more. */
+  /** The configuration no longer has the task's channel or credential. */
   'channel_gone',
-  /** No running worker takes its next step: none serves its channel, and none has for minutes. */
+  /** No running worker takes the task's next step. No worker has served its channel for minutes. */
   'no_worker',
-  /** The steps of its workflow fail one after the other: the gateway is at fault, or the way it is deployed. */
+  /** The task's workflow steps fail repeatedly. The cause is the gateway or its deployment. */
   'workflow_failing',
-  /** The workflow still runs although the deadline has passed, or the end is decided; it may fail at each of its steps. */
+  /**
+   * The workflow is still running although the deadline has passed or the outcome is decided. Its steps may all be
+   * failing.
+   */
   'workflow_overdue',
-  /** The task succeeded, and its result could not be copied while the upstream had it. */
+  /** The task succeeded, but its result could not be copied while it was available upstream. */
   'not_delivered',
 ] as const;
-/** The code of an attempt, too. */
+/** Attempts also use this code. */
 export const upstreamIdTaken = 'upstream_id_taken';
 export type AttentionReason = (typeof attentionReasons)[number];
 
-/** Those that are noted beside the state: the task continues, or has ended. */
+/** The reasons that are stored separately from the state. The task continues or has already ended. */
 export const concerns = [
   'poll_failing',
   'overdue',
@@ -45,7 +48,7 @@ interface Asking extends Pick<Task, 'state'> {
   readonly concern?: Concern | undefined;
 }
 
-/** What a state asks a person for, else what was noted beside it. */
+/** Returns the attention that the state requires, if any, or the stored concern. */
 export function attentionOf({ state, concern }: Asking): AttentionReason | undefined {
   switch (state.at) {
     case 'asking':
@@ -71,7 +74,7 @@ export function attentionOf({ state, concern }: Asking): AttentionReason | undef
 
 const delayedInside = 'The task is delayed inside the service; its operator has been informed.';
 
-/** What GET says in `message` of an unfinished task that waits for a person. */
+/** The `message` that GET returns for an unfinished task that is waiting for an operator. */
 export const attentionMessages: Readonly<Record<AttentionReason, string>> = {
   submit_ambiguous:
     'It is not known whether the upstream accepted the task; the operator of this service has been asked to decide.',

@@ -1,27 +1,28 @@
-/** A task's callback: every attempt, newest last. Times in Unix milliseconds. */
+/** A task's callback and all its attempts, newest last. Times are in Unix milliseconds. */
 export interface CallbackRecord {
   readonly state: CallbackState;
-  /** Only scheme and host: the rest of a caller's address may hold secrets. */
+  /** The scheme and host only, because the rest of a caller's address may contain secrets. */
   readonly target: string;
   readonly attempts: readonly CallbackAttempt[];
-  /** The series of attempts that is in force: the task's own, or one on demand. */
+  /** The current series of attempts: the task's own, or one that an operator requested. */
   readonly round: string;
-  /** Attempts of this round that were begun; each is counted before its request leaves. */
+  /** The number of attempts begun in this round. Each attempt is counted before its request is sent. */
   readonly begun: number;
-  /** From when on a round on demand owes the callback; absent: it is owed since the task's end. */
+  /** When a requested round made the callback due again. Undefined if it has been due since the task ended. */
   readonly since?: number;
-  /** An attempt of this round has failed, and another one follows. */
+  /** Set if an attempt of this round has failed and another one will follow. */
   readonly isFailing?: boolean;
-  /** The rounds that this one replaced, newest last: none of them sends again. */
+  /** The earlier rounds that this one replaced, newest last. They send no further requests. */
   readonly replaced?: readonly string[];
 }
 
-export type CallbackState = 'pending' | 'delivered' | 'gave_up';
+export const callbackStates = ['pending', 'delivered', 'gave_up'] as const;
+export type CallbackState = (typeof callbackStates)[number];
 
 export interface CallbackAttempt {
   readonly at: number;
   readonly durationMs: number;
-  /** HTTP status of the answer; absent: there was none. */
+  /** The response's HTTP status. Absent if there was no response. */
   readonly status?: number;
   readonly error?: string;
 }

@@ -1,4 +1,4 @@
-/** Which channels can serve a request, in which order. Pure. */
+/** Decides which channels can serve a request and in what order. Pure. */
 
 export interface RouteCandidate {
   readonly channel: string;
@@ -25,15 +25,15 @@ type DropReason =
 
 export interface DroppedChannel {
   readonly channel: string;
-  /** Undefined: all credentials of the channel. */
+  /** The credential. If undefined, the entry covers all the channel's credentials. */
   readonly credential?: string;
   readonly reason: DropReason;
   readonly detail: string;
 }
 
 /**
- * Orders channels: higher priority first; inside one priority a draw by weight, without replacement, so that every
- * channel is tried before the plan is exhausted. Each channel contributes its credentials in an evenly drawn order.
+ * Orders channels by priority, highest first. Channels of equal priority are drawn by weight, without replacement, so
+ * that every channel is tried before the plan is exhausted. Each channel's credentials are shuffled uniformly.
  */
 export function orderCandidates(channels: readonly RouteChannel[], random: () => number): RouteCandidate[] {
   const priorities = [...new Set(channels.map((channel) => channel.priority))].sort((a, b) => b - a);

@@ -5,89 +5,93 @@ import type { Micros } from '../money/money.ts';
 import type { StateName } from './state.ts';
 import type { WaitReason } from './wait.ts';
 
-/** The whole system, counted once. Times in Unix milliseconds. */
+/** A snapshot of system-wide counts. Times are in Unix milliseconds. */
 export interface Census {
   readonly at: number;
   readonly currency: string;
   readonly tasks: readonly TaskCount[];
   readonly attention: readonly AttentionCount[];
   readonly money: LedgerTotals;
-  /** Of channels with a limit. */
+  /** The slots of channels that have a limit. */
   readonly slots: readonly { readonly channel: string; readonly inUse: number; readonly limit: number }[];
   readonly health: readonly ChannelHealth[];
   readonly callbacks: readonly CallbackCount[];
   readonly copies: readonly { readonly state: 'retry' | 'gave_up'; readonly count: number }[];
-  /** Absent: the ledger was never verified. */
+  /** The last verification's summary. Undefined if the ledger has never been verified. */
   readonly verification?: VerificationSummary;
 }
 
-/** Of a verification of the ledger that came to its end. Times in Unix milliseconds. */
+/** The summary of a completed ledger verification. Times are in Unix milliseconds. */
 export interface VerificationSummary {
   readonly startedAt: number;
   readonly endedAt: number;
-  /** How many it found. */
   readonly violations: number;
 }
 
-/** Unfinished tasks of one kind. */
+/** The states of tasks that are not yet submitted, or no longer are. */
+export const unsubmittedStates = ['creating', 'queued', 'pausing'] as const satisfies readonly StateName[];
+
 export interface TaskCount {
   readonly state: StateName;
-  /** Where the job is, or else where it is to be submitted next. */
+  /** The channel that has the job, or the next channel to submit to. */
   readonly channel: string;
-  /** Empty: it waits for nothing that has a name. */
+  /** The reason for the wait. Empty if the task is not waiting for anything specific. */
   readonly wait: WaitReason | '';
   readonly count: number;
-  /** Since when the oldest one has been in the state. */
+  /** The time when the oldest of these tasks entered the state. */
   readonly since: number;
 }
 
-/** Tasks that wait for a person. */
+/** The number of tasks that are waiting for an operator for the same reason. */
 export interface AttentionCount {
   readonly reason: AttentionReason;
-  /** Empty: none yet, or none any more. */
+  /** The task's channel. Empty if it has none yet, or no longer has one. */
   readonly channel: string;
   readonly count: number;
-  /** Since when the oldest one has been in its state. */
+  /** When the oldest of these tasks entered its state. */
   readonly since: number;
 }
 
-/** `failing`: an attempt has failed, and there will be another. */
+/** `failing`: an attempt has failed and another will follow. */
 export interface CallbackCount {
   readonly state: 'due' | 'failing' | 'abandoned';
   readonly count: number;
-  /** Since when the oldest one is owed. */
+  /** When the oldest of these callbacks became due. */
   readonly since?: number;
 }
 
-/** Over all accounts. */
+/** Totals across all accounts. */
 export interface LedgerTotals {
   readonly available: Micros;
   readonly held: Micros;
-  /** Accounts with less than nothing available. */
+  /** The number of accounts with a negative available balance. */
   readonly overdrawn: number;
 }
 
-/** What became of the tasks of some span. */
+/** The outcomes of a period's tasks. */
 export interface Throughput {
   readonly created: number;
   readonly succeeded: number;
   readonly failures: readonly { readonly class: FailureClass; readonly count: number }[];
 }
 
-/** From the end of the render to the task's, of tasks that succeeded and whose vendor says when it was. */
+/**
+ * The time from the end of the render to the end of the task. Covers succeeded tasks whose vendor reports when the
+ * render ended.
+ */
 export interface Lateness {
   readonly tasks: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
 }
 
-/** Of tasks that were created in some span and sent to one channel, how they stand now. */
+/** The current states of tasks that were created in a period and sent to one channel. */
 export interface ChannelCounts {
   readonly channel: string;
   readonly tasks: number;
   readonly succeeded: number;
   readonly failures: readonly { readonly class: FailureClass; readonly count: number }[];
-  /** From creation to end, of those that succeeded. Absent: none has. */
+  /** The mean time from creation to end of the tasks that succeeded. Absent if none has. */
   readonly meanMs?: number;
   readonly longestMs?: number;
 }

@@ -7,24 +7,24 @@ import type { Micros } from '../money/money.ts';
 import { isUnbilled } from './rescue.ts';
 import type { Task, TaskOutcome } from './record.ts';
 
-/** What a task cost upstream: known in part where an attempt may have been billed and nothing says how much. */
+/** A task's upstream cost. Only partly known if an attempt may have been billed an unknown amount. */
 export interface TaskCost {
-  /** Sum of what is known. */
+  /** The sum of the known costs. */
   readonly cost: Micros;
-  /** Attempts whose cost is not known. */
+  /** The number of attempts whose cost is unknown. */
   readonly unknown: number;
 }
 
-/** What the ledger keeps of it beside the entry that ends the task. */
+/** The part of the cost that the ledger stores with the task's closing entry. */
 export interface UpstreamCost extends TaskCost {
   readonly model: string;
-  /** Of the job that counted last. */
+  /** The channel whose job decided the task's outcome. */
   readonly channel: string;
 }
 
 type Costing = Pick<Task, 'attempts' | 'outcome' | 'error' | 'state'>;
 
-/** `byRules`: what the frozen rules say of the task's last job; undefined: none holds, or there are none. */
+/** `byRules`: the last job's cost according to the frozen rules. Undefined if there are no rules or none applies. */
 export function costOfTask(task: Costing, byRules: Micros | undefined): TaskCost {
   const last = jobOf(task);
   const costs = task.attempts.flatMap((attempt) => [
@@ -34,7 +34,9 @@ export function costOfTask(task: Costing, byRules: Micros | undefined): TaskCost
   return totalCost(costs);
 }
 
-/** Of several jobs, undefined where nothing says what one cost. What costs more than a ledger can hold is not known. */
+/**
+ * Adds up the costs of several jobs. Undefined if one cost is unknown, or if the sum exceeds what a ledger can hold.
+ */
 export function totalCost(costs: readonly (Micros | undefined)[]): TaskCost {
   const known = costs.filter((cost) => cost !== undefined);
   const cost = known.reduce((sum, one) => sum + one, 0n);
@@ -46,21 +48,21 @@ interface Ended extends Pick<Task, 'attempts'> {
   readonly outcome?: Pick<TaskOutcome, 'kind'>;
 }
 
-/** The attempt whose job decided how the task ended. */
+/** Returns the attempt whose job decided the task's outcome. */
 export function jobOf({ attempts, outcome }: Ended): Attempt | undefined {
   const accepted = attempts.findLast(({ state }) => state === 'accepted');
-  // An operator has completed a task whose job was never named.
+  // An operator completed the task, but its job was never identified.
   return accepted ?? (outcome?.kind === 'succeeded' ? attempts.findLast(mayHaveJob) : undefined);
 }
 
-/** Whether the upstream bills the job by its rules although it failed. */
+/** Whether the cost rules apply to the job because it succeeded or its upstream bills failed jobs too. */
 export function isBilledByRules({ outcome }: Pick<Task, 'outcome'>, terms: CostTerms | undefined): boolean {
   return outcome?.kind === 'succeeded' || (outcome?.kind === 'failed' && terms?.failed === 'billed');
 }
 
 function costOfLastJob(task: Costing, terms: CostTerms | undefined, byRules: Micros | undefined) {
   const { outcome } = task;
-  // An upstream that has cancelled a job does not bill it: that is what its adapter promises.
+  // Upstreams do not bill cancelled jobs; every adapter guarantees this.
   if (outcome === undefined) return wasCancelled(task) ? 0n : undefined;
   const reported = outcome.cost === undefined ? undefined : worthOf(outcome.cost, terms?.worths ?? {});
   if (reported !== undefined) return reported;
@@ -75,7 +77,10 @@ function wasCancelled({ state }: Costing): boolean {
   );
 }
 
-/** Only a job that its upstream does not bill is replaced; what was refused was never begun. */
+/**
+ * Returns the cost of an attempt that did not decide the outcome. A job is replaced only if its upstream does not bill
+ * it, and a rejected submission never became a job.
+ */
 function costOfOther({ state }: Attempt): Micros | undefined {
   return state === 'failed' || state === 'not_accepted' || state === 'rejected' ? 0n : undefined;
 }

@@ -5,22 +5,26 @@ import type { Micros } from '../money/money.ts';
 import { jobOf } from './cost.ts';
 import type { Task, TaskOutcome } from './record.ts';
 
-/** What of a task says what its jobs should cost. */
+/** The task fields that determine what its jobs should cost. */
 export interface BilledTask extends Pick<
   Task,
   'id' | 'account' | 'model' | 'output' | 'status' | 'attempts' | 'completedAt' | 'cost' | 'costUnknown'
 > {
+  readonly state: Pick<Task['state'], 'at'>;
   readonly outcome?: Pick<TaskOutcome, 'kind' | 'cost'>;
 }
 
-/** What the upstream should bill for the job of this attempt, best known first; empty: nothing says. */
+/**
+ * Returns what the upstream should bill for this attempt's job, starting with the most reliable figure. Empty if
+ * nothing is known.
+ */
 export function expectedBill(task: BilledTask, attempt: Attempt, currency: string): Expected[] {
   const byRules = (cost: Micros): Expected => ({ by: 'rules', amount: formatMicros(cost), unit: currency });
-  // Only a job that its upstream does not bill is replaced.
+  // A job is replaced only if its upstream does not bill it.
   if (attempt.state === 'failed') return [byRules(0n)];
   if (jobOf(task) !== attempt) return [];
   const { cost, costUnknown = 0, outcome } = task;
-  // Of several attempts only the last one has a known cost above nothing.
+  // Only the last attempt can have a known cost above zero.
   const isKnown = cost !== undefined && (costUnknown === 0 || cost > 0n);
   return [
     ...(outcome?.cost === undefined ? [] : [{ by: 'upstream', ...outcome.cost } as const]),

@@ -1,11 +1,19 @@
 import type { TaskError } from './task.ts';
 
-/** What a failed task says where its upstream has not said it: one sentence per reason, and nowhere else. */
+/** The code for input videos whose length could not be read. Used for both the wait and the failure. */
+export const inputUnreadable = 'input_unreadable';
+
+/** Messages for tasks whose upstream did not provide one. Each reason has one sentence, defined only here. */
 export const taskFailures = {
   upstream: { code: 'provider_error', message: 'The upstream failed.' },
   expired: {
     code: 'task_expired',
     message: 'The task did not finish before its deadline. Nothing was charged.',
+  },
+  expiredUnread: {
+    code: 'task_expired',
+    message:
+      'The task did not finish before its deadline: the length of an input video decides the price, and the gateway could not read it. Nothing was charged.',
   },
   cancelled: { code: 'task_cancelled', message: 'The task was cancelled. Nothing was charged.' },
   operator: {

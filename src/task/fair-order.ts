@@ -2,15 +2,19 @@ import { wasLost } from './attempt.ts';
 import type { Task } from './record.ts';
 
 /**
- * The order in which waiting tasks get scarce capacity. Tasks that were lost before go last. Accounts take turns, and
- * the models of an account take turns. Within a model, the earliest deadline comes first, then the oldest task.
+ * The order in which waiting tasks receive scarce capacity. Tasks with a lost submission come last. Accounts take
+ * turns, as do the models within each account. Within a model, the task with the earliest deadline comes first, then
+ * the oldest task.
  */
 export interface OrderedTask extends Urgent {
   readonly account: string;
   readonly model: string;
 }
 
-/** Times are in Unix milliseconds. `wasLost`: an upstream may have a job of the task whose id we do not know. */
+/**
+ * A task's urgency. Times are in Unix milliseconds. `wasLost`: an upstream may have a job for the task whose id we do
+ * not know.
+ */
 export interface Urgent {
   readonly id: string;
   readonly deadlineAt: number;
@@ -27,7 +31,7 @@ export function orderedTask(
 
 const timeDigits = 14;
 
-/** A sort key for the tasks of one account and model, in the order of `fairOrder`. */
+/** Returns a sort key for the tasks of one account and model, in `fairOrder`'s order. */
 export function urgencyKey({ id, deadlineAt, createdAt, wasLost }: Urgent): string {
   return [wasLost ? '1' : '0', padded(deadlineAt), padded(createdAt), id].join('-');
 }
@@ -57,13 +61,13 @@ function listsBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): r
   return [...lists.values()];
 }
 
-/** Interleaves the lists: the first item of each, then the second of each, and so on. */
+/** Interleaves the lists: the first item of each, then the second, and so on. */
 function inTurns<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
   const longest = lists.reduce((most, { length }) => Math.max(most, length), 0);
   return Array.from({ length: longest }, (_, n) => lists.flatMap((list) => list.slice(n, n + 1))).flat();
 }
 
-/** When an account or a model was last served, as a number that grows. 0 means never. */
+/** Functions that return when an account or a model was last served, as an increasing number. 0 means never. */
 export interface LastServed {
   readonly account: (account: string) => number;
   readonly model: (account: string, model: string) => number;
@@ -71,13 +75,13 @@ export interface LastServed {
 
 interface Group {
   count: number;
-  /** The most urgent task of the group. */
+  /** The group's most urgent task. */
   head: OrderedTask;
 }
 
 /**
- * Counts the tasks that come before `task` in fair order, in one pass. The least recently served account is next, and
- * within it the least recently served model. If none has been served, the order is that of `fairOrder`.
+ * Counts the tasks that precede `task` in fair order, in one pass. The least recently served account is next and,
+ * within it, the least recently served model. If none has been served, the order matches `fairOrder`.
  */
 export function countAhead(
   task: OrderedTask,
@@ -113,13 +117,13 @@ function addTo(groups: Map<string, Group>, key: string, task: OrderedTask): void
   }
 }
 
-/** Must order tasks with the same `wasLost` as `urgencyKey` does. */
+/** Must agree with `urgencyKey` for tasks with the same `wasLost`. */
 function isMoreUrgent(a: Urgent, b: Urgent): boolean {
   const difference = a.deadlineAt - b.deadlineAt || a.createdAt - b.createdAt;
   return difference === 0 ? a.id < b.id : difference < 0;
 }
 
-/** Converts a place within its own group into a place among all groups, if the groups take turns. */
+/** Converts a place within the task's own group into its overall place when the groups take turns. */
 function placeInTurns(
   groups: ReadonlyMap<string, Group>,
   { own, place }: { readonly own: string; readonly place: number },
@@ -136,7 +140,7 @@ function placeInTurns(
   return ahead;
 }
 
-/** Returns the model that was served longest ago. `servedAt` is 0 for a model that was never served. */
+/** Returns the least recently served model. `servedAt` is 0 for a model that was never served. */
 export function modelInTurn(
   models: readonly string[],
   servedAt: (model: string) => number,

@@ -2,33 +2,33 @@ import { failureClasses } from '../errors/failure.ts';
 import type { FailureClass } from '../errors/failure.ts';
 import type { Micros } from '../money/money.ts';
 
-/** Counts and sums of one channel and model in one time span, from the records and the ledger. */
+/** Counts and sums for a channel and model over a time span, from the records and the ledger. */
 export interface Flow {
-  /** When the span begins, in Unix milliseconds. */
+  /** The start of the span, in Unix milliseconds. */
   readonly at: number;
-  /** Empty for tasks that were never submitted. */
+  /** The channel. Empty for tasks that were never submitted. */
   readonly channel: string;
   readonly model: string;
   readonly created: number;
-  /** The sum of the holds of the tasks that were created in the span. */
+  /** The total holds of the tasks created in the span. */
   readonly held: Micros;
   readonly succeeded: number;
   readonly failures: Readonly<Partial<Record<FailureClass, number>>>;
-  /** How many tasks were delivered within each of `lateBounds`, and how many later than all of them. */
+  /** The number of tasks delivered within each of `lateBounds`, followed by the number delivered later. */
   readonly late: readonly number[];
   readonly charged: Micros;
   readonly refunded: Micros;
   readonly cost: Micros;
 }
 
-/** The bounds, in seconds, by which the time from the end of a render to the end of its task is counted. */
+/** Upper bounds for the time between a render's end and its task's end, in seconds. */
 export const lateBounds = [1, 2, 5, 10, 30, 60, 300] as const;
 
 export const trendSpans = ['hour', 'day', 'week'] as const;
 export type TrendSpan = (typeof trendSpans)[number];
 
 export interface FlowsAsked {
-  /** Unix milliseconds. `before` is exclusive, and the span must lie within one UTC day. */
+  /** The start of the span, in Unix milliseconds. `before` is exclusive, and the span must lie within one UTC day. */
   readonly from: number;
   readonly before: number;
   readonly stepMs: number;
@@ -56,7 +56,7 @@ function plusFlow(one: Flow, other: Flow): Flow {
   };
 }
 
-/** Adds up the flows with the same name. The result is ordered by the first flow of each name. */
+/** Adds up the flows that share a name. Results are in the order in which the names first occur. */
 export function addFlows(flows: Iterable<Flow>, nameOf: (flow: Flow) => string): Map<string, Flow> {
   const sums = new Map<string, Flow>();
   for (const flow of flows) {
@@ -79,8 +79,8 @@ export function failedOf(flow: Pick<Flow, 'failures'>): number {
 }
 
 /**
- * Returns the bound, in seconds, within which this share of the tasks was delivered. Null if it is later than all
- * bounds, undefined if there are no tasks.
+ * Returns the bound, in seconds, within which this share of the tasks was delivered. Null if it exceeds all bounds,
+ * undefined if there are no tasks.
  */
 export function latenessAt({ late }: Pick<Flow, 'late'>, share: number): number | null | undefined {
   const all = late.reduce((sum, count) => sum + count, 0);

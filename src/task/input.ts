@@ -5,29 +5,29 @@ import type { RouteCandidate } from './candidates.ts';
 import type { Task } from './record.ts';
 
 /**
- * The input of a task's workflow: what was frozen when the task was created, ids and small facts only. What becomes of the
- * task stands in its record; prompts, media and the caller's callback address in its request document.
+ * The input of a task's workflow: only ids and small facts, frozen when the task was created. The task's record stores
+ * its progress. Its request document stores prompts, media and the caller's callback address.
  */
 export interface TaskInput
   extends Pick<Task, 'account' | 'key' | 'kind' | 'model' | 'deadlineAt' | 'hasCallback'>, TaskTerms {
   readonly task: string;
-  /** In the order in which they are tried. */
+  /** The candidates in the order of attempts. */
   readonly candidates: readonly RouteCandidate[];
-  /** Micro-units, decimal string: the worst case over the candidates. */
+  /** The hold in micro-units as a decimal string: the worst case over all candidates. */
   readonly hold: string;
 }
 
-/** What the record does not say. */
+/** Terms that are not in the record. */
 export interface TaskTerms {
   readonly basis: PriceBasis;
-  /** The code of every amount, for people at Temporal's tools. */
+  /** The currency code of every amount, shown in Temporal's tools. */
   readonly currency: string;
   readonly expectedSeconds: number;
-  /** The key has no limit on unfinished tasks, so that the task does not count against it. Absent: it may. */
+  /** Set if the key has no limit on unfinished tasks, so that the task does not count towards one. */
   readonly keyUnlimited?: true;
 }
 
-/** Counts for a model without a configured time, and for a model that the configuration lacks. */
+/** The default for models without a configured time and models missing from the configuration. */
 export const expectedSecondsDefault = 60;
 
 export function inputOf(record: Task, terms: TaskTerms): TaskInput {
@@ -40,5 +40,5 @@ export function inputOf(record: Task, terms: TaskTerms): TaskInput {
 export type TaskResult =
   | { readonly status: 'succeeded'; readonly charge: string }
   | { readonly status: 'failed'; readonly code: TaskErrorCode; readonly class?: FailureClass }
-  /** The creation was abandoned: the task does not exist, and its creator knows it. */
+  /** The creation was abandoned. The task does not exist, and the requester has been informed. */
   | { readonly status: 'abandoned' };

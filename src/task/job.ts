@@ -7,9 +7,12 @@ import { acceptedLate, take } from './submission.ts';
 import { change, notNow, refuse, unchanged, withAttempt, withoutLost } from './transition.ts';
 import type { In, Next } from './transition.ts';
 
-/** From the job at an upstream to an end that is decided, and what operators do about it. */
+/** The transitions from an upstream job to a decided outcome, including operators' acts on the job. */
 
-/** The upstream has accepted the submission; one that renders at once has ended it with the same answer. */
+/**
+ * Records that the upstream has accepted the submission. If the upstream renders synchronously, the same response also
+ * ends the job.
+ */
 export function accepted(
   task: In<'sending' | 'searching' | 'asking'>,
   event: EventOf<'accepted'>,
@@ -26,7 +29,7 @@ export function accepted(
 
 type Job = In<'waiting' | 'stopping' | 'broken'>;
 
-/** The upstream has ended the job: the task's end, or another job in its place. */
+/** Records how the upstream ended the job. The task then ends, or another job replaces this one. */
 export function polled(task: Job, event: EventOf<'polled'>, at: number): Next {
   const { n, outcome, unbilled, traceId, elapsedMs } = event;
   if (!isAboutIts(task, event)) return anotherJob;
@@ -36,7 +39,7 @@ export function polled(task: Job, event: EventOf<'polled'>, at: number): Next {
   }
   const { failure, code, message, messageToCaller } = outcome;
   const stop = stopOf(task.state);
-  // The upstream stopped it because it was asked to; the poll has seen it first.
+  // The upstream stopped the job as requested, and a poll noticed before the cancellation returned.
   if (stop !== undefined && failure?.class === 'cancelled')
     return change({ ...over, ...endedBy(task, stop) });
   if (unbilled && failure !== undefined && stop === undefined) {
@@ -49,9 +52,9 @@ export function polled(task: Job, event: EventOf<'polled'>, at: number): Next {
   return change({ ...over, state: { at: 'ending', ending: { kind: 'failed' } } });
 }
 
-const anotherJob = refuse('decided', 'The task has another job by now.');
+const anotherJob = refuse('decided', 'The task has a different job by now.');
 
-/** Among the upstream's own words a success is the last one, until the end is written. */
+/** Replaces a decided but unwritten failure if the upstream later reports success. */
 export function corrected(task: In<'ending'>, event: EventOf<'polled'>): Next {
   const { n, job, outcome, traceId } = event;
   const { ending } = task.state;
@@ -66,13 +69,13 @@ export function corrected(task: In<'ending'>, event: EventOf<'polled'>): Next {
   });
 }
 
-/** Callers see that the job runs. */
+/** Shows in the task's status that its job is running. */
 export function rendering(task: In<'waiting' | 'stopping'>, event: EventOf<'rendering'>): Next {
   if (!isAboutIts(task, event)) return anotherJob;
   return task.status === 'submitted' ? change({ status: 'running' }) : unchanged;
 }
 
-/** Polling stops, and a person is asked. */
+/** Stops polling and asks an operator. */
 export function broken(task: Job, event: EventOf<'broken'>): Next {
   if (!isAboutIts(task, event)) return anotherJob;
   const { n, code } = event;
@@ -81,12 +84,12 @@ export function broken(task: Job, event: EventOf<'broken'>): Next {
   return change({ state: state.at === 'stopping' ? { ...state, code } : { at: 'broken', n, code } });
 }
 
-/** A person has it polled again. */
+/** Resumes polling at an operator's request. */
 export function polledAgain({ state: { n } }: In<'broken'>): Next {
   return change({ state: { at: 'waiting', n } });
 }
 
-/** An operator names the job of a lost submission. */
+/** Assigns the job that an operator specified to the lost submission. */
 export function adopted(
   task: In<'searching' | 'asking'>,
   { operation }: EventOf<'adopted'>,
@@ -95,7 +98,7 @@ export function adopted(
   return take(task, { n: task.state.n, operation, adopted: true }, at);
 }
 
-/** The operator named the wrong one: the submission is lost again. */
+/** Reverts an adoption because the operator specified the wrong job. The submission counts as lost again. */
 export function undone(task: Job, _event: EventOf<'undone'>, at: number): Next {
   const { state } = task;
   const attempt = attemptAt(state, task.attempts);
@@ -121,7 +124,7 @@ export function undone(task: Job, _event: EventOf<'undone'>, at: number): Next {
   });
 }
 
-/** An operator takes the risk of a second job: to the same channel, or another one of the plan. */
+/** Submits again, on the same channel or another one in the plan, at the risk of a second job. */
 export function resubmitted(
   task: In<'searching' | 'asking'>,
   { kind, channel }: EventOf<'resubmitted'>,
@@ -143,7 +146,7 @@ export function resubmitted(
   return change({ attempts: withoutLost(task), state: newRound(task, [candidate]) });
 }
 
-/** An operator has the result. */
+/** Ends the task with a result that an operator provides. */
 export function completed(
   task: In<'waiting' | 'stopping' | 'broken' | 'searching' | 'asking' | 'review'>,
   { outcome, charge }: EventOf<'completed'>,

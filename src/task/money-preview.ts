@@ -1,11 +1,11 @@
 import type { Micros } from '../money/money.ts';
 
-/** What an act does to the money of the task. Null if the facts that are given with the act decide it. */
+/** An act's effect on the task's money. An amount is null if it depends on the facts entered with the act. */
 export interface MoneyPreview<Amount = Micros> {
   readonly charged: Amount | null;
   readonly released: Amount | null;
   readonly refunded: Amount;
-  /** How many jobs the upstream may bill although no charge pays for them. */
+  /** The number of jobs that the upstream may bill although no charge covers them. */
   readonly unpaidJobs: number;
 }
 
@@ -22,14 +22,13 @@ export function mapMoney<From, To>(
   };
 }
 
-/** The preview in words. The amounts are already formatted. */
-export function moneyInWords({
-  charged,
-  released,
-  refunded,
-  unpaidJobs: jobs,
-}: MoneyPreview<string>): string {
-  if (charged === null || released === null) return 'charges by the facts that you give';
+/** The preview for display. An operator without the role `amounts` sees null for every amount. */
+export type ShownMoney = Omit<MoneyPreview<string>, 'refunded'> & { readonly refunded: string | null };
+
+/** Describes the preview in a sentence. Amounts are already formatted. */
+export function moneyInWords({ charged, released, refunded, unpaidJobs: jobs }: ShownMoney): string {
+  if (refunded === null) return 'amounts are shown to the role amounts';
+  if (charged === null || released === null) return 'charges according to the facts that you enter';
   const which = jobs === 1 ? 'a job' : `${jobs} jobs`;
   const bill = jobs === 0 ? '' : `; the upstream may bill ${which} that nobody pays for`;
   const parts = [

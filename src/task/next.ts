@@ -10,7 +10,7 @@ import { queuedFor } from './rounds.ts';
 import { isAbandoned } from './state.ts';
 import type { EventName, EventOf, StateName, TaskEvent } from './state.ts';
 import {
-  ended, extended, orphaned, passedBefore, stopped, unstoppable, wantedIdle, wantedInReview, wantedJob, wantedLost,
+  ended, extended, orphaned, refuseEarlyExpiry, stopped, unstoppable, wantedIdle, wantedInReview, wantedJob, wantedLost,
   wantedSending, wantedWhileEnding,
 } from './stop.ts'; // prettier-ignore
 import {
@@ -35,7 +35,7 @@ const same = (): Next => unchanged;
 const noted = (): Next => change({});
 const begun = (): Next => refuse('decided', 'The task has begun.');
 
-/** What means the same in every state. */
+/** Events that have the same effect in every state. */
 const anywhere: Row<StateName> = {
   abandoned: () => refuse('decided', 'The creation is no longer this try’s.'),
   taken_over: begun,
@@ -64,8 +64,8 @@ const ofLost = {
 const ofJob = { ...unfinished, stopped, polled, broken, undone, completed, wanted: wantedJob } as const;
 
 /**
- * Every transition. An event that neither the state's row nor `anywhere` lists is refused. A
- * task in `creating` also accepts the events of a queued task. The first of them ends its creation.
+ * All transitions. An event that appears neither in the state's row nor in `anywhere` is refused. A task in `creating`
+ * also accepts a queued task's events, and the first one completes its creation.
  */
 const transitions: { readonly [State in StateName]: Row<State> } = {
   creating: {
@@ -103,14 +103,17 @@ const transitions: { readonly [State in StateName]: Row<State> } = {
   ended: { ended: same },
 };
 
-/** The only transition function: pure, total; an impossible pair is a refusal, never a throw. `at`: Unix milliseconds. */
+/**
+ * Applies an event to a task. There is no other transition function. It is pure and total: an impossible pair returns a
+ * refusal and never throws. `at` is in Unix milliseconds.
+ */
 export function next(task: Task, event: TaskEvent, at: number): Next {
   const { state } = task;
   if (isAbandoned(state)) {
     return event.kind === 'abandoned' ? unchanged : refuse('abandoned', 'The creation was abandoned.');
   }
   if (event.kind === 'wanted') {
-    const refusal = passedBefore(task, event);
+    const refusal = refuseEarlyExpiry(task, event, at);
     if (refusal !== undefined) return refusal;
   }
   const stepped =
@@ -134,7 +137,9 @@ function inRow(task: Task, event: TaskEvent, at: number): Next {
 
 type Events = { readonly [Event in EventName]: EventOf<Event> };
 
-/** `state` and `name` are those of the task and of the event, so that the compiler knows whose the transition is. */
+/**
+ * `state` and `name` repeat data from the task and the event, so that the compiler can infer the transition's types.
+ */
 function step<State extends StateName, Event extends EventName>(
   task: In<State>,
   { state, name, event }: { readonly state: State; readonly name: Event; readonly event: Events[Event] },
@@ -146,13 +151,13 @@ function step<State extends StateName, Event extends EventName>(
   return notNow(task, 'stop' in event ? event.stop : name);
 }
 
-/** States of one stage belong to the same wait and share its start time and its notes. */
+/** The stage of each state. States of the same stage share one wait, with its start time and notes. */
 const stages: Readonly<Record<StateName, string>> = {
   creating: 'submission', queued: 'submission', sending: 'submission', pausing: 'pause', searching: 'loss', asking: 'loss',
   waiting: 'job', stopping: 'job', broken: 'broken', ending: 'ending', review: 'review', ended: 'ended',
 }; // prettier-ignore
 
-/** What every change brings with it: what was noted about a stage does not outlive it. */
+/** Returns the additional changes that accompany every state change. A stage's notes are removed when it ends. */
 function consequences(
   task: Task,
   changes: Changes,
@@ -166,12 +171,14 @@ function consequences(
     ...changes,
     ...(state === undefined ? {} : waitsWith({ state, attempts: changes.attempts }, task, { event, at })),
     ...(changes.attempts === undefined ? {} : { attempts: withPast(task, changes.attempts, at) }),
-    // What an operator did that changes no state is nothing new to the caller.
+    // The caller is not interested in an operator's act that leaves the state unchanged.
     ...(kind === 'acted' ? {} : { updatedAt: at }),
   };
 }
 
-/** Computes the wait of the new state. The words of an upstream or a circuit replace the state's general cause. */
+/**
+ * Returns the new state's wait. A code from an upstream or a circuit takes precedence over the state's general cause.
+ */
 function waitsWith(
   { state, attempts }: Pick<Task, 'state'> & Pick<Changes, 'attempts'>,
   before: Task,
@@ -183,7 +190,7 @@ function waitsWith(
   return waitsAfter({ wait: waitOf(before), waited }, next, { at, createdAt });
 }
 
-/** An attempt that had ended and stands otherwise now keeps how it stood. */
+/** Adds the earlier state of every ended attempt that changes now to its history. */
 function withPast({ attempts }: Task, after: readonly Attempt[], at: number): readonly Attempt[] {
   return after.map((attempt) => {
     const before = attempts.find(({ n }) => n === attempt.n);

@@ -1,15 +1,15 @@
-/** When the wait for an upstream is worth a person's attention, although the task continues. Pure. */
+/** Decides when an operator should look at a task that is waiting for its upstream. The task itself continues. Pure. */
 
 export interface PollsSoFar {
-  /** Consecutive polls that failed. */
+  /** The number of consecutive failed polls. */
   readonly errors: number;
-  /** Since the first of them. */
+  /** The time since the first of these failures, in milliseconds. */
   readonly failingMs: number;
-  /** The last of them was refused for a reason that is the channel's: its key, its balance, its permissions. */
+  /** Whether the last poll was refused for a reason that affects the whole channel: its key, balance or permissions. */
   readonly isRefused?: boolean | undefined;
-  /** Since the upstream accepted the job. */
+  /** The time since the upstream accepted the job, in milliseconds. */
   readonly elapsedMs: number;
-  /** The model's usual render time. */
+  /** The model's usual render time, in milliseconds. */
   readonly expectedMs: number;
 }
 
@@ -17,10 +17,10 @@ export const pollConcerns = ['poll_failing', 'overdue'] as const;
 export type PollConcern = (typeof pollConcerns)[number];
 
 const errorsMax = 10;
-/** Shorter, it is an outage that ends without anybody's help. */
+/** The minimum duration to report. Shorter outages usually resolve themselves. */
 const failingMinMs = 5 * 60_000;
 const expectedTimesMax = 5;
-/** A job of a few seconds is not worth a person's time sooner. */
+/** Keeps jobs that normally last only seconds from being reported sooner than this. */
 const overdueMinMs = 60_000;
 
 export function pollConcern(polls: PollsSoFar): PollConcern | undefined {

@@ -13,9 +13,9 @@ import type { TaskKind } from '../base/task-kind.ts';
 import type { VideoShape } from '../models/video-shapes.ts';
 
 /**
- * The record of a task: the whole truth about it, its money and what its caller wrote apart. Times in Unix
- * milliseconds. `state` and what belongs to it are changed by `next` (next.ts) alone; progress, waits and concerns
- * are what the state's work has seen, and decide nothing.
+ * A task's record: everything about it except its money and the caller's request. Times are in Unix milliseconds. Only
+ * `next` (next.ts) changes `state` and its associated fields. Progress, waits and concerns are observations that no
+ * decision depends on.
  */
 export interface Task {
   readonly id: string;
@@ -25,73 +25,88 @@ export interface Task {
   readonly model: string;
   readonly plan: TaskPlan;
   readonly createdAt: number;
-  /** Of the request that created it, as its caller or the gateway has named it. */
+  /** The id of the request that created the task, chosen by the caller or the gateway. */
   readonly requestId?: string;
   readonly deadlineAt: number;
-  /** Of the video that its hold is for: what is paid for where nobody reports the length. Absent: nothing names it. */
+  /**
+   * The video length, in seconds, for which the hold was taken. Charged if no length is reported. Absent if the request
+   * does not determine a length.
+   */
   readonly seconds?: number;
-  /** What its video is asked to look like. Absent: it is open, or the task makes images. */
+  /** The requested video shape. Absent if the upstream chooses it or the task produces images. */
   readonly shape?: VideoShape;
-  /** What decides how long it renders, as `renderedOutput` names it. */
+  /**
+   * The total length of the request's videos in seconds, measured after the hold was taken. `unmeasured` until then.
+   * Absent if it was known earlier or does not affect the price.
+   */
+  readonly inputSeconds?: number | 'unmeasured';
+  /** Channels that receive the task only after that length is measured, because they do not report it. */
+  readonly inputNeededBy?: readonly string[];
+  /** The output, which determines the render time. See `renderedOutput`. */
   readonly output: string;
   readonly hold: bigint;
-  /** What it is expected to be charged, according to its plan. */
+  /** The plan's expected charge, in micro-units. */
   readonly estimate?: bigint;
   readonly hasCallback: boolean;
 
-  /** Counts the changes of the state: a change is written only on the one that it was decided on. */
+  /**
+   * The revision, incremented with every state change. A change is written only if the record still has the revision
+   * that it was based on.
+   */
   readonly rev: number;
   readonly state: TaskState;
   readonly stateSince: number;
-  /** What the contract calls the state; it only moves forward. */
+  /** The public status for the state. It never moves backwards. */
   readonly status: TaskStatus;
   readonly attempts: readonly Attempt[];
-  /** Channels that named a time before which they are not to be asked. */
+  /** Channels that specified a time before which they must not be contacted again. */
   readonly resting?: readonly Rest[];
-  /** What the upstream, or an operator, reported as the job's end; visible to callers once the status is final. */
+  /** The job's outcome, as reported by the upstream or an operator. Callers see it once the status is final. */
   readonly outcome?: TaskOutcome;
   readonly error?: TaskError;
   readonly charge?: bigint;
-  /** The upstream reported no usage: the charge comes from the formula or the hold. */
+  /** Set if the upstream reported no usage, so that the charge comes from the formula or the hold. */
   readonly chargeEstimated?: boolean;
-  /** What is known of what its upstreams bill. Absent: it has not ended. */
+  /** The known part of the upstream bills, in micro-units. Absent until the task has ended. */
   readonly cost?: bigint;
-  /** Attempts that may be billed, and nothing says how much. */
+  /** The number of attempts that may be billed an unknown amount. */
   readonly costUnknown?: number;
   readonly actions?: readonly TaskActionRecord[];
   readonly updatedAt: number;
   readonly completedAt?: number;
   readonly traceId: string;
-  /** Of the request that created it, as W3C names it: its later steps belong to the same trace. Absent: it has none. */
+  /**
+   * The creating request's W3C trace context, so that later steps belong to the same trace. Absent if there is none.
+   */
   readonly traceparent?: string;
 
-  /** Where the job is, or may be. */
+  /** The channel that has, or may have, the job. */
   readonly channel?: string;
   readonly credential?: string;
   readonly upstreamId?: string;
-  /** 0-100. */
+  /** The progress in percent (0-100). */
   readonly progress?: number;
-  /** Jobs ahead of this one in the upstream's queue, as last reported. */
+  /** The number of jobs ahead in the upstream's queue, as last reported. */
   readonly queuePosition?: number;
-  /** The present wait and the past ones. They are for display: no decision depends on them. */
+  /** The current wait and earlier ones. For display only: no decision depends on them. */
   readonly wait?: Wait;
   readonly waited?: readonly PastWait[];
-  /** What a person should look at although the task continues. */
+  /** The reason why an operator should look at the task, even though it continues. */
   readonly concern?: Concern;
-  /** Why an operator is needed; absent if none is. */
+  /** The reason why the task needs an operator. Absent if it does not. */
   readonly attention?: AttentionReason;
   readonly callback?: CallbackRecord;
 }
 
-/** Frozen when the task is created. */
+/** The plan, frozen when the task is created. */
 export interface TaskPlan {
-  /** In the order in which they are tried. */
+  /** The candidates in the order of attempts. */
   readonly candidates: readonly RouteCandidate[];
-  /** Where the task goes when its job fails at the upstream; absent: nowhere. */
+  /** The channels for another job if the task's job fails upstream. If absent, the task ends. */
   readonly fallback?: Fallback;
 }
 
-/** A channel that is not to be asked so long, counted from when the work began, or the pause, that the task is at. */
+/** A channel that must not be contacted for this long, counted from the start of the task's current work or pause. */
 export interface Rest extends RouteCandidate {
   readonly ms: number;
 }
@@ -102,27 +117,30 @@ export type TaskOutcome =
       readonly items: readonly ResultItem[];
       readonly facts: SettleFacts;
       readonly cost?: Cost;
-      /** When its render ended, as the vendor says, and not later than it was seen here. Absent: it does not say. */
+      /**
+       * When the render ended according to the vendor, but no later than when we noticed. Absent if the vendor does not
+       * report it.
+       */
       readonly renderedAt?: number;
     }
   | (SaidOfFailure & {
       readonly kind: 'failed';
       readonly code: string;
       readonly failure?: Failure;
-      /** Links that the upstream delivered and callers must not follow: for operators only. */
+      /** Links from the upstream that callers must not follow. Only operators see them. */
       readonly withheld?: readonly string[];
-      /** The upstream charges nothing for it. */
+      /** Set if the upstream charges nothing for the job. */
       readonly unbilled?: true;
       readonly cost?: Cost;
     });
 
 export interface TaskActionRecord {
-  /** Of the update that acted: a record is written once. */
+  /** The id of the update that performed the act, so that it is recorded only once. */
   readonly id: string;
   readonly at: number;
   readonly by: string;
   readonly action: string;
   readonly reason: string;
-  /** What was done. */
+  /** A description of what was done. */
   readonly detail: string;
 }

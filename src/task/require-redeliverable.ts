@@ -3,8 +3,8 @@ import { isTerminal } from './task.ts';
 import type { Task } from './record.ts';
 
 /**
- * Throws action_not_possible for a task that has not ended, or whose callback address is unknown. `request`: what is kept
- * of what its caller wrote.
+ * Throws action_not_possible if the task has not ended or its callback address is unknown. `request` is the part of the
+ * caller's request that is still stored.
  */
 export function requireRedeliverable(
   { status }: Pick<Task, 'status'>,

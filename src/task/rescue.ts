@@ -2,7 +2,7 @@ import type { Cost } from '../money/cost.ts';
 import type { FailureClass } from '../errors/failure.ts';
 import type { RouteCandidate } from './candidates.ts';
 
-/** Whether, and where, the job of a task that failed at its upstream is replaced by another one. Pure. */
+/** Decides whether and where to replace a job that failed upstream. Pure. */
 
 export const rescuableClasses = [
   'capacity',
@@ -11,37 +11,37 @@ export const rescuableClasses = [
   'moderation_output',
 ] as const satisfies readonly FailureClass[];
 
-/** A task's own copy of its model's `fallback`, frozen when it is created. */
+/** A task's own copy of its model's `fallback`, frozen at creation. */
 export interface Fallback {
-  /** In the order in which they are tried. */
+  /** The candidates in the order of attempts. */
   readonly candidates: readonly RouteCandidate[];
   readonly on: readonly FailureClass[];
-  /** With less time than this left before the deadline, no other job is begun. */
+  /** The minimum time before the deadline, in seconds. With less time, no replacement is submitted. */
   readonly neededSeconds: number;
 }
 
-/** What an upstream reports about the price of a job that failed. */
+/** An upstream's report on a failed job's price. */
 interface ReportedBilling {
-  /** The vendor charges nothing for it. Absent: it is not known. */
+  /** Set if the vendor charges nothing for the job. Absent if that is unknown. */
   readonly unbilled?: true;
   readonly cost?: Cost;
 }
 
-/** A cost that the answer names counts more than what the vendor's documents promise. */
+/** Whether the job costs nothing. A cost in the response overrides the vendor's documented policy. */
 export function isUnbilled({ unbilled, cost }: ReportedBilling): boolean {
   return cost === undefined ? unbilled === true : !/[1-9]/.test(cost.amount);
 }
 
 /**
- * Where a task goes whose job failed with this class; empty: nowhere. A channel at which a job of the task has failed,
- * or was rejected, is not asked again.
+ * Returns the channels where the task can continue after its job failed with this class. Empty if the task must end.
+ * Excludes every channel where a job of the task has failed or been rejected.
  */
 export function rescueCandidates(
   { candidates, on, neededSeconds }: Fallback,
   failed: {
     readonly class: FailureClass;
     readonly channels: readonly string[];
-    /** Milliseconds until the deadline. */
+    /** The time until the deadline, in milliseconds. */
     readonly remainingMs: number;
   },
 ): readonly RouteCandidate[] {

@@ -3,9 +3,12 @@ import type { Ending, EventOf, Question, StateOf } from './state.ts';
 import { change, notNow, refuse } from './transition.ts';
 import type { In, Next } from './transition.ts';
 
-/** What a person is asked before the end of a task is written, and what is answered. */
+/** The questions that an operator answers before a task's outcome is written, and how the answers are handled. */
 
-/** The end is a question to a person, about what is decided: another end has come in between otherwise. */
+/**
+ * Asks an operator about the decided outcome before it is written. Ignored if a different outcome has been decided in
+ * the meantime.
+ */
 export function reviewed(task: In<'ending'>, { kind, ...question }: EventOf<'reviewed'>): Next {
   const { state } = task;
   const decided = question.why === 'unreleased' ? 'failed' : 'succeeded';
@@ -16,7 +19,7 @@ export function reviewed(task: In<'ending'>, { kind, ...question }: EventOf<'rev
   return change({ state: { at: 'review', ...question } });
 }
 
-/** Why the charge cannot be accepted; undefined: it can be. */
+/** Explains why the charge cannot be accepted. Undefined if it can. */
 export const unacceptable: Readonly<Record<Question['why'], string | undefined>> = {
   above_hold: undefined,
   beyond_request: undefined,
@@ -36,7 +39,9 @@ export function approved({ state }: In<'review'>): Next {
   });
 }
 
-/** What failed for its content is tried once more: a key is there again, the books are repaired. */
+/**
+ * Retries writing an outcome that failed because of its content, for example after a key or the ledger was repaired.
+ */
 export function settledAgain(review: StateOf<'review'>): Next {
   if ('charge' in review) return refuse('not_now', 'The charge waits for a decision, not for another try.');
   const ending: Ending =
@@ -46,7 +51,10 @@ export function settledAgain(review: StateOf<'review'>): Next {
   return change({ state: { at: 'ending', ending } });
 }
 
-/** Whether what a person has decided answers it: a charge that nothing can write, or compute, is asked about again. */
+/**
+ * Whether the operator's decision settles the question. If a charge cannot be written or computed, the question is
+ * asked again.
+ */
 function isAnswered({ why }: Question): boolean {
   return why === 'unreleased' || unacceptable[why] === undefined;
 }

@@ -8,14 +8,18 @@ import type { Round, StateOf, TaskState } from './state.ts';
 import type { Changes } from './transition.ts';
 
 /**
- * Which channel is asked next, and after how long. Durations, since the clocks of two processes are never compared.
+ * Decides which channel to try next and after what delay. Works with durations, because different processes' clocks
+ * must not be compared.
  */
 
-/** After a round in which no channel accepted; doubled with each round. */
+/** The initial pause after a round in which no channel accepted. It doubles with each round. */
 const roundPauseMinMs = 5_000;
 const roundPauseMaxMs = 300_000;
 
-/** The next channel of the round; after the last one a pause, or the end of a task whose job nobody replaces. */
+/**
+ * Returns the round's next channel. After the last one, returns a pause, or the final failure of a task whose failed
+ * job no channel can replace.
+ */
 export function afterCandidate(task: Task, asked: Round, at: number): TaskState {
   const round = queuedFor(asked);
   if (round.left.length > 0) return round;
@@ -23,7 +27,7 @@ export function afterCandidate(task: Task, asked: Round, at: number): TaskState 
   return pauseAfter(task, round, at);
 }
 
-/** Until a channel may be asked again: none is asked before the time that it has named. */
+/** Returns the pause after a round. The pause lasts at least until one of the channels may be contacted again. */
 function pauseAfter({ plan, resting }: Task, { round, full }: Round, at: number): TaskState {
   const usual = usualPauseMs(round);
   const soonest = Math.min(...plan.candidates.map((candidate) => restOf(resting, candidate) ?? usual));
@@ -35,15 +39,15 @@ function usualPauseMs(round: number): number {
   return Math.min(roundPauseMinMs * 2 ** Math.min(round - 1, 10), roundPauseMaxMs);
 }
 
-/** When a task that waits before a full channel looks at those again that rest; Infinity: none does. */
+/** Returns how long a task waits for a full channel before it retries the resting ones. Infinity if none is resting. */
 export function restsOverInMs({ state, resting = [] }: Task, elapsedMs: number): number {
   const soonest = Math.min(...restedFor(resting, elapsedMs).map(({ ms }) => ms));
   return isSubmitting(state) ? Math.max(usualPauseMs(state.round), soonest) : soonest;
 }
 
 /**
- * The round after a pause, whether the pause is over or an operator ends it: with whom it waited for, and without those
- * that have named a later time.
+ * Returns the round after a pause that elapsed or that an operator ended. Includes the channels that the task waited
+ * for, but not those that specified a later time.
  */
 export function roundAfterPause(
   task: Task,
@@ -56,24 +60,27 @@ export function roundAfterPause(
   return { resting, state: afterCandidate({ ...task, resting }, round, at) };
 }
 
-/** The round that a lost submission leaves behind when it turns out that it was refused. */
+/** Returns the next round after a lost submission turns out to have been refused. */
 export function roundAfterLoss(task: Task, at: number): Round {
   const { plan, attempts, resting } = task;
   const failed = attempts.findLast(isUpstreamFailure);
   if (failed === undefined) return newRound(task, withoutResting(plan.candidates, resting));
-  // In place of a failed job each channel is asked once, and what was asked has its attempt.
+  // A replacement gets one try per channel. Channels that had theirs already have an attempt.
   const left = failed.failure === undefined ? [] : replacements(task, failed.failure.class, at);
   const isNew = (candidate: RouteCandidate): boolean =>
     !attempts.some((one) => sameCandidate(one, candidate));
   return newRound(task, left.filter(isNew));
 }
 
-/** Where the task may still go: in place of a job that failed, only to those that were not asked yet. */
+/**
+ * Returns the channels that can still receive the task. A failed job can be replaced only on channels that have not
+ * been tried.
+ */
 export function openTo({ state, plan }: Pick<Task, 'state' | 'plan'>): readonly RouteCandidate[] {
   return isSubmitting(state) && state.replaces === true ? state.left : plan.candidates;
 }
 
-/** A first round with these channels. */
+/** Returns a first round over these channels. */
 export function newRound(
   { attempts }: Pick<Task, 'attempts'>,
   left: readonly RouteCandidate[],
@@ -82,12 +89,12 @@ export function newRound(
   return { at: 'queued', round: 1, left, full: [], ...replaces };
 }
 
-/** The round, and nothing else of the state that had it. */
+/** Reduces a state to its round's fields. */
 export function queuedFor({ round, left, full, replaces }: Round): StateOf<'queued'> {
   return { at: 'queued', round, left, full, ...(replaces === undefined ? {} : { replaces }) };
 }
 
-/** Where a task goes whose job failed, or was rejected; empty: nowhere. */
+/** Returns where a task can continue after its job failed or was rejected. Empty if it must end. */
 export function replacements(task: Task, of: FailureClass, at: number): readonly RouteCandidate[] {
   const { plan, attempts, deadlineAt, resting } = task;
   if (plan.fallback === undefined) return [];
@@ -98,14 +105,13 @@ export function replacements(task: Task, of: FailureClass, at: number): readonly
 
 type Resting = Task['resting'];
 
-/** With the time that the candidate has named, in place of one that it named before. */
+/** Replaces this candidate's recorded rest with a new one. */
 export function withRest(resting: Resting = [], candidate: RouteCandidate, ms?: number): readonly Rest[] {
   if (ms === undefined) return resting;
   const { channel, credential } = candidate;
   return [...resting.filter((rest) => !sameCandidate(rest, candidate)), { channel, credential, ms }];
 }
 
-/** What is left of the rests. */
 export function restedFor(resting: Resting = [], elapsedMs = 0): readonly Rest[] {
   return resting.filter(({ ms }) => ms > elapsedMs).map((rest) => ({ ...rest, ms: rest.ms - elapsedMs }));
 }
@@ -114,7 +120,10 @@ function restOf(resting: Resting, candidate: RouteCandidate): number | undefined
   return resting?.find((rest) => sameCandidate(rest, candidate))?.ms;
 }
 
-/** Those that may be asked, so long after the work began that the rests are counted from. */
+/**
+ * Returns the channels that are no longer resting after this much time. Both durations count from the start of the
+ * work.
+ */
 export function withoutResting(
   candidates: readonly RouteCandidate[],
   resting: Resting,

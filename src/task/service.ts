@@ -1,31 +1,36 @@
 import { defined } from '../base/defined.ts';
+import type { TaskKind } from '../base/task-kind.ts';
 import type { RouteCandidate } from './candidates.ts';
 import { openTo } from './rounds.ts';
 import { attemptAt, isIdle, isSubmitting, isUnfinished } from './state.ts';
 import type { Task } from './record.ts';
 
-/** What is known of the workers: which channels they serve now, and when each was served last. */
+/** The state of the workers: which channels they currently serve, and when each channel was last served. */
 export interface Service {
-  /** False while workers run and none of them serves the channel. */
+  /** Whether a running worker serves the channel. True if no worker is running. */
   readonly isServed: (channel: string) => boolean;
-  /** Of a channel; without one, of what any worker does. Undefined: a running worker serves it. */
+  /**
+   * Returns why a channel is unserved, or undefined if a running worker serves it. Without a channel, considers the
+   * steps that any worker can take.
+   */
   readonly unserved: (channel?: string) => Unserved | undefined;
 }
 
-/** The facts outside its record that explain a task's situation. */
+/** Facts outside the task's record that help to explain its situation. */
 export interface Surroundings extends Pick<Service, 'unserved'> {
-  /** Whether the newest configuration lacks the channel or the credential. */
+  /** Whether the channel or the credential is missing from the newest configuration. */
   readonly isGone: (candidate: RouteCandidate) => boolean;
+  /** Whether the upstream cannot be searched for a job, according to the running configuration. */
+  readonly isUnsearchable: (at: { readonly channel: string; readonly kind: TaskKind }) => boolean;
 }
 
 export interface Unserved {
-  /** Absent: no worker runs at all. */
+  /** The unserved channel. Absent if no worker is running at all. */
   readonly channel?: string;
-  /** When it was served last: Unix milliseconds, by MongoDB's clock. Absent: never. */
+  /** When the channel was last served, in Unix milliseconds by MongoDB's clock. Absent if it never was. */
   readonly since?: number;
 }
 
-/** A process of the gateway. */
 interface Node {
   readonly kind: 'api' | 'worker';
   readonly state: 'running' | 'leaving' | 'gone';
@@ -47,11 +52,11 @@ export function serviceOf(nodes: readonly Node[], lastServed: ReadonlyMap<string
 }
 
 export interface NextStep {
-  /** Absent: any worker takes it. */
+  /** The channel whose workers can take the step. Absent if any worker can. */
   readonly channel?: string;
 }
 
-/** The channels that decide when the task continues: that of its job, or all that it may be submitted to. */
+/** Returns the channels that the task depends on: its job's channel, or every channel that it may be submitted to. */
 export function channelsAhead(task: Pick<Task, 'state' | 'attempts' | 'plan'>): readonly string[] {
   const { state, attempts } = task;
   if (!isUnfinished(state)) return [];
@@ -63,7 +68,7 @@ export function channelsAhead(task: Pick<Task, 'state' | 'attempts' | 'plan'>): 
 
 type Going = Pick<Task, 'state' | 'attempts'>;
 
-/** Whose turn it is with the task; undefined: it has ended. */
+/** Returns which workers can take the task's next step. Undefined if it has ended. */
 export function nextStep({ state, attempts }: Going): NextStep | undefined {
   if (!isUnfinished(state)) return undefined;
   if (isIdle(state)) return defined({ channel: state.left[0]?.channel });

@@ -13,56 +13,59 @@ import type { Task } from './record.ts';
 import { attemptAt, hasJob, isLost, isUnfinished, shownAttempt, stopOf } from './state.ts';
 import { settledAgain, unacceptable } from './review.ts';
 import type { Question, ShownAttempt, StateName, Stop, TaskState } from './state.ts';
-import { isWaitReason, openWaitWords, ownCauses, waitPlace } from './wait.ts';
+import { isNamed, openWaitWords, ownCauses, waitPlace } from './wait.ts';
 import type { WaitCause } from './wait.ts';
 import { waitInState } from './state-wait.ts';
 
-/** What is to be known of a task to say where it stands: its record has it, and what the workflow knows of the record. */
+/** The input of `situation`: record fields that the workflow also has. */
 export interface Standing extends Pick<
   Task,
   | 'id' | 'state' | 'stateSince' | 'deadlineAt' | 'hold' | 'hasCallback'
   | 'charge' | 'wait' | 'concern'
 > {
-  /** Its charge, or a part of it, was given back: once is all. */
+  /** Set if the charge was refunded fully or partly. A task can be refunded only once. */
   readonly isRefunded?: true;
-  /** No running worker takes its next step, as far as is known. */
+  /** Set if, as far as we know, no running worker takes the task's next step. */
   readonly unserved?: Unserved;
+  /** Set if, as far as we know, the attempt's upstream cannot be searched for the job. */
+  readonly isUnsearchable?: true;
   readonly attempt?: Omit<ShownAttempt, 'n'>;
 } // prettier-ignore
 
-/** What an unfinished task waits for, in one word: of several the one that a person can do something about. */
+/**
+ * The possible reasons why an unfinished task waits. If several apply, the one that an operator can act on is reported.
+ */
 export const waitCauses = [...attentionReasons, ...ownCauses] as const satisfies readonly WaitCause[];
 
 /**
- * Where a task stands, for everybody who looks: the Temporal UI, the operators' API, the command line. Times in Unix
+ * A task's situation as shown in the Temporal UI, the operators' API and the command line. Times are in Unix
  * milliseconds.
  */
 export interface Situation {
   readonly name: StateName;
-  /** What it waits for, in one sentence. */
+  /** One sentence about the cause of the wait. */
   readonly what: string;
-  /** Absent: it has ended. */
+  /** The cause of the wait. Absent if the task has ended. */
   readonly waitsFor?: WaitCause;
-  /** That it waits for this. */
+  /** When this wait began. */
   readonly since: number;
   readonly attention?: AttentionReason;
-  /** What a person should do; also where nobody is asked yet. */
+  /** The recommended action for an operator. Also present if no decision is needed yet. */
   readonly advice?: string;
   readonly until?: number;
-  /** Where the job is, or may be. */
+  /** The channel that has, or may have, the job. */
   readonly where?: RouteCandidate;
   readonly upstreamId?: string;
-  /** What to look for at the upstream. */
+  /** The text to search for at the upstream. */
   readonly marker?: string;
-  /** A charge that is proposed. */
   readonly charge?: Micros;
-  /** All that are possible now; those that are advised come first. */
+  /** All currently possible actions, recommended ones first. */
   readonly actions: readonly PossibleAction[];
 }
 
 interface PossibleAction {
   readonly name: OperatorActionName;
-  /** A line that can be copied. */
+  /** A ready-to-copy command line. */
   readonly command: string;
   readonly money: MoneyPreview;
 }
@@ -70,14 +73,22 @@ interface PossibleAction {
 const reset =
   '`temporal workflow reset -w ID --type FirstWorkflowTask --reapply-exclude All --reason "…"` continues the task from its record.';
 
+const maybeBilled =
+  'The submission may have reached the upstream, and the job may be billed: it is never resubmitted automatically.';
+
+export const unsearchableWords =
+  'The upstream cannot be searched for the job. Look for it in the upstream’s console, then use `adopt` (with its ' +
+  'upstream id), `resubmit`, `complete` or `fail`.';
+
 export const advice: Readonly<Record<AttentionReason, string>> = {
   submit_ambiguous:
-    'The submission may have reached the upstream, and the job may be billed: it is never resubmitted automatically. ' +
-    'Look for it in the upstream’s console, then use `adopt` (with its upstream id), `resubmit`, `complete` or `fail`.',
+    `${maybeBilled} Use \`retry_now\`: it searches the upstream for the job’s marker, and adopts the job. If it finds none, ` +
+    'or the upstream cannot be searched, look for the job in the upstream’s console, then use `adopt` (with its upstream ' +
+    'id), `resubmit`, `complete` or `fail`.',
   upstream_id_taken:
-    'The upstream accepted the submission, and named a job that another task has: which job is this task’s is not known, and ' +
-    'it may be billed. Look for it in the upstream’s console, by its marker or its time, then use `adopt` (with its upstream ' +
-    'id), `resubmit`, `complete` or `fail`. Report it to the vendor, too.',
+    'The upstream accepted the submission, but returned the id of a job that belongs to another task. This task’s own job is ' +
+    'unknown and may be billed. Look for it in the upstream’s console, by its marker or its time, then use `adopt` (with its ' +
+    'upstream id), `resubmit`, `complete` or `fail`. Also report this to the vendor.',
   poll_failed:
     'Polling stopped with an error that retrying will not fix. Fix the cause, then use `retry_now`, or `complete` or `fail`.',
   charge_review:
@@ -90,7 +101,7 @@ export const advice: Readonly<Record<AttentionReason, string>> = {
     'The job takes five times as long as usual; polling continues. Look for it in the upstream’s console; `extend` gives ' +
     'it more time, `complete` and `fail` end the wait.',
   channel_gone:
-    'The running configuration has no such channel or credential any more. Restore it (`enabled: false` keeps new tasks ' +
+    'The running configuration no longer contains the channel or credential. Restore it (`enabled: false` keeps new tasks ' +
     'away) and reload; or use `complete` or `fail`. At its deadline the task fails and costs nothing.',
   no_worker:
     'No step of the task is taken until a worker serves it: `gateway nodes` lists the workers, their channels and the ' +
@@ -106,7 +117,7 @@ export const advice: Readonly<Record<AttentionReason, string>> = {
 };
 
 const suggested: Readonly<Record<AttentionReason, readonly OperatorActionName[]>> = {
-  submit_ambiguous: ['adopt', 'resubmit', 'complete', 'fail'],
+  submit_ambiguous: ['retry_now', 'adopt', 'resubmit', 'complete', 'fail'],
   upstream_id_taken: ['adopt', 'resubmit', 'complete', 'fail'],
   poll_failed: ['retry_now', 'complete', 'fail'],
   charge_review: ['accept_charge', 'retry_now', 'complete', 'fail'],
@@ -126,10 +137,24 @@ export function standingOf(task: Task, around?: Surroundings): Standing {
   const { concern: noted, ...rest } = task;
   const concern = around === undefined ? noted : concernNow(task, around);
   const known = defined({ unserved, concern, attempt: shownAttempt(task) });
-  return { ...rest, ...known, ...(isRefunded ? { isRefunded } : {}) };
+  return {
+    ...rest,
+    ...known,
+    ...(isRefunded ? { isRefunded } : {}),
+    ...(isUnsearchable(task, around) ? { isUnsearchable: true } : {}),
+  };
 }
 
-/** The reconciler records a removed credential only after minutes. This shows it at once. */
+/** Whether an operator is asked about a lost submission whose upstream cannot be searched now. */
+function isUnsearchable({ state, attempts, kind }: Task, around: Surroundings | undefined): boolean {
+  const attempt = state.at === 'asking' ? attemptAt(state, attempts) : undefined;
+  return attempt !== undefined && around?.isUnsearchable({ channel: attempt.channel, kind }) === true;
+}
+
+/**
+ * Returns the current concern. Reports a removed credential immediately, whereas the reconciler records it only minutes
+ * later.
+ */
 function concernNow({ state, attempts, concern }: Task, { isGone }: Surroundings): Task['concern'] {
   const attempt = isUnfinished(state) ? attemptAt(state, attempts) : undefined;
   if (attempt === undefined) return concern;
@@ -137,7 +162,7 @@ function concernNow({ state, attempts, concern }: Task, { isGone }: Surroundings
   return concern === 'channel_gone' ? undefined : concern;
 }
 
-/** A line that can be copied. */
+/** Returns a ready-to-copy command line. */
 export function commandLine(task: string, action: OperatorActionName): string {
   const { fields, example } = actionTable[action];
   const needed = actionFieldNames(fields).filter((name) => fields[name] === true);
@@ -149,7 +174,7 @@ export function commandLine(task: string, action: OperatorActionName): string {
   return `gateway tasks action ${task} ${action}${options.join('')} --reason "…"`;
 }
 
-/** Pure: the same record says the same everywhere. */
+/** Describes a task's situation. Pure, so that a record is described the same way everywhere. */
 export function situation(standing: Standing): Situation {
   const { id, state, attempt, deadlineAt } = standing;
   const attention = attentionOf(standing);
@@ -160,7 +185,7 @@ export function situation(standing: Standing): Situation {
     name: state.at,
     what: whatOf(standing),
     since: sinceOf(standing, waitsFor),
-    ...defined({ waitsFor, attention, advice: asked === undefined ? undefined : advice[asked] }),
+    ...defined({ waitsFor, attention, advice: adviceOf(asked, standing) }),
     ...(isUnfinished(state)
       ? { until: standing.wait?.until ?? (state.at === 'pausing' ? state.until : deadlineAt) }
       : {}),
@@ -176,7 +201,13 @@ export function situation(standing: Standing): Situation {
   };
 }
 
-/** Undefined: none is proposed. */
+function adviceOf(asked: AttentionReason | undefined, standing: Standing): string | undefined {
+  if (asked === 'submit_ambiguous' && standing.isUnsearchable === true)
+    return `${maybeBilled} ${unsearchableWords}`;
+  return asked === undefined ? undefined : advice[asked];
+}
+
+/** Returns the proposed charge, or undefined if there is none. */
 export function proposedCharge(state: TaskState): Micros | undefined {
   return state.at === 'review' && 'charge' in state ? BigInt(state.charge) : undefined;
 }
@@ -190,15 +221,18 @@ function causeOf(
   return attention ?? (unserved === undefined ? undefined : 'no_worker') ?? wait?.cause ?? inState.cause;
 }
 
-/** Nobody takes the step of a task since its last worker was seen, or since it waits for it, whichever was later. */
+/**
+ * Returns when the wait began. For `no_worker`, that is when the last worker was seen or the state began, whichever is
+ * later.
+ */
 function sinceOf({ stateSince, wait, unserved }: Standing, waitsFor: WaitCause | undefined): number {
   if (waitsFor === 'no_worker') return Math.max(stateSince, unserved?.since ?? 0);
   return wait?.cause === waitsFor ? (wait?.since ?? stateSince) : stateSince;
 }
 
-/** A sentence about the wait, which follows the sentence about the state and adds what the state does not know. */
+/** Returns a sentence about the wait. It follows the sentence about the state and adds only what is missing there. */
 function waitSentence({ wait }: Standing): string {
-  if (wait === undefined || !isWaitReason(wait.cause)) return '';
+  if (wait === undefined || !isNamed(wait.cause)) return '';
   const place = waitPlace(wait);
   return ` ${place === '' ? '' : `${place}: `}${openWaitWords(wait)}`;
 }
@@ -214,11 +248,12 @@ function possibleNow(
   );
 }
 
-/** What the table of acts does not know: whether there is something to take back, to send, to give back. */
+/** Conditions that the acts table cannot express, such as whether there is anything to undo, redeliver or refund. */
 const isSensible: Readonly<Partial<Record<OperatorActionName, (standing: Standing) => boolean>>> = {
   undo: ({ attempt }) => attempt?.adopted === true,
   accept_charge: ({ state }) => state.at === 'review' && unacceptable[state.why] === undefined,
-  retry_now: ({ state }) => state.at !== 'review' || settledAgain(state).ok,
+  retry_now: (standing) =>
+    standing.state.at === 'review' ? settledAgain(standing.state).ok : standing.isUnsearchable === undefined,
   redeliver: ({ hasCallback }) => hasCallback,
   refund: ({ charge = 0n, isRefunded }) => charge > 0n && isRefunded === undefined,
 };
@@ -251,7 +286,7 @@ const moneyMoved: Readonly<Record<MoneyEffect, (standing: Standing) => Partial<M
 };
 
 const stopSentences: Readonly<Record<Stop, string>> = {
-  cancel: ' It is to be cancelled.',
+  cancel: ' Cancellation was requested.',
   expire: ' Its deadline has passed.',
   fail: ' An operator has failed it.',
 };
@@ -264,16 +299,16 @@ const reviewSentences: Readonly<Record<Question['why'], string>> = {
     'The job succeeded, and its charge waits for a decision: the upstream’s numbers contradict each other, or cannot be true.',
   unwritable: 'The job succeeded, and its charge waits for a decision: it is more than the ledger can hold.',
   unsettled: 'The job succeeded, and its charge could not be computed or written.',
-  unreleased: 'The task fails, and the ledger contradicts that its hold is released.',
+  unreleased: 'The task fails, but the ledger does not allow the release of its hold.',
 };
 
-/** What was noted beside the state is what matters then; and a workflow hears of it before it knows of a new state. */
+/** Sentences about stored concerns. They take precedence, because a workflow may see a concern before a new state. */
 const concernSentences: Readonly<Partial<Record<AttentionReason, string>>> = {
   poll_failing: 'The polls of its job fail.',
   overdue: 'Its job takes five times as long as usual.',
-  channel_gone: 'The running configuration has no such channel or credential any more.',
-  workflow_failing: 'The steps of its workflow fail one after the other.',
-  workflow_overdue: 'Its workflow should have ended it, and still runs.',
+  channel_gone: 'The running configuration no longer contains the channel or credential.',
+  workflow_failing: 'The steps of its workflow fail repeatedly.',
+  workflow_overdue: 'Its workflow should have ended the task, but is still running.',
 };
 
 function whatOf(standing: Standing): string {
@@ -297,14 +332,14 @@ function whatOfState(standing: Standing): string {
     case 'sending': {
       const where = state.left.map((candidate) => candidate.channel).join(', ');
       const why = state.replaces === true ? ' The job before it failed at its upstream.' : '';
-      return `The task is submitted, or waits until it can be, at ${where}, and then for the end of its job.${waitSentence(standing)}${why}${ending}`;
+      return `The task is being submitted or waits for submission (channels: ${where}). After that, it waits for the end of its job.${waitSentence(standing)}${why}${ending}`;
     }
     case 'pausing':
       return `No channel of the plan accepts the task at the moment (round ${state.round}).${waitSentence(standing)}`;
     case 'searching':
     case 'asking':
       if (state.taken === true)
-        return `${channel} accepted the submission, and named a job that another task has.${ending}`;
+        return `${channel} accepted the submission, but returned the id of a job that belongs to another task.${ending}`;
       return state.at === 'asking'
         ? `The response of ${channel} to the submission was lost (${state.code}).`
         : `The response of ${channel} was lost; looking for the job there.${ending}`;

@@ -22,7 +22,10 @@ const causes: Readonly<Record<StateName, WaitCause | undefined>> = {
   ended: undefined,
 };
 
-/** Returns what a task in this state waits for, or undefined if it has ended. `said`: why its channel must wait. */
+/**
+ * Returns what a task in this state waits for, or undefined if it has ended. `said` is the channel's stated reason for
+ * waiting.
+ */
 export function waitInState(
   state: TaskState,
   attempts: Task['attempts'],
@@ -40,7 +43,7 @@ function placeOf(state: TaskState, attempts: Task['attempts']): Partial<RouteCan
   return defined({ channel: next?.channel, credential: next?.credential });
 }
 
-/** The present wait: the recorded one or, if none is recorded, the wait that began with the state. */
+/** Returns the current wait: the recorded one or, if there is none, the wait that began with the state. */
 export function waitOf({
   wait,
   state,
@@ -52,7 +55,9 @@ export function waitOf({
   return first === undefined ? undefined : { ...first, since: stateSince };
 }
 
-/** The change that records this wait. Undefined: it is recorded already, or the task is no longer queued. */
+/**
+ * Returns the change that records this wait, or undefined if it is already recorded or the task is no longer queued.
+ */
 export function withWait(task: Task, wait: NewWait, at: number): Waits | undefined {
   if (task.state.at !== 'queued' || (task.wait !== undefined && isKnown(task.wait, wait))) return undefined;
   const { createdAt, waited } = task;
@@ -61,10 +66,10 @@ export function withWait(task: Task, wait: NewWait, at: number): Waits | undefin
 
 function isKnown(known: Wait, wait: NewWait): boolean {
   const [before, after] = [known.until ?? 0, wait.until ?? 0];
-  return isSameWait(known, wait) && Math.abs(before - after) <= briefMs;
+  return isSameWait(known, wait) && known.ahead === wait.ahead && Math.abs(before - after) <= briefMs;
 }
 
-/** Every wait of a task, oldest first. */
+/** Returns every wait of a task, oldest first. */
 export function waitsOf(task: Task): readonly (Wait | PastWait)[] {
   const open = waitOf(task);
   return [...(task.waited ?? []), ...(open === undefined ? [] : [open])];

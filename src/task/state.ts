@@ -8,55 +8,55 @@ import type { Task, TaskOutcome } from './record.ts';
 import type { SaidOfFailure, TaskError } from './task.ts';
 import type { NewWait } from './wait.ts';
 
-/**
- * Where a task stands, and everything that can happen to it. `next` (next.ts) is the only way from one state to
- * another; the workflow does what the state asks for.
- */
+/** A task's state. Only `next` (next.ts) changes it, and it determines what the workflow does. */
 export type TaskState =
-  /** Its creation continues. `tryId` names the try that owns it: `<padded time>-<random>`. */
+  /** The task is being created. `tryId` identifies the try that owns the creation: `<padded time>-<random>`. */
   | (Round & { readonly at: 'creating'; readonly tryId: string })
-  /** The first channel of the round is asked as soon as it may be. */
+  /** The round's first channel will be tried as soon as possible. */
   | (Round & { readonly at: 'queued' })
-  /** The request of attempt `n` may have left. `stop` ends the task unless the answer is a result. */
+  /** Attempt `n`'s request may have been sent. `stop` ends the task unless the response is a result. */
   | (Round & { readonly at: 'sending'; readonly n: number; readonly stop?: Stop })
   /**
-   * No channel of the plan accepts the task. The next round begins `ms` after the workflow has learned of the pause;
-   * `until` is the same by the clock of the process that wrote it, for people.
+   * No channel in the plan accepted the task. The next round begins `ms` milliseconds after the workflow learns of the
+   * pause. `until` is that time by the writing process's clock, for display.
    */
   | (Pick<Round, 'round' | 'full'> & {
       readonly at: 'pausing';
       readonly ms: number;
       readonly until: number;
     })
-  /** The answer to attempt `n` is lost, and its upstream is searched for the job. `stop` ends the task afterwards. */
+  /**
+   * The response to attempt `n` was lost, and the upstream is being searched for the job. `stop` ends the task
+   * afterwards.
+   */
   | (Lost & { readonly at: 'searching'; readonly stop?: Exclude<Stop, 'cancel'> })
-  /** The search found nothing, and a person is asked. */
+  /** The search found nothing, or the upstream cannot be searched, so an operator is asked. */
   | (Lost & { readonly at: 'asking' })
-  /** The upstream has the job of attempt `n`. */
+  /** The upstream has attempt `n`'s job. */
   | { readonly at: 'waiting'; readonly n: number }
-  /** The upstream is asked to end the job. `code`: polling had stopped with this error. */
+  /** The upstream has been asked to end the job. `code`: the error that had stopped polling. */
   | { readonly at: 'stopping'; readonly n: number; readonly stop: Stop; readonly code?: string }
-  /** Polling stopped with an error that retrying will not fix, and a person is asked. */
+  /** Polling stopped with an error that retrying will not fix, and an operator has been asked. */
   | { readonly at: 'broken'; readonly n: number; readonly code: string }
-  /** How it ends is decided; the money and the end are being written. */
+  /** The outcome is decided. The money and the outcome are being written. */
   | { readonly at: 'ending'; readonly ending: Ending }
-  /** How it ends is decided, and a person is asked before it is written. */
+  /** The outcome is decided, but an operator has been asked before it is written. */
   | ({ readonly at: 'review' } & Question)
-  /** `abandoned`: it never was a task; this try of its creation was abandoned, and its record is about to be removed. */
+  /** `abandoned`: this creation try was abandoned, so the task never existed and its record will be removed. */
   | { readonly at: 'ended'; readonly abandoned?: string };
 
-/** `left`: channels that this round still asks, in order, with the one that is being asked. */
+/** `left`: the channels that this round has yet to try, in order, including the current one. */
 export interface Round {
-  /** From 1. */
+  /** The round's number, counting from 1. */
   readonly round: number;
   readonly left: readonly RouteCandidate[];
-  /** Channels that had no room when this round asked them. */
+  /** The channels that had no capacity when this round tried them. */
   readonly full: readonly RouteCandidate[];
-  /** The round replaces a job that failed, or was rejected; each channel is asked once. */
+  /** Set if the round replaces a failed or rejected job. Each channel is then tried once. */
   readonly replaces?: true;
 }
 
-/** `taken`: the upstream named a job that another task has. */
+/** `taken`: the upstream returned the id of another task's job. */
 interface Lost {
   readonly n: number;
   readonly code: string;
@@ -65,7 +65,7 @@ interface Lost {
 
 export type StateName = TaskState['at'];
 
-/** For people: the rest of a sentence. */
+/** The description of each state as part of a sentence. */
 export const stateWords: Readonly<Record<StateName, string>> = {
   creating: 'the task is being created',
   queued: 'the task waits to be submitted',
@@ -77,7 +77,7 @@ export const stateWords: Readonly<Record<StateName, string>> = {
   stopping: 'the upstream is asked to end the job',
   broken: 'polling has stopped with an error that retrying will not fix',
   ending: 'the end of the task is being written',
-  review: 'what the task is charged waits for a decision',
+  review: 'the charge of the task waits for a decision',
   ended: 'the task has ended',
 };
 
@@ -87,46 +87,46 @@ function isState(name: string): name is StateName {
 
 export const stateNames = Object.keys(stateWords).filter(isState);
 
-/** What a person is asked. `charge` in micro-units. */
+/** The question for an operator. `charge` is in micro-units. */
 export type Question =
   | { readonly why: ChargeQuestion; readonly charge: string }
-  /** The job succeeded, and its charge cannot be computed, or contradicts the ledger. */
+  /** The job succeeded, but its charge cannot be computed or contradicts the ledger. */
   | { readonly why: 'unsettled' }
-  /** The task fails, with this error, and the ledger contradicts that its hold is given back. */
+  /** The task fails with this error, but releasing its hold contradicts the ledger. */
   | { readonly why: 'unreleased'; readonly error?: TaskError };
 
 /**
- * `above_hold`: far more than was held. `beyond_request`: for more than the request and its model allow.
- * `contradictory`: the upstream's numbers contradict each other, or cannot be true. `unwritable`: no ledger can hold it,
- * so that nobody can accept it.
+ * `above_hold`: far more than the hold. `beyond_request`: more than the request and its model allow. `contradictory`:
+ * the upstream's figures are inconsistent or impossible. `unwritable`: too large for the ledger, so it cannot be
+ * accepted.
  */
 export type ChargeQuestion = 'above_hold' | 'beyond_request' | 'contradictory' | 'unwritable';
 
 /**
- * `approved`: a person has decided, or nobody is left who could be asked. `accepted`: micro-units; a person has agreed
- * that no more is charged. `error` absent: the upstream's own words count.
+ * `approved`: an operator has decided, or no decision is needed any more. `accepted`: the maximum charge that an
+ * operator has approved, in micro-units. Without `error`, the task fails with the upstream's own message.
  */
 export type Ending =
   | { readonly kind: 'succeeded'; readonly approved?: true; readonly accepted?: string }
   | { readonly kind: 'failed'; readonly error?: TaskError; readonly approved?: true };
 
-/** What ends a task before its upstream does: its caller, its deadline, an operator. */
+/** Who or what ends a task before its upstream does: the caller, the deadline, or an operator. */
 export type Stop = 'cancel' | 'expire' | 'fail';
 
 /**
- * `n`: the attempt that it is about. `job`: the upstream's id of the job that was asked about; another one may be there by
- * now. `elapsedMs`: how long the work, or the pause, has lasted that the event ends, at least.
+ * The events. `n` is the attempt that an event concerns. `job` is the job's upstream id, because the job may have been
+ * replaced in the meantime. `elapsedMs` is the minimum duration of the work or pause that the event ends.
  */
 export type TaskEvent =
-  /** Nobody answered for this try of the creation, or it failed. */
+  /** This creation try failed, or its process never reported an outcome. */
   | { readonly kind: 'abandoned'; readonly tryId: string }
-  /** Another try continues the creation. */
+  /** Another try has taken over creating the task. */
   | { readonly kind: 'taken_over'; readonly tryId: string }
-  /** An earlier try of the creation took this hold. */
+  /** An earlier creation try took this hold. */
   | { readonly kind: 'held'; readonly hold: bigint }
-  /** The task waits for something: its creation is over. */
+  /** The task has to wait for something, so its creation is complete. */
   | { readonly kind: 'begun' }
-  /** The configuration has none of these channels any more. */
+  /** These channels are no longer in the configuration. */
   | { readonly kind: 'skipped'; readonly channels: readonly string[] }
   | {
       readonly kind: 'sending';
@@ -134,18 +134,20 @@ export type TaskEvent =
       readonly owner: string;
       readonly marker: string;
       readonly terms?: CostTerms;
+      /** The total length of the request's videos, if it has just been measured. */
+      readonly inputSeconds?: number;
     }
   | {
       readonly kind: 'accepted';
       readonly n: number;
       readonly operation: Operation;
       readonly traceId?: string;
-      /** The answer was the result: there is no job to be polled. */
+      /** The response contained the result, so there is no job to poll. */
       readonly outcome?: TaskOutcome;
     }
   | NotAccepted
   | Rejected
-  /** `owner` absent: a later run of the submission found it in flight. */
+  /** The attempt's outcome is unknown. `owner` is undefined if a later submission run found the attempt in flight. */
   | {
       readonly kind: 'lost';
       readonly n: number;
@@ -154,24 +156,23 @@ export type TaskEvent =
       readonly message?: string;
       readonly taken?: true;
     }
-  /** The upstream cannot say what became of the lost attempt. */
+  /** The upstream does not report what happened to the lost attempt. */
   | { readonly kind: 'asked' }
-  /** The pause is over, or an operator wants it tried now. */
+  /** The pause is over, or an operator wants the task to be submitted now. */
   | { readonly kind: 'resumed'; readonly elapsedMs?: number }
   /** The upstream has begun to render. */
   | { readonly kind: 'rendering'; readonly n: number; readonly job?: string }
   | Polled
   | { readonly kind: 'broken'; readonly n: number; readonly job?: string; readonly code: string }
-  /** `deadlineAt`: the one that has passed; if it was moved meanwhile, nothing is wanted. */
-  | { readonly kind: 'wanted'; readonly stop: Stop; readonly deadlineAt?: number }
-  /** What was wanted is possible: there is no job, or it was stopped. */
+  | { readonly kind: 'wanted'; readonly stop: Stop }
+  /** The task can end, because it has no job or its job has ended. */
   | { readonly kind: 'stopped'; readonly n?: number; readonly job?: string }
-  /** The upstream does not cancel the job. */
+  /** The upstream refuses to cancel the job. */
   | { readonly kind: 'unstoppable'; readonly n?: number; readonly job?: string }
   | { readonly kind: 'adopted'; readonly operation: Operation }
   | { readonly kind: 'undone' }
   | { readonly kind: 'resubmitted'; readonly channel?: string }
-  /** `charge`: micro-units, as the operator saw them. */
+  /** `charge`: the amount shown to the operator, in micro-units. */
   | {
       readonly kind: 'completed';
       readonly outcome: Extract<TaskOutcome, { kind: 'succeeded' }>;
@@ -180,13 +181,13 @@ export type TaskEvent =
   | { readonly kind: 'extended'; readonly seconds: number }
   | ({ readonly kind: 'reviewed' } & Question)
   | { readonly kind: 'approved' }
-  /** An operator did something that changes no state. */
+  /** An operator performed an act that does not change the state. */
   | { readonly kind: 'acted' }
-  /** The workflow of the task is closed. */
+  /** The task's workflow is closed. */
   | { readonly kind: 'orphaned' }
   | Ended;
 
-/** `n` absent: nothing was begun. */
+/** A refused submission. If `n` is absent, no attempt had begun. */
 interface Refused {
   readonly n?: number;
   readonly owner?: string;
@@ -195,10 +196,13 @@ interface Refused {
   readonly elapsedMs?: number;
 }
 
-/** Certainly not. `stays`: the same channel is asked again. `full`: it had no room. `retryAfterMs`: it named this time. */
+/**
+ * Definitely not accepted. `stays`: the same channel will be retried. `full`: the channel had no capacity.
+ * `retryAfterMs`: the delay that the upstream requested.
+ */
 interface NotAccepted extends Refused {
   readonly kind: 'not_accepted';
-  /** The task's wait if no other channel is asked at once. */
+  /** Why the task now waits. Absent if another channel is tried immediately. */
   readonly wait?: NewWait;
   readonly candidate: RouteCandidate;
   readonly stays: boolean;
@@ -206,15 +210,18 @@ interface NotAccepted extends Refused {
   readonly retryAfterMs?: number;
 }
 
-/** The request itself; or, where nothing was begun, what is needed to send it is gone. */
+/**
+ * The upstream rejected the request itself. Or no attempt had begun, and data needed to send the request no longer
+ * exists.
+ */
 interface Rejected extends Refused, SaidOfFailure {
   readonly kind: 'rejected';
   readonly failure?: Failure;
 }
 
 /**
- * The upstream has ended the job. `unbilled`: it charges nothing for it, so that it may be replaced by another one.
- * `job`: its id there; an operator may have given the attempt another one since it was asked about.
+ * The job has ended upstream. `unbilled`: it costs nothing, so another job may replace it. `job`: its upstream id,
+ * because an operator may have assigned a different job since the poll began.
  */
 interface Polled {
   readonly kind: 'polled';
@@ -226,13 +233,13 @@ interface Polled {
   readonly elapsedMs?: number;
 }
 
-/** The ledger has decided. `charge` in micro-units. */
+/** The ledger has decided. `charge` is in micro-units. */
 interface Ended {
   readonly kind: 'ended';
   readonly status: 'succeeded' | 'failed';
   readonly charge: bigint;
   readonly chargeEstimated: boolean;
-  /** What it cost its operator; absent: the task had ended in the ledger before. */
+  /** The task's upstream cost. Absent if the ledger had already closed the task. */
   readonly upstream?: UpstreamCost;
   readonly error?: TaskError;
 }
@@ -245,17 +252,17 @@ export function sameCandidate(a: RouteCandidate, b: RouteCandidate): boolean {
   return a.channel === b.channel && a.credential === b.credential;
 }
 
-/** The attempt that a state is about, if it is about one. */
+/** Returns the state's attempt, if any. */
 export function attemptAt(state: TaskState, attempts: readonly Attempt[]): Attempt | undefined {
   return 'n' in state ? attempts.find(({ n }) => n === state.n) : undefined;
 }
 
-/** What everybody may see of an attempt. */
+/** The attempt fields that callers and operators may see. */
 export interface ShownAttempt extends Pick<Attempt, 'n' | 'channel' | 'credential' | 'marker' | 'adopted'> {
   readonly upstreamId?: string;
 }
 
-/** The attempt that the state is about, else the last one. */
+/** Returns the state's attempt or, if there is none, the last one. */
 export function shownAttempt({
   state,
   attempts,
@@ -266,32 +273,32 @@ export function shownAttempt({
   return { n, channel, credential, marker, ...defined({ adopted, upstreamId: operation?.id }) };
 }
 
-/** The upstream has the job that the state names, and is asked about it. */
+/** Whether the state has a job that is being polled. */
 export function isPolled(state: TaskState): state is StateOf<'waiting' | 'stopping'> {
   return state.at === 'waiting' || state.at === 'stopping';
 }
 
-/** The upstream has the job that the state names. */
+/** Whether the state has a job at the upstream. */
 export function hasJob(state: TaskState): state is StateOf<'waiting' | 'stopping' | 'broken'> {
   return isPolled(state) || state.at === 'broken';
 }
 
-/** The answer to the attempt that the state names is lost. */
+/** Whether the response to the state's attempt was lost. */
 export function isLost(state: TaskState): state is StateOf<'searching' | 'asking'> {
   return state.at === 'searching' || state.at === 'asking';
 }
 
-/** The next channel of a round is to be asked, and nothing is in flight. */
+/** Whether a round's next channel is due and nothing is in flight. */
 export function isIdle(state: TaskState): state is StateOf<'creating' | 'queued'> {
   return state.at === 'creating' || state.at === 'queued';
 }
 
-/** The task is being submitted, or will be. */
+/** Whether the task is being submitted or is about to be. */
 export function isSubmitting(state: TaskState): state is StateOf<'creating' | 'queued' | 'sending'> {
   return isIdle(state) || state.at === 'sending';
 }
 
-/** Returns the stop that ends the task once its upstream has answered. */
+/** Returns the pending stop, if any. It takes effect once the upstream has responded. */
 export function stopOf(state: TaskState): Stop | undefined {
   return 'stop' in state ? state.stop : undefined;
 }
@@ -300,7 +307,7 @@ export function isUnfinished({ at }: TaskState): boolean {
   return at !== 'ended';
 }
 
-/** It never was a task. */
+/** Whether the task's creation was abandoned, so that it never existed. */
 export function isAbandoned(state: TaskState): boolean {
   return state.at === 'ended' && state.abandoned !== undefined;
 }

@@ -1,17 +1,17 @@
 import { defined } from '../base/defined.ts';
 import type { Task } from './record.ts';
-import { taskFailures } from './failures.ts';
+import { inputUnreadable, taskFailures } from './failures.ts';
 import { attemptAt, isSubmitting, stopOf } from './state.ts';
 import type { Ending, EventOf, StateOf, Stop, TaskState } from './state.ts';
 import type { TaskError } from './task.ts';
 import { change, notNow, refuse, unchanged, withoutLost } from './transition.ts';
 import type { In, Next } from './transition.ts';
 
-/** What ends a task: what is wanted of it, the loss of its workflow, and the ledger's last word. */
+/** The transitions that end a task because of a stop, the loss of its workflow, or the ledger's decision. */
 
 /**
- * What the task then fails of, and why it is to end, as the rest of a sentence. What is wanted later replaces only what has
- * less `force`: a deadline does not take an operator's word back.
+ * Each stop's failure, and its reason as the end of a sentence. A stop replaces only one with less `force`, so a
+ * deadline does not override an operator.
  */
 const stops = {
   cancel: { force: 0, error: taskFailures.cancelled, why: 'it is being cancelled' },
@@ -20,33 +20,40 @@ const stops = {
 } as const satisfies Record<Stop, object>;
 
 /**
- * The end that the stop brings, once the job has certainly stopped or never existed. A task whose job failed, and which
- * found no other one in time, has failed as its job did.
+ * Returns a stop's outcome once the job has definitely stopped or never existed. If the task's job had failed and was
+ * not replaced in time, the task fails with that job's error.
  */
-export function endedBy({ state }: Task, stop: Stop): { readonly state: TaskState } {
+export function endedBy({ state, wait }: Task, stop: Stop): { readonly state: TaskState } {
   const hasFailed = stop === 'expire' && isSubmitting(state) && state.replaces === true;
-  const ending: Ending = hasFailed ? { kind: 'failed' } : { kind: 'failed', error: stops[stop].error };
+  const isUnread = stop === 'expire' && wait?.code === inputUnreadable;
+  const error = isUnread ? taskFailures.expiredUnread : stops[stop].error;
+  const ending: Ending = hasFailed ? { kind: 'failed' } : { kind: 'failed', error };
   return { state: { at: 'ending', ending } };
 }
 
-/** For who would send something for a task that is to end. */
+/** Refuses an event that would submit a task that is about to end. */
 export function submitsNothing(stop: Stop): Next {
-  return refuse('not_now', `The task submits nothing any more: ${stops[stop].why}.`);
+  return refuse('not_now', `The task no longer submits anything: ${stops[stop].why}.`);
 }
 
-/** Refuses a deadline that was moved meanwhile; undefined: the stop counts. */
-export function passedBefore(task: Task, { deadlineAt }: EventOf<'wanted'>): Next | undefined {
-  return deadlineAt !== undefined && deadlineAt < task.deadlineAt
-    ? refuse('not_now', 'The deadline has been moved.')
-    : undefined;
+/**
+ * Returns a refusal if the deadline has not passed according to the clock that wrote it. Either the deadline was moved,
+ * or the timer uses a different clock.
+ */
+export function refuseEarlyExpiry(
+  { deadlineAt }: Task,
+  { stop }: EventOf<'wanted'>,
+  at: number,
+): Next | undefined {
+  return stop === 'expire' && at < deadlineAt ? refuse('not_now', 'The deadline has not passed.') : undefined;
 }
 
-/** What has no job ends at once. */
+/** Immediately ends a task without a job. */
 export function wantedIdle(task: Task, { stop }: EventOf<'wanted'>): Next {
   return change(endedBy(task, stop));
 }
 
-/** The answer that is under way is heard first. */
+/** Records the stop, which takes effect when the pending response arrives. */
 export function wantedSending(task: In<'sending'>, { stop }: EventOf<'wanted'>): Next {
   return weaker(stop, task.state.stop) ?? change({ state: { ...task.state, stop } });
 }
@@ -61,7 +68,7 @@ export function wantedLost(task: In<'searching' | 'asking'>, { stop }: EventOf<'
   );
 }
 
-/** The upstream is asked to end its job. */
+/** Asks the upstream to end its job. */
 export function wantedJob(
   { state }: In<'waiting' | 'stopping' | 'broken'>,
   { stop }: EventOf<'wanted'>,
@@ -73,7 +80,7 @@ export function wantedJob(
   );
 }
 
-/** Returns the result if the earlier stop is at least as strong, or undefined if this one is stronger. */
+/** Returns the result for a stop without more force than the earlier one. Undefined if it has more. */
 function weaker(stop: Stop, before: Stop | undefined): Next | undefined {
   if (before === undefined || stops[stop].force > stops[before].force) return undefined;
   return stop === 'cancel' && before !== stop
@@ -81,7 +88,10 @@ function weaker(stop: Stop, before: Stop | undefined): Next | undefined {
     : unchanged;
 }
 
-/** The deadline fails what has succeeded; where even a failure contradicts the ledger, only a person can let it stand. */
+/**
+ * Closes the question. A deadline fails even a task whose job succeeded. If the ledger contradicts a failure too, only
+ * an operator can decide.
+ */
 export function wantedInReview(task: In<'review'>, { stop }: EventOf<'wanted'>): Next {
   if (stop === 'cancel') return notNow(task, stop);
   if (task.state.why !== 'unreleased') return change(endedBy(task, stop));
@@ -90,33 +100,38 @@ export function wantedInReview(task: In<'review'>, { stop }: EventOf<'wanted'>):
     : refuse('not_now', 'The ledger contradicts the end of the task: an operator decides, not its deadline.');
 }
 
-/** An operator ends what is not written yet; whether it was is the ledger's word. */
+/**
+ * Lets an operator fail a task whose outcome is decided but not yet written. The ledger decides whether the act is in
+ * time.
+ */
 export function wantedWhileEnding(task: In<'ending'>, { stop }: EventOf<'wanted'>): Next {
   if (stop !== 'fail') return notNow(task, stop);
   return task.state.ending.kind === 'failed' ? unchanged : change(endedBy(task, stop));
 }
 
-/** The end is written whatever the ledger says. What the task has failed of before stays its error. */
+/** Returns a failure that is written even if the ledger contradicts it. Keeps the task's earlier error, if any. */
 function approvedFailure({ state }: Task, error: TaskError): Ending {
   const isFailing = state.at === 'review' && state.why === 'unreleased';
   return { kind: 'failed', ...defined({ error: isFailing ? state.error : error }), approved: true };
 }
 
-/** Whether the task still has the job, and the attempt, that the event is about. */
+/** Whether the task still has the event's attempt and job. */
 export function isAboutIts(task: Task, { n, job }: { readonly n?: number; readonly job?: string }): boolean {
   const attempt = attemptAt(task.state, task.attempts);
   return (n === undefined || n === attempt?.n) && (job === undefined || job === attempt?.operation?.id);
 }
 
-/** There is no job, or its upstream has ended it. */
+/** Ends the task because it has no job or its upstream has ended the job. */
 export function stopped(task: Task, event: EventOf<'stopped'>): Next {
   const stop = stopOf(task.state);
   if (stop === undefined) return refuse('not_now', 'The task has no stop to carry out.');
-  if (!isAboutIts(task, event)) return refuse('decided', 'The task has another job by now.');
+  if (!isAboutIts(task, event)) return refuse('decided', 'The task has a different job by now.');
   return change({ attempts: withoutLost(task), ...endedBy(task, stop) });
 }
 
-/** Only a cancellation depends on the upstream; any other stop stays. */
+/**
+ * Withdraws a cancellation that the upstream refused. Other stops remain, because they do not depend on the upstream.
+ */
 export function unstoppable(task: In<'stopping'>, event: EventOf<'unstoppable'>): Next {
   return task.state.stop === 'cancel' && isAboutIts(task, event)
     ? change({ state: unstopped(task.state) })
@@ -127,7 +142,7 @@ function unstopped({ n, code }: StateOf<'stopping'>): TaskState {
   return code === undefined ? { at: 'waiting', n } : { at: 'broken', n, code };
 }
 
-/** Moves the deadline. A stop because of the old deadline is withdrawn if the new one is in the future. */
+/** Moves the deadline. If the new deadline is in the future, withdraws a stop caused by the old one. */
 export function extended(task: Task, { seconds }: EventOf<'extended'>, at: number): Next {
   const deadlineAt = task.deadlineAt + seconds * 1000;
   const { state } = task;
@@ -138,7 +153,7 @@ export function extended(task: Task, { seconds }: EventOf<'extended'>, at: numbe
   return change({ deadlineAt, state: kept });
 }
 
-/** Nobody is left to wait for anything. */
+/** Fails a task whose workflow is gone, because nothing else would advance it. */
 export function orphaned(task: Task): Next {
   const ending = approvedFailure(task, taskFailures.interrupted);
   return change({ attempts: withoutLost(task), state: { at: 'ending', ending } });

@@ -12,34 +12,35 @@ import { behindCode } from './task.ts';
 import { change, notNow, refuse, unchanged, withAttempt } from './transition.ts';
 import type { In, Next } from './transition.ts';
 
-/** From a round's next channel to the job at an upstream: at most once. */
+/** The transitions from a round's next channel to an upstream job. Each submission is made at most once. */
 
-/** None of these channels is asked in this round. */
+/** Removes these channels from the round. */
 export function skipped(task: In<'queued'>, { channels }: EventOf<'skipped'>, at: number): Next {
   const { state } = task;
   const left = state.left.filter(({ channel }) => !channels.includes(channel));
-  // A round that asks nobody is over, whatever has brought it about.
+  // A round without channels is over, even if none was skipped.
   if (left.length > 0 && left.length === state.left.length) return unchanged;
   return change({ state: afterCandidate(task, { ...state, left }, at) });
 }
 
-/** The request may leave after this is written, and not before. */
+/** Records an imminent submission. The request may be sent only after this is written. */
 export function sending(
   { state, attempts }: In<'queued'>,
-  { candidate, owner, marker, terms }: EventOf<'sending'>,
+  { candidate, owner, marker, terms, inputSeconds }: EventOf<'sending'>,
   at: number,
 ): Next {
   if (!isAsked(candidate, state.left)) {
     return refuse('decided', `${candidate.channel} is not asked in this round.`);
   }
   const begun = { state: 'sending' as const, owner, startedAt: at, ...defined({ terms }) };
-  // What was certainly not accepted keeps its number when it is resubmitted, so that waiting makes no record longer;
-  // unless a job of it has turned up all the same, which carries its marker.
+  // A submission that was definitely not accepted keeps its number when repeated, so that waiting does not lengthen the
+  // record. The exception is an attempt whose job appeared after all, because the job has the attempt's marker.
   const again = attempts.findLast(
     (one) => sameCandidate(one, candidate) && one.state === 'not_accepted' && one.stray === undefined,
   );
   const n = again?.n ?? attempts.length + 1;
   const after = { ...queuedFor(state), at: 'sending' as const, n };
+  const input = defined({ inputSeconds });
   if (again === undefined) {
     if (attempts.some((one) => one.marker === marker)) {
       return refuse(
@@ -48,16 +49,21 @@ export function sending(
       );
     }
     const { channel, credential } = candidate;
-    return change({ state: after, attempts: [...attempts, { channel, credential, ...begun, n, marker }] });
+    return change({
+      ...input,
+      state: after,
+      attempts: [...attempts, { channel, credential, ...begun, n, marker }],
+    });
   }
   const { endedAt: _ended, code: _code, message: _message, messageToCaller: _own, ...kept } = again;
   return change({
+    ...input,
     state: after,
     attempts: attempts.map((one) => (one === again ? { ...kept, ...begun } : one)),
   });
 }
 
-/** The process that has begun it may say so again. */
+/** Accepts the same event again from the process that began the submission, but from no other process. */
 export function sendingAgain({ state, attempts }: In<'sending'>, { owner }: EventOf<'sending'>): Next {
   return attempts.find(({ n }) => n === state.n)?.owner === owner
     ? unchanged
@@ -70,7 +76,10 @@ function isAsked(candidate: RouteCandidate, left: readonly RouteCandidate[]): bo
 
 type Unanswered = In<'sending' | 'searching' | 'asking'>;
 
-/** Only the process that sent a submission may report its refusal, even a lost one. Undefined if the event is from it. */
+/**
+ * Returns undefined if the event comes from the process that sent the submission. Only that process may report a
+ * refusal, even if the submission has since been recorded as lost.
+ */
 function unheard({ state, attempts }: Unanswered, { n, owner }: EventOf<'not_accepted' | 'rejected'>) {
   const attempt = attempts.find((one) => one.n === n);
   return state.n === n && attempt?.owner === owner ? undefined : decidedOtherwise;
@@ -78,7 +87,7 @@ function unheard({ state, attempts }: Unanswered, { n, owner }: EventOf<'not_acc
 
 export const decidedOtherwise = refuse('decided', 'The record of this submission was decided otherwise.');
 
-/** Nothing was begun: the channel has no room, or the submission could not be prepared. */
+/** Handles a channel without capacity, or a submission that could not be prepared. No attempt has begun. */
 export function notBegun(task: In<'queued'>, event: EventOf<'not_accepted'>, at: number): Next {
   const { n, code, candidate, stays } = event;
   if (n !== undefined) return decidedOtherwise;
@@ -93,14 +102,14 @@ export function notBegun(task: In<'queued'>, event: EventOf<'not_accepted'>, at:
   });
 }
 
-/** Another try on the same channel, the next channel, or a pause. */
+/** Handles a submission that was not accepted: the task retries the channel, tries the next one or pauses. */
 export function notAccepted(task: Unanswered, event: EventOf<'not_accepted'>, at: number): Next {
   const { n, code, message, stays } = event;
   if (n === undefined) return notNow(task, event.kind);
   const refusal = unheard(task, event);
   if (refusal !== undefined) return refusal;
   const { state } = task;
-  // The record knows where it was sent.
+  // The record shows which channel received the submission.
   const candidate = task.attempts.find((one) => one.n === n) ?? event.candidate;
   const attempts = withAttempt(task, n, { state: 'not_accepted', code, message, endedAt: at });
   const stop = stopOf(state);
@@ -125,7 +134,7 @@ function afterRefusal(task: Task, round: Round, { at, candidate, event }: Refuse
   return afterCandidate(task, { ...round, left, full }, at);
 }
 
-/** The rests that channels asked for: `named` counts from the start of the work, `resting` from now on. */
+/** Returns the rests that channels requested. `named` counts from the start of the work, `resting` from now. */
 function restsAfter(
   task: Task,
   { retryAfterMs, elapsedMs = 0 }: EventOf<'not_accepted'>,
@@ -136,7 +145,7 @@ function restsAfter(
   return { named, resting: restedFor(named, elapsedMs) };
 }
 
-/** What is needed to send it is gone. */
+/** Fails a task whose request can no longer be sent because required data is gone. */
 export function rejectedUnsent(_task: In<'queued'>, { n, ...event }: EventOf<'rejected'>): Next {
   return n === undefined ? failedWith(event) : decidedOtherwise;
 }
@@ -147,7 +156,7 @@ function failedWith(said: Omit<EventOf<'rejected'>, 'kind' | 'n'>) {
   return change({ outcome, state: { at: 'ending', ending: { kind: 'failed' } } });
 }
 
-/** The upstream does not want the request itself: the task fails, or goes where its fallback says. */
+/** Handles a request that the upstream itself rejected: the task fails or follows its fallback. */
 export function rejected(task: Unanswered, event: EventOf<'rejected'>, at: number): Next {
   const { n, code, message, messageToCaller, failure, elapsedMs } = event;
   if (n === undefined) return notNow(task, event.kind);
@@ -165,13 +174,17 @@ export function rejected(task: Unanswered, event: EventOf<'rejected'>, at: numbe
   return failed.ok ? change({ attempts, ...failed.changes }) : failed;
 }
 
-/** Said by the process that has sent it, or by a later run that finds it in flight. */
+/**
+ * Records that the response was lost. The event comes from the process that sent the submission, or from a later run
+ * that finds it in flight.
+ */
 export function lost(task: In<'sending'>, event: EventOf<'lost'>, at: number): Next {
   const { n, owner, code, message, taken } = event;
   const { state } = task;
   const attempt = task.attempts.find((one) => one.n === n);
   if (state.n !== n || (owner !== undefined && attempt?.owner !== owner)) return decidedOtherwise;
-  // A caller who asked to cancel learns that it is not known; the request must not end what an operator decides later.
+  // The caller who requested the cancellation learns that the outcome is unknown. Drop the request, because it must not
+  // end a task that an operator decides on later.
   const stop = state.stop === 'cancel' ? undefined : state.stop;
   return change({
     attempts: withAttempt(task, n, { state: 'lost', code, endedAt: at, ...defined({ message }) }),
@@ -179,7 +192,10 @@ export function lost(task: In<'sending'>, event: EventOf<'lost'>, at: number): N
   });
 }
 
-/** The upstream has a job for an attempt that the task has continued without: an operator should know, once of each job. */
+/**
+ * Records a job that an upstream accepted after the task had continued without it. Operators are notified of each such
+ * job once.
+ */
 export function acceptedLate(task: Task, { n, operation }: EventOf<'accepted'>): Next {
   const attempt = task.attempts.find((one) => one.n === n);
   if (attempt === undefined) return refuse('decided', `The task has no attempt ${n}.`);
@@ -196,11 +212,11 @@ export function acceptedLate(task: Task, { n, operation }: EventOf<'accepted'>):
 }
 
 interface Taken extends Pick<EventOf<'accepted'>, 'n' | 'operation' | 'traceId'> {
-  /** An operator named the job. */
+  /** Set if an operator identified the job. */
   readonly adopted?: true;
 }
 
-/** The job is the task's. */
+/** Makes the job the task's own. */
 export function take(
   task: Unanswered,
   { n, operation, traceId = operation.id, adopted }: Taken,
@@ -229,19 +245,22 @@ function withoutStray({ stray: _stray, ...kept }: Attempt): Attempt {
   return kept;
 }
 
-/** The upstream cannot say what became of it. A task that is to end ends then, and asks nobody. */
+/**
+ * Asks an operator, because the upstream cannot determine what happened to the submission. A task that is about to end
+ * does not ask.
+ */
 export function asked({ state }: In<'searching'>): Next {
   if (state.stop !== undefined) return unchanged;
   const { n, code, taken } = state;
   return change({ state: { at: 'asking', n, code, ...defined({ taken }) } });
 }
 
-/** A person has the upstream searched once more. */
+/** Searches the upstream again at an operator's request. */
 export function searchedAgain({ state }: In<'asking'>): Next {
   return change({ state: { ...state, at: 'searching' } });
 }
 
-/** The pause is over, or a person ends it. */
+/** Begins the next round, because the pause has elapsed or an operator ended it. */
 export function resumed(task: In<'pausing'>, { elapsedMs = 0 }: EventOf<'resumed'>, at: number): Next {
   return change(roundAfterPause(task, task.state, { elapsedMs, at }));
 }

@@ -4,19 +4,19 @@ import type { StoredMedia } from '../models/stored-media.ts';
 import type { TaskErrorCode } from '../errors/errors.ts';
 
 export const unfinishedStatuses = ['pending', 'submitted', 'running'] as const;
-/** The status values of the contract, in their only order. */
+/** The API's status values, in the only order in which they can occur. */
 export const taskStatuses = [...unfinishedStatuses, 'succeeded', 'failed'] as const;
 export type TaskStatus = (typeof taskStatuses)[number];
 
-/** What operators find a task by. */
-export const taskNamings = ['task', 'request_id', 'upstream_id', 'marker'] as const;
+/** What operators can use to find a task: its names, or words from its failures. */
+export const taskNamings = ['task', 'request_id', 'upstream_id', 'marker', 'error'] as const;
 export type TaskNaming = (typeof taskNamings)[number];
 
 export function isTerminal(status: TaskStatus): boolean {
   return status === 'succeeded' || status === 'failed';
 }
 
-/** What GET says in `message`, by status. */
+/** The `message` that GET returns, by status. */
 export const statusMessages: Record<TaskStatus, string> = {
   pending: 'The task is waiting to be submitted.',
   submitted: 'The task is submitted.',
@@ -25,36 +25,38 @@ export const statusMessages: Record<TaskStatus, string> = {
   failed: 'The task failed.',
 };
 
-/** Why something failed, in words. */
+/** A failure's reason, in sentences. */
 export interface SaidOfFailure {
-  /** The message for everybody, without the caller's words. */
+  /** The message for everyone. Does not contain the caller's words. */
   readonly message: string;
-  /** The message for the caller alone, as it may repeat the caller's words. Absent: the caller reads `message`. */
+  /**
+   * The message for the caller only, because it may quote the request. Absent if the caller also receives `message`.
+   */
   readonly messageToCaller?: string;
 }
 
-/** Puts the upstream's code in front of the messages. */
+/** Prefixes the messages with the upstream's code. */
 export function behindCode(code: string, { message, messageToCaller }: SaidOfFailure): SaidOfFailure {
   const own = messageToCaller === undefined ? {} : { messageToCaller: `${code}: ${messageToCaller}` };
   return { message: `${code}: ${message}`, ...own };
 }
 
-/** Why a task failed. Its class is absent until the task has ended. */
+/** The reason for a task's failure. Its class is absent until the task has ended. */
 export interface TaskError extends SaidOfFailure, Partial<Failure> {
   readonly code: TaskErrorCode;
 }
 
-/** Every failed task has a class: the one that matches its upstream's words, otherwise that of its code. */
+/** Gives every failed task a class, derived from the upstream's message or, failing that, implied by its code. */
 export function classified(error: TaskError): TaskError & Failure {
   return { ...failureOfTaskCode(error.code), ...error };
 }
 
-/** One delivered video or image. `expiresAt` in Unix seconds. */
+/** A delivered video or image. `expiresAt` is in Unix seconds. */
 export interface ResultItem {
   readonly url?: string;
   readonly base64?: string;
   readonly lastFrameUrl?: string;
   readonly expiresAt?: number;
-  /** Our own copy. */
+  /** The gateway's own copy of the result. */
   readonly stored?: StoredMedia;
 }

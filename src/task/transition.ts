@@ -3,15 +3,16 @@ import type { Task } from './record.ts';
 import { stateWords } from './state.ts';
 import type { StateName, StateOf } from './state.ts';
 
-/** What one event makes of a task: the words in which every transition (next.ts and its parts) answers. */
+/** The types and helpers shared by all transitions (next.ts and its parts). */
 
-/** What an event changes in the record; undefined: the field is removed. */
+/** An event's changes to the record. Undefined removes the field. */
 export type Changes = { readonly [Name in keyof Task]?: Task[Name] | undefined };
 
 /**
- * - `abandoned`: the creation was abandoned. `over`: the task has ended, or its end is decided.
- * - `not_now`: the event does not belong to this state; `message` says what does.
- * - `decided`: about this attempt, or this job, somebody else has written before.
+ * - `abandoned`: the creation was abandoned.
+ * - `over`: the task has ended, or its end is decided.
+ * - `not_now`: the event does not fit this state. `message` describes what does.
+ * - `decided`: another process has already written a decision about this attempt or job.
  */
 export type RefusalCode = 'abandoned' | 'over' | 'not_now' | 'decided';
 
@@ -20,10 +21,10 @@ export type In<Name extends StateName> = Task & { readonly state: StateOf<Name> 
 
 export type Next =
   | { readonly ok: true; readonly changes: Changes }
-  /** `message`: a sentence for people. */
+  /** `message` is a sentence for display. */
   | { readonly ok: false; readonly code: RefusalCode; readonly message: string };
 
-/** What happened is on record already, or changes nothing. */
+/** The result for an event that is already recorded or changes nothing. */
 export const unchanged: Next = { ok: true, changes: {} };
 
 export function change(changes: Changes): Next {
@@ -34,18 +35,17 @@ export function refuse(code: RefusalCode, message: string): Next {
   return { ok: false, code, message };
 }
 
-/** The event does not belong to the task's state. `what`: the event, or what a person calls it. */
+/** Refuses an event that does not fit the task's state. `what` is the event or its display name. */
 export function notNow({ state }: Task, what: string): Next {
   const code = state.at === 'ended' || state.at === 'ending' ? 'over' : 'not_now';
   return refuse(code, `\`${what}\` is not possible while ${stateWords[state.at]}.`);
 }
 
-/** The attempts with one of them changed. */
 export function withAttempt(task: Task, n: number, changes: Partial<Attempt>): readonly Attempt[] {
   return task.attempts.map((attempt) => (attempt.n === n ? { ...attempt, ...changes } : attempt));
 }
 
-/** The late answer to what nobody waits for any more must not become the task's job. */
+/** Abandons lost attempts, so that a late response cannot give the task a job that nothing waits for. */
 export function withoutLost({ attempts }: Pick<Task, 'attempts'>): readonly Attempt[] {
   return attempts.map((attempt) =>
     attempt.state === 'lost' || attempt.state === 'sending' ? { ...attempt, state: 'abandoned' } : attempt,

@@ -2,22 +2,24 @@ import { attentionMessages } from './attention.ts';
 import type { AttentionReason } from './attention.ts';
 import type { RouteCandidate } from './candidates.ts';
 
-/** The reasons why a task waits that need no decision by a person. attention.ts has those that do. */
+/** Reasons for a task's wait that need no decision from an operator. See attention.ts for those that do. */
 export const waitReasons = [
-  /** The channel's limit of concurrent tasks is reached. */
+  /** The channel's limit on concurrent tasks is reached. */
   'slot',
   /** The channel's circuit is open. */
   'circuit',
-  /** The channel's limit of submissions per second is reached. */
+  /** The channel's limit on submissions per second is reached. */
   'rate',
   /** Another task is probing the channel after its circuit was open. */
   'turn',
-  /** The upstream named a time before which it accepts no request. */
+  /** The upstream specified a time before which it accepts no request. */
   'backoff',
-  /** The upstream refused the submission, or could not be reached. */
+  /** The upstream refused the submission or could not be reached. */
   'upstream',
-  /** The request's files are being uploaded to the upstream. */
+  /** The request's files are being read, or uploaded to the upstream. */
   'files',
+  /** The result storage is not accepting files, and this upstream's results must be stored. */
+  'storage',
   'lookup',
 ] as const;
 export type WaitReason = (typeof waitReasons)[number];
@@ -26,14 +28,14 @@ export type WaitReason = (typeof waitReasons)[number];
 export const ownCauses = [...waitReasons, 'worker', 'submission', 'job', 'settlement', 'earlier'] as const;
 export type WaitCause = (typeof ownCauses)[number] | AttentionReason;
 
-/** A wait at its beginning. Times are in Unix milliseconds. */
+/** The start of a wait. Times are in Unix milliseconds. */
 export interface NewWait extends Partial<RouteCandidate> {
   readonly cause: WaitCause;
-  /** The code of the upstream or the circuit. It never contains an upstream's words. */
+  /** The code from the upstream or the circuit. Never contains text from an upstream. */
   readonly code?: string;
-  /** The number of tasks that were ahead when the task last asked for its turn. */
+  /** The number of tasks ahead when the task last requested a slot. */
   readonly ahead?: number;
-  /** The earliest time of the next try. */
+  /** The time of the next try, at the earliest. */
   readonly until?: number;
 }
 
@@ -43,11 +45,11 @@ export interface Wait extends NewWait {
 
 export interface PastWait extends Omit<Wait, 'until'> {
   readonly ended: number;
-  /** The number of equal consecutive waits that it stands for. Undefined: one. */
+  /** The number of identical consecutive waits that this entry represents. Undefined for a single wait. */
   readonly times?: number;
 }
 
-/** The present wait, and the past waits from the oldest on. */
+/** The current wait and earlier ones, oldest first. */
 export interface Waits {
   readonly wait?: Wait | undefined;
   readonly waited?: readonly PastWait[] | undefined;
@@ -58,14 +60,18 @@ interface Ending {
   readonly createdAt: number;
 }
 
-/** The longest gap between two waits. A wait that ends within this time is not recorded. */
+/**
+ * The maximum time from the end of the previous recorded wait to the end of an unrecorded one. The record may have gaps
+ * of this length.
+ */
 export const briefMs = 2_000;
 export const pastWaitsMax = 50;
 
-/** Ends one wait and begins the next. Without `next`, the task has ended. Returns {} if nothing changes. */
+/** Ends a wait and begins the next. Without `next`, the task has ended. Returns {} if nothing changes. */
 export function waitsAfter({ wait, waited = [] }: Waits, next: NewWait | undefined, ending: Ending): Waits {
   if (wait !== undefined && next !== undefined && isSameWait(wait, next)) {
-    return next.until === wait.until ? {} : { wait: { ...next, since: wait.since } };
+    const isUnchanged = next.until === wait.until && next.ahead === wait.ahead;
+    return isUnchanged ? {} : { wait: { ...next, since: wait.since } };
   }
   const past = wait === undefined ? waited : withPast(waited, wait, ending);
   const since = Math.max(ending.at, wait?.since ?? ending.at);
@@ -87,7 +93,7 @@ function withPast(
   return [...waited.slice(0, -1), { ...last, ended, times: timesOf(last) + 1 }];
 }
 
-/** Merges the oldest waits, so that the record stays small and still covers all of the time. */
+/** Merges the oldest waits, so that the record stays small but still covers the whole period. */
 function bounded(waited: readonly PastWait[]): readonly PastWait[] {
   const [first, second, ...others] = waited;
   if (waited.length <= pastWaitsMax || first === undefined || second === undefined) return waited;
@@ -106,38 +112,43 @@ export function isSameWait(a: NewWait, b: NewWait): boolean {
 export const waitMessages: Readonly<Record<WaitCause, string>> = {
   ...attentionMessages,
   slot: 'The task waits for its turn: the limit of concurrent tasks has been reached.',
-  circuit: 'The upstream has failed and is left alone for a while; then the task is offered to it again.',
+  circuit: 'The upstream has failed. The task is offered to it again after a pause.',
   rate: 'The task waits for its turn: tasks are submitted at a limited rate.',
-  turn: 'The upstream has failed, and another task is trying it.',
-  backoff: 'The upstream accepts no task before a time that it has named.',
-  upstream: 'No upstream accepts the task at the moment; it is offered again until one does.',
-  files: 'The upstream is being given the files of the request.',
+  turn: 'The upstream has failed, and another task is testing it.',
+  backoff: 'The upstream accepts no task before a time that it has set.',
+  upstream: 'No upstream accepts the task at the moment. The gateway keeps trying.',
+  files: 'The files of the request are being read or sent to the upstream.',
+  storage: 'The storage of results accepts no files at the moment; the task is submitted as soon as it does.',
   lookup: 'The response to the submission was lost; the upstream is being asked whether it has the task.',
-  worker: 'No worker has taken the next step yet.',
+  worker: 'The task waits to be submitted: no worker has taken it yet.',
   submission: 'The task is being submitted.',
   job: 'The upstream has the job.',
   settlement: 'The end of the task is being written.',
-  earlier: 'Earlier waits, which are kept as one.',
+  earlier: 'Earlier waits, combined into one.',
 };
 
-/** The words about a wait that callers read. Operators read the same words after the channel and the code. */
+/** Describes a wait in callers' terms. For operators, the channel and the code come first. */
 export function waitWords({ cause, ahead, ...more }: Wait | PastWait): string {
   const times = 'times' in more && more.times !== undefined ? ` ${more.times} times in a row.` : '';
   return `${waitMessages[cause]}${aheadWords(ahead)}${times}`;
 }
 
+/** The maximum count of tasks ahead. */
+export const aheadMax = 1_000;
+
 function aheadWords(ahead = 0): string {
   if (ahead === 0) return '';
+  if (ahead >= aheadMax) return ` At least ${aheadMax} tasks were ahead of it.`;
   return ahead === 1 ? ' One task was ahead of it.' : ` ${ahead} tasks were ahead of it.`;
 }
 
-/** Adds the times of the wait, for texts that do not show them elsewhere. */
+/** Adds the wait's times, for texts that do not show them elsewhere. */
 export function openWaitWords(wait: Wait): string {
   const next = wait.until === undefined ? '' : ` The next try begins after ${timeOf(wait.until)}.`;
   return `${waitWords(wait)} Since ${timeOf(wait.since)}.${next}`;
 }
 
-/** The channel of the wait and the code of the upstream's answer, for operators only. */
+/** Returns the wait's channel and the upstream's code, for operators only. */
 export function waitPlace({ channel, credential, code }: NewWait): string {
   const place = [channel, credential].filter((part) => part !== undefined).join('/');
   const why = code === undefined ? '' : `(${code})`;
@@ -150,13 +161,17 @@ function timeOf(milliseconds: number): string {
 
 const reasons: ReadonlySet<string> = new Set(waitReasons);
 
-/** Whether `message` names this cause. The task's status covers all other causes. */
 export function isWaitReason(cause: string): cause is WaitReason {
   return reasons.has(cause);
 }
 
+/** Whether `message` mentions this cause. The task's status covers the others. */
+export function isNamed(cause: WaitCause): boolean {
+  return cause === 'worker' || isWaitReason(cause);
+}
+
 /**
- * Why a task that could continue does not: it was paused in Temporal, or no worker has taken its next step within the
- * time that a worker needs.
+ * The reason why a task does not continue although it could: it is paused in Temporal, or no worker has taken its next
+ * step in the usual time.
  */
 export type Stall = 'paused' | 'no_worker';

@@ -1,7 +1,8 @@
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { bundlePath, keepBundle, modulePath } from './bundle-cache.ts';
+import { keep } from '../process/kept-files.js';
+import { bundlePath, modulePath } from './bundle-cache.ts';
 
-// Whoever started this has ended: nobody waits for the bundle.
+// The parent process has ended, so nobody needs the bundle.
 process.once('disconnect', () => process.exit());
 
 const path = await bundlePath();
@@ -10,5 +11,5 @@ const bundle = await bundleWorkflowCode({
   preloadModules: [modulePath('workflows/preload')],
   logger: new DefaultLogger('WARN'),
 });
-await keepBundle(path, bundle);
+keep(path, JSON.stringify(bundle));
 process.send?.(bundle);

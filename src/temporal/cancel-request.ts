@@ -1,24 +1,28 @@
 import type { Client } from '@temporalio/client';
 import { defined } from '../base/defined.ts';
 import { plainText } from '../base/plain-text.ts';
+import { readDeadlineMs } from './connection.ts';
 
-/** Who has cancelled a task's workflow with Temporal's own tools, and why, as they say. Absent: they say nothing. */
+/**
+ * Who cancelled a task's workflow with Temporal's own tools, and why. Both are self-reported, and undefined if not
+ * provided.
+ */
 export interface CancelRequest {
   readonly by?: string;
   readonly reason?: string;
+  /** When the server received the request, in Unix milliseconds. */
+  readonly at?: number;
 }
 
-/** The cancellation waits for it. */
-const callDeadlineMs = 5_000;
 const eventsMax = 500;
 const byCharactersMax = 64;
 const reasonCharactersMax = 500;
 
-/** Undefined: its history does not say, or Temporal does not answer. Never throws. */
+/** Returns undefined if the history shows no request or Temporal does not respond. Never throws. */
 export async function findCancelRequest(client: Client, task: string): Promise<CancelRequest | undefined> {
   const { namespace } = client.options;
   try {
-    const { history } = await client.withDeadline(Date.now() + callDeadlineMs, () =>
+    const { history } = await client.withDeadline(Date.now() + readDeadlineMs, () =>
       client.workflowService.getWorkflowExecutionHistoryReverse({
         namespace,
         execution: { workflowId: task },
@@ -26,10 +30,12 @@ export async function findCancelRequest(client: Client, task: string): Promise<C
       }),
     );
     const requested = history?.events?.find((event) => event.workflowExecutionCancelRequestedEventAttributes);
+    const { seconds } = requested?.eventTime ?? {};
     const { identity, cause } = requested?.workflowExecutionCancelRequestedEventAttributes ?? {};
     return defined({
       by: plainText(identity ?? '', byCharactersMax) || undefined,
       reason: plainText(cause ?? '', reasonCharactersMax) || undefined,
+      at: seconds === undefined || seconds === null ? undefined : Number(seconds) * 1000,
     });
   } catch {
     return undefined;

@@ -2,18 +2,17 @@ import { defined } from '../base/defined.ts';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { ConnectionOptions } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { NativeConnection } from '@temporalio/worker';
 import type { Addresses } from '../config/addresses.ts';
 import type { Environment } from '../config/environment.ts';
 import { createPayloadCodec } from './payload-codec.ts';
 
-/** How this process reaches Temporal. */
+/** This process's connection settings for Temporal. */
 export interface TemporalSettings {
   readonly address: string;
   readonly namespace: string;
   readonly apiKey?: string;
   readonly tls?: Addresses['temporalTls'];
-  /** 32 bytes; absent: payloads are readable in the UI. */
+  /** The key, 32 bytes long. If undefined, payloads are readable in the UI. */
   readonly payloadKey?: Buffer;
 }
 
@@ -30,7 +29,7 @@ export function dataConverter({ payloadKey }: TemporalSettings): DataConverter {
   return payloadKey === undefined ? {} : { payloadCodecs: [createPayloadCodec(payloadKey)] };
 }
 
-/** Connects when first used: a Temporal server that is away does not keep the API from starting. */
+/** Connects on first use, so that the API can start while Temporal is unavailable. */
 export function createTemporalClient(settings: TemporalSettings): Client {
   const { address, namespace, apiKey, tls } = settings;
   const retries = createRetries();
@@ -49,9 +48,9 @@ export function createTemporalClient(settings: TemporalSettings): Client {
 const namespaceHeader = 'temporal-namespace';
 
 /**
- * The SDK gives every call a deadline and the header of its namespace by way of AsyncLocalStorage. Before version 24,
- * Node runs hooks for it at every promise of the process, from its first use on, which GET pays for too. So the header
- * belongs to the connection, and an interceptor sets the deadlines.
+ * The SDK passes every call's deadline and namespace header through AsyncLocalStorage. Before Node 24, using it even
+ * once makes Node run hooks for every promise in the process, which also slows down GETs. The header is therefore set
+ * on the connection, and an interceptor sets the deadlines.
  */
 class PlainConnection extends Connection {
   override withMetadata<Result>(
@@ -65,21 +64,28 @@ class PlainConnection extends Connection {
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
-/** A cancellation asks the upstream, which may be slow. */
+/** A cancellation waits for the upstream, which may be slow. */
 export const updateDeadlineMs = 45_000;
 export const callDeadlineMs = 5_000;
+/**
+ * Longer than a machine usually freezes, because frozen time counts as waiting. Callers who cannot wait use `within`.
+ */
+export const readDeadlineMs = 20_000;
 
-/** What the API calls, by the names of Temporal's methods. Others, such as lists, have no deadline. */
+/** The deadlines of API calls, by Temporal method name. Others, such as lists, have none. */
 const deadlinesMs: Readonly<Record<string, number>> = {
   StartWorkflowExecution: callDeadlineMs,
-  DescribeWorkflowExecution: callDeadlineMs,
-  DescribeTaskQueue: callDeadlineMs,
-  ResetActivity: callDeadlineMs,
+  DescribeWorkflowExecution: readDeadlineMs,
+  DescribeTaskQueue: readDeadlineMs,
+  ResetActivity: readDeadlineMs,
   UpdateWorkflowExecution: updateDeadlineMs,
   PollWorkflowExecutionUpdate: updateDeadlineMs,
 };
 
-/** The SDK's retries. None begins on a closed connection: it would throw in a timer, and end the process. */
+/**
+ * Wraps the SDK's retries. No retry may start on a closed connection, because it would throw in a timer and end the
+ * process.
+ */
 function createRetries() {
   const options = defaultGrpcRetryOptions();
   let due = 0;
@@ -110,7 +116,7 @@ function createRetries() {
 
   return {
     interceptor,
-    /** Resolves when the due retries have begun, after at most six seconds. No further retry begins. */
+    /** Resolves when all due retries have started, after at most six seconds. Later ones never start. */
     end(): Promise<void> {
       isEnding = true;
       if (due === 0) onNoneDue();
@@ -119,7 +125,7 @@ function createRetries() {
   };
 }
 
-/** Gives every call its deadline, all its tries together. See `within` for one over several calls. */
+/** Sets a single deadline for all tries of a call. Use `within` for a deadline that covers several calls. */
 function withDeadline(retry: Interceptor): Interceptor {
   return (options, nextCall) => {
     const ms = deadlinesMs[options.method_definition.path.split('/').at(-1) ?? ''];
@@ -128,12 +134,4 @@ function withDeadline(retry: Interceptor): Interceptor {
       nextCall,
     );
   };
-}
-
-export function connectWorker({ address, apiKey, tls }: TemporalSettings): Promise<NativeConnection> {
-  return NativeConnection.connect({
-    address,
-    ...defined({ apiKey }),
-    ...defined({ tls }),
-  });
 }

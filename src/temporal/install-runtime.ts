@@ -12,9 +12,9 @@ type RuntimeLog = Readonly<
 >;
 
 /**
- * Once per process, before anything else of Temporal's runs. Our own signal handling ends the workers: the runtime's
- * would swallow SIGTERM until drained. With METRICS_PORT its numbers are at the address that is returned, for this
- * process alone: it serves them with its own.
+ * Must run once per process, before anything else from Temporal. Our own signal handling ends the workers, because the
+ * runtime's would swallow SIGTERM until drained. With METRICS_PORT, returns the runtime's metrics address, which only
+ * this process reads and serves along with its own metrics.
  */
 export async function installRuntime(
   log: RuntimeLog,
@@ -31,7 +31,7 @@ export async function installRuntime(
       install(log, address);
       return `http://${address}/metrics`;
     } catch (error) {
-      // Another program, or a connection, was faster.
+      // Another program or connection took the port first.
       if (attempt === installsMax || !/address already in use/i.test(messageOf(error))) throw error;
     }
   }
@@ -50,7 +50,10 @@ function install(log: RuntimeLog, metricsAddress?: string): void {
   });
 }
 
-/** Temporal's runtime does not say which port it was given: one is chosen here, and is anybody's until it binds it. */
+/**
+ * Picks the port here, because Temporal's runtime does not report one that it picks itself. Another program may take
+ * the port before the runtime binds it.
+ */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

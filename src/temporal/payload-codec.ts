@@ -9,18 +9,21 @@ const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 const encoding = 'binary/deflate-aes256gcm';
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
-/** Temporal refuses larger ones. */
+/** Temporal's maximum payload size. */
 const payloadBytesMax = 2 * 1024 * 1024;
 const tagBytes = 16;
-/** Payloads are about a kilobyte: what zlib sets up for larger ones costs more than the work itself. */
+/**
+ * Payloads are about a kilobyte. zlib's defaults suit larger ones, and allocating their memory would cost more than
+ * compressing.
+ */
 const deflating = { windowBits: 12, memLevel: 5, chunkSize: 4096 };
-/** What is read stays in memory with its whole chunk, as long as its workflow does. */
+/** A decoded payload's entire chunk stays in memory as long as its workflow does. */
 const inflating = { maxOutputLength: payloadBytesMax, chunkSize: 2048 };
 
 /**
- * What is written for people who look at a task with Temporal's own tools, which cannot decrypt: what the SDK answers them
- * with (the names of the updates and the current details), what an update has done or would do, and what a task waits for.
- * Known by how they begin.
+ * Payloads that stay readable for users of Temporal's own tools, which cannot decrypt: the SDK's responses to these
+ * tools (update names and current details), what an update has done or would do, and what a task is waiting for. They
+ * are recognised by their first characters.
  */
 const readable = ['{"definition":{', '{"did":', '{"would":', `"${waitSummaryStart}`].map((start) =>
   Buffer.from(start),
@@ -29,8 +32,8 @@ const readable = ['{"definition":{', '{"did":', '{"would":', `"${waitSummaryStar
 const readableBytesMax = Math.max(...readable.map((start) => start.length));
 
 /**
- * Deflates and encrypts payloads with AES-256-GCM before it reaches Temporal: nonce, tag, ciphertext. Payloads that are not
- * encrypted (written before a key was set, by Temporal's tools, or for people) pass through when read.
+ * Deflates payloads and encrypts them with AES-256-GCM before they reach Temporal: nonce, tag, ciphertext. Unencrypted
+ * payloads (written before a key was set, by Temporal's tools, or for people) pass through unchanged.
  */
 export function createPayloadCodec(key: Buffer): PayloadCodec {
   return {
@@ -42,7 +45,7 @@ export function createPayloadCodec(key: Buffer): PayloadCodec {
 
 function isReadable({ data }: Payload): boolean {
   if (data === null || data === undefined) return false;
-  // An empty one comes as a plain list from the SDK.
+  // The SDK passes an empty payload as a plain array.
   const head = Buffer.from(data.slice(0, readableBytesMax));
   return readable.some((start) => start.equals(head.subarray(0, start.length)));
 }

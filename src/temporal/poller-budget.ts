@@ -1,25 +1,28 @@
 /**
- * Polls for activities that one worker process keeps open at the server. Temporal's server allows 1,200 of a namespace
- * (`frontend.namespaceCount`), over all processes, and refuses the others: their queues are served late.
+ * Limits a worker process's open activity polls. Temporal's server allows 1,200 per namespace
+ * (`frontend.namespaceCount`) across all processes and refuses any more, so that some queues are served late.
  */
 
 export const namespacePollsDefault = 1200;
 
-/** On a queue of its own: `tasks`, `callbacks`, and each of the two of a channel. */
+/** The limit per queue. The queues are `tasks`, `callbacks`, and two per channel. */
 const queuePollsMax = 10;
 const fixedQueues = 2;
 const queuesPerChannel = 2;
 
-/** For all channels together; the rest is for a second small process, and for queues that a reload brings. */
+/** The limit for all channels together. The rest is for a second small process and for queues added by a reload. */
 const channelPollsMax = 800;
 
-/** For each of so many further queues of channels, beside the polls of channels that are open. No queue is without. */
+/**
+ * Returns the number of polls for each of this many new channel queues. `open` is the number of open polls of other
+ * channels. Every queue gets at least one.
+ */
 export function pollsPerQueue(queues: number, open = 0): number {
   const share = Math.floor((channelPollsMax - open) / Math.max(queues, 1));
   return Math.min(Math.max(share, 1), queuePollsMax);
 }
 
-/** Of one worker process that starts with so many channels. */
+/** Returns the poll count of a worker process that starts with this many channels. */
 export function pollsOfWorker(channels: number): number {
   const queues = channels * queuesPerChannel;
   return fixedQueues * queuePollsMax + queues * pollsPerQueue(queues);

@@ -4,7 +4,7 @@ import { tasksQueue, workflowTypes } from '../base/queues.ts';
 
 const every = '5m';
 
-/** Every worker asks for the Schedule at its start; the first one makes it. */
+/** Creates the schedule. Every worker calls this at startup, but only the first call creates it. */
 export async function ensureReconcilerSchedule(client: Client, queuePrefix: string): Promise<void> {
   try {
     await client.schedule.create({

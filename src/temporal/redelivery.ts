@@ -2,9 +2,9 @@ import type { Client } from '@temporalio/client';
 import { tasksQueue, workflowTypes } from '../base/queues.ts';
 
 /**
- * Starts the delivery of a finished task's callback in a workflow of its own: on a person's demand, or because the
- * task's own workflow is gone. One at a time for each task. `replaces`: one that waits for its next attempt ends, so that
- * a person does not wait for it; otherwise nothing is started beside it.
+ * Delivers an ended task's callback in its own workflow, either on request or because the task's workflow is gone. Only
+ * one runs per task. With `replaces`, a delivery that is waiting for its next attempt is ended, so that the requester
+ * need not wait for it. Without `replaces`, an existing delivery is left to finish and nothing is started.
  */
 export function createRedelivery(
   client: Client,

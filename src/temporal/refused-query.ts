@@ -1,9 +1,9 @@
 import { isGrpcServiceError } from '@temporalio/client';
 
-/** gRPC status: the query is not one. */
+/** The gRPC status for an invalid query. */
 const grpcInvalidArgument = 3;
 
-/** What Temporal's server has against a query of its visibility; undefined: the error is another one. */
+/** Returns why Temporal's server refuses a visibility query, or undefined for any other error. */
 export function refusedQuery(error: unknown): { readonly details: string } | undefined {
   const cause = error instanceof Error && !isGrpcServiceError(error) ? error.cause : error;
   return isGrpcServiceError(cause) && cause.code === grpcInvalidArgument ? cause : undefined;

@@ -7,8 +7,8 @@ export interface SearchedNamespace {
 }
 
 /**
- * Throws if the namespace lacks a search attribute that workflows set: their tasks would stand still at that step. A
- * server that does not show its attributes to everyone is trusted.
+ * Throws if the namespace lacks a search attribute that workflows set, because their tasks would hang at that step. If
+ * the server does not let this client list its attributes, they are assumed to exist.
  */
 export async function requireSearchAttributes(
   { connection, namespace }: SearchedNamespace,

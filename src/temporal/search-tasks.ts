@@ -6,7 +6,7 @@ import { tasksOf } from '../base/queues.ts';
 import type { FoundTasks, TaskSearch } from '../commands/task-port.ts';
 import { refusedQuery } from './refused-query.ts';
 
-/** A page of the tasks of this gateway that a query of Temporal's visibility finds. */
+/** Finds a page of this gateway's tasks that match a visibility store query. */
 export function createTaskSearch(client: Client, queuePrefix: string) {
   const ours = tasksOf(queuePrefix);
   return async function search({ query, limit, page }: TaskSearch): Promise<FoundTasks> {
@@ -34,8 +34,8 @@ export function createTaskSearch(client: Client, queuePrefix: string) {
 }
 
 /**
- * Temporal's token behind a check sum of it. A token that is not its own Temporal takes for its own failure, which is
- * repeated for seconds, or for the end of the list.
+ * Prefixes Temporal's page token with a checksum. Temporal treats an invalid token either as its own failure, which is
+ * retried for seconds, or as the end of the list.
  */
 function writePage(token: Uint8Array): string {
   return Buffer.concat([checkSum(token), token]).toString('base64url');

@@ -21,24 +21,32 @@ import { createRedelivery } from './redelivery.ts';
 import { createTaskSearch } from './search-tasks.ts';
 import { findWaiting } from './waiting-activity.ts';
 import { wakeActivity } from './wake-activity.ts';
-import { within } from './within.ts';
+import { within } from '../process/running-time.ts';
 import { isRunning } from './workflow-lookup.ts';
 import { actionUpdate, cancelUpdate, refusedAction } from '../../workflows/messages.ts';
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 
-/** All tries of a start together; then whoever waits for the response gets a 503, and the creation is abandoned. */
+/**
+ * No further attempt to start a workflow begins after this time, in milliseconds. The caller then gets a 503 and the
+ * creation is abandoned. A second attempt is made even after this time: if this process was suspended, the first one is
+ * late even though Temporal responds.
+ */
 const startDeadlineMs = 8_000;
+const startTriesMin = 2;
 const startRetryMs = 250;
 
 export interface TaskClientOptions {
   readonly client: Client;
   readonly queuePrefix: string;
   readonly now: () => number;
-  /** The id of an update that proves that the API's operator acts. */
+  /** Creates an update id that proves that the API's operator acted. */
   readonly newActId: (act: { task: string; action: string; by: string }) => string;
-  /** What the update of this id has done, by the task's record: see `recordedAct`. Absent: nothing is known. */
+  /**
+   * Looks up in the task's record what the update with this id did. See `recordedAct`. Undefined if there is no record
+   * to check.
+   */
   readonly findAct?: (task: string, updateId: string) => Promise<{ readonly detail: string } | undefined>;
-  /** Ends the attempt of a task that stays in a worker, if one does. Never rejects. */
+  /** Ends the task's attempt if it is waiting inside a worker. Never rejects. */
   readonly endStay?: (task: string) => Promise<void>;
 }
 
@@ -48,19 +56,17 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
   const redeliver = createRedelivery(client, queuePrefix, { replaces: true });
   const search = createTaskSearch(client, queuePrefix);
 
-  /** A plain start. Repeated while it is not known whether it was carried out: the id lets it happen once. */
+  /** Starts the workflow, retrying while the outcome is unknown. The id ensures that it starts only once. */
   async function start(input: TaskInput): Promise<void> {
     const endsAt = now() + startDeadlineMs;
-    for (;;) {
+    for (let tries = 1; ; tries += 1) {
       try {
-        const left = endsAt - now();
-        const call = () => client.workflow.start(workflowTypes.task, startOptions(input));
-        await (left < callDeadlineMs ? within(left, call, noAnswer) : call());
+        await client.workflow.start(workflowTypes.task, startOptions(input));
         return;
       } catch (error) {
         if (error instanceof WorkflowExecutionAlreadyStartedError) return;
-        if (!isOutcomeUnknown(error) || now() + startRetryMs >= endsAt)
-          throw translate(error, 'task_not_found');
+        const isOver = tries >= startTriesMin && now() + startRetryMs >= endsAt;
+        if (!isOutcomeUnknown(error) || isOver) throw translate(error, 'task_not_found');
       }
       await delay(startRetryMs);
     }
@@ -84,14 +90,14 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
     } as const satisfies WorkflowStartOptions;
   }
 
-  /** Runs calls under one deadline and translates Temporal's errors into those for callers. */
+  /** Runs calls under a single deadline and translates Temporal's errors for callers. */
   async function ask<Result>(
     ms: number,
     call: () => Promise<Result>,
     { ended = 'task_not_cancellable', late = noAnswer }: Asking = {},
   ): Promise<Result> {
     try {
-      return await within(ms, call, late);
+      return await within(ms, call(), late);
     } catch (error) {
       throw translate(error, ended);
     }
@@ -121,7 +127,8 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
           options,
         );
       const recorded = async (error: unknown): Promise<ActionResult> => {
-        // An act whose step was discarded, or whose answer is lost, is in the record all the same; it may have ended the task.
+        // If the act's step was discarded or its response lost, the act is still in the record, and may have
+        // ended the task.
         const isOpen = isEnded(error) || (isFailed(error) && refusalOf(error) === undefined);
         const done = isOpen ? await findAct?.(task, updateId) : undefined;
         if (done === undefined) throw error;
@@ -130,7 +137,7 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
       const result = await ask(updateDeadlineMs, () => call().catch(recorded), {
         ended: 'action_not_possible',
       });
-      // An attempt that stays hears only with its next heartbeat that the workflow has left it.
+      // An attempt waiting inside a worker learns only at its next heartbeat that the workflow has abandoned it.
       if ('did' in result && action !== 'retry_now') await endStay?.(task);
       return result;
     },
@@ -146,7 +153,7 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
 }
 
 interface Asking {
-  /** Of a task that has ended. */
+  /** The error for a task that has already ended. */
   readonly ended?: ErrorCode;
   readonly late?: () => GatewayError;
 }
@@ -157,8 +164,9 @@ interface Asked {
 }
 
 /**
- * One that meets a workflow task which is discarded, or has failed, gets FAILED_PRECONDITION, and one that crosses a reset
- * gets NOT_FOUND although the task has a workflow. Either may be carried out all the same: it is repeated, with its id.
+ * Sends an update. If it meets a discarded or failed workflow task, the response is FAILED_PRECONDITION. If it
+ * coincides with a reset, the response is NOT_FOUND although the task has a workflow. Either may have taken effect, so
+ * the update is repeated under the same id.
  */
 async function update(
   { task, updateId }: Asked,
@@ -178,12 +186,12 @@ async function update(
   }
 }
 
-/** Where the plan begins; the workflow corrects it if the job goes elsewhere. */
+/** Returns the plan's first channel. The workflow corrects the channel if the job goes elsewhere. */
 function channelOf({ candidates: [first] }: TaskInput) {
   return first === undefined ? [] : [{ key: searchAttributes.channel, value: first.channel }];
 }
 
-/** Kinds of task queues in the API. */
+/** Task queue types in Temporal's API. */
 const workflowQueue = 1;
 const activityQueue = 2;
 
@@ -208,12 +216,12 @@ async function findUnpolled(client: Client, queuePrefix: string): Promise<readon
   return unpolled;
 }
 
-/** A worker's poll returns after a minute at most. */
+/** A worker's poll returns within a minute. */
 const pollerMaxAgeMs = 90_000;
 
-/** gRPC statuses: the workflow has ended and was forgotten; it ended while it was asked. */
+/** gRPC statuses for a workflow that has ended and been forgotten, or that ended during the call. */
 const grpcEnded: ReadonlySet<number> = new Set([5, 9]);
-/** gRPC statuses with which a call may have been carried out, or may be when it is repeated. */
+/** gRPC statuses of calls that may have taken effect, or may do so when repeated. */
 const grpcUnknownOutcomes = new Set([1, 2, 4, 8, 10, 13, 14, 15]);
 
 const grpcCrossed = 9;
@@ -232,7 +240,7 @@ function grpcCodeOf(error: unknown): number | undefined {
   return isGrpcServiceError(cause) ? cause.code : undefined;
 }
 
-/** Whoever asked must not believe that nothing happens: the question may be answered by a worker yet. */
+/** Returns an error that does not claim that nothing happened, because a worker may still handle the request. */
 function noAnswer(detail = 'no worker answered in time'): GatewayError {
   return new GatewayError(
     'service_unavailable',
@@ -257,7 +265,7 @@ function isFailed(error: unknown): error is WorkflowUpdateFailedError {
   return error instanceof WorkflowUpdateFailedError;
 }
 
-/** The workflow has said no, and why. */
+/** Returns the workflow's refusal with its reason, if the error contains one. */
 function refusalOf(error: unknown): ApplicationFailure | undefined {
   const cause = isFailed(error) ? error.cause : undefined;
   return cause instanceof ApplicationFailure && cause.type === refusedAction ? cause : undefined;

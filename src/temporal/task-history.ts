@@ -2,17 +2,15 @@ import type { Client } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import { historyToJSON, JSONToPayload, payloadToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { z } from 'zod';
-
-/** An operator waits for it. */
-const callDeadlineMs = 10_000;
+import { readDeadlineMs } from './connection.ts';
 
 /**
- * The history of a task's workflow as JSON, with its payloads readable: they hold ids and small facts only. Undefined:
- * Temporal does not have it any more, or does not answer. Never throws.
+ * Returns the history of a task's workflow as JSON with readable payloads, which contain only ids and small facts.
+ * Returns undefined if Temporal no longer has it or does not respond. Never throws.
  */
 export async function readTaskHistory(client: Client, task: string): Promise<unknown> {
   try {
-    const history = await client.withDeadline(Date.now() + callDeadlineMs, () =>
+    const history = await client.withDeadline(Date.now() + readDeadlineMs, () =>
       client.workflow.getHandle(task).fetchHistory(),
     );
     const json: unknown = JSON.parse(historyToJSON(history));
@@ -24,7 +22,7 @@ export async function readTaskHistory(client: Client, task: string): Promise<unk
 
 const payloadSchema = z.object({ metadata: z.record(z.string(), z.string()), data: z.string().optional() });
 
-/** They name machines and the files on them, and no replay reads them. */
+/** Fields that identify machines and their files. No replay reads them. */
 const unneeded = new Set(['stackTrace', 'identity']);
 
 async function readable(value: unknown, codecs: readonly PayloadCodec[]): Promise<unknown> {

@@ -4,15 +4,15 @@ import { taskIdPattern } from '../base/ids.ts';
 import type { TaskSpans } from '../observability/task-spans.ts';
 
 /**
- * A span for each run of a task's activity, local ones included, in the trace that the task's record names. Nothing of it
- * passes through Temporal. A record that cannot be read only costs the span.
+ * Creates a span for each run of a task's activity, including local ones, in the trace recorded with the task. Nothing
+ * of this passes through Temporal. If the record cannot be read, only the span is lost.
  */
 export function tracedActivities(
   spans: TaskSpans | undefined,
   tasks: { look(task: string): Promise<{ readonly traceparent?: string } | undefined> },
 ): ActivityInterceptorsFactory[] {
   if (spans === undefined) return [];
-  // What the activity reads next: it finds it in this process' memory.
+  // The activity reads the record next, and finds it in this process's memory.
   const recordOf = (task: string) => tasks.look(task).catch(() => undefined);
   return [
     ({ info }) => ({
@@ -33,7 +33,10 @@ export function tracedActivities(
   ];
 }
 
-/** A redelivery has a workflow of its own, whose activities name the task first. */
+/**
+ * Whether an argument is a task id. A redelivery has its own workflow, whose activities receive the task as their first
+ * argument.
+ */
 function isTaskId(value: unknown): value is string {
   return typeof value === 'string' && taskIdPattern.test(value);
 }

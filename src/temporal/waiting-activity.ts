@@ -6,12 +6,12 @@ import type { Stall } from '../task/wait.ts';
 import type { Waiting } from '../commands/task-port.ts';
 import { lastHeartbeat } from './last-heartbeat.ts';
 import type { PendingActivity } from './last-heartbeat.ts';
-import { within } from './within.ts';
+import { within } from '../process/running-time.ts';
 
-/** An operator looks at a page: what Temporal does not say in this time is left out. */
+/** An operator is waiting for the page, so it omits whatever Temporal does not return within this time. */
 const callDeadlineMs = 2_000;
 
-/** What a poll leaves to the next one (activities/poll.ts), as far as operators see it. */
+/** The part of a poll's memory (activities/poll.ts) that operators can see. */
 const polledSchema = z.object({
   polls: z.number(),
   errors: z.number(),
@@ -19,7 +19,7 @@ const polledSchema = z.object({
   lastAt: z.number().optional(),
 });
 
-/** What a task's workflow waits for, according to Temporal. Undefined: Temporal does not answer. */
+/** Returns what a task's workflow is waiting for according to Temporal, or undefined if Temporal does not respond. */
 export async function findWaiting(
   client: Client,
   task: string,
@@ -30,7 +30,7 @@ export async function findWaiting(
   try {
     const described = await within(
       callDeadlineMs,
-      () => client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId: task } }),
+      client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId: task } }),
       () => new Error('Temporal does not answer in time'),
     );
     const pending = (described.pendingActivities ?? []).find(({ activityId }) =>
@@ -54,7 +54,7 @@ export async function findWaiting(
   }
 }
 
-/** A worker takes a step in well under a second, unless none is there or all are full. */
+/** A worker picks up a step in well under a second, unless none is running or all are busy. */
 const notTakenMs = 10_000;
 const workflowPaused = 8;
 const stepScheduled = 1;

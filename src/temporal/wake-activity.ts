@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { TriedNow } from '../../activities/deps.ts';
 import { lastHeartbeat } from './last-heartbeat.ts';
 
-/** States of a pending activity: waiting for its next attempt, or with a worker. */
+/** The states of a pending activity: waiting for its next attempt, or held by a worker. */
 const scheduled = 1;
 const wakeTries = 3;
 const wakeRetryMs = 1_500;
@@ -11,14 +11,17 @@ const wakeRetryMs = 1_500;
 export interface WakeRequest {
   readonly task: string;
   readonly activities: readonly string[];
-  /** Ends the attempt if it stays in a worker and only waits there. Never rejects. Absent: it is left alone. */
+  /**
+   * Ends the attempt if it is merely waiting inside a worker. Never rejects. Undefined if a waiting attempt must not be
+   * disturbed.
+   */
   readonly endStay?: (task: string) => Promise<void>;
 }
 
 /**
- * Ends the back-off of the activity that the task waits for, without a history event. An attempt that a worker is running is
- * not reset, because that would discard its result. It acts soon, is asked to end, or backs off, and the loop then ends that
- * back-off. Returns the number of the new attempt, or undefined if there was no back-off to end.
+ * Ends the back-off of the activity that the task waits for, without a history event. A running attempt is not reset,
+ * because that would discard its result. Such an attempt soon acts, is asked to end, or backs off, and the loop then
+ * ends that back-off. Returns the number of the next attempt, or undefined if one is running or the activity is over.
  */
 export async function wakeActivity(
   client: Client,
@@ -31,17 +34,20 @@ export async function wakeActivity(
     try {
       const pending = await findPending(client, { task, activities });
       if (pending === undefined) return undefined;
-      if (pending.state === scheduled) {
+      const attempt = pending.attempt ?? 0;
+      const isScheduled = pending.state === scheduled;
+      // A first attempt has no back-off. A worker may start it at any moment.
+      if (isScheduled && attempt <= 1) return attempt;
+      if (isScheduled) {
         await client.workflowService.resetActivity({ namespace, execution, id: pending.activityId ?? '' });
         return 1;
       }
-      const attempt = pending.attempt ?? 0;
-      // It has ended since, and its next attempt has begun.
+      // The previous attempt has ended, and the next one has started.
       if (seen !== undefined && attempt > seen) return attempt;
       if (seen === undefined) await endStay?.(task);
       seen ??= attempt;
     } catch {
-      // The task has ended or is not there yet; the next attempt sees whatever there is to see.
+      // The task has ended or does not exist yet. The next attempt will see its state.
       return undefined;
     }
     await delay(wakeRetryMs);
@@ -54,7 +60,7 @@ const takenWithinMs = 8_000;
 const endsWithinMs = 2_000;
 const followEveryMs = 400;
 
-/** Wakes the activity, and follows the attempt that comes of it for some seconds. Rejects if Temporal does not answer. */
+/** Wakes the activity and follows the new attempt for a few seconds. Rejects if Temporal does not respond. */
 export async function tryNow(client: Client, request: WakeRequest): Promise<TriedNow> {
   const before = JSON.stringify(await lastHeartbeat(client, await findPending(client, request)));
   const attempt = await wakeActivity(client, request);

@@ -2,14 +2,14 @@ import type { Worker } from '@temporalio/worker';
 
 type Workers = ReadonlyMap<string, Worker>;
 
-/** Those that were created and do not run yet. */
+/** Runs the workers that have been created but not started. */
 export function runNew(workers: Workers): Promise<void>[] {
   return [...workers.values()]
     .filter((worker) => worker.getState() === 'INITIALIZED')
     .map((worker) => worker.run());
 }
 
-/** Resolves when all have done what they began. */
+/** Resolves when all runs have finished what they had begun. */
 export async function endRuns(
   workers: Workers,
   runs: readonly Promise<void>[],
@@ -25,7 +25,7 @@ export function isServing(worker: Worker | undefined): boolean {
   return worker?.getState() === 'RUNNING';
 }
 
-/** Activities that run now. */
+/** Returns the number of running activities. */
 export function countActivities(workers: Workers): number {
   const running = [...workers.values()].filter((worker) => worker.getState() !== 'INITIALIZED');
   return running.reduce((sum, worker) => sum + worker.getStatus().numInFlightActivities, 0);

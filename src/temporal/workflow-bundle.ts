@@ -4,19 +4,19 @@ import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { bundlePath, bundleSchema, modulePath, readBundle } from './bundle-cache.ts';
 
 /**
- * The workflows as the `tasks` worker runs them: the kept bundle of these sources, or a new one. The bundler runs in a
- * process of its own: what it loads would stay in the worker's memory, a quarter of all that a worker has.
+ * Returns the workflows for the `tasks` worker: the stored bundle of these sources, or a new one. The bundler runs in a
+ * separate process, because its code would otherwise take up a quarter of the worker's memory.
  */
 export async function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
-  return (await readBundle(await bundlePath())) ?? runBundler();
+  return readBundle(await bundlePath()) ?? runBundler();
 }
 
-/** Never from what is kept. */
+/** Always builds a new bundle, even if one is stored. */
 export async function runBundler(): Promise<WorkflowBundleWithSourceMap> {
   const bundler = fork(modulePath('src/temporal/bundle-process'), {
     execArgv: ['--import', new URL('../typescript.js', import.meta.url).href],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // A Ctrl-C reaches every process of its group: whether this one ends in the middle of its start is for it to say.
+    // Ctrl-C reaches every process in a group. Only this process may decide whether to end during startup.
     detached: true,
   });
   const failed = once(bundler, 'exit').then(([code, signal]: unknown[]) => {

@@ -7,7 +7,7 @@ import { refusedQuery } from './refused-query.ts';
 import { defined } from '../base/defined.ts';
 import { tasksOf } from '../base/queues.ts';
 
-/** What the reconciler and `ledger verify` ask Temporal about the workflows of tasks. */
+/** Looks up task workflows for the reconciler and `ledger verify`. */
 export function createWorkflowLookup(
   client: Client,
   queuePrefix: string,
@@ -23,12 +23,12 @@ export function createWorkflowLookup(
   };
 }
 
-/** Also of one that is paused. Rejects when Temporal does not answer. */
+/** Also returns true for a paused workflow. Rejects if Temporal does not respond. */
 export async function isRunning(client: Client, id: string): Promise<boolean> {
   return (await findRun(client, id)) === 'running';
 }
 
-/** Undefined: Temporal never had the workflow, has lost it, or keeps it no longer. */
+/** Returns undefined if Temporal never had the workflow, has lost it, or no longer keeps it. */
 async function findRun(client: Client, id: string): Promise<'running' | 'closed' | undefined> {
   try {
     const { name } = (await client.workflow.getHandle(id).describe()).status;
@@ -40,8 +40,9 @@ async function findRun(client: Client, id: string): Promise<'running' | 'closed'
 }
 
 /**
- * Temporal's server marks them, and takes the mark away with the first step that succeeds. A server before 1.30 does not know
- * the mark; one of your own sets it where its dynamic configuration says so.
+ * Yields the ids of failing workflows. Temporal's server marks them, and removes the mark after the first successful
+ * step. Servers before 1.30 do not support this mark. A self-hosted server sets it only if its dynamic configuration
+ * enables it.
  */
 async function* failingIds(client: Client, among: string): AsyncIterable<string> {
   try {

@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GenerationRequest } from '../src/models/request.ts';
+import type { SettleFacts } from '../src/money/settle-facts.ts';
+import { linkHeadersOf } from '../src/routing/channels.ts';
+import {
+  needsMeasuring,
+  withInputSeconds,
+  withMeasured,
+  withMeasuredImages,
+} from '../src/routing/measured-facts.ts';
+import { totalSeconds } from '../src/routing/measured-plan.ts';
+import type { VideoLength } from '../src/routing/measured-plan.ts';
+import type { Task } from '../src/task/record.ts';
+import type { ResultItem } from '../src/task/task.ts';
+import type { WatchedJob } from '../src/task/watched-job.ts';
+import type { ChannelActivityDeps } from './deps.ts';
+
+export type MeasuredJob = Pick<
+  WatchedJob,
+  'task' | 'account' | 'kind' | 'model' | 'candidate' | 'inputSeconds'
+>;
+export type MeasuringDeps = Pick<
+  ChannelActivityDeps,
+  'measure' | 'measureVideos' | 'shapeOf' | 'channels' | 'log'
+> & { readonly requests: Pick<ChannelActivityDeps['requests'], 'find'> };
+
+/** Adds facts that determine the charge but that the upstream did not report. */
+export async function measureDelivery(
+  facts: SettleFacts,
+  { items, job }: { readonly items: readonly ResultItem[]; readonly job: MeasuredJob },
+  deps: MeasuringDeps,
+): Promise<SettleFacts> {
+  const { task, kind, model, candidate } = job;
+  const { channel } = candidate;
+  const inputSeconds =
+    facts.inputSeconds ??
+    (await measureInput(job, async () => (await deps.requests.find(task))?.request, deps));
+  const given = (measured: SettleFacts) => withInputSeconds(measured, inputSeconds);
+  if (!needsMeasuring(kind, facts)) return given(facts);
+  const headersFor = linkHeadersOf(deps.channels, { kind, model, ...candidate });
+  const measure = (item: ResultItem) => deps.measure({ task, item, channel, headersFor });
+  const media = await Promise.all((kind === 'image' ? items : items.slice(0, 1)).map(measure));
+  const shapeOf = (size: string) => deps.shapeOf({ model, channel }, size);
+  return given(kind === 'image' ? withMeasuredImages(facts, media) : withMeasured(facts, media[0], shapeOf));
+}
+
+/** The maximum number of tries to read a video, which may have been published only a moment ago. */
+const unreadableTriesMax = 3;
+const unreadableTriesEveryMs = 2_000;
+
+/**
+ * The reason why a task was not submitted to a channel that requires the length of input videos. `unread`: they cannot
+ * be read now, possibly because of us.
+ */
+export type NoLength = 'unreadable' | 'unread';
+
+/**
+ * Measures the input videos before the submission. Rejects only if the length is needed and our own data cannot be
+ * read.
+ */
+export async function measureToSubmit(
+  task: Task,
+  { request, channel }: { readonly request: GenerationRequest; readonly channel: string },
+  deps: Pick<MeasuringDeps, 'measureVideos' | 'log'>,
+): Promise<number | NoLength | undefined> {
+  const isNeeded = task.inputNeededBy?.includes(channel) === true;
+  if (!isNeeded || task.inputSeconds !== 'unmeasured')
+    return measureInput(task, () => Promise.resolve(request), deps);
+  for (let tries = 1; ; tries += 1) {
+    const length = await lengthOf(request, task, deps);
+    if (length !== 'unreadable' || tries === unreadableTriesMax) return length ?? 'unread';
+    await sleep(unreadableTriesEveryMs);
+  }
+}
+
+/**
+ * Returns the length of the request's videos if it affects the price and was unknown when the hold was taken. Undefined
+ * if it cannot be measured now. Never rejects.
+ */
+async function measureInput(
+  { account, inputSeconds }: Pick<Task, 'account' | 'inputSeconds'>,
+  find: () => Promise<GenerationRequest | undefined>,
+  deps: Pick<MeasuringDeps, 'measureVideos' | 'log'>,
+): Promise<number | undefined> {
+  if (inputSeconds !== 'unmeasured') return inputSeconds;
+  try {
+    const length = await lengthOf(await find(), { account }, deps);
+    return length === 'unreadable' ? undefined : length;
+  } catch (err) {
+    deps.log.warn({ err }, 'the length of input videos could not be measured');
+    return undefined;
+  }
+}
+
+async function lengthOf(
+  request: GenerationRequest | undefined,
+  { account }: Pick<Task, 'account'>,
+  { measureVideos }: Pick<MeasuringDeps, 'measureVideos'>,
+): Promise<VideoLength> {
+  if (request?.kind !== 'video') return undefined;
+  const lengths = await measureVideos(request.videos, { account });
+  return lengths.includes('unreadable') ? 'unreadable' : totalSeconds(lengths);
+}
