@@ -8,25 +8,25 @@ import type { Head } from './entry.ts';
 import { dayMs, utcDay } from '../base/times.ts';
 
 /**
- * The head of an account as it was once seen, signed, kept outside of the chain: what is cut off a chain's end, or
- * written anew below it, no longer leads to it.
+ * A signed snapshot of an account's head, kept outside the chain. If the chain is later truncated or rewritten below
+ * this head, the two no longer match.
  */
 export interface AnchoredHead {
   readonly account: string;
   readonly seq: bigint;
-  /** Of the entry, and so of its balances and of all before it. */
+  /** The entry's hash, which covers its balances and everything before it. */
   readonly hash: string;
-  /** When it was seen: Unix milliseconds, whole seconds. */
+  /** The time when the head was read, in Unix milliseconds rounded to whole seconds. */
   readonly at: number;
-  /** HMAC-SHA-256, 64 hexadecimal digits. */
+  /** The HMAC-SHA-256 as 64 hexadecimal digits. */
   readonly signature: string;
 }
 
-/** A head to be anchored. */
+/** A head that has not been anchored yet. */
 export type SeenHead = Omit<AnchoredHead, 'signature'>;
 
 export interface AnchorDocument extends AnchoredHead {
-  /** Sorts by account and seq; one head is anchored once, however long an account rests. */
+  /** An id that sorts by account and seq. A head is anchored only once, however long the account stays unchanged. */
   readonly _id: string;
 }
 
@@ -37,7 +37,7 @@ export type HeadAnchors = ReturnType<typeof createHeadAnchors>;
 const chunkSize = 500;
 const seqDigits = 19;
 
-/** `key`: that of the entries' hashes. */
+/** `key` is the entry hash key. */
 export function createHeadAnchors(db: Db, key: Uint8Array) {
   const anchors = anchorCollection(db);
   const { signatureOf, isSigned } = createHeadSigner(key);
@@ -56,37 +56,37 @@ export function createHeadAnchors(db: Db, key: Uint8Array) {
     try {
       await anchors.insertMany(left, { ordered: false });
     } catch (error) {
-      // Another process anchors the same heads.
+      // Another process is anchoring the same heads.
       if (!isDuplicateKey(error)) throw error;
     }
     return left.length;
   }
 
   return {
-    /** Anchors these heads, where they are not yet. At most 500. */
+    /** Anchors the given heads that are not anchored yet, at most 500. */
     anchor,
 
     isSigned,
 
-    /** Of one account, oldest first: at most one a day, and one for each verification. */
+    /** Returns an account's heads, oldest first: at most one per day, plus one per verification. */
     async of(account: string): Promise<AnchoredHead[]> {
       return (await anchors.find({ account }).sort({ seq: 1 }).toArray()).map(toHead);
     },
 
-    /** By account and seq. `after` is `<account>/<seq>`. */
+    /** Returns heads sorted by account and seq. `after` is `<account>/<seq>`. */
     async list(page: { readonly after?: string; readonly limit: number }): Promise<AnchoredHead[]> {
       const from = page.after === undefined ? '' : anchorIdOf(page.after);
       const found = anchors.find({ _id: { $gt: from } }).sort({ _id: 1 });
       return (await found.limit(page.limit).toArray()).map(toHead);
     },
 
-    /** Of each account the newest. */
+    /** Returns each account's newest head. */
     newest: () => anchors.aggregate<AnchoredHead>(newestOfEach('signature')),
 
-    /** What is wrong with heads that were kept elsewhere. At most 500. */
+    /** Compares the ledger with heads kept elsewhere, at most 500, and returns the differences. */
     check: (heads: readonly AnchoredHead[]) => checkHeads(db, heads, isSigned),
 
-    /** Anchors the head of each account as it is now. Resolves with how many were not anchored yet. */
+    /** Anchors every account's current head. Resolves with the number of new anchors. */
     async anchorAll(at: number): Promise<number> {
       const heads = ledgerCollection(db).aggregate<SeenHead>(newestOfEach());
       let count = 0;
@@ -122,7 +122,7 @@ function createHeadSigner(key: Uint8Array) {
   const secret = createSecretKey(key);
 
   function signatureOf({ account, seq, hash, at }: SeenHead): Buffer {
-    // No entry is hashed as an array of this length.
+    // No entry hash covers an array of this length, so a head cannot be mistaken for an entry.
     const text = JSON.stringify([account, `${seq}`, hash, `${at}`]);
     return createHmac('sha256', secret).update(text).digest();
   }
@@ -136,7 +136,10 @@ function createHeadSigner(key: Uint8Array) {
   return { signatureOf, isSigned };
 }
 
-/** One step of the index for each account: the server skips from head to head. */
+/**
+ * Returns a pipeline that finds each account's newest document. Takes one index step per account, because the server
+ * skips from head to head.
+ */
 function newestOfEach(...more: readonly string[]): object[] {
   const fields = ['seq', 'hash', 'at', ...more];
   const first = Object.fromEntries(fields.map((name) => [name, { $first: `$${name}` }]));
@@ -161,13 +164,13 @@ function toHead({ account, seq, hash, at, signature }: AnchorDocument): Anchored
 }
 
 export interface AnchorCheck {
-  /** The account's entries, in order. */
+  /** Accepts the account's entries in order. */
   next(entry: Pick<Head, 'seq' | 'hash'>): void;
-  /** What the entries did not lead to. */
+  /** Reports the heads that no entry reached. */
   end(): void;
 }
 
-/** Whether a chain leads to the heads that were anchored, which are in order. */
+/** Checks that a chain passes through the anchored heads, which must be in order. */
 export function createAnchorCheck(
   heads: readonly AnchoredHead[],
   { isSigned, onFault }: { readonly isSigned: IsSigned; readonly onFault: (message: string) => void },
@@ -194,7 +197,7 @@ export function createAnchorCheck(
   };
 }
 
-/** Anchors all heads, once a day and process; another time it does nothing. */
+/** Anchors all heads once a day per process. Further calls on the same day do nothing. */
 export function dailyAnchors(
   { anchorAll }: Pick<HeadAnchors, 'anchorAll'>,
   now: () => number,

@@ -19,19 +19,19 @@ import type { TurnLines } from './turn-lines.ts';
 import { createTurns, realTurnClock } from './turns.ts';
 import type { Turn } from './turns.ts';
 
-/** Entries of up to 64 KiB: a batch stays far below a message's 48 MB. */
+/** The batch limit. An entry is at most 64 KiB, so a batch stays far below the 48 MB message limit. */
 const batchOperationsMax = 100;
 const waitingOperationsMax = 10_000;
-/** Consecutive lost races; each one means that another process got a turn. */
+/** The maximum number of consecutive lost races. Each loss means that another process appended an entry. */
 const conflictsMax = 500;
 const contestedAccountsMax = 10_000;
 const failuresMax = 5;
 const failureWaitMs = 50;
-/** No new try after this: one try may itself wait for the driver to find a server. */
+/** The time after which no new try begins. A single try may also have to wait for the driver to find a server. */
 const triesEndAfterMs = 10_000;
 
 export interface Appender {
-  /** Rejects with LedgerUnavailableError when it is not known whether the operation is done. */
+  /** Rejects with LedgerUnavailableError if the operation may or may not have taken effect. */
   submit(operation: Operation): Promise<Outcome>;
 }
 
@@ -42,9 +42,9 @@ export interface AppenderDeps {
   readonly now: () => number;
   readonly onBalance?: (account: string, after: Pick<EntryDocument, 'available' | 'seq'>) => void;
   readonly meter?: LedgerMeter;
-  /** False: `now` is not to be trusted, and nothing is written. */
+  /** Returns false if `now` cannot be trusted, in which case nothing is written. */
   readonly isTimeRight?: () => boolean;
-  /** Absent: no other process appends. */
+  /** The processes waiting to append. Undefined if no other process appends. */
   readonly lines?: TurnLines;
 }
 
@@ -60,8 +60,8 @@ interface Waiting {
 }
 
 /**
- * One queue for each account: while a batch is in flight, what arrives for the account gathers and becomes the next
- * one, so that a busy account costs one round trip for many operations.
+ * Appends with one queue per account. While a batch is in flight, further operations on the account form the next
+ * batch, so a busy account needs one round trip for many operations.
  */
 export function createAppender(deps: AppenderDeps): Appender {
   const queues = new Map<string, Waiting[]>();
@@ -71,7 +71,7 @@ export function createAppender(deps: AppenderDeps): Appender {
 
   async function drain(account: string, queue: Waiting[]): Promise<void> {
     const turn = turns.take(account, () => heads.refresh(account));
-    // Whatever is submitted within one turn of the event loop forms one batch.
+    // Operations submitted within one event loop turn form a batch.
     await nextTurn();
     while (queue.length > 0) {
       await append({ ...deps, turn, insert }, account, queue);
@@ -106,15 +106,21 @@ export function createAppender(deps: AppenderDeps): Appender {
 
 interface Progress {
   left: readonly Waiting[];
-  /** Read the head and every key before the next try: the cached head or our own answer proved unreliable. */
+  /**
+   * Whether the next try must first read the head and every key, because the cached head or our last response proved
+   * unreliable.
+   */
   fresh: boolean;
-  /** The place that was not had. A head beyond it shows who has it; otherwise it was one of our keys that was refused. */
+  /**
+   * The seq at which our insert was refused. If the head has reached it, another process took that place. If not, one
+   * of our keys was the cause.
+   */
   refusedAt: bigint | undefined;
   conflicts: number;
   failures: number;
 }
 
-/** Tries until every operation of a batch has its outcome. Repeating is safe: `_id` and `key` are unique. */
+/** Retries until every operation in a batch has an outcome. Repeating is safe because `_id` and `key` are unique. */
 async function append(deps: Deps, account: string, queue: Waiting[]): Promise<void> {
   const ended = deps.meter?.beginAppend();
   const progress: Progress = { left: [], fresh: false, refusedAt: undefined, conflicts: 0, failures: 0 };
@@ -134,7 +140,7 @@ async function appendAll(
 ): Promise<void> {
   const lastTryAt = deps.now() + triesEndAfterMs;
   do {
-    // What has arrived while others had the account goes with it, but not into a try that may be the last.
+    // Operations that arrived while we waited for other writers join the batch, unless this try may be the last.
     const room = progress.failures > 0 ? 0 : batchOperationsMax - progress.left.length;
     progress.left = [...progress.left, ...queue.splice(0, room)];
     try {
@@ -159,7 +165,8 @@ async function tryOnce(deps: Deps, account: string, progress: Progress): Promise
   const { collection, heads, hash } = deps;
   if (deps.isTimeRight?.() === false) throw new LedgerClockError();
   const operations = progress.left.map(({ operation }) => operation);
-  // The head before the keys: were it read after them, an operation done in between would look undone and unaffordable.
+  // Read the head before the keys. In reverse order, an operation completed in between would seem both undone and
+  // unaffordable.
   const head = progress.fresh ? await heads.refresh(account) : await heads.get(account);
   const isKeyRefused = progress.refusedAt !== undefined && head.seq < progress.refusedAt;
   const known = await findByKeys(
@@ -169,7 +176,7 @@ async function tryOnce(deps: Deps, account: string, progress: Progress): Promise
   const spent = await heads.spent(account, head, scopesOfBatch(operations, known));
   const plan = planBatch(operations, { head, known, spent, at: deps.now(), hash });
   if (!progress.fresh && plan.operations.some(({ outcome }) => isRefused(outcome))) {
-    // The head may be behind a credit or a release that another process wrote: no refusal rests on the cached head.
+    // The cached head may not include another process's credit or release, so never refuse because of it.
     progress.fresh = true;
     return;
   }
@@ -204,7 +211,8 @@ function isRefused({ state }: Outcome): boolean {
 }
 
 /**
- * The connection, the server or its majority failed. What the server refuses for its content would be refused again.
+ * Whether the connection, the server or its majority failed. An entry that was refused for its content would be refused
+ * again.
  */
 function isTransient(error: unknown): boolean {
   if (isNetworkFailure(error)) return true;

@@ -3,22 +3,22 @@ import { findEntries } from './collection.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import type { Balance } from './ledger.ts';
 
-/** Entries that one read looks at: five reads for a million entries. */
+/** The number of entries probed per read. A million entries need five reads. */
 const probesMax = 16n;
 
 const nothing: Balance = { available: 0n, held: 0n, seq: 0n };
 
 export interface Moment {
   readonly account: string;
-  /** Of the account's last entry, or of a later one than is asked for. */
+  /** The seq of the account's last entry, or of any entry after `time`. */
   readonly last: bigint;
-  /** Unix milliseconds. */
+  /** The time in Unix milliseconds. */
   readonly time: number;
 }
 
 /**
- * The balances after the last entry that was written before a time. By `_id`: an account's entries are numbered without
- * a gap, and the time of none is before that of its predecessor.
+ * Finds the balances after the last entry before a given time. Searches by `_id`, because an account's entries are
+ * numbered without gaps and their times never decrease.
  */
 export async function findBalanceBefore(
   collection: LedgerCollection,
@@ -39,7 +39,7 @@ export async function findBalanceBefore(
   return before;
 }
 
-/** Evenly between two places, both left out; at least one. */
+/** Returns at least one place. The places are evenly spaced strictly between the two arguments. */
 function probes(from: bigint, before: bigint): bigint[] {
   const between = before - from - 1n;
   const count = between < probesMax ? between : probesMax;

@@ -8,7 +8,7 @@ import type { EntryDocument } from './entry.ts';
 import type { Spent } from './spent.ts';
 import { ensureTurnLineIndexes } from './turn-lines.ts';
 
-/** The part of the driver's collection that the ledger uses. */
+/** The driver collection methods that the ledger uses. */
 export type LedgerCollection = Pick<
   Collection<EntryDocument>,
   'insertMany' | 'find' | 'findOne' | 'aggregate'
@@ -16,29 +16,32 @@ export type LedgerCollection = Pick<
 
 const readTimeoutMs = 10_000;
 
-/** Money is read from the primary with majority concern: what a decision rests on must not be rolled back. */
+/**
+ * Opens the ledger. Reads from the primary with majority concern, because no decision about money may depend on a write
+ * that could be rolled back.
+ */
 export function ledgerCollection(db: Db): Collection<EntryDocument> {
   return openCollection<EntryDocument>(db, 'ledger', durable);
 }
 
-/** Beside the ledger, so that what is cut off or written anew there does not fit. */
+/** Opens the anchored heads, which are kept outside the ledger to reveal a truncated or rewritten chain. */
 export function anchorCollection(db: Db): Collection<AnchorDocument> {
   return openCollection<AnchorDocument>(db, 'ledger_heads', durable);
 }
 
-/** What makes an operation happen once. */
+/** Ensures that an operation takes effect only once. */
 export const keyIndex: IndexShape = { name: 'key', key: { key: 1 }, unique: true };
 
-/** Holds all that usage is added up of; a day's entries stand together, and in it those of an account. */
+/** Covers every field that usage sums up. A day's entries are adjacent, as are an account's within the day. */
 export const usageIndex: IndexShape = {
   name: 'usage',
   key: { day: 1, account: 1, kind: 1, model: 1, key_id: 1, end_user: 1, amount: 1 },
 };
 
-/** Of entries that end a task: what a day has earned. */
+/** Finds the entries that end tasks. A day's earnings are their sum. */
 export const endedOnIndex: IndexShape = { name: 'ended_on', key: { ended_on: 1 }, sparse: true };
 
-/** The unique index on `key` needs the collection unsharded, or sharded by `key`. */
+/** Creates the indexes. The unique index on `key` requires the collection to be unsharded or sharded by `key`. */
 export async function ensureLedgerIndexes(db: Db): Promise<void> {
   await ensureIndexes(ledgerCollection(db), [
     keyIndex,
@@ -51,7 +54,6 @@ export async function ensureLedgerIndexes(db: Db): Promise<void> {
   await ensureTurnLineIndexes(db);
 }
 
-/** Whether anything was ever written. */
 export async function hasEntries(collection: LedgerCollection): Promise<boolean> {
   const found = await collection.findOne(
     { key: { $gt: '' } },
@@ -60,7 +62,7 @@ export async function hasEntries(collection: LedgerCollection): Promise<boolean>
   return found !== null;
 }
 
-/** One query on the unique index. */
+/** Finds entries by key, with a single query on the unique index. */
 export async function findByKeys(
   collection: LedgerCollection,
   keys: readonly string[],
@@ -73,7 +75,9 @@ export async function findByKeys(
   return new Map(found.map((entry) => [entry.key, entry]));
 }
 
-/** The entries of an account after `after`, in order, at most `limit`, up to the first that is missing. By `_id`. */
+/**
+ * Returns at most `limit` of an account's entries following `after`, in order, up to the first gap. Searches by `_id`.
+ */
 export async function findSuccessors(
   collection: LedgerCollection,
   account: string,
@@ -83,7 +87,7 @@ export async function findSuccessors(
   return findEntries(collection, account, seqs);
 }
 
-/** Entries of an account in the order that is asked for, up to the first that is missing. By `_id`. */
+/** Returns an account's entries in the requested order, up to the first gap. Searches by `_id`. */
 export async function findEntries(
   collection: LedgerCollection,
   account: string,
@@ -100,7 +104,7 @@ export async function findEntries(
   return ordered.slice(0, missing < 0 ? ordered.length : missing).filter((entry) => entry !== undefined);
 }
 
-/** One query on the index of account and seq. */
+/** Finds an account's last entry, with a single query on the index of account and seq. */
 export async function findLast(
   collection: LedgerCollection,
   account: string,
@@ -110,9 +114,9 @@ export async function findLast(
 }
 
 /**
- * What a scope has spent as of an entry of its account that is known to be written with majority. One query on the index
- * of scopes. Read with local concern: the primary has all entries before a majority one, also just after an election,
- * when a majority read may still be behind. Later entries, which might be rolled back, are left out.
+ * Returns a scope's spending as of one of its account's entries, which must be known to be majority-committed. Runs a
+ * single query on the scope index. Reads with local concern: the primary has every entry before a committed one even
+ * just after an election, when a majority read may lag behind. Excludes later entries, which might be rolled back.
  */
 export async function findSpent(
   collection: LedgerCollection,
@@ -132,8 +136,8 @@ export async function findSpent(
 }
 
 /**
- * Writes entries in order and returns how many are there now, with majority: all of them, or those before the first
- * whose `_id` or `key` exists. Any other failure is thrown, and then nothing is known about any of them.
+ * Inserts entries in order and returns how many of them a majority of the servers now has: all, or those before the
+ * first with an existing `_id` or `key`. Any other failure throws and leaves the state of all entries unknown.
  */
 export async function insertInOrder(
   collection: LedgerCollection,
@@ -146,9 +150,9 @@ export async function insertInOrder(
   } catch (error) {
     if (!isDuplicateKey(error) || !(error instanceof MongoBulkWriteError)) throw error;
     const [first] = [error.writeErrors].flat();
-    // With a write concern error beside it, the entries before the duplicate may still be rolled back.
+    // If there is also a write concern error, the entries before the duplicate may still be rolled back.
     if (first === undefined || error.result.getWriteConcernError() !== undefined) throw error;
-    // Not insertedCount: not every server leaves the refused ones out of it.
+    // Do not use insertedCount: some servers include refused entries in it.
     return first.index;
   }
 }

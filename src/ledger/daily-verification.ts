@@ -1,25 +1,25 @@
 import { dayMs, hourMs } from '../base/times.ts';
 
-/** Verifies the ledger once a day. Of all processes one does, and another takes over when it is gone. */
+/** Verifies the ledger once a day in one process. If that process ends, another takes over. */
 export interface DailyVerification {
   start(): void;
-  /** Ends what runs: it is begun anew by whoever takes over. */
+  /** Stops a running verification. The next process starts from the beginning. */
   stop(): Promise<void>;
-  /** What the timer does. Never rejects, and does not wait for the verification. */
+  /** Runs on each timer tick. Never rejects and does not wait for the verification. */
   turn(): Promise<void>;
-  /** When no verification of this process runs. */
+  /** Resolves once no verification is running in this process. */
   idle(): Promise<void>;
 }
 
 export interface DailyVerificationDeps {
-  /** Whether it is this process that verifies. */
+  /** Whether this process is responsible for verifying. */
   readonly duty: () => Promise<boolean>;
-  /** Of those that came to their end, whoever asked for it. */
+  /** Returns the latest completed verification, including those requested by an operator. */
   readonly last: () => Promise<{ readonly startedAt: number } | undefined>;
   readonly verify: (signal: AbortSignal) => Promise<unknown>;
-  /** Of the day (UTC). Undefined: nothing is verified unless somebody asks for it. */
+  /** Returns the hour of the day (UTC). Undefined if the ledger is verified only on demand. */
   readonly hour: () => number | undefined;
-  /** It is retried in an hour. */
+  /** Called when a verification fails. The verification is retried in an hour. */
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
 }
@@ -54,7 +54,7 @@ export function createDailyVerification(deps: DailyVerificationDeps): DailyVerif
       if (hour === undefined) return;
       if (!(await deps.duty())) return running?.abort();
       if (running !== undefined || now() < notBefore) return;
-      // Where none was ever verified, the first hour that this process has seen begin.
+      // A ledger without a verification counts as verified when this process started.
       const { startedAt } = (await deps.last()) ?? { startedAt: since };
       if (startedAt < lastBegun(hour, now())) begin();
     } catch (error) {
@@ -74,7 +74,7 @@ export function createDailyVerification(deps: DailyVerificationDeps): DailyVerif
   };
 }
 
-/** When this hour of the day (UTC) began last. */
+/** Returns when this hour of the day (UTC) last began. */
 function lastBegun(hour: number, at: number): number {
   const today = at - (at % dayMs) + hour * hourMs;
   return today <= at ? today : today - dayMs;

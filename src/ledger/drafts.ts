@@ -13,12 +13,12 @@ import type {
 } from './operation.ts';
 import type { Attribution } from './spent.ts';
 
-/** @param spender - Its `endUser` must be the pseudonym, not the name. */
+/** @param spender - `endUser` must be the pseudonym, not the name. */
 export function attributionOfSpender({ key, model, endUser }: Partial<Spender>): Attribution {
   return attributionOf({ key_id: key, model, end_user: endUser, day: undefined });
 }
 
-/** @param day - The window that the hold, and all that follows from it, counts for. */
+/** @param day - The day for which the hold, and everything that follows from it, counts. */
 export function holdDraft({ account, task, by, amount, basis }: HoldOperation, day: string): Draft {
   return {
     account,
@@ -34,7 +34,7 @@ export function holdDraft({ account, task, by, amount, basis }: HoldOperation, d
   };
 }
 
-/** Two where the charge exceeds the hold. */
+/** Returns two drafts if the charge exceeds the hold. */
 export function settleDrafts(operation: SettleOperation, hold: HoldFacts): Draft[] {
   const { account, task, held, amount, basis, note, upstream } = operation;
   const fromHold = amount < held ? amount : held;
@@ -54,7 +54,7 @@ export function settleDrafts(operation: SettleOperation, hold: HoldFacts): Draft
   return excess === 0n ? [settle] : [settle, extraDraft({ ...hold, task }, excess)];
 }
 
-/** @param of - The hold of the task, or its settle. */
+/** @param of - The task's hold or its settle. */
 export function extraDraft(of: HoldFacts & { readonly task: string }, amount: Micros): Draft {
   const { account, task } = of;
   return {

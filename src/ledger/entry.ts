@@ -8,64 +8,66 @@ import { utcDay } from '../base/times.ts';
 import type { Attribution, Spent } from './spent.ts';
 
 /**
- * One line of an account; never changed, never removed.
+ * An entry in an account. It is never changed or removed.
  *
  * | kind         | amount                        | available        | held      |
  * |--------------|-------------------------------|------------------|-----------|
  * | credit       | positive                      | + amount         |           |
  * | adjust       | negative                      | + amount         |           |
- * | hold         | what is set aside             | − amount         | + amount  |
- * | void         | 0: stands where a hold would  |                  |           |
+ * | hold         | the amount set aside          | − amount         | + amount  |
+ * | void         | 0: occupies the hold's place  |                  |           |
  * | settle       | charged, at most the hold     | + hold − amount  | − hold    |
  * | release      | the hold                      | + amount         | − amount  |
  * | charge_extra | charged beyond the hold       | − amount         |           |
  * | refund       | positive, at most the charge  | + amount         |           |
  */
 export interface LedgerEntry {
-  /** `<account>/<seq>` */
+  /** The entry's id: `<account>/<seq>`. */
   readonly id: string;
   readonly account: string;
-  /** 1, 2, 3 … in each account. */
+  /** The entry's number within its account: 1, 2, 3 … */
   readonly seq: bigint;
-  /** Unique in the whole ledger: the same operation twice is one entry. See `keys`. */
+  /** A key that is unique across the ledger, so that a repeated operation yields one entry. See `keys`. */
   readonly key: string;
   readonly kind: EntryKind;
   readonly task?: string;
-  /** Whose money it is, of every entry of a task that was held; its hold decides it. */
+  /** The id of the API key that spends the money. All of a task's entries take it from the hold. */
   readonly key_id?: string;
   readonly model?: string;
-  /** The pseudonym of the end user (`EndUserNames`). */
+  /** The end user's pseudonym (`EndUserNames`). */
   readonly end_user?: string;
-  /** The end user's name. It is not stored. */
+  /** The end user's name. Not stored. */
   readonly endUser?: string;
-  /** The day (UTC, `2026-11-23`) that the amount counts for: the day of the task's hold, whenever it is closed. */
+  /**
+   * The day (UTC, `2026-11-23`) to which the amount belongs: the day of the task's hold, no matter when it is closed.
+   */
   readonly day?: string;
-  /** What its key, its key with its model, and its end user have spent after this entry. */
+  /** The amounts spent by the key, the key with this model, and the end user, including this entry. */
   readonly spent?: readonly Spent[];
   readonly amount: Micros;
-  /** Balances after this entry. */
+  /** The balances after this entry. */
   readonly available: Micros;
   readonly held: Micros;
-  /** Of a settle whose charge exceeds its hold: the amount of the `charge_extra` that follows. */
+  /** The amount of the `charge_extra` that follows. Set only in a settle whose charge exceeds the hold. */
   readonly excess?: Micros;
-  /** JSON of the PriceBasis (hold), or of how the charge came about (settle). */
+  /** A hold's PriceBasis or a settle's calculation, as JSON. */
   readonly basis?: string;
   readonly note?: string;
-  /** Of the entry that ends a task: what it cost its operator. Of a refund: whose margin it lowers. */
+  /** The task's cost to the operator. Set in the entry that ends a task, and in a refund, which lowers its margin. */
   readonly upstream?: UpstreamCost;
-  /** Unix milliseconds by the writer's clock, or the time of the entry before, if that is later. */
+  /** The time in Unix milliseconds by the writer's clock, or the previous entry's time if later. */
   readonly at: number;
-  /** Keyed, of all that is stored of this entry, the hash of the one before it included. */
+  /** A keyed hash of every stored field of this entry, including the previous entry's hash. */
   readonly hash: string;
 }
 
-/** An entry as stored. Every integer but `at` is an int64 in MongoDB. */
+/** A stored entry. Every integer except `at` is an int64 in MongoDB. */
 export interface EntryDocument extends Omit<LedgerEntry, 'id' | 'endUser'> {
-  /** `<account>/<seq>`: two writers cannot both have the next place. */
+  /** The id `<account>/<seq>`, so that two writers cannot claim the same place. */
   readonly _id: string;
-  /** Of the entry before; of the first one: 64 zeros. */
+  /** The previous entry's hash, or 64 zeros for the first entry. */
   readonly prev_hash: string;
-  /** With `upstream`: the day of `at` in UTC, `2026-01-31`. */
+  /** The UTC day of `at`, as in `2026-01-31`. Set together with `upstream`. */
   readonly ended_on?: string;
 }
 
@@ -93,16 +95,15 @@ export function toEntry(document: EntryDocument, { read }: Pick<EndUserNames, 'r
 
 type Undefinable<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | undefined };
 
-/** What the entries of a task take over from its hold. */
+/** Returns the fields that a task's entries inherit from its hold. */
 export function attributionOf({ key_id, model, end_user, day }: Undefinable<Attribution>): Attribution {
   return defined({ key_id, model, end_user, day });
 }
 
 /**
- * Settle and release share one key, so that the unique index lets a task be closed once, whichever comes first. Hold
- * and void share one, so that a hold that was abandoned can never be taken, however late its write arrives.
- * A task is refunded once, in part or in full.
- * Accounts and tasks contain no colon: no two operations write the same key.
+ * Settle and release share a key, so the unique index ensures that a task is closed only once. Hold and void share a
+ * key, so an abandoned hold can never be taken, however late its write arrives. A task can be refunded once, partly or
+ * fully. Neither account nor task names contain a colon, so no two operations produce the same key.
  */
 export const keys = {
   hold: (task: string) => `${task}:hold`,
@@ -112,7 +113,7 @@ export const keys = {
   credit: (account: string, reference: string) => `credit:${account}:${reference}`,
 };
 
-/** How its payer named a credit or a correction; of other entries undefined. */
+/** Returns the payer's reference for a credit or correction. Undefined for other entries. */
 export function referenceOf({
   kind,
   account,
@@ -122,7 +123,7 @@ export function referenceOf({
   return isNamed ? key.slice(keys.credit(account, '').length) : undefined;
 }
 
-/** What the next entry builds on: the balances and the hash of the last one. */
+/** The basis of the next entry: the last entry's balances and hash. */
 export interface Head {
   readonly seq: bigint;
   readonly available: Micros;
@@ -141,7 +142,7 @@ export interface Draft extends Attribution {
   readonly kind: EntryKind;
   readonly task?: string;
   readonly amount: Micros;
-  /** By how much the balances change. */
+  /** The changes to the balances. */
   readonly available: Micros;
   readonly held: Micros;
   readonly excess?: Micros;
@@ -152,14 +153,14 @@ export interface Draft extends Attribution {
 
 const int64Max = 2n ** 63n - 1n;
 
-/** What an entry's place in the chain needs beside the head. */
+/** Everything except the head that an entry needs to join the chain. */
 export interface Seal {
-  /** Unix milliseconds. */
+  /** The time in Unix milliseconds. */
   readonly at: number;
   readonly hash: EntryHash;
 }
 
-/** The entry that follows `head`. Throws RangeError when a balance or a sum leaves int64. */
+/** Creates the entry that follows `head`. Throws RangeError if a balance or a sum exceeds int64. */
 export function chainEntry(head: Head, draft: Draft, { at, hash }: Seal): EntryDocument {
   const seq = head.seq + 1n;
   const available = head.available + draft.available;
@@ -167,7 +168,7 @@ export function chainEntry(head: Head, draft: Draft, { at, hash }: Seal): EntryD
   const windows = draft.spent?.flatMap(({ today, month, total }) => [today, month, total]) ?? [];
   const sums = windows.flatMap(({ used, held: open }) => [used, open]);
   for (const value of [available, held, draft.amount, ...sums]) {
-    if (value > int64Max || value < -int64Max) throw new RangeError(`account ${draft.account} leaves int64`);
+    if (value > int64Max || value < -int64Max) throw new RangeError(`account ${draft.account} exceeds int64`);
   }
   const entry = {
     ...draft,
@@ -186,13 +187,12 @@ export function entryId(account: string, seq: bigint): string {
   return `${account}/${seq}`;
 }
 
-/** 64 hexadecimal digits. */
+/** Returns the hash as 64 hexadecimal digits. */
 export type EntryHash = (entry: Omit<EntryDocument, 'hash'>) => string;
 
 /**
- * HMAC-SHA-256 over every field that is stored, by name: whoever can write to MongoDB, and has no key, cannot make an
- * entry, change a field of one or add a field to it. The key derives from the root of the database, so that it outlives
- * each SECRETS_KEY.
+ * Hashes every stored field by name, with HMAC-SHA-256. Creating an entry or altering its fields takes the key as well
+ * as write access to MongoDB. The key is derived from the database's root key, so it outlives every SECRETS_KEY.
  */
 export function createEntryHash(key: Uint8Array): EntryHash {
   const secret = createSecretKey(key);

@@ -13,7 +13,7 @@ interface Found {
   readonly cost: number | bigint;
 }
 
-/** Sums charges, refunds and upstream costs within one UTC day. Needs one query, on the index `ended_on`. */
+/** Sums up a UTC day's charges, refunds and upstream costs, with a single query on the index `ended_on`. */
 export async function readLedgerFlows(
   collection: Pick<LedgerCollection, 'aggregate'>,
   { from, before, stepMs }: FlowsAsked,

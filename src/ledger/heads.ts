@@ -6,45 +6,48 @@ import type { EntryDocument, Head } from './entry.ts';
 import { nothingSpent } from './spent.ts';
 import type { Spent, SpentBook } from './spent.ts';
 
-/** How far behind a head is brought up to date by `_id`; further behind, the index is quicker. */
+/** The maximum lag of a head updated by `_id`, in entries. Beyond that, the index is faster. */
 const successorsMax = 16;
-/** Of all accounts together. */
+/** The maximum number of scopes across all accounts. */
 const scopesMax = 50_000;
 
 export interface Heads {
-  /** The head seen last, which may be behind; of an account not seen yet, the head by the index. See `contest`. */
+  /**
+   * Returns the last head seen, which may be outdated. Reads the head from the index if the account has not been seen
+   * before. See `contest`.
+   */
   get(account: string): Promise<Head>;
-  /** What `get` gave last, if it is remembered. */
+  /** Returns the head that `get` would return, if it is still in memory. */
   seen(account: string): Head | undefined;
-  /** The head as it is now. */
+  /** Reads the current head. */
   refresh(account: string): Promise<Head>;
-  /** What these scopes have spent as of a head that one of the two above gave: from memory, or one query for each. */
+  /**
+   * Returns these scopes' spending as of a head that `get` or `refresh` returned, from memory or with one query per
+   * scope.
+   */
   spent(account: string, head: Head, scopes: ReadonlySet<string>): Promise<SpentBook>;
-  /** Only for what is written with majority, in order. Older entries change nothing. */
+  /** Records entries in order. Pass only majority-committed entries. Older entries have no effect. */
   follow(account: string, entries: readonly EntryDocument[]): void;
   /**
-   * An entry of another process was first: `get` looks for newer ones until it finds none. Such a look costs one read; a
-   * head that is behind costs a write in vain and two reads.
+   * Call this after losing a race to another process. `get` then looks for newer entries until it finds none. Each
+   * check costs one read, whereas an outdated head would cost a failed write and two reads.
    */
   contest(account: string): void;
 }
 
 interface Followed {
   readonly head: Head;
-  /** Every entry after this one, up to the head, was seen. */
+  /** The seq after which every entry up to the head has been seen. */
   readonly since: bigint;
 }
 
 interface Sums {
   readonly spent: Spent;
-  /** The head they were true for; true still if every entry after it was seen. */
+  /** The head as of which the sums were correct. They still are if every later entry has been seen. */
   readonly asOf: bigint;
 }
 
-/**
- * The last head of each account, at most `headsMax` of them, and what its scopes have spent; the one not used for longest
- * is dropped.
- */
+/** Caches the last head and the scopes' sums for at most `headsMax` accounts. Drops the least recently used ones. */
 export function createHeads(collection: LedgerCollection, headsMax: number): Heads {
   const heads = new LRUCache<string, Followed>({ max: headsMax });
   const sums = new LRUCache<string, Sums>({ max: scopesMax });
@@ -57,7 +60,7 @@ export function createHeads(collection: LedgerCollection, headsMax: number): Hea
       const { seq, available, held, hash, at } = entry;
       if (seen !== undefined && seq <= seen.head.seq) continue;
       const since = seen !== undefined && seq === seen.head.seq + 1n ? seen.since : seq;
-      // Only the head's own fields: the map must not keep whole entries alive.
+      // Copy only the head's fields, so that the map does not keep entire entries in memory.
       seen = { head: { seq, available, held, hash, at }, since };
       for (const spent of entry.spent ?? []) sums.set(sumsKey(account, spent.scope), { spent, asOf: seq });
     }
@@ -88,7 +91,7 @@ export function createHeads(collection: LedgerCollection, headsMax: number): Hea
     if (known !== undefined && followed !== undefined && known.asOf >= followed.since) return known.spent;
     const found = await findSpent(collection, account, { scope, upTo: head.seq });
     const spent = found ?? nothingSpent(scope);
-    // Entries that arrived during the read may have changed them.
+    // Entries that arrived during the read may have changed the sums.
     if (heads.get(account)?.head.seq === head.seq) sums.set(key, { spent, asOf: head.seq });
     return spent;
   }

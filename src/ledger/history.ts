@@ -19,28 +19,28 @@ import { openStatement } from './statement.ts';
 import type { Period, Statement } from './statement.ts';
 import { readUsage } from './usage.ts';
 
-/** What is read of accounts' entries: everything by `_id`, but usage and margin, which have indexes of their own. */
+/** Reads accounts' entries. Uses `_id`, except for usage and margin, which have their own indexes. */
 export interface History {
-  /** In order, oldest first. */
+  /** Returns a page of entries, oldest first. */
   entries(account: string, page: EntriesPage): Promise<LedgerEntry[]>;
-  /** What was used after each entry of such a page, one item per entry. */
+  /** Returns the amounts spent as of each entry of such a page. */
   spendings(account: string, page: EntriesPage): Promise<(Spending & { readonly seq: bigint })[]>;
-  /** What the balance was at a time (Unix milliseconds): after the last entry that was written before it. */
+  /** Returns the balance after the last entry before this time (Unix milliseconds). */
   balanceBefore(account: string, time: number): Promise<Balance>;
-  /** What happened in a period, as the ledger is now. */
+  /** Returns the movements in a period, according to the ledger's current entries. */
   statement(account: string, period: Period): Promise<Statement>;
-  /** What was written before counts; read as the rows are taken. Throws TooManyGroupsError. */
+  /** Covers entries written before this call. Rows are read as they are consumed. Throws TooManyGroupsError. */
   usage(asked: UsageAsked): AsyncIterable<UsageRow>;
-  /** Names of images that were answered at once and charged. */
+  /** Yields the names of charged images that were returned synchronously. */
   settledImages(asked: SettledImagesAsked): AsyncIterable<string>;
-  /** What has ended before counts. Throws TooManyGroupsError. */
+  /** Covers tasks that ended before this call. Throws TooManyGroupsError. */
   margin(asked: MarginAsked): AsyncIterable<MarginRow>;
 }
 
 interface EntriesPage {
-  /** The page begins after this `seq`. */
+  /** The `seq` after which the page begins. */
   readonly after?: bigint;
-  /** 1 to 1,000. */
+  /** The maximum number of entries, 1 to 1,000. */
   readonly limit: number;
 }
 

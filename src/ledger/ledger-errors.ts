@@ -1,4 +1,4 @@
-/** MongoDB did not answer, or not in time. Whether the entry exists is not known: repeat the same call. */
+/** MongoDB did not respond in time, if at all. The entry may or may not exist, so repeat the same call. */
 export class LedgerUnavailableError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause });
@@ -6,7 +6,10 @@ export class LedgerUnavailableError extends Error {
   }
 }
 
-/** The call contradicts what the ledger says (settling what was never held): a bug of ours, nothing was written. */
+/**
+ * The call contradicts the ledger, for example by settling something that was never held. This is a bug in our own
+ * code. Nothing was written.
+ */
 export class LedgerIntegrityError extends Error {
   constructor(message: string) {
     super(message);
@@ -15,8 +18,7 @@ export class LedgerIntegrityError extends Error {
 }
 
 /**
- * The clock of the database has jumped. Nothing is dated by it until the jump is over or an operator has accepted the
- * new time.
+ * The database's clock has jumped. Nothing can be dated until the jump is reversed or an operator accepts the new time.
  */
 export class LedgerClockError extends LedgerUnavailableError {
   constructor() {

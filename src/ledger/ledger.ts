@@ -43,69 +43,71 @@ import type {
 import type { Outcome } from './plan.ts';
 
 export interface LedgerDeps {
-  /** `ledgerCollection(db)`; its indexes are made by `ensureLedgerIndexes(db)`. */
+  /** The collection from `ledgerCollection(db)`. `ensureLedgerIndexes(db)` creates its indexes. */
   readonly collection: LedgerCollection;
-  /** The key from `deriveKey('ledger')`, for the hashes of entries and the pseudonyms of end users. */
+  /** The key from `deriveKey('ledger')` for entry hashes and end users' pseudonyms. */
   readonly key: Uint8Array;
-  /** Unix milliseconds, for the entries' `at`. */
+  /** The clock for the entries' `at`, in Unix milliseconds. */
   readonly now: () => number;
-  /** Accounts whose head is remembered. */
+  /** The maximum number of accounts whose heads are cached. */
   readonly headsMax?: number;
-  /** Called after this process's entries, with the lowest and the last balance of each batch. */
+  /** Called after this process appends entries, with each batch's lowest and last balance. */
   readonly onBalance?: (account: string, after: Pick<LedgerEntry, 'available' | 'seq'>) => void;
   readonly meter?: LedgerMeter;
-  /** False: `now` is not to be trusted, and operations reject with LedgerClockError. */
+  /** Returns false if `now` cannot be trusted. Operations then reject with LedgerClockError. */
   readonly isTimeRight?: () => boolean;
-  /** Where other processes append, too: `createTurnLines(db, now)`. */
+  /** The processes waiting to append: `createTurnLines(db, now)`. Required if other processes append as well. */
   readonly lines?: TurnLines;
 }
 
 export interface Ledger extends History {
   /**
-   * Sets money aside; refused when `available - amount` would fall below `-overdraftLimit`, when it does not fit into what
-   * a cap has left, and when no entry may hold the amount.
+   * Sets money aside. Refused if `available - amount` would fall below `-overdraftLimit`, or if the amount exceeds what
+   * a cap has left or an entry can store.
    */
   hold(request: HoldRequest): Promise<HoldResult>;
   /**
-   * Charges a task that succeeded. What exceeds the hold becomes a `charge_extra`, below zero if it must. `no_hold`:
-   * nothing is held for it, or its hold was voided, and nothing is charged.
+   * Charges a task that succeeded. Any excess over the hold becomes a `charge_extra`, which may make the balance
+   * negative. `no_hold`: the task has no hold or its hold was voided, so nothing is charged.
    */
   settle(request: SettleRequest): Promise<ReleaseResult>;
-  /** Gives a task's hold back. `no_hold`: nothing was ever held for it, and nothing is written. */
+  /** Releases a task's hold. `no_hold`: the task never had a hold, and nothing is written. */
   release(request: ReleaseRequest): Promise<ReleaseResult>;
   /**
-   * Abandons a hold that may or may not have been taken: releases it, or takes its place, so that a try that is still
-   * in flight is refused. Whatever it answers, nothing is held for the task from then on.
+   * Abandons a hold that may or may not have been taken: releases it or takes its place, so that a hold still in flight
+   * is refused. Afterwards, nothing is held for the task unless the result is `held`.
    */
   void(request: VoidRequest): Promise<VoidResult>;
   /**
-   * Gives back what a task was charged, or a part of it, once. A replay returns the entry of the first call, whatever
-   * amount that had.
+   * Refunds all or part of a task's charge, once. A replay returns the first call's entry, even if the amounts differ.
    */
   refund(request: RefundRequest): Promise<RefundResult>;
   /**
-   * A replay returns the entry of the first call, whatever amount that had. Refused when the account would have more
-   * than `amountMax`, or owe more.
+   * A replay returns the first call's entry, even if the amounts differ. Refused if the account's balance or debt would
+   * exceed `amountMax`.
    */
   credit(request: CreditRequest): Promise<CreditResult>;
-  /** One read: by `_id` where the head is known, otherwise by the index. */
+  /** Returns the balance with a single read: by `_id` if the head is known, or else by the index. */
   balance(account: string): Promise<Balance>;
-  /** What a key, the key with a model, or an end user has used: those of the three that are named. One read, or none. */
+  /**
+   * Returns the spending of the key, the key with a model, and the end user, as far as `by` specifies them. At most one
+   * read.
+   */
   uses(account: string, by: Partial<Spender>): Promise<ReadonlyMap<CapScope, SpentUse>>;
-  /** At most four: hold, settle or release, charge_extra, refund. By the unique index on `key`. */
+  /** Returns at most four entries: hold, settle or release, charge_extra, refund. Uses the unique index on `key`. */
   entriesOfTask(task: string): Promise<LedgerEntry[]>;
-  /** Of all accounts, what is held and neither settled nor released, or settled but in part, by the names of tasks. */
+  /** Returns any account's holds that are not closed or whose charge is incomplete, within a range of task names. */
   openHoldsBetween(range: HoldRange): Promise<OpenHold[]>;
 }
 
 interface AppendResult {
   readonly entry: LedgerEntry;
-  /** It existed before this call. */
+  /** Whether the entry existed before this call. */
   readonly replayed: boolean;
 }
 
 export type HoldResult =
-  /** `cap`: of the request's caps the one that has least left after it. */
+  /** `cap`: the applicable cap with the least left afterwards. */
   | (AppendResult & { readonly ok: true; readonly cap?: CapState })
   | { readonly ok: false; readonly refused: 'capped'; readonly cap: CapState }
   | { readonly ok: false; readonly refused: 'insufficient_balance'; readonly available: Micros }
@@ -119,24 +121,27 @@ export type RefundResult =
   | (AppendResult & { readonly ok: true })
   /** Nothing was charged to this account for the task. */
   | { readonly ok: false; readonly refused: 'not_settled' }
-  /** `charged`: in sum. */
+  /** `charged`: the total charge. */
   | { readonly ok: false; readonly refused: 'above_charge'; readonly charged: Micros };
 
 export interface CloseResult extends AppendResult {
-  /** How the task is closed now; the first call decided it. */
+  /** How the first call closed the task. */
   readonly closed: 'settled' | 'released';
-  /** What the task costs in all, a charge beyond the hold included; 0 when released. */
+  /** The task's total charge, including any amount beyond the hold. 0 if released. */
   readonly charged: Micros;
-  /** It was closed the other way before: a settle found a release, or the other way round. */
+  /** Whether the task had already been closed the other way: a settle found a release, or vice versa. */
   readonly contradicts: boolean;
 }
 
-/** `voided`: nothing was held, and nothing can be. `settled`: the task was paid before, and stays so. */
+/**
+ * `voided`: nothing was held, and no hold can follow. `settled`: the task had already been charged and stays charged.
+ * `held`: the task has a hold, which was left as it is (`unlessHeld`).
+ */
 interface VoidResult {
-  readonly closed: 'voided' | 'released' | 'settled';
-  /** What the task costs in all, a charge beyond the hold included. */
+  readonly closed: 'voided' | 'released' | 'settled' | 'held';
+  /** The task's total charge, including any amount beyond the hold. */
   readonly charged: Micros;
-  /** Of the entry that closes the hold. */
+  /** The cost recorded in the hold's closing entry. */
   readonly upstream?: UpstreamCost;
 }
 
@@ -145,16 +150,22 @@ type ReleaseResult = CloseResult | { readonly closed: 'no_hold' };
 export interface Balance {
   readonly available: Micros;
   readonly held: Micros;
-  /** Of the last entry; 0 for an account without any. */
+  /** The last entry's seq. 0 if the account has none. */
   readonly seq: bigint;
 }
+
+const closedBy: { readonly [Kind in LedgerEntry['kind']]?: VoidResult['closed'] } = {
+  void: 'voided',
+  settle: 'settled',
+  hold: 'held',
+};
 
 const headsMaxDefault = 10_000;
 
 /**
- * The accounts' money. Every operation is one entry (a settle beyond its hold: two), appended by one insert, and may
- * be repeated without end: it happens once. An operation rejects with LedgerUnavailableError while MongoDB does not
- * answer, with LedgerIntegrityError when it contradicts the ledger, with RangeError when its input is out of bounds.
+ * The accounts' money. Every operation is a single insert of one entry, or of two if a settle exceeds its hold.
+ * Operations are idempotent. They reject with LedgerUnavailableError while MongoDB is unavailable, with
+ * LedgerIntegrityError if they contradict the ledger, and with RangeError if their input is out of bounds.
  */
 export function createLedger(deps: LedgerDeps): Ledger {
   const { collection } = deps;
@@ -194,7 +205,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     async void(request) {
       const outcome = await appender.submit(voidOperation(request));
       const { entry } = expectDone(outcome, `void of ${request.task}`, request.account);
-      const closed = entry.kind === 'void' ? 'voided' : entry.kind === 'settle' ? 'settled' : 'released';
+      const closed = closedBy[entry.kind] ?? 'released';
       return { closed, charged: closedAt(entry), ...defined({ upstream: entry.upstream }) };
     },
 

@@ -7,9 +7,12 @@ import { TooManyGroupsError } from '../money/usage.ts';
 import type { LedgerCollection } from './collection.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 
-/** Less than the socket timeout: the server ends the query itself. */
+/** The maximum read time. Shorter than the socket timeout, so that the server ends the query first. */
 const readMsMax = 25_000;
-/** Kept until all are known, since the lowest margin comes first: some megabytes. */
+/**
+ * Limits memory to a few megabytes. Every group is kept until the last one is known, because the lowest margin comes
+ * first.
+ */
 const groupsMax = 20_000;
 
 const fields: Readonly<Record<MarginDimension, string>> = {
@@ -36,8 +39,8 @@ interface Found {
 }
 
 /**
- * Sums of what ended, a query for each day, by the index on `ended_on`; days in order, and the lowest margin first. Throws
- * TooManyGroupsError.
+ * Sums up the tasks that ended, with one query per day on the index `ended_on`. Rows are ordered by day, then by
+ * margin, lowest first. Throws TooManyGroupsError.
  */
 export async function* readMargin(
   { collection, endUsers }: MarginDeps,
@@ -83,7 +86,7 @@ function pipelineOf(day: string, by: readonly MarginDimension[]): Document[] {
 function rowOf({ _id: names, tasks, unknown, ...sums }: Found, { read }: EndUserNames): MarginRow {
   const sum = (name: keyof typeof sums): bigint => {
     const amount = sums[name];
-    if (typeof amount !== 'bigint') throw new LedgerIntegrityError(`the sum of ${name} leaves int64`);
+    if (typeof amount !== 'bigint') throw new LedgerIntegrityError(`the sum of ${name} exceeds int64`);
     return amount;
   };
   const of = Object.fromEntries(

@@ -6,24 +6,24 @@ import type { EntryDocument } from './entry.ts';
 export interface OpenHold {
   readonly account: string;
   readonly task: string;
-  /** What is held, or owed. */
+  /** The amount held or still owed. */
   readonly amount: Micros;
-  /** Unix milliseconds. */
+  /** The time in Unix milliseconds. */
   readonly at: number;
 }
 
 const readTimeoutMs = 60_000;
 
 export interface HoldRange {
-  /** Tasks from this name on, and before that one. */
+  /** The first task name in the range, inclusive. `before` is exclusive. */
   readonly from: string;
   readonly before: string;
   readonly limit: number;
 }
 
 /**
- * The first tasks whose names lie in a range and that have an open hold, or owe a part of their charge, in the order of
- * their names: by the unique index on `key`.
+ * Returns the first tasks in a range of names that have an open hold or owe part of their charge, ordered by name. Uses
+ * the unique index on `key`.
  */
 export async function findOpenHoldsBetween(
   collection: LedgerCollection,
@@ -49,7 +49,10 @@ export async function findOpenHoldsBetween(
 
 type Entry = Pick<EntryDocument, 'key' | 'kind' | 'task' | 'account' | 'amount' | 'excess' | 'at'>;
 
-/** A task's entries lie together, by their names: what was charged beyond the hold, the close, the hold. */
+/**
+ * Returns a function that takes entries ordered by name and returns open holds. A task's entries are adjacent: first
+ * the charge beyond the hold, then the close, then the hold.
+ */
 function createOpenOf(): (entry: Entry) => OpenHold | undefined {
   let closed: string | undefined;
   let charged: string | undefined;

@@ -6,7 +6,7 @@ import type { Spender } from '../access/spender.ts';
 import type { UpstreamCost } from '../task/cost.ts';
 import type { LedgerEntry } from './entry.ts';
 
-/** What a close takes from its hold. */
+/** The fields that a close copies from its hold. */
 export type HoldFacts = Pick<
   LedgerEntry,
   'key' | 'kind' | 'account' | 'amount' | 'key_id' | 'model' | 'end_user' | 'day'
@@ -14,17 +14,17 @@ export type HoldFacts = Pick<
 
 export interface HoldRequest {
   readonly account: string;
-  /** Task id, or the like of a synchronous image. */
+  /** The id of a task or of a synchronous image. */
   readonly task: string;
   readonly by: Spender;
   readonly amount: Micros;
-  /** JSON of the PriceBasis. */
+  /** The PriceBasis as JSON. */
   readonly basis: string;
-  /** How far below zero holds may take `available`; not negative. */
+  /** The maximum amount by which holds may take `available` below zero. Not negative. */
   readonly overdraftLimit: Micros;
 }
 
-/** What the entry says of the operator's side; absent: nothing is known of it. */
+/** The operator's cost, for the entry. Undefined if nothing is known about it. */
 interface Costed {
   readonly upstream?: UpstreamCost;
 }
@@ -32,24 +32,24 @@ interface Costed {
 export interface SettleRequest extends Costed {
   readonly account: string;
   readonly task: string;
-  /** The hold's amount; anything else is an error. */
+  /** The amount of the hold. Any other amount is an error. */
   readonly held: Micros;
   /** The final charge, which may exceed the hold. */
   readonly amount: Micros;
-  /** JSON of how the charge came about. */
+  /** The charge calculation as JSON. */
   readonly basis?: string;
   readonly note?: string;
-  /** What `hold` gave: spares reading it again. */
+  /** The result of `hold`. Saves a second read. */
   readonly hold?: HoldFacts;
 }
 
 export interface ReleaseRequest extends Costed {
   readonly account: string;
   readonly task: string;
-  /** The hold's amount; anything else is an error. */
+  /** The amount of the hold. Any other amount is an error. */
   readonly held: Micros;
   readonly note?: string;
-  /** What `hold` gave: spares reading it again. */
+  /** The result of `hold`. Saves a second read. */
   readonly hold?: HoldFacts;
 }
 
@@ -57,22 +57,24 @@ export interface VoidRequest extends Costed {
   readonly account: string;
   readonly task: string;
   readonly note?: string;
+  /** Set to leave an existing hold unchanged. */
+  readonly unlessHeld?: true;
 }
 
 export interface RefundRequest extends Costed {
   readonly account: string;
-  /** A task that was settled. */
+  /** The task, which must be settled. */
   readonly task: string;
-  /** Positive. */
+  /** The amount, which must be positive. */
   readonly amount: Micros;
   readonly note?: string;
 }
 
 export interface CreditRequest {
   readonly account: string;
-  /** Not zero; a negative amount is a correction and may take `available` below zero. */
+  /** The amount, which must not be zero. A negative amount is a correction, which may take `available` below zero. */
   readonly amount: Micros;
-  /** Names the payment: the same reference is the same credit. */
+  /** The payment's reference. Credits with the same reference are the same credit. */
   readonly reference: string;
   readonly note?: string;
 }
@@ -83,7 +85,7 @@ export type ReleaseOperation = ReleaseRequest & { readonly kind: 'release' };
 export type VoidOperation = VoidRequest & { readonly kind: 'void' };
 export type RefundOperation = RefundRequest & { readonly kind: 'refund' };
 export type CreditOperation = CreditRequest & { readonly kind: 'credit' };
-/** What the ledger is asked to do, checked and bounded. */
+/** A validated request to the ledger. */
 export type Operation =
   | HoldOperation
   | SettleOperation
@@ -92,14 +94,17 @@ export type Operation =
   | RefundOperation
   | CreditOperation;
 
-/** A slash would blur `_id`, a colon would blur `key`. */
+/** A slash would make `_id` ambiguous, and a colon would make `key` ambiguous. */
 const namePattern = /^[A-Za-z0-9._-]{1,128}$/;
 const referenceCharactersMax = 256;
-/** A reason of 500, and who gave it. */
+/** The maximum length of a note: enough for a 500-character reason and its author's name. */
 const noteCharactersMax = 600;
 const basisBytesMax = 64 * 1024;
 
-/** Throws RangeError on what no ledger may hold; so do the five below. An amount that is too large is refused instead. */
+/**
+ * Validates a hold. Like the five functions below, throws RangeError for values that no ledger can store. An excessive
+ * amount is refused instead.
+ */
 export function holdOperation(request: HoldRequest): HoldOperation {
   const { amount } = request;
   if (amount < 0n) throw new RangeError('a hold must not be negative');
@@ -145,12 +150,13 @@ export function voidOperation(request: VoidRequest): VoidOperation {
     kind: 'void',
     account: checkAccount(request.account),
     task: checkTask(request.task),
+    ...defined({ unlessHeld: request.unlessHeld }),
     ...costed(request),
     ...cutNote(request.note),
   };
 }
 
-/** However large the amount is: the charge, which the ledger knows, bounds it. */
+/** Validates a refund. The amount needs no limit here because the ledger compares it with the charge. */
 export function refundOperation(request: RefundRequest): RefundOperation {
   const { amount } = request;
   if (amount <= 0n) throw new RangeError('a refund must be positive');
@@ -178,17 +184,18 @@ export function creditOperation(request: CreditRequest): CreditOperation {
 }
 
 export function checkAccount(account: string): string {
-  if (!namePattern.test(account)) throw new RangeError('an account is 1-128 of A-Z a-z 0-9 . _ -');
+  if (!namePattern.test(account)) throw new RangeError('an account must be 1 to 128 of A-Z a-z 0-9 . _ -');
   return account;
 }
 
 function checkTask(task: string): string {
-  if (!namePattern.test(task)) throw new RangeError('a task is 1-128 of A-Z a-z 0-9 . _ -');
+  if (!namePattern.test(task)) throw new RangeError('a task must be 1 to 128 of A-Z a-z 0-9 . _ -');
   return task;
 }
 
 function checkAmount(amount: Micros): Micros {
-  if (amount < 0n || amount > amountMax) throw new RangeError(`an amount is 0 to ${amountMax} micro-units`);
+  if (amount < 0n || amount > amountMax)
+    throw new RangeError(`an amount must be from 0 to ${amountMax} micro-units`);
   return amount;
 }
 
@@ -213,12 +220,15 @@ function costed({ upstream }: Costed): Costed {
   return { upstream };
 }
 
-/** For humans; truncated, because a long note must not keep a task from being settled. */
+/** Truncates a note, so that a long one does not prevent a task from being settled. */
 function cutNote(note: string | undefined): { note?: string } {
   return note === undefined ? {} : { note: wellFormed(note.slice(0, noteCharactersMax)) };
 }
 
-/** MongoDB stores UTF-8: half a surrogate pair would be read back as another character and break the entry's hash. */
+/**
+ * Replaces lone surrogates. MongoDB stores UTF-8 and would return a different character, which would break the entry's
+ * hash.
+ */
 function wellFormed(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8');
 }

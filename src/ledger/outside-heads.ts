@@ -6,38 +6,37 @@ import { createChunks } from './verify-reading.ts';
 import type { Pace } from './verify-reading.ts';
 
 /**
- * A place outside MongoDB that keeps the signed heads of each day. People who can change the ledger should have no
- * access to it.
+ * A place outside MongoDB that stores each day's signed heads. Anyone who can change the ledger should not have access
+ * to it.
  */
 export interface HeadsPlace {
-  /** Never replaces the heads that the place already has for the day. */
+  /** Writes the day's heads. Never replaces existing ones. */
   write(day: string, heads: AsyncIterable<Uint8Array>): Promise<void>;
-  /** Returns undefined if the place has no heads of the day. The method is absent if the place cannot be read. */
+  /** Returns undefined if the day has no heads. The method is missing if the place cannot be read. */
   readonly read?: (day: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   close(): void;
 }
 
-/** Returns undefined if no place is configured. */
-export type OpenHeadsPlace = () => HeadsPlace | undefined;
+/** Opens the place. Returns undefined if none is configured. */
+export type OpenHeadsPlace = () => Promise<HeadsPlace | undefined>;
 
-/** Which exported heads were compared with the ledger. */
+/** The exported heads that were compared with the ledger. */
 export interface OutsideHeads {
-  /** Days whose heads were found and compared. */
+  /** The number of days whose heads were found and compared. */
   readonly days: number;
   readonly heads: number;
-  /** Days whose heads could not be read, newest first. */
+  /** The days whose heads could not be read, newest first. */
   readonly notCompared: readonly string[];
-  /** The newest of these days. */
+  /** The most recent compared day. */
   readonly newest?: string;
 }
 
-/** The number of days that a verification reads. For older files there is `ledger verify --heads`. */
+/** The number of days that a verification reads. Use `ledger verify --heads` for older files. */
 export const daysCompared = 31;
-/** A place that failed so often is not asked for further days. */
+/** The number of failures after which no further days are read. */
 const failuresMax = 3;
-/** Characters. */
 const lineMax = 64 * 1024;
-/** Bounds the memory to some megabytes. */
+/** Limits memory to a few megabytes. */
 const seenMax = 10_000;
 
 interface ExportDeps {
@@ -46,12 +45,12 @@ interface ExportDeps {
   readonly now: () => number;
 }
 
-/** Exports the newest head of each account. Each process does so once a day. */
+/** Exports each account's newest head, once a day per process. */
 export function dailyExport({ anchors, openPlace, now }: ExportDeps): () => Promise<number> {
   let lastDay: string | undefined;
   return async () => {
     const day = utcDay(now());
-    const place = day === lastDay ? undefined : openPlace();
+    const place = day === lastDay ? undefined : await openPlace();
     if (place === undefined) return 0;
     let count = 0;
     try {
@@ -87,7 +86,10 @@ interface CompareDeps {
   readonly pace?: Pace | undefined;
 }
 
-/** Compares the ledger with the heads of the last days, as they are read. Undefined: the place cannot be read back. */
+/**
+ * Compares the ledger with the heads exported in recent days, streaming them. Returns undefined if they cannot be read
+ * back.
+ */
 export async function compareOutside(deps: CompareDeps): Promise<OutsideHeads | undefined> {
   const { place, now } = deps;
   const { read } = place;
@@ -98,7 +100,7 @@ export async function compareOutside(deps: CompareDeps): Promise<OutsideHeads | 
   for (let ago = 0; ago < daysCompared; ago += 1) {
     const day = utcDay(now() - ago * dayMs);
     try {
-      // Each attempt may last for as long as the timeouts of the place.
+      // Each attempt may take as long as the place's timeouts allow.
       const file = notCompared.length < failuresMax ? await openFile(read, day) : 'unread';
       if (file === 'unread') notCompared.push(day);
       else if (file !== undefined) {
@@ -115,7 +117,7 @@ export async function compareOutside(deps: CompareDeps): Promise<OutsideHeads | 
   return { days: compared.length, heads, notCompared, ...(newest === undefined ? {} : { newest }) };
 }
 
-/** The place failed, which says nothing about the ledger. */
+/** The place could not be read, which does not imply anything about the ledger. */
 class UnreadError extends Error {}
 
 async function openFile(
@@ -134,13 +136,13 @@ async function* piecesOf(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   try {
     yield* file;
   } catch (cause) {
-    throw new UnreadError('a file of heads cannot be read to its end', { cause });
+    throw new UnreadError('a file of heads cannot be read completely', { cause });
   }
 }
 
 function createHeadChecks({ anchors, onFault, signal, pace }: CompareDeps) {
   let count = 0;
-  // A head that did not change stands in the files of many days. What does not fit here is checked once for each of them.
+  // An unchanged head appears in many days' files. Heads that do not fit into this set are checked once per day.
   const seen = new Set<string>();
   const chunks = createChunks<AnchoredHead>(async (heads) => {
     signal?.throwIfAborted();
@@ -170,7 +172,7 @@ function createHeadChecks({ anchors, onFault, signal, pace }: CompareDeps) {
   };
 }
 
-/** Skips empty lines. Splits lines that are longer than any head. */
+/** Yields the lines. Skips empty ones and splits those too long for a head. */
 async function* fileLines(file: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -194,7 +196,7 @@ const headSchema = z.object({
   signature: z.string(),
 });
 
-/** Returns undefined if the line is not a head. */
+/** Parses a head. Returns undefined if the line does not contain one. */
 function headIn(line: string): AnchoredHead | undefined {
   const parsed = headSchema.safeParse(parseJson(line));
   if (!parsed.success) return undefined;

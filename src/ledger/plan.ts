@@ -31,35 +31,33 @@ import type {
 export type Outcome =
   | { readonly state: 'done'; readonly entry: EntryDocument; readonly replayed: boolean }
   | { readonly state: 'refused'; readonly available: Micros }
-  /** The hold does not fit into what this cap has left. */
+  /** The hold exceeds what this cap has left. */
   | { readonly state: 'capped'; readonly cap: CapState }
   | { readonly state: 'no_hold' }
-  /** The hold was abandoned, before it was taken or after: there is none, and never will be. */
+  /** The hold was abandoned, before or after it was taken. It does not exist and never will. */
   | { readonly state: 'voided' }
   /** Nothing was charged to the account for the task. */
   | { readonly state: 'not_settled' }
-  /** A refund of more than was charged. */
+  /** The refund exceeds the charge. */
   | { readonly state: 'above_charge'; readonly charged: Micros }
   | { readonly state: 'failed'; readonly error: unknown };
 
-/** Entries found by key, and those that this plan adds. */
+/** The entries found by key or added by this plan. */
 export type KnownEntries = ReadonlyMap<string, EntryDocument>;
 
 interface PlannedOperation {
   readonly outcome: Outcome;
-  /** The outcome holds once this many of the plan's entries are written. */
+  /** The number of the plan's entries that must be written for the outcome to be valid. */
   readonly entriesNeeded: number;
 }
 
 export interface Plan {
   readonly entries: readonly EntryDocument[];
-  /** One for each operation, in order. */
+  /** The planned operations, in the order of the given ones. */
   readonly operations: readonly PlannedOperation[];
 }
 
-/**
- * What must be known before an operation is planned for the first time; the unique index refuses what is done already.
- */
+/** Returns the keys to read before first planning an operation. The unique index refuses anything already done. */
 export function keysBeforeFirstTry(operation: Operation): string[] {
   switch (operation.kind) {
     case 'settle':
@@ -76,7 +74,7 @@ export function keysBeforeFirstTry(operation: Operation): string[] {
   }
 }
 
-/** What a repeat must look at: the operation may have been done already. */
+/** Returns the keys to read before a retry, because the operation may already have taken effect. */
 export function allKeys(operation: Operation): string[] {
   switch (operation.kind) {
     case 'hold':
@@ -97,11 +95,11 @@ export function allKeys(operation: Operation): string[] {
 export interface PlanStart extends Seal {
   readonly head: Head;
   readonly known: KnownEntries;
-  /** As of the head, at least those of `scopesOfBatch`. */
+  /** The sums as of the head, at least for the scopes in `scopesOfBatch`. */
   readonly spent: SpentBook;
 }
 
-/** The scopes that the entries of these operations may count in. */
+/** Returns the scopes that these operations' entries may belong to. */
 export function scopesOfBatch(operations: readonly Operation[], known: KnownEntries): ReadonlySet<string> {
   const scopes = operations.flatMap((operation) => {
     if (operation.kind === 'credit') return [];
@@ -113,13 +111,16 @@ export function scopesOfBatch(operations: readonly Operation[], known: KnownEntr
   return new Set(scopes.map(({ id }) => id));
 }
 
-/** Pure: the entries that the operations append after `head`, one operation seeing the effects of those before it. */
+/**
+ * Returns the entries that the operations append after `head`. Each operation sees the effects of the previous ones.
+ * Pure.
+ */
 export function planBatch(operations: readonly Operation[], start: PlanStart): Plan {
   const known = new Map(start.known);
   const spent = new Map(start.spent);
   const entries: EntryDocument[] = [];
   let head = start.head;
-  // A clock that is behind orders nothing differently: what an account had at a time is found by it.
+  // Times must not decrease even if a clock lags, because past balances are found by time.
   const seal = { ...start, at: Math.max(start.at, head.at) };
   const planned = operations.map((operation) => {
     try {
@@ -147,13 +148,14 @@ export function planBatch(operations: readonly Operation[], start: PlanStart): P
 
 function doneBy(added: readonly EntryDocument[]): Outcome {
   const [entry] = added;
-  if (entry === undefined) throw new LedgerIntegrityError('an operation without outcome must add an entry');
+  if (entry === undefined)
+    throw new LedgerIntegrityError('an operation without an outcome must add an entry');
   return { state: 'done', entry, replayed: false };
 }
 
 interface Step {
   readonly drafts: readonly Draft[];
-  /** Absent: the operation is done by its first draft. */
+  /** The operation's outcome. Undefined if the operation is done once its first draft is written. */
   readonly outcome?: Outcome;
 }
 
@@ -190,7 +192,7 @@ function planHold(operation: HoldOperation, { head, known, spent, at }: Books): 
     return { drafts: [], outcome: { state: 'voided' } };
   }
   if (existing !== undefined) return replay(operation, existing);
-  // What costs nothing is held whatever the account owes.
+  // Accept a hold of zero even from an account that owes money.
   const isTooMuch = amount > 0n && head.available - amount < -operation.overdraftLimit;
   if (amount > amountMax || isTooMuch) {
     return { drafts: [], outcome: { state: 'refused', available: head.available } };
@@ -234,23 +236,24 @@ function planClose(operation: SettleOperation | ReleaseOperation, known: KnownEn
   };
 }
 
-/** Releases the hold if there is one; otherwise takes its place, so that a hold that is still in flight is refused. */
+/** Takes the hold's place, so that a hold still in flight is refused. Releases an existing hold. */
 function planVoid(operation: VoidOperation, known: KnownEntries): Step {
   const { task } = operation;
   const existing = known.get(keys.close(task)) ?? known.get(keys.hold(task));
   if (existing === undefined) return { drafts: [voidDraft(operation)] };
   const done = replay(operation, existing);
-  return existing.kind === 'hold' ? { drafts: [releaseDraft(operation, existing)] } : done;
+  if (existing.kind !== 'hold' || operation.unlessHeld === true) return done;
+  return { drafts: [releaseDraft(operation, existing)] };
 }
 
-/** A settle was written and the server died before its second entry: whoever comes next completes it. */
+/** Returns a settle's second entry if the server died before writing it. The next operation completes it. */
 function missingExtra(close: EntryDocument, known: KnownEntries): Draft[] {
   const { task, excess } = close;
   if (task === undefined || excess === undefined || known.has(keys.chargeExtra(task))) return [];
   return [extraDraft({ ...close, task }, excess)];
 }
 
-/** Of the charge in sum, whether all of it has been written or not. */
+/** Plans a refund of the total charge, even if part of it has not been written yet. */
 function planRefund(operation: RefundOperation, known: KnownEntries): Step {
   const { account, task, amount } = operation;
   const close = known.get(keys.close(task));

@@ -4,25 +4,26 @@ import type { Db } from 'mongodb';
 import { durable, openCollection, repeatOnDuplicate } from '../store/mongo.ts';
 
 /**
- * Says up to when records of tasks may be missing that the ledger has entries of: they were removed on purpose. Raised
- * before the first of them is removed, and signed, so that whoever removes another one in MongoDB cannot say so too.
+ * Records the time before which task records may be missing although the ledger has their entries, because they were
+ * removed on purpose. A mark is raised before the first record is removed. It is signed, so that nobody can forge it to
+ * hide another record's removal in MongoDB.
  */
 export type RemovalMarks = ReturnType<typeof createRemovalMarks>;
 
 interface MarkDocument {
-  /** `tasks`, or `account/<id>`. */
+  /** The mark's name: `tasks` or `account/<id>`. */
   readonly _id: string;
-  /** Unix milliseconds: a task that was closed in the ledger before then may have no record. */
+  /** The time in Unix milliseconds. A task that the ledger closed earlier may have no record. */
   readonly before: number;
-  /** HMAC-SHA-256 of both, 64 hexadecimal digits. */
+  /** The HMAC-SHA-256 of both fields as 64 hexadecimal digits. */
   readonly signature: string;
 }
 
 const everything = 'tasks';
-/** The ledger may be written a little later than the record, by another process's clock. */
+/** How much later the ledger entry may be than the record, because another process's clock dates it. */
 const aheadMs = 3_600_000;
 
-/** `key`: that of the entries' hashes. */
+/** `key` is the entry hash key. */
 export function createRemovalMarks(db: Db, key: Uint8Array) {
   const marks = openCollection<MarkDocument>(db, 'removal_marks', durable);
   const secret = createSecretKey(key);
@@ -33,7 +34,7 @@ export function createRemovalMarks(db: Db, key: Uint8Array) {
       .digest('hex');
   }
 
-  /** Never lowered. */
+  /** Raises the mark. It is never lowered. */
   async function raise(mark: string, before: number): Promise<void> {
     const $set = { before, signature: signatureOf(mark, before) };
     await repeatOnDuplicate(async () => {
@@ -54,8 +55,8 @@ export function createRemovalMarks(db: Db, key: Uint8Array) {
     raiseForAccount: (account: string, before: number) => raise(accountMark(account), before + aheadMs),
 
     /**
-     * Unix milliseconds; 0: none of the account's records may be missing. A mark that is not ours, or that lies in the
-     * future, counts for nothing.
+     * Returns the time in Unix milliseconds, or 0 if none of the account's records may be missing. Ignores a mark with
+     * an invalid signature or a future time.
      */
     async of(account: string, now: number): Promise<number> {
       const found = await marks.find({ _id: { $in: [everything, accountMark(account)] } }).toArray();

@@ -10,10 +10,12 @@ export interface LedgerVerification extends Pick<
   readonly leases: Pick<ImageLeaseStore, 'existing'>;
 }
 
-/** How many open holds Temporal is asked about at a time. */
+/** The number of concurrent queries to Temporal about open holds. */
 const questionsAtOnce = 20;
 
-/** Runs the verification with what knows which tasks are still handled: workflows, and leases of images. */
+/**
+ * Runs the verification with the two sources that know which tasks are still in progress: workflows and image leases.
+ */
 export function runLedgerVerification({
   workflows,
   leases,

@@ -5,7 +5,7 @@ import { endedOnIndex } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
 
 export interface SettledImagesAsked {
-  /** Unix milliseconds: those that were charged from then on, and until the second. */
+  /** The start of the period in Unix milliseconds, inclusive. The end is exclusive. */
   readonly from: number;
   readonly until: number;
   readonly account?: string;
@@ -14,12 +14,12 @@ export interface SettledImagesAsked {
 
 const readTimeoutMs = 25_000;
 const batchRows = 500;
-/** What follows the last name with the prefix. */
+/** The first name after all names with this prefix. */
 const afterImageIds = imageIdPrefix.replace(/_$/, '`');
 
 /**
- * Names of images that were answered at once and charged: they have no record but their entries. A query for each day, by
- * the index on `ended_on`.
+ * Yields the names of charged images that were returned synchronously. Their entries are their only record. Runs one
+ * query per day on the index `ended_on`.
  */
 export async function* readSettledImages(
   collection: LedgerCollection,

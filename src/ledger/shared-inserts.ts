@@ -1,10 +1,16 @@
 import type { EntryDocument } from './entry.ts';
 
-/** Of all accounts together. Entries that arrive while this many are in flight form the next insert. */
+/**
+ * The maximum number of concurrent inserts across all accounts. Entries that arrive in the meantime form the next
+ * insert.
+ */
 const insertsAtOnce = 4;
 const entriesMax = 200;
 
-/** Writes entries in order; resolves with how many are there, up to the first whose `_id` or `key` exists. */
+/**
+ * Writes entries in order. Resolves with the number that exist, counting up to the first with an existing `_id` or
+ * `key`.
+ */
 export type Insert = (entries: readonly EntryDocument[]) => Promise<number>;
 
 interface Group {
@@ -14,9 +20,8 @@ interface Group {
 }
 
 /**
- * Inserts what several accounts have to write at once together, each account's entries in their order. One that is
- * refused stops those after it, which are not at fault and go with the next insert; what fails otherwise fails for all of
- * them, and nothing is known about any.
+ * Combines several accounts' inserts while keeping each account's order. A refused entry stops those after it, which
+ * are not at fault and join the next insert. After any other failure, every entry's outcome is unknown.
  */
 export function shareInserts(insert: Insert): Insert {
   const waiting: Group[] = [];
@@ -56,7 +61,7 @@ export function shareInserts(insert: Insert): Insert {
   };
 }
 
-/** At least one, however long it is. */
+/** Returns at least one group, even if that group exceeds the limit. */
 function takeGroups(waiting: Group[]): Group[] {
   let entries = 0;
   const end = waiting.findIndex((group) => (entries += group.entries.length) > entriesMax);

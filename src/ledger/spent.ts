@@ -3,31 +3,31 @@ import type { Micros } from '../money/money.ts';
 import { utcDay } from '../base/times.ts';
 
 /**
- * What a key, an end user, or a key with one model has spent after an entry. Each task counts in the windows of its
- * hold. Every entry holds the sums of its scopes, so the last entry of a scope has its totals.
+ * The spending of a key, an end user, or a key with one model as of an entry. Each task counts in its hold's windows.
+ * Every entry contains its scopes' sums, so a scope's last entry has its totals.
  */
 export interface Spent {
-  /** As `scopesOf` names it. */
+  /** The scope's name from `scopesOf`. */
   readonly scope: string;
   /** The last day (UTC, `2026-11-23`) on which the scope took a hold. */
   readonly day: string;
-  /** The sums of that day, of its month, and of all time. */
+  /** The sums for that day, its month, and all time. */
   readonly today: SpentSum;
   readonly month: SpentSum;
   readonly total: SpentSum;
 }
 
-/** Micro-units. */
+/** An amount used and held, in micro-units. */
 export interface SpentSum {
-  /** Charges less refunds, plus open holds. */
+  /** The charges minus refunds, plus open holds. */
   readonly used: Micros;
-  /** Open holds. */
+  /** The open holds. */
   readonly held: Micros;
 }
 
 const nothing: SpentSum = { used: 0n, held: 0n };
 
-/** The sums that a plan builds on, by scope. */
+/** The sums that a plan starts from, by scope. */
 export type SpentBook = ReadonlyMap<string, Spent>;
 
 export interface Attribution {
@@ -37,7 +37,7 @@ export interface Attribution {
   readonly day?: string;
 }
 
-/** The scopes that entries of this attribution count in; none for entries that belong to nobody's task. */
+/** Returns the scopes that an entry with this attribution belongs to. Entries without a task have none. */
 export function scopesOf({ key_id: key, model, end_user: user }: Attribution): Scope[] {
   const scopes: Scope[] = [];
   if (key !== undefined) scopes.push({ of: 'key', id: `key:${key}` });
@@ -55,7 +55,10 @@ export function nothingSpent(scope: string): Spent {
   return { scope, day: '', today: nothing, month: nothing, total: nothing };
 }
 
-/** Derives what an entry adds from its change of the balance: what it takes from `available` is used. */
+/**
+ * Derives an entry's contribution from its balance change: the amount that it subtracts from `available` counts as
+ * used.
+ */
 export function spentChange({
   available,
   held,
@@ -66,7 +69,7 @@ export function spentChange({
   return { used: -available, held };
 }
 
-/** Adds amounts, which may be negative, to the windows of their day. A window that has ended is dropped. */
+/** Adds amounts, which may be negative, to the windows that contain `day`. Drops windows that have ended. */
 export function addSpent(before: Spent, change: SpentSum, day: string): Spent {
   const { scope, total } = before;
   const last = latestDay([before.day, day]);
@@ -95,8 +98,8 @@ function windowOf(day: string, characters: number): string {
 }
 
 /**
- * The day that a hold counts for. A writer whose clock is behind takes the day of the last hold in any of its scopes: a
- * window that has begun for one writer has begun for all, so that none is counted from zero twice.
+ * Returns the day to which a hold belongs. If the writer's clock lags, that is the day of the latest hold in any of its
+ * scopes. A window that has begun for one writer has begun for all, so no window restarts from zero.
  */
 export function dayOfHold(at: number, sums: readonly Spent[]): string {
   return latestDay([utcDay(at), ...sums.map(({ day }) => day)]);
@@ -106,7 +109,7 @@ function latestDay(days: readonly string[]): string {
   return days.reduce((latest, day) => (day > latest ? day : latest), '');
 }
 
-/** What a scope has used in the windows of a day that is not before its last. */
+/** Returns a scope's use in a day's windows. The day must not precede the scope's last day. */
 export function useOn(spent: Spent, day: string): SpentUse {
   const { today, month, total } = addSpent(spent, nothing, day);
   return {
@@ -116,7 +119,7 @@ export function useOn(spent: Spent, day: string): SpentUse {
   };
 }
 
-/** What each scope of an entry had used after it, in the windows of the last hold of the scope. */
+/** Returns the use of each of an entry's scopes as of that entry, in the windows of its last hold. */
 export function usesAfter(
   entry: Attribution & { readonly spent?: readonly Spent[] },
 ): ReadonlyMap<CapScope, SpentUse> {

@@ -5,29 +5,29 @@ import type { LedgerEntry } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import type { Balance, Ledger } from './ledger.ts';
 
-/** What happened to an account's money in a period. */
+/** The movements of an account's money in a period. */
 export interface Statement {
   readonly account: string;
   readonly period: Period;
-  /** Before the first entry of the period, and after the last one. */
+  /** The balance before the period's first entry. `closing` is the balance after its last entry. */
   readonly opening: Balance;
   readonly closing: Balance;
-  /** Every entry of the period in order, a page at a time: the next one is read when it is asked for. To be called once. */
+  /** Yields the period's entries in order, a page at a time, reading each page on demand. Call it only once. */
   pages(): AsyncIterable<readonly StatementEntry[]>;
-  /** Of the pages so far, by kind. */
+  /** Returns the sums by kind for the pages read so far. */
   sums(): readonly Sum[];
 }
 
-/** Unix milliseconds; `before` itself is not part of it. */
+/** A period in Unix milliseconds. `before` is exclusive. */
 export interface Period {
   readonly from: number;
   readonly before: number;
 }
 
 export interface StatementEntry extends LedgerEntry {
-  /** By how much `available` differs from what it was before. */
+  /** The change in `available`. */
   readonly change: Micros;
-  /** How its payer named a credit or a correction. */
+  /** The payer's reference for a credit or correction. */
   readonly reference: string | undefined;
 }
 
@@ -37,10 +37,10 @@ interface Sum {
   readonly amount: Micros;
 }
 
-/** A basis may have 64 KiB. */
+/** The number of entries per page. Small, because a basis can be 64 KiB. */
 const pageEntries = 200;
 
-/** As the ledger is now: what is written later is not in it. Throws as the ledger does. */
+/** Opens a statement of the ledger's current entries, excluding later ones. Throws the ledger's errors. */
 export async function openStatement(
   ledger: Pick<Ledger, 'balanceBefore' | 'entries'>,
   account: string,

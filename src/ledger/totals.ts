@@ -7,7 +7,10 @@ import type { EntryDocument } from './entry.ts';
 const readMsMax = 10_000;
 const lowMax = 10_000;
 
-/** The last entry of each account. One step of the index per account, however many entries it has: the server skips from head to head. */
+/**
+ * Each account's last entry. Takes one index step per account regardless of its number of entries, because the server
+ * skips from head to head.
+ */
 const heads = [
   { $match: { account: { $gt: '' } } },
   { $sort: { account: 1, seq: -1 } },
@@ -34,12 +37,12 @@ export async function readLedgerTotals(collection: Collection<EntryDocument>): P
   return totals ?? { available: 0n, held: 0n, overdrawn: 0 };
 }
 
-/** The same, of a database. */
+/** Like `readLedgerTotals`, but accepts a database. */
 export function ledgerTotalsOf(db: Db): Promise<LedgerTotals> {
   return readLedgerTotals(ledgerCollection(db));
 }
 
-/** Accounts that have less than this available, those with least first; of many the first 10,000. */
+/** Returns accounts with less than this amount available, lowest balance first, at most 10,000. */
 export async function readLowBalances(
   db: Db,
   below: Micros,

@@ -1,15 +1,18 @@
 import type { Collection, Db } from 'mongodb';
 import { ensureIndexes, expiring, openCollection, primaryOnly, repeatOnDuplicate } from '../store/mongo.ts';
 
-/** The processes that want to append to one account. Books are right without it: it spares them races, nothing else. */
+/**
+ * The processes waiting to append to an account. These documents only prevent races: the ledger is correct without
+ * them.
+ */
 interface LineDocument {
-  /** The account. */
+  /** The account's id. */
   readonly _id: string;
-  /** Names of processes, first come, first served. */
+  /** The names of the processes in order of arrival. */
   readonly line: readonly string[];
-  /** Rises whenever one leaves. */
+  /** Incremented whenever a process leaves. */
   readonly turn: number;
-  /** For MongoDB's TTL. */
+  /** When MongoDB's TTL index removes the document. */
   readonly expires: Date;
 }
 
@@ -18,19 +21,19 @@ export interface SeenLine {
   readonly turn: number;
 }
 
-/** One command each; they reject where MongoDB does not answer. */
+/** The line commands. Each function runs one command and rejects if MongoDB does not respond. */
 export interface TurnLines {
-  /** At the end of the line, unless the process stands in it. */
+  /** Adds the process to the end of the line unless it is already in line. */
   join(account: string, process: string): Promise<SeenLine>;
   look(account: string): Promise<SeenLine>;
-  /** Without the process from now on. */
+  /** Removes the process from the line. */
   leave(account: string, process: string): Promise<SeenLine>;
 }
 
 const keptMs = 3_600_000;
 const nobody: SeenLine = { line: [], turn: 0 };
 
-/** Of a process that shares its accounts with no other. */
+/** The lines of a process that shares its accounts with no other process. */
 export const alone: TurnLines = {
   join: () => Promise.resolve(nobody),
   look: () => Promise.resolve(nobody),
@@ -67,8 +70,8 @@ export async function ensureTurnLineIndexes(db: Db): Promise<void> {
 }
 
 /**
- * The primary's word, and no majority's: what is rolled back costs a race. A majority would not see yet who has just
- * joined, and where it sees nobody everybody is first.
+ * Reads from the primary without a majority. A rolled-back write would cost only a race. A majority read might miss a
+ * process that has just joined, so several processes could believe they are first.
  */
 function linesOf(db: Db): Collection<LineDocument> {
   return openCollection<LineDocument>(db, 'ledger_lines', primaryOnly);

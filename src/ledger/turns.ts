@@ -2,33 +2,35 @@ import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { TurnLines } from './turn-lines.ts';
 
-/** How long a process that others wait for appends at a time. */
+/** The time for which a process appends before it yields to others waiting for the account, in milliseconds. */
 const turnMs = 200;
-/** Who wants an account alone looks as rarely as this whether somebody waits for it. */
+/** The number of appends between checks for waiting processes, if a process has an account to itself. */
 const appendsBetweenLooks = 32;
-/** Who is first in line and does not leave it for this long, by the clock of the next one, is dead or stands still. */
+/** The time, by the next process's clock, after which the first in line is presumed dead or stuck if still there. */
 const overdueMs = 1_500;
-/** Between two looks at the line, for each one that stands before us. */
+/** The pause between two checks of the line, multiplied by the number of processes ahead of us. */
 const lookMs = 12;
-/** A first lost race may have been the only one. */
+/** The number of lost races after which a process joins the line. A single loss may be chance. */
 const lossesBeforeLine = 2;
 
 interface Turns {
-  /** For one account, as long as there is something to append to it. `refresh` reads its head. */
+  /**
+   * Creates an account's turn, which lasts as long as there is something to append. `refresh` reads the account's head.
+   */
   take(account: string, refresh: () => Promise<unknown>): Turn;
 }
 
 export interface Turn {
-  /** Before each append: waits for our turn where others want the account, too. */
+  /** Called before each append. Waits for our turn if other processes also want the account. */
   begin(): Promise<void>;
-  /** After each race for a place in the chain that was lost. */
+  /** Called after each lost race for a place in the chain. */
   lost(): Promise<void>;
-  /** There is nothing to append any more. */
+  /** Called when every entry has been appended. */
   end(): Promise<void>;
 }
 
 export interface TurnClock {
-  /** Milliseconds. */
+  /** The clock in milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<unknown>;
 }
@@ -37,23 +39,24 @@ export const realTurnClock: TurnClock = { now: () => performance.now(), sleep: (
 
 export interface TurnDeps {
   readonly lines: TurnLines;
-  /** Of all accounts that others have wanted, too. */
+  /** The maximum number of contested accounts to remember. */
   readonly accountsMax: number;
   readonly clock: TurnClock;
 }
 
 /**
- * Who appends to an account that several processes want at once. The books are right without it: each place is taken
- * once. But while one process reads and plans, another one takes the place: most work would be in vain, and the quickest
- * would have the account to itself. So whoever lost races stands in line, and appends from memory while it is first. Who
- * has lost none asks nobody, but for a look from time to time. Where MongoDB does not answer nobody waits: the append
- * that follows meets the same failure, and knows what to do.
+ * Decides which process appends to an account if several want to at once. The ledger is correct without turns, because
+ * each place in the chain can be taken only once. But while one process reads and plans, another would take the place.
+ * Most work would then be wasted, and the fastest process would keep the account. Therefore a process that has lost
+ * races joins a line, and appends from memory while it is first. A process without losses only checks the line
+ * occasionally. If MongoDB does not respond, no process waits: the next append fails in the same way and handles the
+ * failure.
  */
 export function createTurns(deps: TurnDeps): Turns {
   const { lines, accountsMax, clock } = deps;
   const self = crypto.randomUUID();
   const contested = new LRUCache<string, true>({ max: accountsMax });
-  /** Appends since the last look, also of former turns. */
+  /** The number of appends since the line was last checked, including those of earlier turns. */
   const unlooked = new LRUCache<string, number>({ max: accountsMax });
 
   async function isWanted(account: string): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { Micros } from '../money/money.ts';
 import { utcDay } from '../base/times.ts';
 import type { EntryDocument } from './entry.ts';
 
-/** What ended in this time, in Unix milliseconds: inclusive, and exclusive. */
+/** A period in Unix milliseconds. The start is inclusive and the end exclusive. */
 export interface CostsAsked {
   readonly channel: string;
   readonly from: number;
@@ -12,11 +12,11 @@ export interface CostsAsked {
 
 export interface ModelCosts {
   readonly model: string;
-  /** That have ended, images that were answered at once among them. */
+  /** The number of ended tasks, including images that were returned synchronously. */
   readonly tasks: number;
-  /** What is known of it. */
+  /** The known part of the cost. */
   readonly cost: Micros;
-  /** Attempts whose cost is not known. */
+  /** The number of attempts whose cost is unknown. */
   readonly unknown: number;
 }
 
@@ -29,7 +29,9 @@ interface Group {
   readonly unknown: number;
 }
 
-/** What a channel's upstream should bill for the tasks that ended in a time, by model. By the index on `ended_on`. */
+/**
+ * Returns the expected upstream bill for a channel's tasks that ended in a period, by model. Uses the index `ended_on`.
+ */
 export async function readUpstreamCosts(
   collection: Collection<EntryDocument>,
   { channel, from, before }: CostsAsked,
@@ -49,7 +51,7 @@ export async function readUpstreamCosts(
   const groups = await collection
     .aggregate<Group>([{ $match: match }, { $group: sums }], { maxTimeMS: readMsMax })
     .toArray();
-  // A sum without any int64 is a number.
+  // MongoDB returns a number as the sum if no summand is an int64.
   return groups
     .map(({ _id: model, tasks, cost, unknown }) => ({ model, tasks, cost: BigInt(cost), unknown }))
     .toSorted((a, b) => (a.model < b.model ? -1 : 1));

@@ -10,10 +10,10 @@ import type { EntryDocument } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import { utcDays } from '../base/times.ts';
 
-/** Less than the socket timeout: the server ends the query itself. */
+/** The maximum read time. Shorter than the socket timeout, so that the server ends the query first. */
 const readMsMax = 25_000;
 const batchRows = 500;
-/** Groups that are added up over several days here: some megabytes. */
+/** Limits memory to a few megabytes, because these groups are summed up across several days. */
 const totalsMax = 20_000;
 
 const fields = {
@@ -36,9 +36,9 @@ interface Found {
 }
 
 /**
- * Sums the entries of tasks, ordered by group. Within a day, end users are ordered by pseudonym. Each day is one query
- * and is read at its own time. MongoDB answers it from one index without reading documents, so it is never busy with
- * more than a day. Throws TooManyGroupsError.
+ * Sums up tasks' entries, ordered by group. Within a day, end users are ordered by pseudonym. Each day is a separate
+ * query that runs when its turn comes. MongoDB serves it from one index without reading documents and handles only one
+ * day at a time. Throws TooManyGroupsError.
  */
 export async function* readUsage(deps: UsageDeps, asked: UsageAsked): AsyncIterable<UsageRow> {
   const totals = new Map<string, UsageRow>();
@@ -121,7 +121,7 @@ function rowOf(group: readonly Found[], endUsers: EndUserNames): UsageRow {
   const count = (kind: EntryKind): number => Number(byKind.get(kind)?.entries ?? 0);
   const sum = (kind: EntryKind): bigint => {
     const amount = byKind.get(kind)?.amount ?? 0n;
-    if (typeof amount !== 'bigint') throw new LedgerIntegrityError(`the sum of ${kind} leaves int64`);
+    if (typeof amount !== 'bigint') throw new LedgerIntegrityError(`the sum of ${kind} exceeds int64`);
     return amount;
   };
   const [tasks, settled, released] = [count('hold'), count('settle'), count('release')];

@@ -39,23 +39,23 @@ export interface AccountCheckDeps {
 }
 
 export interface AccountCheck {
-  /** The account's entries, in order of `seq`. Returns the entry as the other checks can read it. */
+  /** Checks the account's next entry, in `seq` order. Returns the entry in a form that the other checks can read. */
   next(entry: EntryDocument): EntryDocument;
-  /** Of the last entry. */
+  /** Returns the head after the last entry. */
   head(): Head;
-  /** By task, the holds that nothing has closed so far. */
+  /** The holds that no entry has closed so far, keyed by task id. */
   readonly openHolds: ReadonlyMap<string, OpenedHold>;
-  /** Task → amount that a settle charged beyond its hold and no `charge_extra` has followed so far. */
+  /** The amounts charged beyond a hold and not yet followed by a `charge_extra`, by task. */
   readonly owedExtras: ReadonlyMap<string, Micros>;
 }
 
-/** `at`: Unix milliseconds. */
+/** An open hold. `at` is in Unix milliseconds. */
 export type OpenedHold = Pick<EntryDocument, 'amount' | 'at'>;
 
 /**
- * Replays one account's chain. Remembers only what is open, so memory is bounded by the tasks that run at one time.
- * After a violation it continues from what the entry says, so that one fault is reported once. Of the chain's end it
- * cannot know: what is cut off there shows against the anchored heads and the tasks.
+ * Replays one account's chain. Remembers only open items, so memory is bounded by the number of tasks in flight at any
+ * time. After a violation, continues from the entry's own values, so that each fault is reported once. Cannot detect a
+ * truncated chain: the anchored heads and the tasks reveal that.
  */
 export function createAccountCheck(account: string, { hash, report }: AccountCheckDeps): AccountCheck {
   const open: OpenTasks = { openHolds: new Map(), owedExtras: new Map() };
@@ -93,7 +93,7 @@ export function createAccountCheck(account: string, { hash, report }: AccountChe
   return { next, head: () => last, ...open };
 }
 
-/** What was edited by hand may be of a type that no entry has, and then no hash either. */
+/** Whether the hash is correct. A manually edited entry may have fields of impossible types that cannot be hashed. */
 function isHashed(entry: EntryDocument, hash: EntryHash): boolean {
   try {
     return entry.hash === hash(entry);
@@ -112,8 +112,8 @@ interface OpenTasks {
 const integers = ['seq', 'amount', 'available', 'held'] as const;
 
 /**
- * Manual edits of MongoDB may leave any type in a field: reported, and read as what the chain expects, or as absent, so
- * that one entry cannot stop the verification of the others.
+ * Reads an entry whose fields may have any type after manual edits in MongoDB. Reports a field of the wrong type, then
+ * treats it as the chain's expected value or as absent, so that one entry cannot stop the others' verification.
  */
 function readEntry(stored: EntryDocument, last: Head, onViolation: OnViolation): EntryDocument {
   const entry = withoutMistyped(stored, onViolation);
@@ -168,7 +168,7 @@ function isList(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
 }
 
-/** Follows the entry's task and returns how the balances must change; undefined: that is not known. */
+/** Applies the entry to its task and returns the expected balance changes. Undefined if they are unknown. */
 function replay(entry: EntryDocument, open: OpenTasks, onViolation: OnViolation): Balances | undefined {
   const { kind, amount } = entry;
   const task = entry.task ?? '';
@@ -229,13 +229,16 @@ function compareBalances(
   );
 }
 
-/** The balances of an account, or how an entry changes them. */
+/** An account's balances, or an entry's changes to them. */
 interface Balances {
   readonly available: Micros;
   readonly held: Micros;
 }
 
-/** What every entry of its kind has in common; the unique index on `key` turns the last check into "at most one". */
+/**
+ * Checks what all entries of a kind have in common. Together with the unique index on `key`, the last check ensures "at
+ * most one".
+ */
 function shapeFault(entry: EntryDocument): Pick<Violation, 'invariant' | 'message'> | undefined {
   const { kind, amount, key, account, task } = entry;
   if (!isAmountOf(kind, amount)) {
@@ -267,7 +270,7 @@ function isAmountOf(kind: EntryDocument['kind'], amount: Micros): boolean {
     case 'charge_extra':
       return amount >= 0n;
     default:
-      // Edited by hand; `replay` reports it.
+      // The kind was edited manually. `replay` reports it.
       kind satisfies never;
       return true;
   }
@@ -290,13 +293,12 @@ function expectedKey(kind: Exclude<EntryDocument['kind'], 'credit' | 'adjust'>, 
   }
 }
 
-/** A task that an entry closes. */
 export interface ClosedTask {
   readonly account: string;
   readonly task: string;
   readonly kind: 'settle' | 'release';
   readonly charged: Micros;
-  /** Unix milliseconds. */
+  /** The time in Unix milliseconds. */
   readonly at: number;
   readonly note: string | undefined;
 }
@@ -307,7 +309,7 @@ export function closedTask(entry: EntryDocument): ClosedTask | undefined {
   return { account, task, kind, at, note, charged: closedAt(entry) };
 }
 
-/** What the charges are compared with: a task is settled long before it is refunded. */
+/** A refund to compare with its charge. The settle may be far back in the chain. */
 export interface RefundedTask {
   readonly account: string;
   readonly task: string;

@@ -6,19 +6,19 @@ import type { Micros } from '../money/money.ts';
 import type { PriceBasis } from '../money/price.ts';
 import type { EntryDocument } from './entry.ts';
 
-/** Requests that are alike freeze the same text, and come to the same. */
+/** The cache size. Similar requests freeze the same text and get the same result. */
 const textsMax = 1_000;
 
 interface Frozen {
-  /** Undefined: no prices can be read from the entry. */
+  /** The price basis. Undefined if the entry contains no readable prices. */
   readonly basis: PriceBasis | undefined;
-  /** What settlements come to, by what was held and by what they recorded. */
+  /** The settlement results by frozen basis and recorded calculation. */
   readonly charges: LRUCache<string, { readonly amount: Micros | undefined }>;
 }
 
 export type ChargeCheck = (entry: EntryDocument) => string | undefined;
 
-/** Says of each settlement whether it is what the prices that its hold froze come to. One for each account. */
+/** Checks that each settlement follows from the prices frozen in its hold. Create one check per account. */
 export function createChargeCheck(): ChargeCheck {
   const frozen = new LRUCache<string, Frozen>({ max: textsMax });
   const open = new Map<string, { readonly held: Micros; readonly prices: Frozen }>();
@@ -68,7 +68,7 @@ function chargeBy(
   return amount;
 }
 
-/** Rules that were edited by hand may test what no rule can. */
+/** Manually edited rules may test impossible facts. */
 function chargeIfPossible(charged: Charged): Micros | undefined {
   try {
     return chargeAgain(charged);

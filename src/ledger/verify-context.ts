@@ -13,35 +13,34 @@ import { readRecords } from './verify-records.ts';
 
 export interface VerifyOptions {
   readonly db: Db;
-  /** Of the hashes. */
+  /** The key for the hashes. */
   readonly key: Uint8Array;
-  /** What accounts for each of these tasks; a task that nothing accounts for is absent. At most 500 at a time. */
+  /** Returns what keeps each of these tasks alive. Omits tasks that nothing keeps alive. Accepts at most 500 tasks. */
   readonly holders: (tasks: readonly string[]) => Promise<ReadonlyMap<string, Holder>>;
-  /** Unix milliseconds. */
+  /** The clock in Unix milliseconds. */
   readonly now?: () => number;
-  /** When the last verification began that found nothing. It anchored the head of every account that had entries. */
+  /** The start of the last verification without a violation. It anchored the head of every account that had entries. */
   readonly lastSoundAt?: number;
   readonly onProgress?: (progress: VerifyProgress) => void;
-  /** Opens the place to which heads are exported, so that they can be compared with the ledger. */
+  /** Opens the place to which heads are exported, to compare them with the ledger. */
   readonly openPlace?: OpenHeadsPlace;
-  /** The heads of chains that are sound are anchored. */
+  /** Whether to anchor the heads of intact chains. */
   readonly anchorsHeads?: boolean;
-  /** Aborted: the verification stops with its reason. */
+  /** When aborted, the verification stops with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Of entries and tasks. Absent: as fast as they come. */
+  /** Limits how fast entries and tasks are read. Undefined means no limit. */
   readonly pace?: Pace;
 }
 
-/** What has been read so far. */
 export interface VerifyProgress {
   readonly accounts: number;
   readonly entries: number;
 }
 
-/** `creation`: a create that is in progress, or whose process died so recently that it has not been abandoned yet. */
+/** `creation`: a creation that is in progress, or whose process died too recently for it to have been abandoned. */
 export type Holder = 'workflow' | 'lease' | 'creation';
 
-/** What the records are compared with; the texts of an entry are not. */
+/** The fields compared with the records. They exclude an entry's texts. */
 export type EntryFacts = Pick<
   EntryDocument,
   'key' | 'kind' | 'account' | 'seq' | 'amount' | 'excess' | 'upstream'
@@ -69,7 +68,10 @@ export function createVerifyContext(
     anchors: createHeadAnchors(db, key),
     removals: createRemovalMarks(db, key),
     hasKeyIndex: () => hasIndex(ledger, keyIndex),
-    /** All at once: MongoDB ends a cursor that rests for as long as it takes to verify a thousand of them. */
+    /**
+     * Reads all accounts up front, because verifying a thousand of them takes so long that MongoDB would close an idle
+     * cursor.
+     */
     async *accounts(): AsyncIterable<string> {
       const found = ledger.aggregate<{ _id: string }>([{ $group: { _id: '$account' } }], {
         allowDiskUse: true,
@@ -81,13 +83,13 @@ export function createVerifyContext(
     },
     entriesOf: (account: string) => each(ledger.find({ account }).sort({ seq: 1 }), { signal, pace }),
     ...readRecords(db, { signal, pace }),
-    /** Those of these accounts whose first entry is there. */
+    /** Returns those of the accounts that have a first entry. */
     async accountsWithEntries(accounts: readonly string[]): Promise<Set<string>> {
       const first = accounts.map((account) => entryId(account, 1n));
       const found = await ledger.find({ _id: { $in: first } }, { projection: { account: 1 } }).toArray();
       return new Set(found.map(({ account }) => account));
     },
-    /** By their keys. */
+    /** Finds entries by key. */
     async findEntries(wanted: readonly string[]): Promise<Map<string, EntryFacts>> {
       if (wanted.length === 0) return new Map();
       const found = ledger.find({ key: { $in: [...wanted] } }).project<EntryFacts>(entryFields);
@@ -96,7 +98,7 @@ export function createVerifyContext(
   };
 }
 
-/** What has a type that no entry has is reported with its account, and compared as nothing. */
+/** Drops a field of an impossible type, which is reported with its account. */
 function legible({ excess, ...entry }: EntryFacts): EntryFacts {
   const integer = (value: unknown): bigint => (typeof value === 'bigint' ? value : 0n);
   const more = typeof excess === 'bigint' ? { excess } : {};
@@ -108,7 +110,7 @@ interface Subject {
   readonly task: string;
 }
 
-/** `what` continues a sentence that begins with the task's id. */
+/** `what` completes a sentence that begins with the task's id. */
 export function violation(invariant: Invariant, { account, task }: Subject, what: string): Violation {
   return { invariant, account, task, message: `${task} ${what}` };
 }

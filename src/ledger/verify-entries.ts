@@ -8,7 +8,7 @@ import type { EntryFacts, Holder, VerifyContext } from './verify-context.ts';
 import { createChunks } from './verify-reading.ts';
 import { isBeingCreated, isWithin } from './verify-tasks.ts';
 
-/** A settle comes before its refund, so that a ledger that is read later has it. */
+/** Compares refunds with their charges. The settle precedes the refund, so its entry must be read again. */
 export async function checkRefunds(context: VerifyContext, refunds: readonly RefundedTask[]): Promise<void> {
   const closes = await context.findEntries(refunds.map(({ task }) => keys.close(task)));
   for (const refund of refunds) {
@@ -27,7 +27,8 @@ function refundFault(refund: RefundedTask, close: EntryFacts | undefined): strin
 }
 
 /**
- * Holds without a close, and settles whose excess was not charged. Both may have been completed since they were read.
+ * Reports holds that were never closed and settles whose excess was never charged. Reads both again first, because they
+ * may have been completed in the meantime.
  */
 export async function checkWhatIsOpen(
   context: VerifyContext,
@@ -35,7 +36,7 @@ export async function checkWhatIsOpen(
   check: AccountCheck,
 ): Promise<void> {
   const holds = createChunks((chunk: OpenHold[]) => checkOpenHolds(context, account, chunk));
-  // A hold of zero locks nothing: there is nothing to give back.
+  // A hold of zero locks nothing, so it need not be released.
   for (const [task, { amount, at }] of check.openHolds) if (amount > 0n) await holds.add({ task, at });
   await holds.end();
   for (const [task, amount] of check.owedExtras) {
@@ -46,20 +47,20 @@ export async function checkWhatIsOpen(
   }
 }
 
-/** `at`: of the hold, in Unix milliseconds. */
+/** An open hold. `at` is the time of the hold in Unix milliseconds. */
 interface OpenHold {
   readonly task: string;
   readonly at: number;
 }
 
-/** Whoever a hold is for answers for it so long without a record of the task. */
+/** How long a hold may exist without a task record, by holder. */
 const heldAloneMaxMs: Readonly<Record<Holder, number>> = {
   creation: hourMs,
   workflow: hourMs,
   lease: dayMs,
 };
 
-/** Holds of tasks that have ended are reported with their records. */
+/** Reports open holds, except those of ended tasks, which are reported with their records. */
 async function checkOpenHolds(
   context: VerifyContext,
   account: string,

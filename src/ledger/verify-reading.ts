@@ -4,10 +4,10 @@ import type { AbstractCursor } from 'mongodb';
 const chunkSize = 500;
 const batchSize = 1_000;
 
-/** Waits until so many more documents may be read. */
+/** Resolves when this many more documents may be read. */
 export type Pace = (count: number) => Promise<void>;
 
-/** So many documents in a second, whoever reads them. Rejects when the signal says so. */
+/** Allows this many documents per second across all readers. Rejects when the signal aborts. */
 export function createPace(perSecond: number, signal?: AbortSignal): Pace {
   let freeAt = 0;
   return async (count) => {
@@ -17,9 +17,7 @@ export function createPace(perSecond: number, signal?: AbortSignal): Pace {
   };
 }
 
-/**
- * In batches: the next one is requested while one is looked at. Ends when the signal says so.
- */
+/** Yields items in batches, requesting the next batch while one is processed. Ends when the signal aborts. */
 export async function* each<Item>(
   found: AbstractCursor<Item>,
   { signal, pace }: { readonly signal?: AbortSignal | undefined; readonly pace?: Pace | undefined },
@@ -27,7 +25,7 @@ export async function* each<Item>(
   const cursor = found.batchSize(batchSize);
   const fetch = (): Promise<boolean> => {
     const more = cursor.hasNext();
-    // Awaited when the batch before has been looked at, if it ever has.
+    // The next batch is awaited only after the previous one has been processed, and possibly never.
     more.catch(() => undefined);
     return more;
   };
@@ -44,7 +42,7 @@ export async function* each<Item>(
   }
 }
 
-/** Collects items and passes them on in chunks: one is at work while the next one gathers. */
+/** Collects items and passes them on in chunks. While one chunk is processed, the next one fills. */
 export function createChunks<Item>(flush: (chunk: Item[]) => Promise<void>) {
   let chunk: Item[] = [];
   let atWork: Promise<void> = Promise.resolve();
@@ -70,7 +68,7 @@ export function createChunks<Item>(flush: (chunk: Item[]) => Promise<void>) {
   };
 }
 
-/** Some at a time; the first that fails ends it. */
+/** Processes a few items at a time. Stops at the first failure. */
 export async function eachOfSome<Item>(
   items: AsyncIterable<Item>,
   atOnce: number,

@@ -5,7 +5,7 @@ import type { StateName } from '../task/state.ts';
 import { each } from './verify-reading.ts';
 import type { Pace } from './verify-reading.ts';
 
-/** The part of a record that says what should have been paid. A hand in MongoDB may have left anything in it. */
+/** The record fields that show what should have been paid. After manual edits, they can contain anything. */
 export interface TaskFacts {
   readonly _id: string;
   readonly account: string;
@@ -14,9 +14,9 @@ export interface TaskFacts {
   readonly charge?: bigint;
   readonly cost?: bigint;
   readonly costUnknown?: number;
-  /** `tryId` and `abandoned` begin with the time of the creation, in milliseconds. */
+  /** The task's state. `tryId` and `abandoned` begin with the creation time in milliseconds. */
   readonly state?: { readonly at: StateName; readonly tryId?: string; readonly abandoned?: string };
-  /** Unix milliseconds. */
+  /** The start of the state in Unix milliseconds. */
   readonly stateSince?: number;
   readonly outcome?: { readonly kind: string };
 }
@@ -31,12 +31,12 @@ interface ReadOptions {
   readonly pace?: Pace | undefined;
 }
 
-/** The records of tasks, as a verification reads them. */
+/** Reads task records for a verification. */
 export function readRecords(db: Db, options: ReadOptions) {
   const tasks = openCollection<TaskFacts>(db, 'tasks', durable);
 
   return {
-    /** All of them, without a filter: none is hidden by what a field of it says. */
+    /** Reads all records without a filter, so that no field can hide one. */
     everyRecord: () => each(tasks.find({}, { projection: taskFields }), options),
 
     async findTasks(ids: readonly string[]): Promise<Map<string, TaskFacts>> {

@@ -4,17 +4,20 @@ import type { EntryDocument } from './entry.ts';
 import { addSpent, nothingSpent, scopesOf } from './spent.ts';
 import type { Spent, SpentSum } from './spent.ts';
 
-/** Of one account: beyond that many the one not seen for longest is believed when it comes back. */
+/**
+ * The maximum number of scopes per account. Beyond it, the least recently seen scope is forgotten, and its values are
+ * trusted when it next appears.
+ */
 const scopesMax = 50_000;
 
-/** Adds up what one account's entries say was spent. Each call returns what is wrong with its entry. */
+/** Tracks the spending recorded in an account's entries. Each call returns its entry's faults. */
 export function createSpentCheck() {
   const sums = new Map<string, Spent>();
   const spenders = new Map<string, Spender>();
   let isWhole = true;
 
   function remember(spent: Spent): void {
-    // The order begins to matter when there is no more room.
+    // The map's order matters only once it is full, because the order decides which scope is dropped.
     if (sums.size >= scopesMax) sums.delete(spent.scope);
     sums.set(spent.scope, spent);
     const [oldest] = sums.keys();
@@ -24,7 +27,7 @@ export function createSpentCheck() {
   }
 
   return {
-    /** @param change - What the entry adds to what is spent. */
+    /** @param change - What the entry adds to the amounts spent. */
     next(entry: EntryDocument, change: SpentSum): string | undefined {
       const day = entry.day ?? '';
       const stored = entry.spent ?? [];
@@ -41,7 +44,7 @@ export function createSpentCheck() {
         if (!isSame(found, expected)) {
           fault ??= `says ${shown(found)} of ${id}; the chain gives ${shown(expected)}`;
         }
-        // What the entry says, so that one fault is reported once.
+        // Continue from the entry's own value, so that a fault is reported only once.
         const kept = found !== undefined && isWellFormed(found) ? found : expected;
         if (kept !== undefined) remember(kept);
       }
@@ -52,7 +55,9 @@ export function createSpentCheck() {
 
 type Spender = Pick<EntryDocument, 'key_id' | 'model' | 'end_user' | 'day'>;
 
-/** What closes a hold belongs to the same key, model, end user and day. Closed tasks are forgotten. */
+/**
+ * Returns how an entry differs from its hold, whose key, model, end user and day it must share. Forgets closed tasks.
+ */
 function spenderFault(entry: EntryDocument, spenders: Map<string, Spender>): string | undefined {
   const { kind, task = '', key_id, model, end_user, day } = entry;
   if (kind === 'hold') {
@@ -79,7 +84,7 @@ function isSame(one: Spent | undefined, other: Spent | undefined): boolean {
   return one.day === other.day && isDeepStrictEqual(sumsOf(one), sumsOf(other));
 }
 
-/** Manual edits of MongoDB may leave doubles and strings. */
+/** Whether the fields have the right types. Manual edits in MongoDB may leave doubles or strings. */
 function isWellFormed(spent: Spent): boolean {
   return typeof spent.day === 'string' && sumsOf(spent).every((sum) => typeof sum === 'bigint');
 }
@@ -88,7 +93,7 @@ function shown(spent: Spent | undefined): string {
   return spent === undefined ? 'nothing' : `${spent.day} ${sumsOf(spent).map(String).join(', ')}`;
 }
 
-/** What is used and held in each window. These can be any values if the document was edited. */
+/** Returns each window's used and held amounts. After manual edits, they can have any value. */
 function sumsOf({ today, month, total }: Spent): readonly unknown[] {
   return [today, month, total].flatMap((sum: Partial<SpentSum> | undefined) => [sum?.used, sum?.held]);
 }

@@ -10,12 +10,13 @@ import type { EntryFacts, VerifyContext } from './verify-context.ts';
 import { createChunks } from './verify-reading.ts';
 import type { TaskFacts } from './verify-records.ts';
 
-/** Between the money and the record's end is one write. */
+/** The maximum time a task may be ending. Only one write lies between moving the money and recording the end. */
 const endingMaxMs = hourMs;
 
 /**
- * What was closed has a record, unless that was removed after its time, or was that of an abandoned creation. Synchronous
- * images have none. The mark of a removal is raised before it, so it is read after the records.
+ * Checks that each closed task has a record, unless its record was removed after its retention or the task's creation
+ * was abandoned. Synchronous images have none. Marks are raised before records are removed, so they are read after the
+ * records.
  */
 export async function checkClosedTasks(context: VerifyContext, all: readonly ClosedTask[]): Promise<void> {
   const closed = all.filter(({ task, note }) => !isImageId(task) && note !== abandonedNote);
@@ -29,7 +30,9 @@ export async function checkClosedTasks(context: VerifyContext, all: readonly Clo
   }
 }
 
-/** Compares every record with the ledger. What looks wrong is read again: money may have moved since it was read. */
+/**
+ * Compares every record with the ledger. Suspected faults are read again, because money may have moved in the meantime.
+ */
 export async function checkRecords(context: VerifyContext): Promise<void> {
   const records = createChunks(async (chunk: TaskFacts[]) => {
     const suspects = await faultsOf(context, chunk);
@@ -45,7 +48,7 @@ export async function checkRecords(context: VerifyContext): Promise<void> {
 
 type Fault = readonly [Invariant, string];
 
-/** By the tasks' ids. */
+/** Returns the faults by task id. */
 async function faultsOf(context: VerifyContext, tasks: readonly TaskFacts[]): Promise<Map<string, Fault>> {
   const wanted = tasks.flatMap(({ _id }) => [keys.hold(_id), keys.close(_id)]);
   const entries = await context.findEntries(wanted);
@@ -72,7 +75,7 @@ function recordFault(task: TaskFacts, books: Books): Fault | undefined {
   return fault === undefined ? undefined : ['unfinished_task_is_held', fault];
 }
 
-/** A status or a state that no process acts on hides a task from all of them. */
+/** Returns what is unknown about the status or state. An unknown value would hide the task from every process. */
 function unknownFault({ status, state }: TaskFacts): string | undefined {
   if (!taskStatuses.includes(status)) return `is in the status ${String(status)}, which nobody knows`;
   if (state === undefined || !stateNames.includes(state.at)) {
@@ -82,11 +85,11 @@ function unknownFault({ status, state }: TaskFacts): string | undefined {
   return isTerminal(status) === hasEnded ? undefined : `is ${status}, and its state is ${state.at}`;
 }
 
-/** Until its end is decided, a task has one open hold of its amount. */
+/** Returns an unfinished task's faults. Until its end is decided, a task has exactly one open hold of its amount. */
 function unfinishedFault(task: TaskFacts, { hold, close, now }: Books): string | undefined {
   const { account, status, state, stateSince } = task;
   if (isBeingCreated(task, now)) return undefined;
-  // What is ending is closed in the ledger first. An abandoned creation has no hold, and soon no record.
+  // An ending task is closed in the ledger first. An abandoned creation has no hold, and will soon have no record.
   const mayBeClosed = state?.at === 'ending' || state?.at === 'ended';
   if (mayBeClosed && isWithin(stateSince, now, endingMaxMs) && (close ?? hold) !== undefined)
     return undefined;
@@ -97,16 +100,19 @@ function unfinishedFault(task: TaskFacts, { hold, close, now }: Books): string |
   return `shows a hold of ${task.hold ?? 'nothing'}, the ledger says ${hold.amount}`;
 }
 
-/** The reconciler abandons a creation after two minutes, and runs every five. */
+/** The maximum age of a creation. The reconciler abandons creations after two minutes and runs every five minutes. */
 const creationMaxMs = 20 * 60_000;
 
-/** A creation that is in progress, or was abandoned a moment ago, may have no hold. */
+/** Whether a creation is in progress or was just abandoned, so that it may have no hold. */
 export function isBeingCreated({ state }: TaskFacts, now: number): boolean {
   const tryId = state?.at === 'creating' ? state.tryId : state?.abandoned;
   return typeof tryId === 'string' && isWithin(Number.parseInt(tryId, 10), now, creationMaxMs);
 }
 
-/** Another process's clock may be a little ahead. A time that is none is not within anything. */
+/**
+ * Whether `since` is within the limit. Another process's clock may be slightly ahead. An invalid time is never within
+ * the limit.
+ */
 export function isWithin(since: unknown, now: number, limitMs: number): boolean {
   return typeof since === 'number' && since > now - limitMs && since < now + limitMs;
 }
@@ -141,7 +147,7 @@ function failedFault(
   return charge === undefined || charge === 0n ? undefined : `is failed and shows a charge of ${charge}`;
 }
 
-/** What every task that has ended shows as the ledger does. */
+/** Returns the differences between an ended task's record and the ledger. */
 function bookedFault(
   { account, hold, cost, costUnknown }: TaskFacts,
   held: EntryFacts | undefined,

@@ -16,26 +16,24 @@ import { checkClosedTasks, checkRecords } from './verify-tasks.ts';
 export type { Holder, VerifyOptions, VerifyProgress } from './verify-context.ts';
 
 export interface VerifyResult {
-  /** Open holds, by what accounts for them. */
   readonly openHolds: Readonly<Record<Holder, number>>;
   readonly accounts: number;
   readonly entries: number;
-  /** At most 1,000 of them. */
+  /** The violations found, at most 1,000. */
   readonly violations: readonly Violation[];
-  /** How many there are. */
   readonly violationCount: number;
-  /** Undefined if no heads are exported, or if their place cannot be read back. */
+  /** The comparison with exported heads. Undefined if none are exported or they cannot be read back. */
   readonly outside?: OutsideHeads;
 }
 
 const violationsMax = 1_000;
-/** While one waits for MongoDB, another one hashes. */
+/** The number of accounts verified at once: while one waits for MongoDB, another is hashed. */
 const accountsAtOnce = 4;
 const entriesBetweenReports = 500;
 
 /**
- * Reads the whole ledger and every record of a task, streaming, and names everything that breaks an invariant. May run while
- * money moves: what looks inconsistent between two collections is read again before it is reported.
+ * Streams the whole ledger and every task record, and reports everything that violates an invariant. Can run while
+ * money moves: inconsistencies between two collections are read again before they are reported.
  */
 export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult> {
   const violations: Violation[] = [];
@@ -82,7 +80,7 @@ async function compareExported(
   { anchors, now, report }: VerifyContext,
   { openPlace, signal, pace }: VerifyOptions,
 ): Promise<OutsideHeads | undefined> {
-  const place = openPlace?.();
+  const place = await openPlace?.();
   if (place === undefined) return undefined;
   try {
     const onFault = (message: string) => report({ invariant: 'ends_at_anchored_head', message });
@@ -92,7 +90,7 @@ async function compareExported(
   }
 }
 
-/** Resolves with the account's head, if its chain is sound. */
+/** Verifies an account's chain and resolves with its head if the chain is intact. */
 async function verifyAccount(
   context: VerifyContext,
   account: string,
@@ -107,7 +105,7 @@ async function verifyAccount(
   const closed = createChunks((chunk: ClosedTask[]) => checkClosedTasks(context, chunk));
   const refunded = createChunks((chunk: RefundedTask[]) => checkRefunds(context, chunk));
   const checkCharge = createChargeCheck();
-  // Before the entries: what is anchored meanwhile is beyond what is read.
+  // Read this before the entries. A head anchored in the meantime would lie beyond the entries read.
   const anchored = await context.anchors.of(account);
   const anchors = createAnchorCheck(anchored, {
     isSigned: context.anchors.isSigned,
@@ -136,7 +134,7 @@ async function verifyAccount(
   return isSound ? { account, seq, hash, at: context.now() } : undefined;
 }
 
-/** The clocks of two writers differ by less. */
+/** The maximum difference between two writers' clocks. */
 const clocksApartMs = 5 * 60_000;
 
 function isAnchoredSince({ at }: EntryDocument, { lastSoundAt }: VerifyContext): boolean {
@@ -147,7 +145,7 @@ function reportEntry(report: Report, { _id: id, account, task }: EntryDocument, 
   report({ invariant: 'charge_is_priced', account, ...defined({ task }), message: `${id}: ${fault}` });
 }
 
-/** Of an account whose entries are all gone, nothing else would be read. */
+/** Checks accounts whose entries are all gone, which no other check reads. */
 async function checkAnchoredAccounts(context: VerifyContext, heads: readonly AnchoredHead[]): Promise<void> {
   const begun = await context.accountsWithEntries(heads.map(({ account }) => account));
   for (const { account, seq } of heads) {

@@ -1,25 +1,27 @@
 import { isWithin } from './bill.ts';
 import type { AmountRange, Billed } from './bill.ts';
 
-/** An attempt of which it is not known whether its upstream has a job. Times in Unix milliseconds. */
+/** An attempt for which the upstream may have created a job. Times are in Unix milliseconds. */
 export interface Unclaimed {
   readonly task: string;
   readonly attempt: number;
   readonly channel: string;
   readonly account: string;
   readonly model: string;
-  /** What decides how long it renders: jobs that are alike in it and in their model cost alike. */
+  /** The output, which determines the render time. Jobs with the same model and output cost about the same. */
   readonly output: string;
-  /** The vendor's name of the model; undefined: the configuration has it no more. */
+  /** The vendor's name for the model. Undefined if the model is no longer configured. */
   readonly upstreamModel?: string | undefined;
-  /** `lost`, `abandoned`. */
+  /** The attempt's state: `lost` or `abandoned`. */
   readonly state: string;
-  /** A job that turned up after the task had continued without it. */
+  /** Whether an operator's `adopt` is possible, because the task is still waiting for its job. */
+  readonly adoptable: boolean;
+  /** The id of a job that appeared after the task had continued without it. */
   readonly strayJob?: string | undefined;
   readonly startedAt: number;
 }
 
-/** An attempt that may have made the job of a line, for a person to decide. */
+/** An attempt that may have created the billed job. An operator decides. */
 export interface Candidate {
   readonly task: string;
   readonly attempt: number;
@@ -27,27 +29,28 @@ export interface Candidate {
   readonly account: string;
   readonly model: string;
   readonly state: string;
-  /** What speaks for it, as sentences. */
+  readonly adoptable: boolean;
+  /** Sentences in support of the match. */
   readonly why: readonly string[];
 }
 
-/** What jobs of a model and an output are billed; `undefined`: the bill has none that is ours. */
+/** Returns the billed amounts for jobs with this model and output. Undefined if the bill contains none of our jobs. */
 export type KnownAmounts = (
   attempt: Pick<Unclaimed, 'model' | 'output'>,
   unit: string,
 ) => AmountRange | undefined;
 
 const candidatesMax = 3;
-/** Of the attempts that began nearest to the line. */
-const consideredMax = 1_000;
-/** Two clocks, and a bill that says when a job began. */
+/** The maximum number of attempts to consider per line. The most recent ones are chosen. */
+export const consideredMax = 1_000;
+/** The tolerance for clock skew when a bill states when a job began. */
 const earlyMs = 10 * 60_000;
-/** A bill may say when a job ended. */
+/** The tolerance for bills that state when a job ended. */
 const lateMs = 24 * 3_600_000;
 
 /**
- * Finds the attempts that fit a job that no task has: by its id, or by channel, time, model and amount. What the bill
- * names otherwise does not fit; what one of both does not say speaks neither for nor against.
+ * Proposes attempts for a billed job that no task has, by its id or by channel, time, model and amount. A fact that
+ * contradicts the bill excludes an attempt. Facts that one side lacks are ignored.
  */
 export function createProposals(attempts: readonly Unclaimed[], known: KnownAmounts) {
   const byStart = attempts.toSorted((a, b) => a.startedAt - b.startedAt || compare(a, b));
@@ -77,7 +80,7 @@ function nearest(byStart: readonly Unclaimed[], { at, spanMs }: Billed): readonl
   return byStart.slice(Math.max(from, to - consideredMax), to);
 }
 
-/** Of the first attempt that did not begin before this time. */
+/** Returns the index of the first attempt that began at or after this time. */
 function indexOf(byStart: readonly Unclaimed[], time: number): number {
   let [low, high] = [0, byStart.length];
   while (low < high) {
@@ -116,10 +119,10 @@ function amountWords({ model, output }: Unclaimed, { min, max }: AmountRange, un
 }
 
 function candidate(
-  { task, attempt, channel, account, model, state }: Unclaimed,
+  { task, attempt, channel, account, model, state, adoptable }: Unclaimed,
   why: readonly string[],
 ): Candidate {
-  return { task, attempt, channel, account, model, state, why };
+  return { task, attempt, channel, account, model, state, adoptable, why };
 }
 
 function compare(one: Unclaimed, other: Unclaimed): number {

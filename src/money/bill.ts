@@ -8,25 +8,31 @@ import {
   roundedTo,
 } from './decimal.ts';
 
-/** What an upstream's bill and our records say of the same job. Amounts are exact decimals as texts; times Unix milliseconds. */
+/**
+ * Compares an upstream's bill with our records, job by job. Amounts are exact decimals as text. Times are in Unix
+ * milliseconds.
+ */
 
-/** What a bill charges for one job in one unit: the sum of its lines. */
+/** The total of a bill's lines for one job in one unit. */
 export interface Billed {
-  /** Empty: lines that name no job. */
+  /** The job's id. Empty for lines without a job. */
   readonly job: string;
-  /** A currency, or the vendor's own unit. */
+  /** The currency or the vendor's own unit. */
   readonly unit: string;
   readonly amount: string;
   readonly lines: number;
-  /** Of the first line. */
+  /** The time of the first of these lines. */
   readonly at: number;
-  /** How long from `at` on it may be: a day, where the bill only says the day. */
+  /** The maximum time by which the job may have run later than `at`: a day if the bill states only the day. */
   readonly spanMs: number;
-  /** The vendor's name of it. */
+  /** The vendor's name for the model. */
   readonly model?: string | undefined;
 }
 
-/** `upstream`: its own number, exact. `rules`: by the channel's cost rules, in the gateway's currency. */
+/**
+ * `upstream`: the exact amount reported by the upstream. `rules`: the result of the channel's cost rules, in the
+ * gateway's currency.
+ */
 export interface Expected {
   readonly by: 'upstream' | 'rules';
   readonly amount: string;
@@ -45,14 +51,17 @@ export type BillResult = (typeof billResults)[number];
 export interface Compared {
   readonly result: Extract<BillResult, 'matched' | 'amount_differs' | 'amount_unknown'>;
   readonly expected?: string;
-  /** Billed, less expected. */
+  /** The billed amount minus the expected one. */
   readonly difference?: string;
 }
 
-/** Cost rules round to so many places. */
+/** The number of decimal places in the cost rules' results. */
 const rulesPlaces = 6;
 
-/** The upstream's own number counts before our rules; a number in another unit says nothing. */
+/**
+ * Compares the billed amount with the upstream's reported amount or, failing that, with our rules. Ignores amounts in
+ * other units.
+ */
 export function compareAmounts(
   { amount, unit }: Pick<Billed, 'amount' | 'unit'>,
   expected: readonly Expected[],
@@ -70,7 +79,7 @@ export function compareAmounts(
   };
 }
 
-/** Two lines of the same job in the same unit; the order of the lines makes no difference. */
+/** Adds up two lines for the same job and unit, in any order. */
 export function sumBilled(one: Billed, other: Billed): Billed {
   const [first, later] = isBefore(one, other) ? [one, other] : [other, one];
   const { model = later.model } = first;
@@ -88,7 +97,7 @@ function isBefore(one: Billed, other: Billed): boolean {
   return (one.model ?? '') >= (other.model ?? '');
 }
 
-/** The smallest and the largest amount that a bill names for what is alike. */
+/** The smallest and largest amounts billed for similar jobs. */
 export interface AmountRange {
   readonly min: string;
   readonly max: string;

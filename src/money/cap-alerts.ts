@@ -1,18 +1,18 @@
 import { capStates } from './caps.ts';
 import type { Cap, CapScope, CapState, SpentUse } from './caps.ts';
 
-/** The percentages of a cap that are reported to its account. */
+/** The percentages of a cap at which its account is notified. */
 export const capPercents = [50, 80, 100] as const;
 export type CapPercent = (typeof capPercents)[number];
 
-/** The key, model and end user that spent, as the ledger names them. */
+/** The key, model and end user of the spending, under the ledger's names. */
 export interface SpentBy {
   readonly key?: string;
   readonly model?: string;
   readonly endUser?: string;
 }
 
-/** What the scopes of an entry had used after it. A scope is absent if the entry does not count in it. */
+/** The amount used in each scope as of the entry. A scope is absent if the entry does not count towards it. */
 export interface Spending {
   readonly by: SpentBy;
   readonly uses: ReadonlyMap<CapScope, SpentUse>;
@@ -23,21 +23,21 @@ export interface Spending {
 /** A cap that has reached a percentage in its window. */
 export interface ReachedCap {
   readonly percent: CapPercent;
-  /** The cap with what was used at that time. */
+  /** The cap, with the amount used at that time. */
   readonly cap: CapState;
   readonly by: SpentBy;
   /** Unix milliseconds. */
   readonly at: number;
 }
 
-/** Returns one item for each percentage that is reached, and none while nothing is used. */
+/** Returns one item per percentage reached. An unused cap yields none. */
 export function reachedCaps({ by, uses, at }: Spending, caps: readonly Cap[]): ReachedCap[] {
   return capStates(caps, uses).flatMap((cap) =>
     percentsOf(cap).map((percent) => ({ percent, cap, by: partOf(cap.scope, by), at })),
   );
 }
 
-/** The highest percentage that the present use reaches. */
+/** Returns the highest percentage reached so far. */
 export function highestReached(cap: Pick<CapState, 'limit' | 'used'>): CapPercent | undefined {
   return percentsOf(cap).at(-1);
 }
@@ -59,7 +59,7 @@ function partOf(scope: CapScope, { key = '', model = '', endUser = '' }: SpentBy
   }
 }
 
-/** Identifies a window of a cap in its account. A new limit and the next window each give another name. */
+/** Returns a name that identifies one window of a cap within its account. A new limit or window yields a new name. */
 export function windowName({ cap, by }: Pick<ReachedCap, 'cap' | 'by'>): string {
   const { key, model, endUser } = partOf(cap.scope, by);
   const whose = [key, model, endUser].filter((part) => part !== undefined).join('/');

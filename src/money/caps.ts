@@ -1,25 +1,25 @@
 import type { Micros } from './money.ts';
 
-/** UTC days and calendar months; `total`: for ever. */
+/** The cap windows: UTC days and calendar months, and `total`, which has no end. */
 export const capWindows = ['day', 'month', 'total'] as const;
 export type CapWindow = (typeof capWindows)[number];
 
-/** Whose spending a cap limits: a key's, that of a key with one model, or an end user's in the account. */
+/** The subject of a cap: a key, a key's use of one model, or an end user of the account. */
 export type CapScope = 'key' | 'model' | 'end_user';
 
-/** The most that may be spent in each window. Micro-units, not negative; absent: no cap. */
+/** The maximum spending per window in micro-units, never negative. A missing window has no cap. */
 export type Caps = { readonly [Window in CapWindow]?: Micros };
 
-/** What a key may spend in all, and on single models. */
+/** The caps on a key as a whole and on its use of individual models. */
 export interface KeyCaps {
   readonly all: Caps;
   readonly models: ReadonlyMap<string, Caps>;
 }
 
-/** What each end user of an account may spend; one who is not named, as much as the default says. */
+/** The caps on each end user of an account. The default applies to end users without caps of their own. */
 export interface EndUserCaps {
   readonly default?: Caps;
-  /** The caps of single end users, keyed by `endUserName`. */
+  /** The caps for individual end users, keyed by `endUserName`. */
   readonly named: ReadonlyMap<string, Caps>;
   /** Whether names that differ only in case count as one end user. */
   readonly ignoreCase?: boolean;
@@ -40,23 +40,23 @@ export interface Cap {
 }
 
 interface WindowUse {
-  /** Micro-units: charges less refunds, plus open holds, of the requests in the window. */
+  /** The used amount in micro-units: the charges minus refunds, plus open holds, of the window's requests. */
   readonly used: Micros;
   readonly held: Micros;
-  /** Unix milliseconds; absent: never. */
+  /** The reset time in Unix milliseconds. Absent if the window never resets. */
   readonly resetsAt?: number;
 }
 
-/** The part of `used` that is charged, less refunds: `used = charged + held`. */
+/** Returns the charged part of `used`, minus refunds: `used = charged + held`. */
 export function chargedOf({ used, held }: Pick<WindowUse, 'used' | 'held'>): Micros {
   return used - held;
 }
 
 export type SpentUse = Readonly<Record<CapWindow, WindowUse>>;
 
-/** A charge beyond its hold may take what is used above the limit. */
+/** A cap's current state. A charge above its hold can raise the used amount above the limit. */
 export interface CapState extends Cap, WindowUse {
-  /** Micro-units, never negative. */
+  /** The remaining amount in micro-units, never negative. */
   readonly left: Micros;
 }
 
@@ -72,7 +72,7 @@ export function capsOfEndUser(caps: EndUserCaps | undefined, user: string | unde
   return capsOf('end_user', caps?.named.get(endUserName(user, caps)) ?? caps?.default);
 }
 
-/** Caps of a scope that is not in use are left out. */
+/** Returns the caps' states. Omits caps whose scope has no recorded use. */
 export function capStates(caps: readonly Cap[], uses: ReadonlyMap<CapScope, SpentUse>): CapState[] {
   return caps.flatMap((cap) => {
     const use = uses.get(cap.scope)?.[cap.window];
@@ -81,13 +81,13 @@ export function capStates(caps: readonly Cap[], uses: ReadonlyMap<CapScope, Spen
   });
 }
 
-/** Of the caps that this amount does not fit into, the one that has least left. What costs nothing fits into each. */
+/** Returns the cap with the least left among those that this amount would exceed. An amount of zero exceeds none. */
 export function refusingCap(states: readonly CapState[], amount: Micros): CapState | undefined {
   if (amount === 0n) return undefined;
   return tightest(states.filter(({ used, limit }) => used + amount > limit));
 }
 
-/** The cap that has least left. Undefined: there is none. */
+/** Returns the cap with the least left, or undefined if there is none. */
 export function tightest(states: readonly CapState[]): CapState | undefined {
   return states.reduce<CapState | undefined>(
     (least, state) => (least === undefined || state.left < least.left ? state : least),

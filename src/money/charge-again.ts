@@ -8,17 +8,17 @@ import type { Reckoning, WrittenLine } from './reckoning.ts';
 import { leastOf } from './settle.ts';
 
 export interface Charged {
-  /** The basis that the hold froze. */
+  /** The basis that was frozen with the hold. */
   readonly basis: PriceBasis;
-  /** The reckoning that the settlement recorded. */
+  /** The settlement's recorded calculation. */
   readonly reckoning: Reckoning;
-  /** Micro-units. */
+  /** The hold in micro-units. */
   readonly held: Micros;
 }
 
 /**
- * Recomputes a settlement: applies the frozen prices to the facts and counts that it recorded. Returns undefined if
- * no charge follows from them.
+ * Recomputes a settlement by applying the frozen prices to its recorded facts and counts. Returns undefined if they do
+ * not yield a charge.
  */
 export function chargeAgain({ basis, reckoning, held }: Charged): Micros | undefined {
   let amount = firstAmount({ basis, reckoning, held });
@@ -29,7 +29,7 @@ export function chargeAgain({ basis, reckoning, held }: Charged): Micros | undef
       const least = leastOf(basis, held);
       amount = share === undefined ? undefined : divideHalfUp(least * share.numerator, share.denominator);
     }
-    // Only the hold limits a charge, so any other recorded limit is wrong.
+    // Only the hold can limit a charge, so any other recorded limit is an error.
     else if (step.kind === 'limit') amount = parseMicros(step.limit) === held ? held : undefined;
   }
   return amount;
@@ -44,9 +44,9 @@ function firstAmount({ basis, reckoning, held }: Charged): Micros | undefined {
   return charge !== undefined && isSame(charge, reckoning.lines) ? charge.amount : undefined;
 }
 
-/** Applies a price to the counts that a reckoning recorded. Returns undefined if the price has no charge for them. */
+/** Applies a price to a recorded calculation's counts. Returns undefined if they do not yield a charge. */
 export function chargeLinesAgain(
-  price: Pick<Price, 'lines' | 'minimum'>,
+  price: Pick<Price, 'lines' | 'minimum' | 'factor'>,
   { facts, lines }: Pick<Reckoning, 'facts' | 'lines'>,
 ): Charge | undefined {
   const parts = new Map<string, Part>();
@@ -74,7 +74,7 @@ function countOf({ quantity: written, source }: WrittenLine): Count | undefined 
   return quantity === undefined ? undefined : { quantity, source };
 }
 
-/** Whether exactly the same lines match. */
+/** Whether both contain exactly the same lines. */
 function isSame({ lines }: Charge, written: readonly WrittenLine[]): boolean {
   const keyOf = ({ line, of }: Pick<WrittenLine, 'line' | 'of'>) => `${line} ${JSON.stringify(of ?? null)}`;
   const again = new Set(lines.map(keyOf));

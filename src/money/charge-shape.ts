@@ -3,22 +3,25 @@ import { divideHalfUp } from './money.ts';
 import type { Micros } from './money.ts';
 import type { PriceBasis } from './price.ts';
 
-/** Fewer charges say too little. */
+/** The minimum number of charges needed to predict the next one. */
 export const shapeChargesMin = 3;
-/** Older ones are forgotten. */
+/** The number of most recent charges to keep. */
 export const shapeChargesMax = 32;
 
 /**
- * Returns the same text for requests that should cost the same: one model at the same prices, with the same resolution,
- * duration, quality and size, and the same numbers of images and inputs.
+ * Returns equal texts for requests that should cost the same: requests with equal models, prices, factors, resolutions,
+ * durations, qualities, sizes and numbers of images and inputs.
  */
-export function chargeShape(model: string, { price, channels, facts, most, bounds }: PriceBasis): string {
+export function chargeShape(
+  model: string,
+  { price, channels, factor, facts, most, bounds }: PriceBasis,
+): string {
   const given = Object.entries(bounds ?? {}).filter(([, { source }]) => source === 'request');
   const images = most?.images;
-  return canonicalJson({ model, price, channels, facts, images, given: Object.fromEntries(given) });
+  return canonicalJson({ model, price, channels, factor, facts, images, given: Object.fromEntries(given) });
 }
 
-/** The median of the last charges of a shape, or undefined if there are too few. */
+/** Returns the median of a shape's recent charges, or undefined if there are too few. */
 export function expectedCharge(charges: readonly Micros[]): Micros | undefined {
   if (charges.length < shapeChargesMin) return undefined;
   const sorted = charges.toSorted((one, other) => (one < other ? -1 : Number(one > other)));

@@ -1,10 +1,10 @@
 import { defined } from '../base/defined.ts';
 import { isAboutAsLarge, parseSize, pixelCount } from '../base/image-sizes.ts';
 import type { TaskKind } from '../base/task-kind.ts';
-import type { ImageGroup, SettleFacts } from './settle-facts.ts';
+import type { ImageGroup, MeasuredFact, SettleFacts } from './settle-facts.ts';
 import { divideHalfUp } from './money.ts';
 import type { Micros } from './money.ts';
-import { isByFormula, isOpenFact, isPricedBy, noReview, priceAt } from './price.ts';
+import { factsAt, isByFormula, isOpenFact, isPricedBy, noReview, priceAt } from './price.ts';
 import type { Price, PriceBasis } from './price.ts';
 import { usageFields } from './measures.ts';
 import type { Measure } from './measures.ts';
@@ -12,16 +12,19 @@ import { readQuantity } from './reckoning.ts';
 import { isPriced, leastOf, needsFormula, settle, settleAsLeast, withStep } from './settle.ts';
 import type { SettleInput, Settlement } from './settle.ts';
 
-/** What a task that succeeded is charged: one place for tasks, for images that a caller waits for, and for replays. */
+/** Computes a succeeded task's charge. This is the only place that does so, for both tasks and synchronous images. */
 
 export interface ChargeInput extends Omit<SettleInput, 'estimatedTokens'> {
-  /** The adapter's formula on the facts of an output; absent: it has none. */
+  /** The adapter's formula for an output's facts. Absent if the adapter has none. */
   readonly tokensOf?: ((facts: SettleFacts) => bigint | undefined) | undefined;
 }
 
 export interface TaskCharge {
   readonly settlement: Settlement;
-  /** The upstream reports more than the request and its model allow, and the charge is for that: a person is asked. */
+  /**
+   * Whether the charge exceeds what the request and its model allow, because the upstream reported more. An operator
+   * then decides.
+   */
   readonly isBeyond: boolean;
 }
 
@@ -30,8 +33,9 @@ export function chargeTask(kind: TaskKind, input: ChargeInput): TaskCharge {
 }
 
 /**
- * Charges by the upstream's report if that costs no more than what was requested. If it costs more, a person decides.
- * Words of the report that no line of the price names, such as `1280x720`, are first replaced by the request's words.
+ * Charges what the upstream reported if it costs no more than the request allows. If it costs more or has no price,
+ * replaces reported values that no price line uses, such as `1280x720`, with the requested ones. If the charge is then
+ * still too high, an operator decides.
  */
 function chargeVideo(asked: ChargeInput): TaskCharge {
   const { basis, channel } = asked;
@@ -41,44 +45,60 @@ function chargeVideo(asked: ChargeInput): TaskCharge {
   const reported = settleBy(input, facts);
   const isWithin = isPriced(reported) && reported.amount <= allowed;
   const settlement = isWithin ? reported : settleBy(input, inWordsOfPrice(input));
-  // Reported tokens are those of the longer video.
+  // If the video is too long, the reported tokens include the excess length.
   const isLonger =
     isByFormula(priceAt(basis, channel)) && isTooLong(facts.durationSeconds, basis.most?.seconds);
   const isBeyond = isLonger || settlement.amount > allowed;
   return { settlement, isBeyond: isBeyond && basis.price.reviewAbove !== noReview };
 }
 
-/** A length that only we measured charges no more than the request allows: a file may have further frames, or lie. */
-function asMeasured(facts: SettleFacts, { most }: PriceBasis): SettleFacts {
-  const { durationSeconds, measured } = facts;
-  const isOurs = measured?.includes('duration') === true;
-  if (!isOurs || durationSeconds === undefined || most?.seconds === undefined) return facts;
-  return { ...facts, durationSeconds: Math.min(durationSeconds, most.seconds) };
+/**
+ * Limits a length that only we measured to what the request allows, because a file may contain extra frames or state
+ * the wrong length.
+ */
+function asMeasured(facts: SettleFacts, basis: PriceBasis): SettleFacts {
+  const { durationSeconds, inputSeconds, measured = [] } = facts;
+  const limited = (name: MeasuredFact, seconds: number | undefined, most = Infinity) =>
+    seconds === undefined || !measured.includes(name) ? seconds : Math.min(seconds, most);
+  return {
+    ...facts,
+    ...defined({
+      durationSeconds: limited('duration', durationSeconds, basis.most?.seconds),
+      inputSeconds: limited('input_seconds', inputSeconds, boundOf('input_second', basis)),
+    }),
+  };
 }
 
-/** Seconds by which a video may be longer than it was asked for: whole frames, its sound, rounding. */
+/**
+ * The seconds by which a video may exceed the requested length because of whole frames, its sound track or rounding.
+ */
 const lengthSlack = 1;
 
 function isTooLong(reported: number | undefined, most: number | undefined): boolean {
   return reported !== undefined && most !== undefined && reported > most + lengthSlack;
 }
 
-/** Whether the request decides it. */
-function isFixed(name: Word | 'generate_audio', { facts, most }: PriceBasis): boolean {
-  const asked = facts[name];
+type Chargeable = Pick<ChargeInput, 'basis' | 'channel'>;
+
+/** Whether the request fixes the fact. */
+function isFixed(name: Word | 'generate_audio', { basis, channel }: Chargeable): boolean {
+  const asked = factsAt(basis, channel)[name];
   const isNamed = typeof asked === 'string' ? !isOpenFact(asked) : asked !== undefined;
-  return isNamed && most?.open?.includes(name) !== true;
+  return isNamed && basis.most?.open?.includes(name) !== true;
 }
 
-/** What the report comes to within the request; in a resolution that the upstream should not choose, the dearest of those that it may. */
+/**
+ * Returns the reported output's price, limited to what was requested. If the upstream chose a resolution that is not
+ * allowed, charges the most expensive allowed one.
+ */
 function allowedAmount(input: ChargeInput): Micros {
-  const within = videoWithin(input.facts, input.basis);
+  const within = videoWithin(input);
   const { resolution, ...others } = within;
   const { resolutions } = input.basis.most ?? {};
   if (resolution === undefined || resolutions === undefined || resolutions.includes(resolution)) {
     return amountOf(within);
   }
-  // The resolution may also be one that no line names, or may not be reported.
+  // `others` represents a resolution without a price line, and a report without a resolution.
   const possible = [others, ...resolutions.map((one) => ({ ...others, resolution: one }))];
   return possible.map(amountOf).reduce((most, amount) => (amount > most ? amount : most));
 
@@ -89,15 +109,16 @@ function allowedAmount(input: ChargeInput): Micros {
 }
 
 /**
- * Returns the report limited to the request: without the facts that the request fixes, at most as long as it allows,
- * and with no more input than it contains.
+ * Limits the report to the request: drops facts that the request fixes, and caps the length and the input at what was
+ * requested.
  */
-function videoWithin(facts: SettleFacts, basis: PriceBasis): SettleFacts {
+function videoWithin(input: ChargeInput): SettleFacts {
+  const { facts, basis } = input;
   const { most } = basis;
-  const { generateAudio, ...silent } = omitWords(facts, (word) => isFixed(word, basis));
+  const { generateAudio, ...silent } = omitWords(facts, (word) => isFixed(word, input));
   return {
     ...withinBounds(silent, basis),
-    ...(isFixed('generate_audio', basis) ? {} : defined({ generateAudio })),
+    ...(isFixed('generate_audio', input) ? {} : defined({ generateAudio })),
     ...(isTooLong(facts.durationSeconds, most?.seconds) ? defined({ durationSeconds: most?.seconds }) : {}),
   };
 }
@@ -126,12 +147,17 @@ function boundOf(measure: Measure, { bounds = {} }: PriceBasis): number | undefi
   return quantity === undefined ? undefined : Number(quantity.numerator) / Number(quantity.denominator);
 }
 
-/** Removes the report's words that no line names, where the request has a word of its own. */
-function inWordsOfPrice({ facts, basis, channel }: ChargeInput): SettleFacts {
+/**
+ * Drops reported values that the request itself specifies, if no price line uses the reported value or only we measured
+ * it.
+ */
+function inWordsOfPrice(input: ChargeInput): SettleFacts {
+  const { facts, basis, channel } = input;
   const { lines } = priceAt(basis, channel);
+  const measured: readonly string[] = facts.measured ?? [];
   const isKnown = (word: Word): boolean =>
     lines.some(({ when }) => when?.[word]?.includes(facts[word] ?? '') === true);
-  return omitWords(facts, (word) => isFixed(word, basis) && !isKnown(word));
+  return omitWords(facts, (word) => isFixed(word, input) && (!isKnown(word) || measured.includes(word)));
 }
 
 const words = ['resolution', 'ratio', 'size', 'quality'] as const;
@@ -145,10 +171,10 @@ function omitWords(facts: SettleFacts, isOmitted: (word: Word) => boolean): Sett
 }
 
 /**
- * Charges each image by its own facts, but no more images than were requested. Size and quality are the caller's
- * words where the request names them. Otherwise they are what the upstream reports or, failing that, what the request
- * alone costs. If no line matches either, or neither is credible, the charge is the least that the request can cost,
- * times the share of images that arrived.
+ * Charges each image by its own facts, but for no more images than were requested. Size and quality come from the
+ * request if specified, or else from the upstream's report. Failing that, they are left out, and the request alone
+ * determines the price. If no line matches or no amount is credible, charges the least that the request can cost,
+ * multiplied by the share of images that arrived.
  */
 export function chargeImages(
   input: ChargeInput,
@@ -161,7 +187,7 @@ export function chargeImages(
   const isCounted = images !== undefined && Number.isInteger(images) && images >= 0;
   const arrived = isCounted ? Math.min(images, asked ?? images) : asked;
   const counted = { ...facts, ...(isCounted ? defined({ images: arrived }) : {}) };
-  const isOwn = (word: Word) => isFixed(word, basis);
+  const isOwn = (word: Word) => isFixed(word, input);
   const kept = cheapest(
     groups.map((group) => ownWords(withPricedSize(group, price), isOwn)),
     arrived,
@@ -169,7 +195,7 @@ export function chargeImages(
   );
   const rendered = omitWords({ ...withPricedSize(counted, price), ...kept }, isOwn);
   const tried = [rendered, omitWords(counted, () => true)].map((each) => settleBy(input, each));
-  // A size that we measured must not raise the charge above the hold. One that the upstream reports may.
+  // A size that we measured must not raise the charge above the hold. A size reported by the upstream may.
   const isWithin = ({ amount }: Settlement) => facts.measured?.includes('size') !== true || amount <= held;
   const charged = tried.find((each) => isPriced(each) && isWithin(each) && isCredible(each));
   if (charged !== undefined) return charged;
@@ -181,8 +207,8 @@ export function chargeImages(
 }
 
 /**
- * Replaces a pixel size that no price line names by a class of about as many pixels: `2752x1536` becomes `2K`. Keeps
- * the pixels if the price is by megapixels.
+ * Replaces a pixel size without a price line with the named class of about the same pixel count: `2752x1536` becomes
+ * `2K`. Keeps the pixels if the price counts megapixels.
  */
 function withPricedSize<Sized extends { readonly size?: string }>(sized: Sized, price: Price): Sized {
   const pixels = parseSize(sized.size);
@@ -200,7 +226,7 @@ function withPricedSize<Sized extends { readonly size?: string }>(sized: Sized, 
   return nearest === undefined ? sized : { ...sized, size: nearest.word };
 }
 
-/** The facts of an image answer in the words of this price. */
+/** Converts an image response's sizes to those that this price uses. */
 export function inPricedSizes(facts: SettleFacts, price: Price): SettleFacts {
   const groups = facts.groups?.map((group) => withPricedSize(group, price));
   return { ...withPricedSize(facts, price), ...defined({ groups }) };
@@ -216,7 +242,7 @@ function ownWords(
   };
 }
 
-/** If the groups have more images than were requested, keeps the cheapest. */
+/** Keeps the cheapest images if the groups contain more than were requested. */
 function cheapest(
   groups: readonly ImageGroup[],
   arrived: number | undefined,
@@ -239,8 +265,8 @@ function cheapest(
 }
 
 /**
- * Returns what the images have in common, and the groups where they differ. The order of the groups depends only on
- * their facts.
+ * Returns the facts that all images share, and groups for those that differ. The groups' order depends only on their
+ * facts.
  */
 export function groupedFacts(
   groups: readonly ImageGroup[],

@@ -1,13 +1,19 @@
 import { defined } from '../base/defined.ts';
 import type { Price, PriceBasis } from './price.ts';
 
-/** What an upstream bills for a job of a model on a channel: frozen with the attempt, so that an edit does not change it. */
+/**
+ * An upstream's billing terms for jobs of a model on a channel. They are frozen with the attempt, so that later edits
+ * do not affect it.
+ */
 export interface CostTerms {
-  /** As a model's price, paid by the operator; absent: only the upstream's own number says. */
+  /**
+   * A price in the same form as a model's, but paid by the operator. Absent if only the upstream's reported cost
+   * counts.
+   */
   readonly price?: Price;
-  /** What one unit of the upstream's own number is worth, as decimal strings of the gateway's currency. */
+  /** The value of each upstream cost unit in the gateway's currency, as a decimal string. */
   readonly worths: Readonly<Record<string, string>>;
-  /** Whether a job that failed is billed like one that succeeded. Absent: as far as the vendor promises. */
+  /** Whether failed jobs are billed like successful ones. Absent if the vendor's documented policy applies. */
   readonly failed?: 'billed' | 'free';
 }
 
@@ -22,12 +28,15 @@ interface BilledChannel {
   readonly models: Readonly<Record<string, { readonly cost?: CostRules | undefined }>>;
 }
 
-/** What was asked for, at what the upstream bills: no price that a channel sells at has a part in it. */
-export function costBasis({ facts, bounds, version }: PriceBasis, price: Price): PriceBasis {
-  return { price, facts, ...defined({ bounds }), version };
+/**
+ * Returns the basis for computing the cost: what was requested, at the upstream's rates. The channel's selling price is
+ * irrelevant.
+ */
+export function costBasis({ facts, unsent, bounds, version }: PriceBasis, price: Price): PriceBasis {
+  return { price, facts, ...defined({ unsent, bounds }), version };
 }
 
-/** The model's own rules on the channel count, then the channel's. */
+/** Returns a model's cost terms. The channel's rules for the model override its general ones. */
 export function costTermsOf(channel: BilledChannel, model: string, currency: string): CostTerms {
   const rules = channel.models[model]?.cost ?? channel.cost;
   const worths = { [currency]: '1', ...channel.cost_units };

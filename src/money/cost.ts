@@ -2,18 +2,15 @@ import { addAmounts } from './decimal.ts';
 import { divideHalfUp, parseMicros } from './money.ts';
 import type { Micros } from './money.ts';
 
-/**
- * What a job cost the operator, as reported by the vendor. A fact for the record: callers are charged by our own
- * prices.
- */
+/** The operator's cost of a job, as reported by the vendor. For the record only: callers are charged our own prices. */
 export interface Cost {
-  /** An exact decimal number, never a float: `0.035`, `12`. */
+  /** The amount as an exact decimal, never a float: `0.035`, `12`. */
   readonly amount: string;
-  /** A currency code, or the vendor's own unit: `USD`, `credits`. */
+  /** The currency code or the vendor's own unit: `USD`, `credits`. */
   readonly unit: string;
 }
 
-/** What several calls cost together; undefined unless each of them reported it, and all in the same unit. */
+/** Adds up several calls' costs. Undefined unless every call reported its cost in the same unit. */
 export function sumCosts(costs: readonly (Cost | undefined)[]): Cost | undefined {
   const [first, ...others] = costs;
   if (first === undefined) return undefined;
@@ -25,7 +22,7 @@ export function sumCosts(costs: readonly (Cost | undefined)[]): Cost | undefined
   return { amount, unit: first.unit };
 }
 
-/** What a reported cost is worth in micro-units, half up; undefined: nothing says what its unit is worth. */
+/** Converts a reported cost to micro-units, rounded half up. Undefined if its unit's value is unknown. */
 export function worthOf(
   { amount, unit }: Cost,
   worths: Readonly<Record<string, string>>,

@@ -2,13 +2,15 @@ import { formatDecimal } from './decimal.ts';
 import type { Decimal } from './decimal.ts';
 import { formatMicros } from './money.ts';
 
-/** A text, a number, an amount in micro-units or exact, or nothing. */
+/** A cell's content. An amount is either exact or in micro-units. Undefined leaves the cell empty. */
 export type Cell = string | number | bigint | Decimal | undefined;
 
-/** For the document. */
 export const csvMediaType = 'text/csv; charset=utf-8';
 
-/** A line as in RFC 4180, its end included. No text is a formula to a spreadsheet. */
+/**
+ * Formats one line according to RFC 4180, including the line break. Escapes text so that spreadsheets do not treat it
+ * as a formula.
+ */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(cellText).join(',')}\r\n`;
 }
@@ -20,7 +22,10 @@ function cellText(cell: Cell): string {
   return quoted(typeof cell === 'string' ? defused(cell) : formatDecimal(cell));
 }
 
-/** What begins like this is calculated when the file is opened, and can send the file away (OWASP, CSV injection). */
+/**
+ * A spreadsheet evaluates cells that begin like this when it opens the file, which can leak their content (OWASP, CSV
+ * injection).
+ */
 const formulaStart = /^[\s\p{Cc}\p{Cf}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
 
 function defused(text: string): string {

@@ -1,4 +1,4 @@
-/** An exact decimal number: `digits` × 10^-`places`. Amounts of any unit, of which none is rounded by being read. */
+/** An exact decimal number: `digits` × 10^-`places`. Represents amounts in any unit without rounding. */
 export interface Decimal {
   readonly digits: bigint;
   readonly places: number;
@@ -7,7 +7,7 @@ export interface Decimal {
 const pattern = /^([+-]?)(\d{1,30})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
 const placesMax = 60;
 
-/** `-1.50`, and `1e-06`, as programs write small numbers; undefined: it is something else. */
+/** Parses `-1.50` and also `1e-06`, a common machine format for small numbers. Returns undefined for anything else. */
 export function parseDecimal(text: string): Decimal | undefined {
   const match = pattern.exec(text);
   if (match === null) return undefined;
@@ -23,10 +23,10 @@ export function addDecimals(one: Decimal, other: Decimal): Decimal {
   return shortest({ digits: digitsAt(one, places) + digitsAt(other, places), places });
 }
 
-/** Of two texts. Throws for anything but decimal numbers. */
+/** Adds two decimal numbers given as text. Throws if either is not a decimal number. */
 export function addAmounts(one: string, other: string): string {
   const [a, b] = [one, other].map(parseDecimal);
-  if (a === undefined || b === undefined) throw new TypeError('an amount is a decimal number');
+  if (a === undefined || b === undefined) throw new TypeError('an amount must be a decimal number');
   return formatDecimal(addDecimals(a, b));
 }
 
@@ -34,13 +34,13 @@ export function negated({ digits, places }: Decimal): Decimal {
   return { digits: -digits, places };
 }
 
-/** Below, at or above zero, as `toSorted` takes it. */
+/** Returns a negative number, zero or a positive number, for use with `toSorted`. */
 export function compareDecimals(one: Decimal, other: Decimal): number {
   const { digits } = addDecimals(one, negated(other));
   return digits < 0n ? -1 : digits > 0n ? 1 : 0;
 }
 
-/** At most so many places: half up, away from zero at exactly one half. */
+/** Rounds to at most this many places, with exact halves rounded away from zero. */
 export function roundedTo(places: number, { digits, places: had }: Decimal): Decimal {
   if (had <= places) return { digits, places: had };
   const divisor = 10n ** BigInt(had - places);
@@ -48,12 +48,12 @@ export function roundedTo(places: number, { digits, places: had }: Decimal): Dec
   return shortest({ digits: digits < 0n ? -magnitude : magnitude, places });
 }
 
-/** As a smaller unit counts: 1 of a unit whose `places` is 9 is 0.000000001. */
+/** Divides by 10^`places`, exactly: with 9 places, 1 becomes 0.000000001. */
 export function shifted(places: number, one: Decimal): Decimal {
   return shortest({ digits: one.digits, places: one.places + places });
 }
 
-/** Without zeros at its end: equal numbers are equal texts. */
+/** Formats the number without trailing zeros, so that equal numbers produce equal text. */
 export function formatDecimal({ digits, places }: Decimal): string {
   const text = (digits < 0n ? -digits : digits).toString().padStart(places + 1, '0');
   const sign = digits < 0n ? '-' : '';

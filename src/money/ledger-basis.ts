@@ -6,7 +6,7 @@ import type { PriceBasis, PriceFacts } from './price.ts';
 import { countSources, factSources } from './reckoning.ts';
 import type { Reckoning } from './reckoning.ts';
 
-/** What the ledger's entries keep of prices. An entry's text is not bound to be JSON of ours. */
+/** The pricing data in ledger entries. An entry's text is not necessarily our own JSON. */
 
 const price = z.object({
   minimum: z.string(),
@@ -16,7 +16,9 @@ const bound = z.object({ most: z.string(), source: z.enum(['request', 'measured'
 const frozen = z.object({
   price,
   channels: z.record(z.string(), price).exactOptional(),
+  factor: z.string().exactOptional(),
   facts: z.record(z.string(), z.unknown()),
+  unsent: z.record(z.string(), z.array(z.string())).exactOptional(),
   sizes: z.record(z.string(), z.string()).exactOptional(),
   input_seconds: z.number().exactOptional(),
   most: z
@@ -32,15 +34,15 @@ const frozen = z.object({
   version: z.string(),
 });
 
-/** We wrote it ourselves, so the conditions of its lines are not validated again. */
+/** The lines' conditions are not validated again, because we wrote them ourselves. */
 const storedBasis = z.custom<PriceBasis>((value) => frozen.safeParse(value).success);
 
-/** What the entry of a hold keeps: what its task will be charged by, and how the hold came about. */
+/** Serializes the content of a hold's entry: the basis for the later charge, and the hold's calculation. */
 export function writeHeldBasis(basis: PriceBasis, hold: Reckoning): string {
   return JSON.stringify({ ...basis, hold });
 }
 
-/** The basis that a hold was taken with, from its ledger entry; undefined: the entry has none. */
+/** Reads a hold's basis from its ledger entry. Returns undefined if the entry has none. */
 export function heldBasis(text: string | undefined): PriceBasis | undefined {
   return storedBasis.safeParse(parseBasis(text)).data;
 }
@@ -49,6 +51,7 @@ const amount = z.string();
 const stepSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['sum', 'held', 'least']), amount }),
   z.object({ kind: z.literal('minimum'), minimum: z.string(), amount }),
+  z.object({ kind: z.literal('factor'), factor: z.string(), amount }),
   z.object({ kind: z.literal('multiplier'), multiplier: z.string(), amount }),
   z.object({ kind: z.literal('share'), quantity: z.string(), amount }),
   z.object({ kind: z.literal('limit'), limit: z.string(), amount }),
@@ -78,17 +81,17 @@ const reckoningSchema = z.object({
   steps: z.array(stepSchema).min(1),
 });
 
-/** Of the entry of a hold. Undefined: it does not say. */
+/** Reads the calculation from a hold's entry. Returns undefined if the entry has none. */
 export function readHoldReckoning(basis: string | undefined): Reckoning | undefined {
   return z.object({ hold: reckoningSchema }).safeParse(parseBasis(basis)).data?.hold;
 }
 
-/** Of the entry of a settlement. Undefined: it does not say. */
+/** Reads the calculation from a settlement's entry. Returns undefined if the entry has none. */
 export function readSettleReckoning(basis: string | undefined): Reckoning | undefined {
   return reckoningSchema.safeParse(parseBasis(basis)).data;
 }
 
-/** Undefined: it is not JSON, or absent. */
+/** Parses an entry's basis. Returns undefined if the text is absent or not JSON. */
 export function parseBasis(basis: string | undefined): unknown {
   return basis === undefined ? undefined : parseJson(basis);
 }
@@ -99,10 +102,10 @@ export interface ClosingEntry {
   readonly excess?: Micros;
 }
 
-/** Of the entry that gives back the hold of an abandoned creation, whose record is removed. */
+/** The note on the entry that releases an abandoned creation's hold. The task's record is removed. */
 export const abandonedNote = 'the creation was abandoned';
 
-/** What a closed task costs its account; nothing when its hold was released. */
+/** Returns a closed task's charge, which is zero if the hold was released. */
 export function closedAt({ kind, amount, excess = 0n }: ClosingEntry): Micros {
   return kind === 'settle' ? amount + excess : 0n;
 }

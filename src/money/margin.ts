@@ -1,27 +1,33 @@
 import type { Micros } from './money.ts';
 
-/** By what margins are added up, in the order of the answer. */
+/** The dimensions for grouping margins, in the order of the response. */
 export const marginDimensions = ['day', 'channel', 'model', 'account', 'key', 'end_user'] as const;
 export type MarginDimension = (typeof marginDimensions)[number];
 
-/** What has ended, or was refunded, on these days (UTC, `2026-01-31`), from the first until before the second. */
+/**
+ * A query for tasks that ended or were refunded on these days (UTC, `2026-01-31`). The first day is inclusive and the
+ * second exclusive.
+ */
 export interface MarginAsked {
   readonly from: string;
   readonly before: string;
-  /** None: one row for everything. */
+  /** The dimensions to group by. An empty list requests a single total. */
   readonly by: readonly MarginDimension[];
 }
 
 export interface MarginRow {
-  /** Has only the requested dimensions. Unsubmitted tasks have no channel, and tasks without a hold have no key. */
+  /**
+   * The values of the requested dimensions. Tasks that were never submitted have no channel, and tasks without a hold
+   * have no key.
+   */
   readonly of: Readonly<Partial<Record<MarginDimension, string>>>;
-  /** That have ended. */
+  /** The number of ended tasks. */
   readonly tasks: number;
   readonly charged: Micros;
   readonly refunded: Micros;
-  /** What is known of it. */
+  /** The known part of the cost. */
   readonly cost: Micros;
-  /** Attempts whose cost is not known. */
+  /** The number of attempts whose cost is unknown. */
   readonly unknown: number;
 }
 

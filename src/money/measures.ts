@@ -3,7 +3,7 @@ import { measureMax } from './settle-facts.ts';
 import type { SettleFacts, Usage } from './settle-facts.ts';
 import type { Quantity } from './reckoning.ts';
 
-/** docs/contributing.md lists what to change when a measure is added. */
+/** The measures. docs/contributing.md lists what to change when adding one. */
 export const measures = [
   'million_tokens',
   'million_text_tokens',
@@ -23,40 +23,43 @@ export const measures = [
 ] as const;
 export type Measure = (typeof measures)[number];
 
-/** The expected output of a request, before it is rendered. */
+/** A request's expected output, known before rendering. */
 export interface Extent {
   readonly seconds?: number;
   readonly framesPerSecond?: number;
   readonly images?: number;
-  /** The pixels of one image. */
+  /** The pixels per image. */
   readonly pixels?: number;
-  /** The adapter's formula. Returns undefined if it cannot compute a number. */
+  /** Returns the number of tokens from the adapter's formula. Undefined if the formula cannot determine it. */
   readonly tokens: () => bigint | undefined;
 }
 
 type TokenCount = Exclude<keyof Usage, 'completionTokens' | 'totalTokens'>;
 
 interface MeasureRow {
-  /** The plural that people read. */
+  /** The plural form for display. */
   readonly words: string;
   readonly kinds: readonly TaskKind[];
-  /** Defined for measures of rendered output. A request that matches no line of such a measure has no price. */
+  /**
+   * Returns the expected quantity. Defined only for measures of rendered output. A request that matches none of such a
+   * measure's price lines has no price.
+   */
   readonly rendered?: (extent: Extent) => Quantity | undefined;
-  /** Returns the quantity that the upstream reported, or undefined if it reported nothing credible. */
+  /** Returns the quantity reported by the upstream. Undefined if it reported nothing credible. */
   readonly reported: (facts: SettleFacts) => Quantity | undefined;
-  /** The field of the usage that reports it, where that is all that `reported` reads. */
+  /** The usage field that reports the measure, if `reported` reads nothing else. */
   readonly usageField?: TokenCount;
 }
 
 const both = ['video', 'image'] as const;
 
-/** All rules of each measure. */
+/** The complete rules for each measure. */
 const rows: Readonly<Record<Measure, MeasureRow>> = {
   million_tokens: {
     words: 'million tokens',
     kinds: both,
     rendered: ({ tokens }) => optionally(tokens(), tokenQuantity),
-    // `totalTokens` includes the input, so it is used only if `completionTokens` is not reported.
+    // `totalTokens` includes the input, so use it only if `completionTokens` is not reported.
     reported: ({ usage }) => tokens(usage?.completionTokens) ?? tokens(usage?.totalTokens),
   },
   million_text_tokens: tokensIn('textTokens', 'million tokens of text rendered'),
@@ -97,7 +100,7 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
     kinds: ['image'],
     rendered: ({ images, pixels }) =>
       images === undefined || pixels === undefined ? undefined : pixelQuantity(pixels, images),
-    // Computed from the size of each image.
+    // The quantity is computed from each image's size.
     reported: () => undefined,
   },
   input_image: {
@@ -114,7 +117,7 @@ function tokensIn(usageField: TokenCount, words: string): MeasureRow {
   return { words, kinds: both, usageField, reported: ({ usage }) => counted(usage?.[usageField]) };
 }
 
-/** Pairs each measure that has one with its field of the usage. */
+/** The measures that have a usage field, paired with it. */
 export const usageFields: readonly (readonly [Measure, TokenCount])[] = measures.flatMap((measure) => {
   const { usageField } = rows[measure];
   return usageField === undefined ? [] : [[measure, usageField] as const];
@@ -124,7 +127,7 @@ function tokens(count: number | undefined): Quantity | undefined {
   return optionally(credible(count), (value) => tokenQuantity(BigInt(Math.ceil(value))));
 }
 
-/** Converts a token count for which zero is credible. */
+/** Converts a token count that may credibly be zero. */
 function counted(count: number | undefined): Quantity | undefined {
   return optionally(credibleOrNone(count), (value) => tokenQuantity(BigInt(Math.ceil(value))));
 }
@@ -140,7 +143,7 @@ export function tokenQuantity(tokens: bigint): Quantity {
   return { numerator: tokens, denominator: 1_000_000n };
 }
 
-/** Rounds seconds, which upstreams report as JSON numbers, to the millisecond before any money is computed. */
+/** Rounds seconds, which upstreams report as JSON numbers, to milliseconds before they are used to compute money. */
 export function secondQuantity(seconds: number): Quantity {
   return { numerator: BigInt(Math.round(seconds * 1000)), denominator: 1000n };
 }
@@ -149,7 +152,7 @@ export function wholeQuantity(count: number): Quantity {
   return { numerator: BigInt(count), denominator: 1n };
 }
 
-/** Returns megapixels of 1024 x 1024 pixels, with each image rounded up, as vendors count them. */
+/** Returns megapixels of 1024 x 1024 pixels. Rounds each image up, as vendors do. */
 export function pixelQuantity(pixels: number, images: number): Quantity {
   return wholeQuantity(Math.ceil(pixels / 1024 ** 2) * images);
 }
@@ -158,22 +161,22 @@ export function measureWords(measure: Measure): string {
   return rows[measure].words;
 }
 
-/** Whether models of this kind can be sold by the measure. */
+/** Whether models of this kind can be priced by the measure. */
 export function measureSells(measure: Measure, kind: TaskKind): boolean {
   return rows[measure].kinds.includes(kind);
 }
 
-/** Whether the measure counts rendered output, not input. */
+/** Whether the measure counts rendered output rather than input. */
 export function isRendered(measure: Measure): boolean {
   return rows[measure].rendered !== undefined;
 }
 
-/** Whether the measure follows from the length of a video. */
+/** Whether the measure is derived from a video's length. */
 export function isOfLength(measure: Measure): boolean {
   return measure === 'second' || measure === 'frame';
 }
 
-/** Whether the measure is counted for each image separately. */
+/** Whether the measure is counted per image. */
 export function isOfImage(measure: Measure): boolean {
   return measure === 'image' || measure === 'megapixel';
 }
@@ -187,8 +190,8 @@ export function reportedQuantity(measure: Measure, facts: SettleFacts): Quantity
 }
 
 /**
- * Treats an impossible number from an upstream as not reported: nonsense must not keep a task from being settled.
- * Zero counts as impossible, because a successful task produced something.
+ * Treats an upstream's impossible number as unreported, so that it cannot block a settlement. Zero counts as
+ * impossible, because a successful task produced something.
  */
 export function credible(value: number | undefined): number | undefined {
   return value !== undefined && value > 0 && value <= measureMax ? value : undefined;

@@ -1,13 +1,13 @@
 /**
- * Money: integer micro-units (10^-6) of the configured currency, bigint in code, decimal strings in JSON.
- * There is one rounding rule, half up (away from zero at exactly one half), applied once, at the end.
+ * Money in integer micro-units (10^-6) of the configured currency: bigint in code, decimal strings in JSON. The only
+ * rounding is half up (away from zero), applied once, at the end.
  */
 export type Micros = bigint;
 
 export const microsPerUnit = 1_000_000n;
 const decimalPattern = /^(-?)(\d{1,12})(?:\.(\d{1,6}))?$/;
 
-/** `"7.5"` → 7_500_000n; undefined if it is not a decimal of at most 12 digits and 6 places. */
+/** Parses `"7.5"` as 7_500_000n. Returns undefined for anything but a decimal with at most 12 digits and 6 places. */
 export function parseMicros(text: string): Micros | undefined {
   const match = decimalPattern.exec(text);
   if (match === null) return undefined;
@@ -16,26 +16,33 @@ export function parseMicros(text: string): Micros | undefined {
   return sign === '-' ? -magnitude : magnitude;
 }
 
-/** 7_500_000n → `"7.500000"`: always six places. */
+/** Formats 7_500_000n as `"7.500000"`, always with six places. */
 export function formatMicros(amount: Micros): string {
   const magnitude = amount < 0n ? -amount : amount;
   const fraction = (magnitude % microsPerUnit).toString().padStart(6, '0');
   return `${amount < 0n ? '-' : ''}${magnitude / microsPerUnit}.${fraction}`;
 }
 
-/** `0.762300 USD`, from 762_300n. */
+/** Pads `12.5` to `12.500000`. */
+export function sixPlaces(decimal: string): string {
+  return formatMicros(parseMicros(decimal) ?? 0n);
+}
+
+/** Formats 762_300n as `0.762300 USD`. */
 export function formatAmount(amount: Micros, currency: string): string {
   return `${formatMicros(amount)} ${currency}`;
 }
 
-/** numerator / denominator, half up. Both are non-negative, the denominator is positive. */
+/**
+ * Returns numerator / denominator, rounded half up. The numerator must be non-negative and the denominator positive.
+ */
 export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   if (numerator < 0n || denominator <= 0n) throw new RangeError('divideHalfUp requires n >= 0 and d > 0');
   return (numerator * 2n + denominator) / (denominator * 2n);
 }
 
 /**
- * What one entry of the ledger may hold, and what credits may bring an account to, above zero or below: 10^12 currency
- * units, far from int64's end, so that what is held can always be settled or given back.
+ * The limit for a ledger entry and for the absolute balance after a credit: 10^12 currency units. It is far below the
+ * int64 limit, so that holds can always be settled or released.
  */
 export const amountMax: Micros = 10n ** 18n;

@@ -12,37 +12,43 @@ export const decimal = (negative = false) =>
       return micros !== undefined && (negative || micros >= 0n);
     }, 'must be a decimal string with at most 6 places, such as "4.70"');
 
-const texts = z.array(z.string()).optional();
-const flag = z.boolean().optional();
+const oneOf = (what: string) => z.array(z.string()).optional().describe(`Only for one of these ${what}`);
+const flag = (what: string) => z.boolean().optional().describe(`Only if this is so: ${what}`);
 
 const condition = z.strictObject({
-  resolution: texts,
-  ratio: texts,
-  size: texts,
-  quality: texts,
-  mode: texts,
-  service_tier: texts,
-  channel: texts,
-  video_input: flag,
-  audio_input: flag,
-  image_input: flag,
-  generate_audio: flag,
-  draft: flag,
-  duration: z.strictObject({ min: z.number().optional(), max: z.number().optional() }).optional(),
+  resolution: oneOf('resolutions'),
+  ratio: oneOf('ratios'),
+  size: oneOf('sizes'),
+  quality: oneOf('qualities'),
+  mode: oneOf('modes'),
+  service_tier: oneOf('service tiers'),
+  channel: oneOf('channels'),
+  video_input: flag('the request has a video'),
+  audio_input: flag('the request has a sound'),
+  image_input: flag('the request has an image'),
+  generate_audio: flag('the video has sound'),
+  draft: flag('the request asks for a draft'),
+  duration: z
+    .strictObject({
+      min: z.number().optional().describe('Only for videos of at least so many seconds'),
+      max: z.number().optional().describe('Only for videos of at most so many seconds'),
+    })
+    .optional(),
 }) satisfies z.ZodType<PriceCondition>;
 
-/** Of a channel's model: it takes the place of the model's price there. */
+/** A model's price on one channel, which overrides the model's general price there. */
 export const channelPriceSchema = z.strictObject({
-  minimum: decimal().default('0'),
+  minimum: decimal().prefault('0').describe('No successful task costs less'),
   lines: z
     .array(
       z.strictObject({
-        measure: z.enum(measures),
-        price: decimal(),
-        beyond: z.number().nonnegative().optional(),
+        measure: z.enum(measures).describe('What is counted'),
+        price: decimal().describe('Of one unit of the measure'),
+        beyond: z.number().nonnegative().optional().describe('So many units of the measure cost nothing'),
         when: condition.optional(),
       }),
     )
     .min(1)
-    .max(200),
+    .max(200)
+    .describe('The price is the sum of these lines'),
 });

@@ -1,10 +1,11 @@
+import { defined } from '../base/defined.ts';
 import { divideHalfUp, microsPerUnit, parseMicros } from './money.ts';
 import type { Micros } from './money.ts';
 import { isOfImage, isOfLength, isRendered, measures } from './measures.ts';
 import type { Measure } from './measures.ts';
 import type { CountSource, Quantity, Step } from './reckoning.ts';
 
-/** The facts that a line's `when` may test. A line that tests an unknown (absent) fact does not match. */
+/** The facts that a line's `when` can test. A test of an absent fact fails. */
 export interface PriceFacts {
   readonly resolution?: string;
   readonly ratio?: string;
@@ -18,7 +19,7 @@ export interface PriceFacts {
   readonly image_input?: boolean;
   readonly generate_audio?: boolean;
   readonly draft?: boolean;
-  /** Seconds. */
+  /** The duration in seconds. */
   readonly duration?: number;
 }
 
@@ -44,74 +45,82 @@ export const flagFacts = ['video_input', 'audio_input', 'image_input', 'generate
 
 export interface PriceLine {
   readonly measure: Measure;
-  /** Decimal string: currency units for one unit of the measure. */
+  /** The currency units per unit of the measure, as a decimal string. */
   readonly price: string;
-  /** The quantity that is free. For megapixels, it is free for each image. */
+  /** The free quantity. For megapixels, it applies to each image. */
   readonly beyond?: number | undefined;
   readonly when?: PriceCondition | undefined;
 }
 
 /**
- * The charge is the sum of the lines. If several lines have the same measure, the first whose `when` matches counts.
+ * A price. The charge is the sum of its lines. If a measure has several lines, only the first with a matching `when`
+ * applies.
  */
 export interface Price {
-  /** Decimal string: no successful task costs less. */
+  /** The minimum cost of a successful task, as a decimal string. */
   readonly minimum: string;
   readonly lines: readonly PriceLine[];
-  /** Decimal string: a person decides about a charge above this multiple of the hold. `none`: nobody does. Absent: above 3. */
+  /** The account's factor as a decimal string, by which the price is multiplied. Configured prices have none. */
+  readonly factor?: string;
+  /**
+   * A decimal string. A charge above this multiple of the hold needs an operator's decision. With `none`, no charge
+   * does. Defaults to 3.
+   */
   readonly reviewAbove?: string;
 }
 
 /**
- * The basis of a task's price: frozen when the hold is taken, JSON-safe, kept in the hold's ledger entry and in the
- * workflow's input. Editing prices never touches it.
+ * The basis of a task's price. It is frozen when the hold is taken, and stored in the hold's ledger entry and the
+ * workflow's input. JSON-safe. Later price changes do not affect it.
  */
 export interface PriceBasis {
-  /** The model's. */
+  /** The model's price. */
   readonly price: Price;
-  /** Of channels that have a price of their own, by their ids: it takes the place of the model's there. */
+  /** The prices of channels that have their own, by channel id. Each overrides the model's price. */
   readonly channels?: Readonly<Record<string, Price>>;
+  /** The account's factor, by which all these prices are multiplied. Absent if it is 1. */
+  readonly factor?: string;
+  /** The facts that at least one channel receives. */
   readonly facts: PriceFacts;
-  /** By channel id: the size at which an image is priced if no price line names its own size. */
+  /** The facts that are not sent to a channel, by channel id. */
+  readonly unsent?: Readonly<Record<string, readonly string[]>>;
+  /** The size that determines an image's price if no price line matches its own size, by channel id. */
   readonly sizes?: Readonly<Record<string, string>>;
-  /** Of the videos that the request gives, as measured; absent: not known, or nothing is priced by it. */
+  /** The measured length of the request's videos, in seconds. Absent if it is unknown or does not affect the price. */
   readonly input_seconds?: number;
-  /** The most output that the request and its model allow. */
+  /** The maximum output that the request and its model allow. */
   readonly most?: MostOutput;
-  /** The most input that the request and its model allow, and the most megapixels of each image. */
+  /** The maximum input that the request and its model allow, and the maximum megapixels per image. */
   readonly bounds?: Bounds;
-  /**
-   * Micro-units as decimal text: the least that the request can cost. It is charged if nothing is known that could be
-   * priced.
-   */
+  /** The request's minimum cost, in micro-units as decimal text. Charged if no known fact has a price. */
   readonly least?: string;
-  /** Fingerprint of the configuration that the price came from. */
+  /** The fingerprint of the configuration that contained the price. */
   readonly version: string;
 }
 
 export type Bounds = { readonly [M in Measure]?: Bound };
 
 export interface Bound {
-  /** `numerator/denominator` */
+  /** The maximum quantity as `numerator/denominator`. */
   readonly most: string;
   /**
-   * `assumed`: only an upper limit. Nothing is charged for it unless the upstream reports a count. With `request` and
-   * `measured`, the bound is the actual quantity.
+   * `assumed`: an upper limit only, charged only if the upstream reports a count. `request` and `measured`: the actual
+   * quantity.
    */
   readonly source: 'request' | 'measured' | 'assumed';
 }
 
-/** The most that a request can come to; what is absent is not limited. */
+/** A request's maximum output. Absent fields are not limited. */
 export interface MostOutput {
   readonly seconds?: number;
   readonly images?: number;
-  /** Facts that the request names, and the upstream chooses all the same. */
+  /** Facts that the upstream may choose even though the request specifies them. */
   readonly open?: readonly (keyof PriceFacts)[];
-  /** Of a request that names no resolution: those that the upstream may choose. */
+  /** The resolutions that the upstream may choose if the channel is not asked for a specific one. */
   readonly resolutions?: readonly string[];
 }
 
-/** A part of a task that is priced as one: the whole task, or a group of images that are alike. */
+/** A part of a task that is priced as a unit: the whole task, or a group of images with the same facts. */
 export interface Part {
   readonly facts: PriceFacts;
   /** The facts of a group of images, if groups differ. */
@@ -127,23 +136,23 @@ export interface Count {
   readonly source: CountSource;
 }
 
-/** The count that is charged. An assumed one is only held. */
+/** Returns the count to charge. Assumed counts affect only holds, so they become zero. */
 export function chargeable({ quantity, source }: Count): Count {
   return { quantity: source === 'assumed' ? { ...quantity, numerator: 0n } : quantity, source };
 }
 
 /** A price line applied to a count. */
 export interface ChargedLine extends Count {
-  /** Index into `price.lines`. */
+  /** The index into `price.lines`. */
   readonly line: number;
   readonly measure: Measure;
   readonly price: Micros;
   /** The free part of the count. */
   readonly free: bigint;
   readonly of?: PriceFacts;
-  /** The number of images that megapixels are counted for. Undefined: one. */
+  /** The number of images whose megapixels this line adds up. Undefined if there is only one. */
   readonly images?: number;
-  /** Millionths of a micro-unit, because lines are added before rounding. */
+  /** The exact amount in millionths of a micro-unit. The lines are added up before rounding. */
   readonly exact: bigint;
 }
 
@@ -154,16 +163,30 @@ export interface Charge {
   readonly steps: readonly Step[];
 }
 
-/** What a task is charged by that is rendered at this channel. */
-export function priceAt({ price, channels = {} }: PriceBasis, channel: string): Price {
-  const own = Object.hasOwn(channels, channel) ? channels[channel] : undefined;
-  return own ?? price;
+/** Returns the price of a task rendered on this channel. */
+export function priceAt(basis: PriceBasis, channel: string): Price {
+  const { price, channels = {}, factor } = basis;
+  const own = hasOwnPrice(basis, channel) ? channels[channel] : undefined;
+  return { ...(own ?? price), ...defined({ factor }) };
 }
 
-/** Cached because every create needs the measures several times, and the lines of a price never change. */
+/** Whether the channel has its own price, which replaces the model's. */
+export function hasOwnPrice({ channels = {} }: PriceBasis, channel: string): boolean {
+  return Object.hasOwn(channels, channel);
+}
+
+/** Returns the facts that the channel is asked to render. */
+export function factsAt({ facts, unsent = {} }: PriceBasis, channel: string): PriceFacts {
+  const names = Object.hasOwn(unsent, channel) ? unsent[channel] : undefined;
+  return names === undefined
+    ? facts
+    : Object.fromEntries(Object.entries(facts).filter(([name]) => !names.includes(name)));
+}
+
+/** Cached because every create request needs the measures several times, and a price's lines never change. */
 const measuresByLines = new WeakMap<Price['lines'], readonly Measure[]>();
 
-/** Returns the measures of the price in the order of `measures`. */
+/** Returns the price's measures, in the order of `measures`. */
 export function measuresOf({ lines }: Pick<Price, 'lines'>): readonly Measure[] {
   const known = measuresByLines.get(lines);
   if (known !== undefined) return known;
@@ -173,8 +196,8 @@ export function measuresOf({ lines }: Pick<Price, 'lines'>): readonly Measure[] 
 }
 
 /**
- * Measures that need a matching price line; without one, the request has no price. These are the measures of rendered
- * output or, if the price has none, `call`.
+ * Returns the measures that need a matching line for the request to have a price: those of rendered output or, if the
+ * price has none, `call`.
  */
 export function requiredMeasures(price: Pick<Price, 'lines'>): readonly Measure[] {
   const named = measuresOf(price);
@@ -186,7 +209,7 @@ export function isPricedBy(price: Pick<Price, 'lines'>, ...some: readonly Measur
   return measuresOf(price).some((measure) => some.includes(measure));
 }
 
-/** Whether the price depends on the length of a video. */
+/** Whether the price depends on a video's length. */
 export function measuresLength(price: Pick<Price, 'lines'>): boolean {
   return measuresOf(price).some(isOfLength);
 }
@@ -195,7 +218,7 @@ export function measuresLength(price: Pick<Price, 'lines'>): boolean {
 export function leavesPixelsOpen(basis: PriceBasis, channel: string): boolean {
   const { lines } = priceAt(basis, channel);
   const isBySize = lines.some(({ measure, when }) => measure === 'megapixel' || when?.size !== undefined);
-  return isBySize && isOpenFact(basis.facts.size);
+  return isBySize && isOpenFact(factsAt(basis, channel).size);
 }
 
 /** Whether the price depends on the adapter's token formula. */
@@ -203,7 +226,7 @@ export function isByFormula(price: Pick<Price, 'lines'>): boolean {
   return isPricedBy(price, 'million_tokens');
 }
 
-/** Returns the index of the first line of the measure that matches, or undefined. */
+/** Returns the index of the measure's first matching line. Undefined if no line matches. */
 export function findLine(
   { lines }: Pick<Price, 'lines'>,
   measure: Measure,
@@ -213,7 +236,9 @@ export function findLine(
   return index < 0 ? undefined : index;
 }
 
-/** Whether every test of the condition holds. A fact that is not known fails its test; an absent flag is false. */
+/**
+ * Whether the facts pass the condition's every test. A test of an unknown fact fails. An absent flag counts as false.
+ */
 export function holds(when: PriceCondition, facts: PriceFacts): boolean {
   for (const name of textFacts) {
     const allowed = when[name];
@@ -221,7 +246,7 @@ export function holds(when: PriceCondition, facts: PriceFacts): boolean {
     if (allowed !== undefined && (fact === undefined || !allowed.includes(fact))) return false;
   }
   for (const name of flagFacts) {
-    // An absent flag is false.
+    // An absent flag counts as false.
     if (when[name] !== undefined && when[name] !== (facts[name] ?? false)) return false;
   }
   if (when.duration === undefined) return true;
@@ -229,15 +254,15 @@ export function holds(when: PriceCondition, facts: PriceFacts): boolean {
   return facts.duration >= (when.duration.min ?? 0) && facts.duration <= (when.duration.max ?? Infinity);
 }
 
-/** At this precision, the price of every quantity is exact. */
+/** The precision that represents the price of every quantity exactly. */
 const exactPerMicro = 1_000_000n;
 
 /**
- * Adds up the lines (price × count), rounds the sum half up once, and applies the minimum. Returns undefined if a
- * required measure has no matching line or no count.
+ * Adds up the lines (price × count), rounds the sum half up once, and applies the minimum and the account's factor.
+ * Returns undefined if a required measure has no matching line or no count.
  */
 export function chargeOf(
-  price: Pick<Price, 'lines' | 'minimum'>,
+  price: Pick<Price, 'lines' | 'minimum' | 'factor'>,
   parts: readonly Part[],
 ): Charge | undefined {
   const named = measuresOf(price);
@@ -262,15 +287,18 @@ export function chargeOf(
     exactPerMicro,
   );
   const minimum = parseMicros(price.minimum) ?? 0n;
-  const amount = sum > minimum ? sum : minimum;
+  const full = sum > minimum ? sum : minimum;
   const steps: Step[] = [
     { kind: 'sum', amount: sum },
-    { kind: 'minimum', minimum, amount },
+    { kind: 'minimum', minimum, amount: full },
   ];
-  return { amount, lines, steps };
+  const { factor } = price;
+  if (factor === undefined) return { amount: full, lines, steps };
+  const amount = multiply(full, factor);
+  return { amount, lines, steps: [...steps, { kind: 'factor', factor, amount }] };
 }
 
-/** Returns undefined for a count of zero that is not worth a line in the reckoning. */
+/** Returns a charged line. Undefined for a count of zero that the calculation need not list. */
 function chargeLine(
   line: PriceLine | undefined,
   index: number,
@@ -299,22 +327,22 @@ function chargeLine(
   };
 }
 
-/** amount × multiplier (decimal string, such as "1.25"), half up. */
+/** Returns amount × multiplier (a decimal string such as "1.25"), rounded half up. */
 export function multiply(amount: Micros, multiplier: string): Micros {
   return divideHalfUp(amount * (parseMicros(multiplier) ?? microsPerUnit), microsPerUnit);
 }
 
-/** An upstream's numbers are not to be trusted with more than this multiple of a hold. */
+/** The default multiple of the hold above which a charge needs an operator's decision. */
 export const reviewAboveDefault = '3';
-/** Instead of a multiple: nobody is asked. */
+/** The value of `reviewAbove` that disables such decisions. */
 export const noReview = 'none';
 
-/** Whether a person is asked about a charge that is not credible. */
+/** Whether implausible charges need an operator's decision. */
 export function asksAnybody({ reviewAbove }: Price): boolean {
   return reviewAbove !== noReview;
 }
 
-/** Whether the charge is so far above the hold that a person has to accept it. */
+/** Whether the charge exceeds the hold by so much that an operator must approve it. */
 export function needsReview(
   { reviewAbove = reviewAboveDefault }: Pick<Price, 'reviewAbove'>,
   { held, amount }: { readonly held: Micros; readonly amount: Micros },
@@ -322,7 +350,7 @@ export function needsReview(
   return reviewAbove !== noReview && amount > multiply(held, reviewAbove);
 }
 
-/** The request leaves the fact to the upstream. */
+/** Whether the request lets the upstream choose the fact. */
 export function isOpenFact(asked: string | undefined): boolean {
   return asked === undefined || asked === 'auto' || asked === 'adaptive';
 }

@@ -1,29 +1,29 @@
 import { divideHalfUp } from './money.ts';
 import type { Micros } from './money.ts';
 
-/** Fewer complete days say too little about a month. */
+/** The minimum number of complete days needed to project a month. */
 export const projectionDaysMin = 3;
 
 export interface MonthSoFar {
-  /** Micro-units used in the calendar month (UTC), including today. */
+  /** The amount used in the calendar month (UTC), including today, in micro-units. */
   readonly used: Micros;
   readonly today: Micros;
-  /** Unix milliseconds. */
+  /** The current time in Unix milliseconds. */
   readonly now: number;
-  /** Unix milliseconds. Nothing was used before this time. */
+  /** The time in Unix milliseconds before which there was no usage. */
   readonly since: number;
 }
 
 export interface Projection {
-  /** The projected total of the month, or undefined if too little is known. */
+  /** The projected total for the month. Undefined if there is too little data. */
   readonly projected?: Micros;
-  /** How many complete days of this month the projection is based on. */
+  /** The number of complete days of this month that the projection is based on. */
   readonly days: number;
 }
 
 /**
- * Assumes that each remaining day costs the average of the month's complete days. Today counts for that average, or for
- * what it has already used if that is more.
+ * Assumes that each remaining day costs the average of the month's complete days. Today counts as that average, or as
+ * the amount already used today if that is higher.
  */
 export function projectMonth({ used, today, now, since }: MonthSoFar): Projection {
   const date = new Date(now);

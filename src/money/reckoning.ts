@@ -4,47 +4,50 @@ import type { Micros } from './money.ts';
 import type { Measure } from './measures.ts';
 import type { ChargedLine, PriceFacts } from './price.ts';
 
-/** The exact quantity of a measure, as a fraction: tokens / 1,000,000, milliseconds / 1,000, images / 1. */
+/** A measure's exact quantity as a fraction, for example tokens / 1,000,000, milliseconds / 1,000 or images / 1. */
 export interface Quantity {
   readonly numerator: bigint;
   readonly denominator: bigint;
 }
 
-/** One step from the lines to the final amount. Each step starts from the previous step's amount. */
+/** One step in the calculation from the lines to the final amount. Each step starts from the previous amount. */
 export type Step =
   /** The sum of the lines, rounded half up. */
   | { readonly kind: 'sum'; readonly amount: Micros }
-  /** At least this. */
+  /** Raised to this minimum. */
   | { readonly kind: 'minimum'; readonly minimum: Micros; readonly amount: Micros }
-  /** Times a decimal, half up: what a model's entry adds to a hold. */
+  /** Multiplied by the account's factor and rounded half up. */
+  | { readonly kind: 'factor'; readonly factor: string; readonly amount: Micros }
+  /** Multiplied by the model entry's surcharge on the hold, a decimal, and rounded half up. */
   | { readonly kind: 'multiplier'; readonly multiplier: string; readonly amount: Micros }
-  /** The hold, because nothing is known that could be priced. */
+  /** The hold, because no known fact has a price. */
   | { readonly kind: 'held'; readonly amount: Micros }
-  /** The least that the request can cost, charged because nothing is known that could be priced. */
+  /** The request's minimum cost, because no known fact has a price. */
   | { readonly kind: 'least'; readonly amount: Micros }
-  /** Of the images asked for, the share that arrived, half up. */
+  /** Reduced to the share of the requested images that arrived, rounded half up. */
   | { readonly kind: 'share'; readonly quantity: Quantity; readonly amount: Micros }
-  /** At most this. */
+  /** Capped at this limit. */
   | { readonly kind: 'limit'; readonly limit: Micros; readonly amount: Micros };
 
-/** A step as the ledger keeps it: money as decimal text, a quantity as `numerator/denominator`. */
+/** A step as stored in the ledger, with money as decimal text and quantities as `numerator/denominator`. */
 export type WrittenStep =
   | { readonly kind: 'sum' | 'held' | 'least'; readonly amount: string }
   | { readonly kind: 'minimum'; readonly minimum: string; readonly amount: string }
+  | { readonly kind: 'factor'; readonly factor: string; readonly amount: string }
   | { readonly kind: 'multiplier'; readonly multiplier: string; readonly amount: string }
   | { readonly kind: 'share'; readonly quantity: string; readonly amount: string }
   | { readonly kind: 'limit'; readonly limit: string; readonly amount: string };
 
 /**
- * The source of a fact that the request does not name. `default`: the model's entry. `open`: the request leaves it
- * open, and the dearest value is assumed. `upstream`: the upstream's report. `measured`: the stored result.
+ * The source of a fact that the request does not specify. `default`: the model's entry. `open`: the request leaves it
+ * open, so the most expensive value is assumed. `upstream`: the upstream's report. `measured`: the stored result.
  */
 export const factSources = ['default', 'open', 'upstream', 'measured'] as const;
 export type FactSource = (typeof factSources)[number];
 
 /**
- * The source of a count. `formula`: the adapter derived it from the resolution, ratio and length of the output.
- * `assumed`: unknown, so the highest possible count is held and nothing is charged.
+ * The source of a count. `formula`: the adapter derived it from the output's resolution, ratio and length. `assumed`:
+ * unknown, so the highest possible count is held but not charged.
  */
 export const countSources = [
   'request',
@@ -57,43 +60,43 @@ export const countSources = [
 ] as const;
 export type CountSource = (typeof countSources)[number];
 
-/** A charged line as the ledger stores it. */
+/** A charged line as stored in the ledger. */
 export interface WrittenLine {
-  /** Index into the lines of the price. */
+  /** The index into the price's lines. */
   readonly line: number;
   readonly measure: Measure;
   readonly price: string;
-  /** `numerator/denominator` */
+  /** The quantity as `numerator/denominator`. */
   readonly quantity: string;
-  /** The free part of the quantity, in the same form. Undefined: none of it is free. */
+  /** The free part of the quantity, in the same form. Undefined if there is none. */
   readonly free?: string;
   readonly source: CountSource;
   /** The facts of a group of images, if groups differ. */
   readonly of?: PriceFacts;
-  /** The number of images that megapixels are counted for. Undefined: one. */
+  /** The number of images for which megapixels are counted. Undefined if there is only one. */
   readonly images?: number;
   /** The exact amount. Only the sum is rounded. */
   readonly amount: string;
 }
 
-/** How an amount has come about, as the ledger's entry keeps it. JSON-safe. */
+/** How an amount was calculated, as stored in the ledger entry. JSON-safe. */
 export interface Reckoning {
-  /** Whether the price is the model's, or the channel's own. */
+  /** Whether the model's price or the channel's own price was applied. */
   readonly rules_of: 'model' | 'channel';
-  /** The facts that the lines could test, including the channel. */
+  /** All facts that the lines can test, including the channel. */
   readonly facts: PriceFacts;
-  /** Of those facts that the request does not name. */
+  /** The sources of facts that the request does not specify. */
   readonly sources: { readonly [Fact in keyof PriceFacts]?: FactSource };
   /**
-   * The length of the output that the formula was applied to, in seconds. Undefined if no formula was used, or the
-   * length is unknown.
+   * The output length in seconds to which the formula was applied. Undefined if no formula was applied or the length is
+   * unknown.
    */
   readonly seconds?: number;
-  /** Of the videos that were given, as measured; absent: there are none, or the most that may be given is assumed. */
+  /** The measured length of the input videos, in seconds. Absent if there are none or it is unknown. */
   readonly input_seconds?: number;
-  /** Empty if nothing could be priced. */
+  /** The charged lines. Empty if nothing had a price. */
   readonly lines: readonly WrittenLine[];
-  /** The steps from the lines to the final amount, which is that of the last step. */
+  /** The steps from the lines to the final amount, which the last step contains. */
   readonly steps: readonly WrittenStep[];
 }
 
@@ -105,14 +108,14 @@ export function writeQuantity({ numerator, denominator }: Quantity): string {
   return `${numerator}/${denominator}`;
 }
 
-/** Undefined: it is none. */
+/** Parses a quantity. Returns undefined if the text is not one. */
 export function readQuantity(written: string): Quantity | undefined {
   const [, numerator, denominator] = /^(\d{1,40})\/([1-9]\d{0,39})$/.exec(written) ?? [];
   if (numerator === undefined || denominator === undefined) return undefined;
   return { numerator: BigInt(numerator), denominator: BigInt(denominator) };
 }
 
-/** Decimal places of an exact amount: millionths of a micro-unit. */
+/** The number of decimal places in an exact amount (millionths of a micro-unit). */
 const exactPlaces = 12;
 
 export function writeLine({ price, quantity, free, exact, ...line }: ChargedLine): WrittenLine {
@@ -135,6 +138,8 @@ export function writeStep(step: Step): WrittenStep {
       return { kind: step.kind, amount };
     case 'minimum':
       return { kind: 'minimum', minimum: formatMicros(step.minimum), amount };
+    case 'factor':
+      return { kind: 'factor', factor: step.factor, amount };
     case 'multiplier':
       return { kind: 'multiplier', multiplier: step.multiplier, amount };
     case 'share':

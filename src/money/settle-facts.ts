@@ -1,12 +1,12 @@
-/** What the upstream reported as consumed; absent fields were not reported. */
+/** The usage reported by the upstream. Absent fields were not reported. */
 export interface Usage {
-  /** Tokens of rendered output, without text. */
+  /** The tokens of rendered output, excluding text. */
   readonly completionTokens?: number;
-  /** Tokens of input and output together. */
+  /** The combined tokens of input and output. */
   readonly totalTokens?: number;
-  /** Tokens of rendered text. */
+  /** The tokens of rendered text. */
   readonly textTokens?: number;
-  /** Input tokens of each kind, without cached ones. */
+  /** The input tokens by kind, excluding cached ones. */
   readonly inputTextTokens?: number;
   readonly inputImageTokens?: number;
   readonly inputAudioTokens?: number;
@@ -14,7 +14,7 @@ export interface Usage {
   readonly cachedTokens?: number;
 }
 
-/** A group of images that are alike. */
+/** A group of images with the same facts. */
 export interface ImageGroup {
   readonly images: number;
   readonly size?: string;
@@ -22,16 +22,15 @@ export interface ImageGroup {
 }
 
 /**
- * The facts of a finished upstream job that decide the charge. Small and free of secrets: they pass through
- * Temporal. Links do not; they are written to the record by the poll that saw them.
+ * The facts of a finished upstream job that determine the charge. They pass through Temporal, so they are small and
+ * contain no secrets. Links do not: the poll that receives them writes them to the record.
  */
 export interface SettleFacts {
   readonly usage?: Usage;
   readonly durationSeconds?: number;
   readonly frames?: number;
-  /** The total length of the input videos. */
+  /** The total length of the input videos, in seconds. */
   readonly inputSeconds?: number;
-  /** The number of input images. */
   readonly inputImages?: number;
   readonly resolution?: string;
   readonly ratio?: string;
@@ -39,13 +38,24 @@ export interface SettleFacts {
   readonly quality?: string;
   readonly generateAudio?: boolean;
   readonly images?: number;
-  /** Groups of images, only if they differ. `size` and `quality` above hold what all images share. */
+  /**
+   * Groups of images with different facts. Absent if all images are alike. `size` and `quality` above apply to all
+   * images.
+   */
   readonly groups?: readonly ImageGroup[];
-  /** Facts that were read from the result because the upstream did not report them. `size`: for at least one image. */
-  readonly measured?: readonly ('duration' | 'size' | 'resolution' | 'ratio')[];
-  /** The upstream reported a number that cannot be true: it is left out, and a person is asked about the charge. */
+  /**
+   * Facts that were read from the result or, for `input_seconds`, from the request's videos, because the upstream did
+   * not report them. `size` means the size of at least one image.
+   */
+  readonly measured?: readonly MeasuredFact[];
+  /**
+   * Set if the upstream reported an impossible number. The number is dropped, and an operator decides on the charge.
+   */
   readonly incredible?: true;
 }
 
-/** More tokens, seconds or images than this in one job are a misread answer. */
+export const measuredFacts = ['duration', 'size', 'resolution', 'ratio', 'input_seconds'] as const;
+export type MeasuredFact = (typeof measuredFacts)[number];
+
+/** The maximum credible number of tokens, seconds or images per job. A response with more must have been misread. */
 export const measureMax = 1e12;

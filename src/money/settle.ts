@@ -1,6 +1,6 @@
 import { defined } from '../base/defined.ts';
 import { parseSize } from '../base/image-sizes.ts';
-import type { ImageGroup, SettleFacts, Usage } from './settle-facts.ts';
+import type { ImageGroup, MeasuredFact, SettleFacts, Usage } from './settle-facts.ts';
 import {
   credible,
   isOfImage,
@@ -16,6 +16,8 @@ import type { Micros } from './money.ts';
 import {
   chargeable,
   chargeOf,
+  factsAt,
+  hasOwnPrice,
   isByFormula,
   measuresOf,
   multiply,
@@ -30,7 +32,8 @@ import type { Reckoning, Step } from './reckoning.ts';
 export interface Settlement extends Reckoning {
   readonly amount: Micros;
   /**
-   * Whether the output was neither reported nor measured: the charge was computed, or is the least that is possible.
+   * Whether the output was neither reported nor measured, so that the charge was computed or is the lowest possible
+   * one.
    */
   readonly estimated: boolean;
 }
@@ -39,17 +42,16 @@ export interface SettleInput {
   readonly basis: PriceBasis;
   readonly channel: string;
   readonly facts: SettleFacts;
-  /** Micro-units. */
+  /** The hold in micro-units. */
   readonly held: Micros;
-  /** Tokens by the adapter's formula, from the length and size that the response reports. */
+  /** The number of tokens according to the adapter's formula, based on the reported length and size. */
   readonly estimatedTokens?: bigint;
 }
 
 type About = Pick<Reckoning, 'rules_of' | 'facts' | 'sources'>;
 
 /**
- * Computes the final charge of a succeeded task from the frozen prices and the response's usage, resolution and
- * length.
+ * Computes a succeeded task's final charge from the frozen prices and the usage, resolution and length in the response.
  */
 export function settle(input: SettleInput): Settlement {
   const { basis, channel, facts, held } = input;
@@ -57,8 +59,8 @@ export function settle(input: SettleInput): Settlement {
   const seen = reportedFacts(facts);
   const measured: readonly string[] = facts.measured ?? [];
   const about: About = {
-    rules_of: price === basis.price ? 'model' : 'channel',
-    facts: { ...basis.facts, ...sizeAt(basis, channel), channel, ...seen },
+    rules_of: hasOwnPrice(basis, channel) ? 'channel' : 'model',
+    facts: { ...testedFacts(basis, channel), channel, ...seen },
     sources: Object.fromEntries(
       Object.entries(seen).map(([name]) => [name, measured.includes(name) ? 'measured' : 'upstream']),
     ),
@@ -70,7 +72,7 @@ export function settle(input: SettleInput): Settlement {
   const isFormula = lines.some(({ source }) => source === 'formula');
   return {
     ...about,
-    ...(isFormula ? defined({ input_seconds: basis.input_seconds }) : {}),
+    ...(isFormula ? defined({ input_seconds: facts.inputSeconds ?? basis.input_seconds }) : {}),
     amount,
     estimated: isDerived,
     lines: lines.map(writeLine),
@@ -80,9 +82,7 @@ export function settle(input: SettleInput): Settlement {
 
 const isKnown: ReadonlySet<Count['source']> = new Set(['upstream', 'measured']);
 
-/**
- * Returns one part if all images are alike. Otherwise returns one part for the task and one for each group of images.
- */
+/** Returns a single part if all images are alike. If not, returns one part for the task and one per group of images. */
 function partsOf(input: SettleInput, price: Price, facts: PriceFacts): Part[] {
   const { groups = [], images } = input.facts;
   const counts = countsOf(input, price);
@@ -114,19 +114,28 @@ function countsOf(input: SettleInput, price: Price): Counts {
   return Object.fromEntries(counts);
 }
 
-function countOf(measure: Measure, { basis, facts, estimatedTokens }: SettleInput): Count | undefined {
+const factBehind: { readonly [M in Measure]?: MeasuredFact } = {
+  second: 'duration',
+  input_second: 'input_seconds',
+};
+
+function countOf(
+  measure: Measure,
+  { basis, channel, facts, estimatedTokens }: SettleInput,
+): Count | undefined {
   if (measure === 'call') return { quantity: wholeQuantity(1), source: 'request' };
   const reported = reportedQuantity(measure, facts);
   if (reported !== undefined) {
-    const isMeasured = measure === 'second' && facts.measured?.includes('duration') === true;
+    const isMeasured = facts.measured?.some((name) => name === factBehind[measure]) === true;
     return { quantity: reported, source: isMeasured ? 'measured' : 'upstream' };
   }
   if (measure === 'million_tokens' && estimatedTokens !== undefined) {
     return { quantity: tokenQuantity(estimatedTokens), source: 'formula' };
   }
-  const { facts: asked, most, bounds = {} } = basis;
-  if (measure === 'second' && asked.duration !== undefined && asked.duration === most?.seconds) {
-    return { quantity: secondQuantity(asked.duration), source: 'request' };
+  const { most, bounds = {} } = basis;
+  const { duration } = factsAt(basis, channel);
+  if (measure === 'second' && duration !== undefined && duration === most?.seconds) {
+    return { quantity: secondQuantity(duration), source: 'request' };
   }
   const bound = bounds[measure];
   const quantity = readQuantity(bound?.most ?? '');
@@ -134,7 +143,6 @@ function countOf(measure: Measure, { basis, facts, estimatedTokens }: SettleInpu
   return chargeable({ quantity, source: bound.source });
 }
 
-/** Counts one group of images. */
 function imageCounts({ images, size }: ImageGroup, { basis, facts }: SettleInput, price: Price): Counts {
   const named = measuresOf(price);
   const counted = reportedQuantity('image', { images });
@@ -152,7 +160,7 @@ function imageCounts({ images, size }: ImageGroup, { basis, facts }: SettleInput
 
 interface PixelTerms {
   readonly bound: Bound | undefined;
-  /** Whether the pixels were read from the images. If so, no more than the bound is charged. */
+  /** Whether the pixels were measured in the images. If so, the charge does not exceed the bound. */
   readonly isMeasured: boolean;
 }
 
@@ -173,11 +181,14 @@ function megapixelsOf({ images, size }: ImageGroup, { bound, isMeasured }: Pixel
   };
 }
 
-function sizeAt({ sizes = {} }: PriceBasis, channel: string): Pick<PriceFacts, 'size'> {
-  return Object.hasOwn(sizes, channel) ? defined({ size: sizes[channel] }) : {};
+/** Returns the requested facts that this channel's price lines test. */
+export function testedFacts(basis: PriceBasis, channel: string): PriceFacts {
+  const { sizes = {} } = basis;
+  const priced = Object.hasOwn(sizes, channel) ? defined({ size: sizes[channel] }) : {};
+  return { ...factsAt(basis, channel), ...priced };
 }
 
-/** Charges the least that the request can cost, because nothing credible is known that could be priced. */
+/** Charges the request's minimum cost, because no credible fact has a price. */
 export function settleAsLeast(
   { rules_of, facts, sources }: About,
   basis: Pick<PriceBasis, 'least'>,
@@ -188,13 +199,12 @@ export function settleAsLeast(
   return { rules_of, facts, sources, amount, estimated: true, lines: [], steps: [step] };
 }
 
-/** Returns the least that the request can cost, limited to the hold. */
+/** Returns the request's minimum cost, but no more than the hold. */
 export function leastOf({ least }: Pick<PriceBasis, 'least'>, held: Micros): Micros {
   const amount = least === undefined || !/^\d{1,30}$/.test(least) ? held : BigInt(least);
   return amount < held ? amount : held;
 }
 
-/** Limits the amount of a settlement. */
 export function atMost(settlement: Settlement, limit: Micros): Settlement {
   return settlement.amount > limit
     ? withStep(settlement, { kind: 'limit', limit, amount: limit })
@@ -210,15 +220,16 @@ export function isPriced({ lines }: Pick<Reckoning, 'lines'>): boolean {
   return lines.length > 0;
 }
 
-/** Whether the adapter's formula is needed: the price counts tokens, and the upstream reported no usable number. */
+/**
+ * Whether the charge needs the adapter's formula: the price counts tokens, but the upstream reported no usable number.
+ */
 export function needsFormula(price: Pick<Price, 'lines'>, facts: SettleFacts): boolean {
   return isByFormula(price) && reportedQuantity('million_tokens', facts) === undefined;
 }
 
 /**
- * Whether the token counts of one video contradict each other so much that a person must decide, such as
- * `completion_tokens: 1` beside `total_tokens: 108900`. The total also includes input tokens, but those are far
- * fewer.
+ * Whether a video's token counts are so inconsistent that an operator must decide, for example `completion_tokens: 1`
+ * with `total_tokens: 108900`. The total also includes input tokens, but those are far fewer.
  */
 export function areContradictory(
   { completionTokens, totalTokens }: Usage,
@@ -233,7 +244,7 @@ export function areContradictory(
   return made > all || all > multiply(made, reviewAbove);
 }
 
-/** The response's facts, which replace the request's. */
+/** Returns the response's facts, which override the requested ones. */
 function reportedFacts(facts: SettleFacts): PriceFacts {
   const { resolution, ratio, size, quality, durationSeconds: duration, generateAudio } = facts;
   return defined({ resolution, ratio, size, quality, generate_audio: generateAudio, duration });

@@ -1,35 +1,35 @@
 import type { Micros } from './money.ts';
 
-/** By what usage is added up, in the order of the answer. */
+/** The dimensions for grouping usage, in the order of the response. */
 export const usageDimensions = ['day', 'account', 'model', 'key', 'end_user'] as const;
 export type UsageDimension = (typeof usageDimensions)[number];
 
 export interface UsageAsked {
-  /** Absent: all accounts. */
+  /** The account. Undefined means all accounts. */
   readonly account?: string;
-  /** Undefined: all keys of the account. */
+  /** The key. Undefined means all keys of the account. */
   readonly key?: string;
-  /** Days such as `2026-11-23`, in UTC; `before` itself is not among them. */
+  /** The first day in UTC, such as `2026-11-23`. `before` is in the same form and exclusive. */
   readonly from: string;
   readonly before: string;
-  /** None: one row for everything. */
+  /** The dimensions to group by. An empty list requests a single total. */
   readonly by: readonly UsageDimension[];
 }
 
-/** Of the tasks that were held on these days, whenever they ended. */
+/** A group of tasks whose holds were taken on these days, no matter when the tasks ended. */
 export interface UsageRow {
-  /** Only what was asked for; undefined: the tasks name none. */
+  /** The values of the requested dimensions. A value is undefined if the tasks have none. */
   readonly of: Readonly<Partial<Record<UsageDimension, string>>>;
   readonly tasks: number;
   readonly settled: number;
   readonly released: number;
-  /** Neither settled nor released. */
+  /** The number of tasks that are neither settled nor released. */
   readonly open: number;
   readonly charged: Micros;
   readonly refunded: Micros;
 }
 
-/** Over several days; day by day there may be as many as there are. */
+/** A multi-day query exceeded the group limit. A single-day query has no limit. */
 export class TooManyGroupsError extends Error {
   readonly max: number;
 

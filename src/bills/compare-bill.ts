@@ -1,0 +1,76 @@
+import { isoSeconds } from '../base/times.ts';
+import type { BillFormat } from '../providers/provider.ts';
+import { readBill } from './read-lines.ts';
+import type { BillFile } from './read-lines.ts';
+import { reconcileDays } from './reconcile-days.ts';
+import { reconcileJobs } from './reconcile-jobs.ts';
+import type { Read, Reconciled, Reconciling } from './reconcile-jobs.ts';
+import { createTotals } from './totals.ts';
+import type { Total } from './totals.ts';
+
+export interface BillAsked extends Omit<Reconciling, 'lines'> {
+  readonly bill: BillFile;
+  readonly format: BillFormat;
+  /** Maps the bill's model names to the vendor API's. */
+  readonly models: ReadonlyMap<string, string>;
+}
+
+export interface ComparedBill {
+  /** Whether the bill lists jobs, or sums per day and model. */
+  readonly by: 'job' | 'day';
+  readonly read: Read & Partial<Reconciled>;
+  readonly isInOrder: boolean;
+  readonly totals: readonly Total[];
+  /** Sentences about what was not compared. */
+  readonly notes: readonly string[];
+}
+
+/** Compares a bill with our records of its jobs, and passes each row to `onRow`. Throws BillError. */
+export async function compareBill({ bill, format, onRow, ...asked }: BillAsked): Promise<ComparedBill> {
+  const totals = createTotals();
+  const reconciling = {
+    ...asked,
+    lines: readBill(bill, format),
+    onRow: async (row: Parameters<typeof onRow>[0]) => {
+      totals.add(row);
+      await onRow(row);
+    },
+  };
+  const { utcOffsetHours = 0, columns } = format;
+  const isByJob = columns.job !== undefined;
+  const read = isByJob
+    ? await reconcileJobs(reconciling)
+    : await reconcileDays({ ...reconciling, utcOffsetHours });
+  return {
+    by: isByJob ? 'job' : 'day',
+    read,
+    isInOrder: totals.isInOrder(),
+    totals: totals.list(),
+    notes: notesOf(read),
+  };
+}
+
+function notesOf({
+  period,
+  lines,
+  skipped,
+  outside,
+  atTheEdge,
+  hasMoreUnclaimed = false,
+}: ComparedBill['read']) {
+  const time = `${isoSeconds(period.from * 1000)} to ${isoSeconds(period.to * 1000)}`;
+  return [
+    `${lines} lines; ${skipped} without an amount and ${outside} outside of ${time} were not compared.`,
+    ...(atTheEdge === undefined
+      ? [
+          'The bill names no jobs: sums of a day and a model were compared, and nothing says whose its lines are.',
+        ]
+      : []),
+    ...(atTheEdge === undefined || atTheEdge === 0
+      ? []
+      : [`${atTheEdge} jobs began before this time or ended after it, and are not in this bill.`]),
+    ...(hasMoreUnclaimed
+      ? ['Only the newest of the attempts without a job were compared with the jobs that belong to no task.']
+      : []),
+  ];
+}

@@ -1,0 +1,98 @@
+import { createReadStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { z } from 'zod';
+
+/**
+ * The maximum number of items in memory. Beyond it, sorted runs are written to disk. Merging keeps a piece of each
+ * run's file in memory.
+ */
+const runItemsMax = 20_000;
+const writtenAtOnce = 500;
+
+export interface DiskSorter<Item> {
+  add(item: Item): Promise<void>;
+  /** Sorted by `keyOf`, in JavaScript's string order. Items with equal keys come in any order. */
+  sorted(): AsyncIterable<Item>;
+}
+
+interface Sorting<Item> {
+  /** The directory for temporary files, which the caller creates and removes. */
+  readonly directory: string;
+  /** The prefix of the sorter's files. No two sorters may share a prefix. */
+  readonly name: string;
+  readonly schema: z.ZodType<Item>;
+  readonly keyOf: (item: Item) => string;
+  readonly runMax?: number;
+}
+
+/** An item and its sort key, so that the key is computed only once. */
+interface Keyed<Item> {
+  readonly key: string;
+  readonly item: Item;
+}
+
+/** Sorts any number of items in bounded memory. Sorted runs are written to disk, and merged when read. */
+export function createDiskSorter<Item>(sorting: Sorting<Item>): DiskSorter<Item> {
+  const { directory, name, schema, keyOf, runMax = runItemsMax } = sorting;
+  const keyed = (item: Item): Keyed<Item> => ({ key: keyOf(item), item });
+  const runs: string[] = [];
+  let items: Keyed<Item>[] = [];
+
+  async function* readRun(file: string): AsyncGenerator<Keyed<Item>> {
+    for await (const line of linesOf(file)) yield keyed(schema.parse(JSON.parse(line)));
+  }
+
+  return {
+    async add(item) {
+      items.push(keyed(item));
+      if (items.length < runMax) return;
+      const file = join(directory, `${name}-${runs.length}`);
+      await writeFile(file, jsonLines(items.toSorted(byKey)), { mode: 0o600, flag: 'wx' });
+      runs.push(file);
+      items = [];
+    },
+    sorted: () => merge([...runs.map(readRun), each(items.toSorted(byKey))]),
+  };
+}
+
+function byKey(one: Keyed<unknown>, other: Keyed<unknown>): number {
+  return one.key < other.key ? -1 : one.key > other.key ? 1 : 0;
+}
+
+/** Joins several lines into each piece, because every piece is a separate write. */
+function* jsonLines(items: readonly Keyed<unknown>[]): Generator<string> {
+  for (let from = 0; from < items.length; from += writtenAtOnce) {
+    const some = items.slice(from, from + writtenAtOnce);
+    yield some.map(({ item }) => `${JSON.stringify(item)}\n`).join('');
+  }
+}
+
+/** Reads a file that we wrote. JSON strings contain no raw line breaks, so only `\n` ends a line here. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of createReadStream(file, 'utf8')) {
+    const lines = `${rest}${String(chunk)}`.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+}
+
+async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item> {
+  yield* items;
+}
+
+async function* merge<Item>(runs: readonly AsyncGenerator<Keyed<Item>>[]): AsyncGenerator<Item> {
+  const heads: { next: Keyed<Item>; run: AsyncGenerator<Keyed<Item>> }[] = [];
+  for (const run of runs) {
+    const first = await run.next();
+    if (first.done !== true) heads.push({ next: first.value, run });
+  }
+  while (heads.length > 0) {
+    const head = heads.reduce((least, one) => (byKey(one.next, least.next) < 0 ? one : least));
+    yield head.next.item;
+    const following = await head.run.next();
+    if (following.done === true) heads.splice(heads.indexOf(head), 1);
+    else head.next = following.value;
+  }
+}
