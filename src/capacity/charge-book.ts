@@ -1,20 +1,21 @@
+import { Readable } from 'node:stream';
 import { expectedCharge, shapeChargesMax } from '../money/charge-shape.ts';
 import type { Micros } from '../money/money.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { ShapeChargesStore } from '../store/shape-charges.ts';
 
 /**
- * What requests of the same shape (`chargeShape`) have cost lately. No settlement waits for MongoDB: charges are
- * collected and written every few seconds. Nothing depends on those that a crash loses.
+ * Records the recent costs of requests with the same shape (`chargeShape`). No settlement waits for MongoDB: charges
+ * are collected and written every few seconds. A crash may lose some, but nothing depends on them.
  */
 export interface ChargeBook {
   note(shape: string, charge: Micros): void;
-  /** The median of the last charges, or undefined if there are too few. */
+  /** Returns the median of the latest charges. Undefined if there are too few. */
   expected(shape: string): Promise<Micros | undefined>;
-  /** Writes what was noted. Never rejects. */
+  /** Writes the collected charges. Never rejects. */
   flush(): Promise<void>;
   start(): void;
-  /** Writes the remaining charges. */
+  /** Stops the interval and writes the remaining charges. */
   stop(): Promise<void>;
 }
 
@@ -24,7 +25,8 @@ export interface ChargeBookDeps {
 }
 
 const intervalMs = 10_000;
-/** How many shapes one interval collects. Charges of further shapes are dropped. */
+const writesAtOnceMax = 8;
+/** The maximum number of shapes per interval. Charges for further shapes are dropped. */
 const shapesMax = 1_000;
 
 export function createChargeBook({ store, onError }: ChargeBookDeps): ChargeBook {
@@ -33,7 +35,8 @@ export function createChargeBook({ store, onError }: ChargeBookDeps): ChargeBook
   async function work(): Promise<void> {
     const due = [...noted];
     noted.clear();
-    for (const [shape, charges] of due) await store.add(shape, charges).catch(onError);
+    const save = ([shape, charges]: (typeof due)[number]) => store.add(shape, charges).catch(onError);
+    await Readable.from(due).forEach(save, { concurrency: writesAtOnceMax });
   }
 
   const { run: flush, start, stop } = createRounds({ everyMs: intervalMs, work, onError });

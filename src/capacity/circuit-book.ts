@@ -6,6 +6,7 @@ import {
   closedTo,
   failedAgain,
   isConcerned,
+  isOtherAccount,
   isSuspect,
   openedBy,
   scopeOf,
@@ -14,20 +15,28 @@ import {
 } from '../health/circuit-rules.ts';
 import type { Circuit, CircuitRecord, Failure, HealthSign } from '../health/circuit-rules.ts';
 import { causeOf } from '../health/health-words.ts';
-import type { CircuitDecision, CircuitRequest, CircuitTarget, CircuitsDeps } from './circuits.ts';
+import type {
+  CircuitDecision,
+  CircuitRequest,
+  CircuitTarget,
+  CircuitsDeps,
+  TakenProbes,
+} from './circuits.ts';
 
-/** How often each process reads all circuits. */
+/** The interval at which each process reads all circuits. */
 export const circuitsReadEveryMs = 2_000;
-/** Another process probes; its answer is known by then, or the next one may. */
+/**
+ * The minimum wait while another process probes. Afterwards, either the result is known or the next probe may start.
+ */
 const probeElsewhereMs = 2_000;
 
 type TaskFailure = Omit<Failure, 'tasks' | 'accounts' | 'models'>;
 
-/** The circuits that one store holds, and how answers open and close them. */
+/** Holds one store's circuits, and opens and closes them in response to upstream results. */
 export function createCircuitBook(deps: CircuitsDeps) {
   const { now } = deps;
   const streaks = createStreaks();
-  /** The time of each model's last success, by this process's clock. Bounded by the number of configured models. */
+  /** Each model's last success by this process's clock. Bounded by the number of configured models. */
   const well = new Map<string, number>();
   const { known, openCircuits, change } = readCircuits(deps);
 
@@ -36,13 +45,13 @@ export function createCircuitBook(deps: CircuitsDeps) {
     well.set(idsOf(target)[1], now());
     for (const circuit of openCircuits(target)) {
       const { id, ...record } = circuit;
-      // What was in flight when an operator opened it does not close it.
+      // A request that was in flight when an operator opened the circuit must not close it.
       if (record.by !== undefined && record.until > now()) continue;
       await change(id, closedAfter(record, now()));
     }
   }
 
-  /** True: an open circuit explains the failure. */
+  /** Whether an open circuit explains the failure. */
   async function failedTrial(request: CircuitRequest, failure: TaskFailure): Promise<boolean> {
     let isExplained = false;
     for (const circuit of openCircuits(request)) {
@@ -58,7 +67,7 @@ export function createCircuitBook(deps: CircuitsDeps) {
     const [credentialId, modelId] = idsOf(request);
     const id = scopeOf(failure.sign) === 'model' ? modelId : credentialId;
     const before = known.find(id);
-    // It failed while the circuit was open, and others then succeeded: the fault is the task's.
+    // The task failed while the circuit was open, but others have succeeded since, so the task itself is at fault.
     if (isSuspect(before, request.task)) return;
     const { tasks, accounts } = streaks.count(id, failure.sign, request);
     if (tasks.size < circuitRules[failure.sign].tasks) return;
@@ -80,23 +89,25 @@ export function createCircuitBook(deps: CircuitsDeps) {
     succeeded,
     failed,
     replace,
-    enter: (request: CircuitRequest, leaseMs: number) =>
-      enterAll(openCircuits(request), { request, leaseMs }, deps),
+    enter: (request: CircuitRequest, leaseMs: number, taken: TakenProbes) =>
+      enterAll(openCircuits(request), { request, leaseMs, taken }, deps),
   };
 }
 
-/** Returns the circuit after a failed trial, and whether the circuit explains the failure. */
+/** Returns the circuit after a failed trial, and whether it explains the failure. */
 function afterTrial(
   { id, ...record }: Circuit,
   { request, failure }: { readonly request: CircuitRequest; readonly failure: TaskFailure },
   now: number,
 ): { readonly after?: CircuitRecord; readonly isExplained: boolean } {
   const { task, account, model } = request;
+  // Another kind of failure does not show that this account's problem affects other accounts.
+  if (isOtherAccount(record, request) && failure.sign !== record.sign) return { isExplained: false };
   const [credentialId] = idsOf(request);
   const isBlamed =
     id !== credentialId || scopeOf(failure.sign) === 'credential' || record.models !== undefined;
   if (record.until > now) {
-    // Requests that the circuit concerns were already in flight when it opened, so they are not new evidence.
+    // Requests covered by the circuit were already in flight when it opened, so their failures are not new evidence.
     const isNews = isBlamed && !isConcerned(record, request);
     if (!isNews) return { isExplained: true };
     return { after: withEvidence(record, { ...failure, accounts: [account] }, model), isExplained: true };
@@ -106,7 +117,7 @@ function afterTrial(
   return { after: isOld ? failedAgain(record, now) : openedBy(trial, record, now), isExplained: isBlamed };
 }
 
-/** The evidence that opens a credential's circuit: two of its models fail, and no model has succeeded since. */
+/** Returns the evidence for opening a credential's circuit: two of its models fail, and none has succeeded since. */
 function evidenceOfModels(
   credentialId: string,
   {
@@ -128,31 +139,39 @@ function evidenceOfModels(
   };
 }
 
+interface Entering {
+  readonly request: CircuitRequest;
+  readonly leaseMs: number;
+  readonly taken: TakenProbes;
+}
+
 async function enterAll(
   open: readonly Circuit[],
-  { request, leaseMs }: { readonly request: CircuitRequest; readonly leaseMs: number },
+  { request, leaseMs, taken }: Entering,
   { store, now }: CircuitsDeps,
 ): Promise<CircuitDecision> {
   const { task } = request;
   const closedLongest = (a: Circuit, b: Circuit) => closedTo(b, request) - closedTo(a, request);
-  // A probe that is taken and then refused elsewhere would keep others out.
+  // Start with the circuit that refuses this request for the longest time. In any other order, the request could take
+  // one circuit's probe, be refused by another circuit, and block other requests.
   for (const circuit of open.toSorted(closedLongest)) {
+    const suspect = isSuspect(circuit, task);
+    // One account's failures must not close what others use, and a slow probe would.
+    if (isOtherAccount(circuit, request) && !suspect) continue;
     const { id } = circuit;
     const until = closedTo(circuit, request);
-    const probe = {
-      task,
-      isSuspect: isSuspect(circuit, task),
-      isConcerned: isConcerned(circuit, request),
-      leaseMs,
-    };
-    if (until <= now() && (await store.takeProbe(id, probe))) continue;
+    const probe = { task, isSuspect: suspect, isConcerned: isConcerned(circuit, request), leaseMs };
+    if (until <= now() && (await store.takeProbe(id, probe))) {
+      taken.push(() => store.giveBackProbe(id, task));
+      continue;
+    }
     const retryAfterMs = Math.max(until - now(), probeElsewhereMs);
     return { open: true, retryAfterMs, detail: causeOf(circuit), isTried: until <= now() };
   }
   return { open: false };
 }
 
-/** What this process last read or wrote. */
+/** The circuits as last read or written by this process. */
 function readCircuits({ store, onChange, onError }: CircuitsDeps) {
   const known = createSnapshot<Circuit>({
     list: () => store.list(),
@@ -170,14 +189,14 @@ function readCircuits({ store, onChange, onError }: CircuitsDeps) {
       const before = known.find(id)?.state ?? 'closed';
       known.put({ ...record, id });
       await store.write(id, record);
-      // A read that began before it was written does not contain it.
+      // A read that began before this write lacks the record, so restore it.
       known.put({ ...record, id });
       if (record.state !== before) onChange(id, record);
     },
   };
 }
 
-/** The circuit of the credential, and that of one model behind it. */
+/** Returns two circuit ids: the credential's and the one for this model behind it. */
 export function idsOf({
   channel,
   credential,
@@ -192,11 +211,14 @@ interface Streak {
   readonly accounts: ReadonlySet<string>;
 }
 
-/** The tasks that failed at a circuit's target since the last success, by kind of failure: each counts once. */
+/**
+ * Counts the tasks that have failed at a circuit's target since its last success, by kind of failure. Each task counts
+ * once.
+ */
 function createStreaks() {
   const counts = new Map<string, Partial<Record<HealthSign, Streak>>>();
   return {
-    /** With this task. */
+    /** Returns the streak including this task. */
     count(id: string, sign: HealthSign, { task, account }: CircuitRequest): Streak {
       const before = counts.get(id)?.[sign];
       const streak = {

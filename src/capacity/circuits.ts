@@ -13,13 +13,13 @@ import type {
 import { createCircuitBook, idsOf } from './circuit-book.ts';
 import { createOwnHealth } from './own-health.ts';
 
-/** What a circuit protects (a credential of a channel, and one of its models) and which account wants to use it. */
+/** A circuit's target (a channel's credential, or one of its models), and the account that wants to use it. */
 export interface CircuitTarget extends CircuitUser {
   readonly channel: string;
   readonly credential: string;
 }
 
-/** A task, or an image request, that wants to be sent there. */
+/** A task or an image request that is ready to be sent to the target. */
 export interface CircuitRequest extends CircuitTarget {
   readonly account: string;
   readonly task: string;
@@ -28,8 +28,8 @@ export interface CircuitRequest extends CircuitTarget {
 export type CircuitDecision =
   | { readonly open: false }
   /**
-   * Without `retryAfterMs`, another process may be able to send the request at once. `isTried`: another request is
-   * probing the circuit.
+   * If `retryAfterMs` is absent, another process may be able to send the request immediately. `isTried`: another
+   * request is already probing the circuit.
    */
   | {
       readonly open: true;
@@ -38,37 +38,53 @@ export type CircuitDecision =
       readonly isTried?: boolean;
     };
 
-/** An upstream's refusal, as adapters throw it. */
+/** Functions that release the probes taken for a request. Entering adds to the list, even if it fails partway. */
+export type TakenProbes = (() => Promise<unknown>)[];
+
+/** An upstream request's failure, as thrown by adapters. */
 export interface UpstreamFailure extends JudgedError {
   readonly retryAfterMs: number | undefined;
 }
 
 /**
- * The circuits of all credentials. What an upstream answers is counted in the memory of each process; a circuit that
- * opens or closes is written to MongoDB, which all processes read every two seconds. While all are closed nothing is
- * written. An upstream that a process does not reach has a circuit in the memory of that process alone.
+ * The circuits of all credentials. Each process counts upstream results in its own memory. Openings and closings are
+ * written to MongoDB, which every process reads every two seconds. While all circuits are closed, nothing is written.
+ * If only this process cannot reach an upstream, the circuit exists only in its memory.
  */
 export interface Circuits {
   /**
-   * Decides whether a request may be sent now. When its cool-down is over, an open circuit lets one request through
-   * as a probe. Tasks that failed there can be that probe only after one more cool-down. Requests of models and
-   * accounts outside its evidence need not wait for the cool-down, but are let through one at a time.
+   * Decides whether a request may be sent now. After its cool-down, an open circuit lets one request through as a
+   * probe. Tasks that failed there can be that probe only after another cool-down. Requests for models outside its
+   * evidence need not wait for the cool-down, but are let through one at a time. While all its evidence belongs to one
+   * account, other accounts' requests are let through. Only `throughCircuits` calls this, so that each probe is
+   * released.
    */
-  enter(request: CircuitRequest, probeMs: number): Promise<CircuitDecision>;
-  /** Records what came of a request. Never throws: health is a side effect. */
+  enter(request: CircuitRequest, probeMs: number, taken: TakenProbes): Promise<CircuitDecision>;
+  /** Records a request's outcome. Never throws, because health is only a side effect. */
   report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
-  /** An operator's decision for a credential, or for one model behind it. False: it is already closed. */
+  /** Releases the probes that no outcome has ended. Never throws: a probe that is not released expires. */
+  leave(taken: TakenProbes): Promise<void>;
+  /**
+   * Applies an operator's decision to a credential, or to one model behind it. Returns the previous state. Undefined if
+   * the circuit should be closed and is not open.
+   */
   override(
     target: Pick<CircuitTarget, 'channel' | 'credential'> & { readonly model?: string },
     order: CircuitOrder,
-  ): Promise<boolean>;
-  /** For the catalogue: from memory, as last read, and only what all processes share. */
+  ): Promise<CircuitOrder['state'] | undefined>;
+  /**
+   * Returns why the catalogue should drop the channel, if a circuit is open. Uses only memory, and only circuits shared
+   * by all processes.
+   */
   outage(target: CircuitTarget): DroppedChannel | undefined;
-  /** Whether the circuit is open for all processes or for this one, according to this process's memory. */
+  /** Whether the circuit is open, for every process or only for this one. */
   isOpen(id: string): boolean;
-  /** Circuits of this process alone that are open or changed within the last day. Bounded, as processes report them. */
+  /**
+   * Returns this process's own circuits that are open or have changed in the last day. Their number is limited, because
+   * processes include them in their reports.
+   */
   unreached(): readonly Circuit[];
-  /** Rejects when MongoDB does not answer. */
+  /** Reads all circuits. Rejects if MongoDB does not respond. */
   refresh(): Promise<void>;
   start(pace: Pace): void;
   stop(): void;
@@ -77,9 +93,9 @@ export interface Circuits {
 export interface CircuitsDeps {
   readonly store: ChannelHealthStore;
   readonly now: () => number;
-  /** Once for each opening and closing that this process brings about: a trial that fails is neither. */
+  /** Called whenever this process opens or closes a circuit, but not for a failed trial. */
   readonly onChange: (id: string, record: CircuitRecord) => void;
-  /** The last known circuits stay in force. */
+  /** Called if the circuits could not be read. The last known ones remain in force. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -121,27 +137,22 @@ export function createCircuits(deps: CircuitsDeps): Circuits {
     refresh: shared.known.refresh,
     start: shared.known.start,
     stop: shared.known.stop,
-    async enter(request, leaseMs) {
-      const here = await own.enter(request, leaseMs);
-      return here.open ? { open: true, detail: here.detail } : shared.enter(request, leaseMs);
+    async enter(request, leaseMs, taken) {
+      const here = await own.enter(request, leaseMs, taken);
+      return here.open ? { open: true, detail: here.detail } : shared.enter(request, leaseMs, taken);
     },
     async override({ model, ...target }, order) {
       await shared.known.refresh();
       const [credentialId, modelId] = idsOf({ ...target, model: model ?? '' });
       const id = model === undefined ? credentialId : modelId;
       const before = shared.known.find(id);
-      if (order.state === 'closed' && before?.state !== 'open') return false;
+      if (order.state === 'closed' && before?.state !== 'open') return undefined;
       await shared.replace(id, orderedBy(order, before, now()));
-      return true;
+      return before?.state ?? 'closed';
     },
-    async report(request, failure) {
-      try {
-        if (failure === undefined) await succeeded(request);
-        else await failed(request, failure);
-      } catch (error) {
-        deps.onError(error);
-      }
-    },
+    report: (request, failure) =>
+      (failure === undefined ? succeeded(request) : failed(request, failure)).catch(deps.onError),
+    leave: (taken) => Promise.all(taken.map((giveBack) => giveBack())).then(() => undefined, deps.onError),
     outage(target) {
       const circuit = shared
         .open(target)

@@ -1,18 +1,22 @@
 import { createSightings } from '../process/sightings.ts';
 import type { Duties } from '../store/duties.ts';
 
-/** Asked at each of a process's looks: whether it is this process that does the duty now. */
+/** Called once per round. Resolves with whether this process now holds the duty. */
 export type Duty = () => Promise<boolean>;
 
 export interface DutyOptions {
   readonly name: string;
   readonly duties: Duties;
-  /** A process that has had no turn for this long, by the clock of the one that watches, is gone. */
+  /** The time without a turn, by the observer's clock, after which a process is presumed dead. */
   readonly silenceMs: number;
   readonly now: () => number;
 }
 
-/** The process that had the last turn has the next one; when it is silent, another takes over. No two clocks are compared. */
+/**
+ * Elects one process for a duty. The process that had the last turn keeps the duty until it stops reporting. Then
+ * another process takes over. A single clock measures the time since the last report, so different machines' clocks are
+ * never compared.
+ */
 export function createDuty({ name, duties, silenceMs, now }: DutyOptions): Duty {
   const sightings = createSightings(now);
   let ours: number | undefined;

@@ -1,14 +1,15 @@
 import { createPlaces } from '../base/places.ts';
 import type { Place, Places } from '../base/places.ts';
+import { timeLimit } from '../process/running-time.ts';
 
 /**
- * Limits requests to origins that callers chose. An origin that does not answer cannot block requests to other
- * origins, and an account whose requests hang cannot block other accounts, even at the same origin.
+ * Limits requests to origins chosen by callers. An unresponsive origin cannot block requests to other origins, and an
+ * account with hanging requests cannot block other accounts, even on the same origin.
  */
 export interface HostPlaces {
-  /** Waits for a place, but not for long: without one, the caller leaves and asks again later. */
+  /** Waits briefly for a place. If none becomes free, the caller should return after `afterMs`. */
   take(origin: string, account: string): Promise<HostPlace>;
-  /** A place that is free at this moment, or none: nobody waits, or returns, for it. */
+  /** Returns a place only if one is free now. Neither waits nor reserves a place for later. */
   takeFree(origin: string, account: string): GrantedPlace | undefined;
 }
 
@@ -20,33 +21,33 @@ export interface GrantedPlace {
 export type HostPlace = GrantedPlace | { readonly isGranted: false; readonly afterMs: number };
 
 export interface HostPlacesOptions {
-  /** The limit for one origin. A quarter of it is kept for accounts that have no request there. */
+  /** The limit per origin. A quarter of it is reserved for accounts that have no request there yet. */
   readonly requestsPerHostMax: number;
-  /** The limit for one account across all origins, including requests that wait. */
+  /** The limit per account across all origins, including waiting requests. */
   readonly requestsPerAccountMax: number;
   readonly waitMs: number;
   readonly now: () => number;
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number;
 }
 
 interface Usage {
-  /** How long a place is used, the mean of the last few. */
+  /** The average time that recent requests held a place, in milliseconds. */
   usedMs: number;
-  /** When the last of those who were sent away was asked to return. */
+  /** The time when the last caller that was turned away should return. */
   lastReturnAt: number;
 }
 
 interface Origin {
   readonly places: Places;
   readonly usage: Usage;
-  /** The number of requests that have a place or wait for one. */
+  /** The number of requests that hold or await a place. */
   users: number;
 }
 
 const reserveShare = 0.25;
 const usedMsAtFirst = 1_000;
-/** Weight of the newest use in the mean. */
+/** The newest sample's weight in the moving average. */
 const newest = 0.2;
 const returnMinMs = 1_000;
 const returnMaxMs = 5 * 60_000;
@@ -66,8 +67,7 @@ export function createHostPlaces(options: HostPlacesOptions): HostPlaces {
       if (typeof own === 'string') return sendAway(usageOf(account), requestsPerAccountMax, options);
       const origin = enter(name);
       const free = origin.places.take(account);
-      const place =
-        typeof free === 'string' ? await origin.places.wait(account, AbortSignal.timeout(waitMs)) : free;
+      const place = typeof free === 'string' ? await origin.places.wait(account, timeLimit(waitMs)) : free;
       if (place !== undefined) return grant(name, account, { own, place });
       leave(name, account, own);
       return sendAway(origin.usage, requestsPerHostMax, options);
@@ -130,7 +130,7 @@ interface Granted {
   readonly place: Place;
 }
 
-/** Those who are sent away return one after the other, about as fast as places become free. */
+/** Spaces out the returns of callers that got no place, roughly as fast as places become free. */
 function sendAway(usage: Usage, places: number, { now, random }: HostPlacesOptions): HostPlace {
   const at = now();
   const wantedMs = Math.max(usage.lastReturnAt - at, returnMinMs) + usage.usedMs / places;

@@ -1,53 +1,57 @@
 import { defined } from '../base/defined.ts';
-import type { RouteCandidate } from '../task/candidates.ts';
 import type { CircuitRequest, Circuits } from './circuits.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
+import { throughCircuits } from './through-circuits.ts';
+import type { CircuitRefusal, Passed, Send } from './through-circuits.ts';
 import { UpstreamError } from '../providers/provider.ts';
 
-type ImageTarget = Omit<CircuitRequest, 'task'>;
+/** An image call. `task` is the image's id. */
+interface ImageCall extends CircuitRequest {
+  /** The maximum duration of the call, in milliseconds. */
+  readonly callMs: number;
+}
 
-/**
- * What a synchronous call passes before it is sent and reports to afterwards: a credential's concurrency limit and
- * circuit.
- */
+/** The gate for a synchronous call: the credential's concurrency limit and its circuit. */
 export interface ImageGate {
-  /** Undefined: it may be sent. A waiting caller does not queue. */
-  enter(image: string, target: ImageTarget, callMs: number): Promise<UpstreamError | undefined>;
-  /** Records the upstream's response; undefined: it delivered. Never throws. */
-  report(image: string, target: ImageTarget, failure: UpstreamError | undefined): Promise<void>;
-  /** The request has no call at this credential any more. Never throws: what was rendered is delivered all the same. */
-  leave(image: string, candidate: RouteCandidate): Promise<void>;
+  /**
+   * Makes the call if it may be sent. Calls do not queue, because a caller is waiting. The slot is freed afterwards. If
+   * that fails, its lease expires, and a rendered image is still delivered.
+   */
+  pass<Sent>(call: ImageCall, send: Send<Sent>): Promise<Passed<UpstreamError, Sent>>;
 }
 
 const slotGraceMs = 60_000;
 
 export function createImageGate(deps: {
-  readonly circuits: Circuits;
+  readonly circuits: Pick<Circuits, 'enter' | 'report' | 'leave'>;
   readonly slots: SlotKeeper;
-  /** A slot could not be given back: its lease ends soon. */
+  /** Called if a slot could not be freed. Its lease soon expires. */
   readonly onError: (error: unknown) => void;
 }): ImageGate {
   const { circuits, slots, onError } = deps;
   return {
-    async enter(image, target, callMs) {
-      const { channel, credential } = target;
+    async pass({ callMs, ...request }, send) {
+      const { task: image, channel, credential } = request;
       const candidate = { channel, credential };
-      if (slots.isLimited(candidate) && !(await slots.tryTake(image, candidate, callMs + slotGraceMs))) {
-        return new UpstreamError('throttled', 'The channel is at its concurrency limit.', {
-          code: 'at_concurrency_limit',
-        });
+      const isLimited = slots.isLimited(candidate);
+      try {
+        if (isLimited && !(await slots.tryTake(image, candidate, callMs + slotGraceMs)))
+          return { refused: atLimit() };
+        const passed = await throughCircuits(circuits, { request, submitMs: callMs }, send);
+        return 'sent' in passed ? passed : { refused: circuitOpen(passed.refused) };
+      } finally {
+        if (isLimited) await slots.release(image).catch(onError);
       }
-      const decision = await circuits.enter({ ...target, task: image }, callMs);
-      if (!decision.open) return undefined;
-      return new UpstreamError('not_sent', decision.detail, {
-        code: 'circuit_open',
-        ...defined({ retryAfterMs: decision.retryAfterMs }),
-      });
-    },
-    report: (image, target, failure) => circuits.report({ ...target, task: image }, failure),
-    async leave(image, candidate) {
-      if (!slots.isLimited(candidate)) return;
-      await slots.release(image).catch(onError);
     },
   };
+}
+
+function atLimit(): UpstreamError {
+  return new UpstreamError('throttled', 'The channel is at its concurrency limit.', {
+    code: 'at_concurrency_limit',
+  });
+}
+
+function circuitOpen({ detail, retryAfterMs }: CircuitRefusal): UpstreamError {
+  return new UpstreamError('not_sent', detail, { code: 'circuit_open', ...defined({ retryAfterMs }) });
 }

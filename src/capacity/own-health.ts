@@ -1,21 +1,27 @@
 import type { Circuit } from '../health/circuit-rules.ts';
 import type { ChannelHealthStore } from '../store/channel-health.ts';
 
-/** What one process alone knows of its credentials: as `channel_health`, in its memory. */
+/** Keeps this process's own knowledge about its credentials in memory, with the same interface as `channel_health`. */
 export function createOwnHealth(now: () => number): ChannelHealthStore {
   const circuits = new Map<string, Circuit>();
-  const probes = new Map<string, number>();
+  const probes = new Map<string, { readonly task: string; readonly until: number }>();
   return {
     list: async () => [...circuits.values()],
     async write(id, record) {
       circuits.set(id, { ...record, id });
       probes.delete(id);
     },
-    /** Whose turn it is the caller has decided: no other process knows more. */
-    async takeProbe(id, { leaseMs }) {
-      if ((probes.get(id) ?? 0) > now()) return false;
-      probes.set(id, now() + leaseMs);
+    /**
+     * Grants any probe unless one is in flight. The caller has already checked the time. No other process has newer
+     * information.
+     */
+    async takeProbe(id, { task, leaseMs }) {
+      if ((probes.get(id)?.until ?? 0) > now()) return false;
+      probes.set(id, { task, until: now() + leaseMs });
       return true;
+    },
+    async giveBackProbe(id, task) {
+      if (probes.get(id)?.task === task) probes.delete(id);
     },
   };
 }

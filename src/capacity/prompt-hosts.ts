@@ -1,27 +1,28 @@
-import type { GrantedPlace, HostPlaces } from './host-places.ts';
+import { createPlaces } from '../base/places.ts';
+import type { HostPlaces } from './host-places.ts';
 
 /**
- * Which hosts are called while others wait for the caller: those that answered at once when they were last called. A
- * host that nobody knows is tried by one at a time; one that was slow, or did not accept, is left out for a while. Of
- * this process.
+ * Selects hosts that may be called while other work waits for the call, because they responded promptly last time. An
+ * unknown host gets one call at a time. A host that was slow or did not accept is avoided for a while. Each process
+ * keeps its own record.
  */
 export interface PromptHosts {
-  /** Never waits. Undefined: not now. */
+  /** Never waits. Returns undefined if the host may not be called now. */
   enter(host: string, account: string): PromptCall | undefined;
-  /** Resolves once no call is in flight: nobody else waits for those whose answer was slow. */
+  /** Resolves once no call is in flight. */
   idle(): Promise<void>;
 }
 
 export interface PromptCall {
-  /** Once, when the host has answered, or nobody waits for it any more. */
+  /** Call this exactly once, when the host has responded or the caller has stopped waiting. */
   leave(wasPrompt: boolean): void;
 }
 
 export interface PromptHostsOptions {
   readonly places: Pick<HostPlaces, 'takeFree'>;
-  /** Over all hosts: each may hold what others need while it lasts. */
+  /** The maximum number of calls in flight across all hosts. Each one may delay other work. */
   readonly callsMax: number;
-  /** How long a host is left out. */
+  /** The time for which a slow host is avoided, in milliseconds. */
   readonly avoidMs: number;
   readonly now: () => number;
 }
@@ -32,36 +33,47 @@ interface Host {
   avoidUntil: number;
 }
 
-/** The host that was called longest ago is forgotten first. */
+/** The maximum share of all calls that one account may have in flight. */
+const accountShare = 0.75;
+/** The maximum number of hosts to remember. The least recently called host is dropped first. */
 const hostsMax = 10_000;
 
 export function createPromptHosts({ places, callsMax, avoidMs, now }: PromptHostsOptions): PromptHosts {
   const hosts = new Map<string, Host>();
   const waiting: (() => void)[] = [];
-  let calls = 0;
+  const shareMax = Math.ceil(callsMax * accountShare);
+  const calls = createPlaces({ name: 'first callbacks', placesMax: callsMax, shareMax });
   return {
-    idle: () => (calls === 0 ? Promise.resolve() : new Promise((resolve) => void waiting.push(resolve))),
+    idle: () => (calls.held === 0 ? Promise.resolve() : new Promise((resolve) => void waiting.push(resolve))),
 
     enter(name, account) {
       const host = hosts.get(name) ?? { calls: 0, isProven: false, avoidUntil: 0 };
-      const isFull = calls >= callsMax || (!host.isProven && host.calls > 0);
-      if (isFull || now() < host.avoidUntil) return undefined;
+      const isUnproven = !host.isProven && host.calls > 0;
+      if (isUnproven || now() < host.avoidUntil) return undefined;
+      const call = calls.take(account);
+      if (typeof call === 'string') return undefined;
       const place = places.takeFree(name, account);
-      if (place === undefined) return undefined;
+      if (place === undefined) {
+        call.leave();
+        return undefined;
+      }
       remember(name, host);
-      calls += 1;
       host.calls += 1;
-      return { leave: (wasPrompt) => leave(host, place, wasPrompt) };
+      return {
+        leave(wasPrompt) {
+          place.leave();
+          call.leave();
+          ended(host, wasPrompt);
+        },
+      };
     },
   };
 
-  function leave(host: Host, place: GrantedPlace, wasPrompt: boolean): void {
-    place.leave();
-    calls -= 1;
+  function ended(host: Host, wasPrompt: boolean): void {
     host.calls -= 1;
     host.isProven = wasPrompt;
     if (!wasPrompt) host.avoidUntil = now() + avoidMs;
-    if (calls === 0) for (const resolve of waiting.splice(0)) resolve();
+    if (calls.held === 0) for (const resolve of waiting.splice(0)) resolve();
   }
 
   function remember(name: string, host: Host): void {

@@ -1,13 +1,16 @@
-/** A token bucket with one second of burst, and a pause for when an upstream says "not now". Per process. */
+/**
+ * A per-process token bucket with a burst of one second. It can be paused while an upstream temporarily refuses
+ * requests.
+ */
 export interface RateLimiter {
   /** Resolves when a token is available. */
   take(): Promise<void>;
-  /** Lets no request through for this long. */
+  /** Blocks all requests for this many milliseconds. */
   pause(ms: number): void;
 }
 
 export interface RateLimiterOptions {
-  /** Asked again for each token: a reload may change it. */
+  /** Returns the rate. Read for every token, because a reload may change it. */
   readonly perSecond: () => number;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
@@ -16,7 +19,7 @@ export interface RateLimiterOptions {
 const pauseMaxMs = 300_000;
 
 export function createRateLimiter({ perSecond, now, sleep }: RateLimiterOptions): RateLimiter {
-  /** The time at which the tokens that are already promised will have been used. */
+  /** The time when all tokens promised so far will have been used. */
   let nextFreeAt = 0;
   return {
     async take() {

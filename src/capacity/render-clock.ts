@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { learnedTimes, renderSamplesMax } from '../models/render-times.ts';
 import type { RenderKind, RenderSample, RenderTimes } from '../models/render-times.ts';
 import type { Pace } from '../process/pace.ts';
@@ -6,18 +7,21 @@ import { renderId } from '../store/render-times.ts';
 import type { RenderRecord, RenderTimesStore } from '../store/render-times.ts';
 
 /**
- * What all processes have learned of render times, as this one last read it. Nobody waits for MongoDB here: samples are
- * collected and written every few seconds, at most a few for each kind of output; nothing depends on those that a crash loses.
+ * Render times learned by all processes, as last read by this process. Nothing waits for MongoDB: samples are collected
+ * and written every few seconds, at most a few per kind of output. A crash may lose some, but nothing depends on them.
  */
 export interface RenderClock {
-  /** By the renders of this kind or, if they are too few, of its channel and model. Undefined: nothing is known. */
+  /**
+   * Returns times from renders of this kind or, if there are too few, from its channel and model. Undefined if nothing
+   * is known.
+   */
   times(kind: RenderKind): RenderTimes | undefined;
-  /** One render that succeeded. Never throws. */
+  /** Records a successful render. Never throws. */
   learn(kind: RenderKind, renderMs: number): void;
-  /** Rejects when MongoDB does not answer. */
+  /** Reads the render times. Rejects if MongoDB does not respond. */
   refresh(): Promise<void>;
   start(pace: Pace): void;
-  /** Writes what is collected. */
+  /** Stops the interval and writes the collected samples. */
   stop(): Promise<void>;
 }
 
@@ -25,12 +29,16 @@ export interface RenderClockDeps {
   readonly store: Pick<RenderTimesStore, 'list' | 'add'>;
   readonly now: () => number;
   readonly random: () => number;
-  /** What was known stays in force. */
+  /** Called if MongoDB does not respond. The known times remain in use. */
   readonly onError: (error: unknown) => void;
 }
 
 const intervalMs = 10_000;
-/** Of one kind and one interval: a busy kind's samples span minutes, not seconds. */
+const writesAtOnceMax = 8;
+/**
+ * The maximum number of samples per kind and interval. With this limit, a busy kind's samples span minutes rather than
+ * seconds.
+ */
 const batchMax = 4;
 
 interface Batch {
@@ -44,7 +52,7 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
   const batches = createBatches({ store, random, onError });
   const known = createSnapshot<RenderRecord>({
     list: async () => {
-      // First what this process has learned: the read replaces all that it knows.
+      // Flush first, because the read replaces everything in memory.
       await batches.flush();
       const records = await store.list();
       computed.clear();
@@ -60,7 +68,7 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
     return computed.get(id);
   }
 
-  /** The newest. Without an output: of all outputs. */
+  /** Returns the newest samples. An empty output means all outputs. */
   function samplesOf({ channel, model, output }: RenderKind): readonly RenderSample[] {
     return [...known.all()]
       .filter((each) => each.channel === channel && each.model === model)
@@ -79,7 +87,7 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
       if (!batches.add(kind, sample)) return;
       const samples = [...(known.find(id)?.samples ?? []), sample].slice(-renderSamplesMax);
       known.put({ id, ...kind, samples });
-      // Not those of others: times are asked for before each question.
+      // Keep other kinds' times cached, because every poll reads them.
       computed.delete(id);
       computed.delete(renderId({ ...kind, output: '' }));
     },
@@ -94,11 +102,11 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
   };
 }
 
-/** What is to be written. */
+/** Collects samples for writing. */
 function createBatches({ store, random, onError }: Omit<RenderClockDeps, 'now'>) {
   const batches = new Map<string, Batch>();
   return {
-    /** False: the sample is not among those that are kept. Each of an interval's is kept with the same probability. */
+    /** Adds a sample. Returns false if it is discarded. All samples in an interval are equally likely to be kept. */
     add(kind: RenderKind, sample: RenderSample): boolean {
       const id = renderId(kind);
       const batch = batches.get(id) ?? { kind, samples: [], seen: 0 };
@@ -113,7 +121,8 @@ function createBatches({ store, random, onError }: Omit<RenderClockDeps, 'now'>)
     async flush(): Promise<void> {
       const due = [...batches.values()];
       batches.clear();
-      for (const { kind, samples } of due) await store.add(kind, samples).catch(onError);
+      const save = ({ kind, samples }: (typeof due)[number]) => store.add(kind, samples).catch(onError);
+      await Readable.from(due).forEach(save, { concurrency: writesAtOnceMax });
     },
   };
 }

@@ -4,75 +4,77 @@ import type { HeldSlot } from '../store/slots.ts';
 import { createSlotQueue, queueOf } from './slot-queue.ts';
 import type { SlotQueueDeps } from './slot-queue.ts';
 
-/** A task's request for a slot of a credential. */
+/** A task's request for a credential's slot. */
 export interface SlotRequest {
   readonly task: string;
-  /** Accounts take turns. */
+  /** The account. Accounts take turns. */
   readonly account: string;
   readonly candidate: RouteCandidate;
   readonly model: string;
-  /** The other credentials that would do. */
+  /** The other credentials that could serve the task. */
   readonly others: readonly RouteCandidate[];
-  /** It may have a place in a queue. */
+  /** Whether the task has waited before and may therefore be queued. */
   readonly hasWaited: boolean;
-  /** Unix milliseconds; the lease ends some minutes later. */
+  /** The deadline in Unix milliseconds. The lease ends a few minutes later. */
   readonly deadlineAt: number;
   readonly createdAt: number;
-  /** Whether a submission of the task was lost. Such a task goes last. */
+  /** Whether one of the task's submissions was lost. Such tasks go last. */
   readonly wasLost: boolean;
 }
 
 /**
- * `elsewhere`: another candidate has room, or a slot for this task. `wait`: none has; the task has a place in each
- * queue, is woken when it is its turn, and checks again automatically after `ms`. `ahead`: tasks that waited there before.
+ * `elsewhere`: another candidate has room or a slot for this task. `wait`: no candidate has room. The task is queued
+ * for every candidate, is woken when its turn comes, and checks again on its own after `ms`. `ahead`: the number of
+ * tasks before it in this queue.
  */
 export type SlotAnswer =
   | { readonly kind: 'taken' }
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'wait'; readonly ms: number; readonly ahead: number };
 
-/** Keeps `limits.concurrent_tasks` of every credential over all processes; costs nothing where there is no limit. */
+/** Enforces every credential's `limits.concurrent_tasks` across all processes. Costs nothing without a limit. */
 export interface SlotKeeper {
   isLimited(candidate: RouteCandidate): boolean;
   /**
-   * Whether one of them has a slot for the task, granted or free with no other task before it, and accepts requests as
-   * far as this process knows.
+   * Whether one of the candidates has a slot for the task and, as far as this process knows, accepts requests. The slot
+   * may already be granted to the task, or be free without other tasks waiting for it.
    */
   anyHasRoom(
     wanted: Pick<SlotRequest, 'task' | 'model'>,
     candidates: readonly RouteCandidate[],
   ): Promise<boolean>;
   take(request: SlotRequest): Promise<SlotAnswer>;
-  /** For calls that cannot wait. Give it back with `release`. */
+  /** Takes a free slot, if any, for a call that cannot wait. Return it with `release`. */
   tryTake(task: string, candidate: RouteCandidate, leaseMs: number): Promise<boolean>;
-  /** The task's deadline was moved: what it holds is its own for as long. Repeatable. */
+  /** Extends the task's leases after its deadline was moved. Idempotent. */
   keepUntil(task: string, deadlineAt: number): Promise<void>;
-  /** The task waits before no credential any more. */
   leaveQueues(task: string): Promise<void>;
   /**
-   * Gives everything back that the task holds or waits for, and lets the next ones in; of one candidate, what it has
-   * there, although no configuration names the candidate any more. Repeatable.
+   * Frees everything that the task holds or waits for, and admits the next tasks. With a candidate, frees only the
+   * task's slot there, even if the candidate is no longer configured. Idempotent.
    */
   release(task: string, candidate?: RouteCandidate): Promise<void>;
-  /** Tasks that hold a slot. */
+  /** Returns the tasks that hold a slot. */
   holders(): Promise<readonly string[]>;
-  /** Admits waiting tasks wherever there is room: for slots whose holder died, and limits that were raised. */
-  serveAll(): Promise<void>;
+  /** Returns every credential with a limit. */
+  queues(): readonly RouteCandidate[];
+  /** Admits waiting tasks if there is room because a holder died or a limit was raised. */
+  serve(candidate: RouteCandidate): Promise<void>;
 }
 
 export interface SlotKeeperDeps extends SlotQueueDeps {
-  /** Every credential that has a limit. */
+  /** Returns every credential with a limit. */
   readonly limited: () => readonly RouteCandidate[];
 }
 
-/** By then a task whose deadline has passed has had its final poll and is finished. */
+/** The maximum time that a task needs to finish after its deadline, including its final poll. */
 const leaseGraceMs = 10 * 60_000;
 export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
   const { store, now } = deps;
   const isLimited = (candidate: RouteCandidate): boolean => deps.limitOf(candidate) !== undefined;
   const queues = createSlotQueue(deps);
 
-  /** What the task holds already: granted while it waited, or taken by a run that died. */
+  /** Claims a slot that the task already holds: granted while it waited, or taken by an activity run that died. */
   async function claim(held: readonly HeldSlot[], request: SlotRequest): Promise<boolean> {
     const queue = queueOf(request.candidate);
     const mine = held.find((slot) => slot.queue === queue);
@@ -84,7 +86,7 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
     return true;
   }
 
-  /** A free slot, unless others wait for it: then it is theirs. */
+  /** Takes a free slot, unless other tasks are already waiting for it. */
   async function takeFree(held: readonly HeldSlot[], request: SlotRequest, limit: number): Promise<boolean> {
     const queue = queueOf(request.candidate);
     if ((await store.firstTicket(queue)) !== undefined) return false;
@@ -94,7 +96,7 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
     return true;
   }
 
-  /** The task is let in: it waits nowhere else, and needs nothing that it was granted there. */
+  /** Removes an admitted task from all queues and frees its other slots. */
   async function leaveOthers(task: string, spare: readonly HeldSlot[]): Promise<void> {
     await store.removeTickets(task);
     await Promise.all(spare.map(({ id }) => store.free(id, task)));
@@ -109,7 +111,7 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
     const limit = deps.limitOf(candidate);
     if (limit === undefined) return true;
     const queue = queueOf(candidate);
-    // It may have waited there before it came to where it is.
+    // The task may still hold a slot there from an earlier wait.
     if (held.some((slot) => slot.queue === queue)) return true;
     if (!(await store.hasFree(queue, limit))) return false;
     const first = await store.firstTicket(queue);
@@ -136,13 +138,13 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       if (limit === undefined) return { kind: 'taken' };
       const held = await store.heldBy(request.task);
       if (await claim(held, request)) return { kind: 'taken' };
-      // Before it is sent elsewhere: what it was granted there may be of no use to it any more.
+      // Try this before `elsewhere`: a slot granted there may no longer be usable.
       if (await takeFree(held, request, limit)) return { kind: 'taken' };
       if (await anyHasRoom(request, request.others, held)) return { kind: 'elsewhere' };
-      const { ms, ahead } = await queues.planLook(queueOf(request.candidate));
+      const ms = await queues.planLook(queueOf(request.candidate));
       await racePoint('slots.queue', request.task);
-      await queues.enter(request, ms);
-      // Between our look and our ticket a slot may have become free, and nobody else might notice.
+      const ahead = await queues.enter(request, ms);
+      // A slot may have been freed unnoticed after the check but before the ticket existed.
       const served = await queues.serve(queueOf(request.candidate), request.task);
       if (served && (await claim(await store.heldBy(request.task), request))) return { kind: 'taken' };
       return { kind: 'wait', ms, ahead };
@@ -174,8 +176,7 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
     async holders() {
       return [...new Set((await store.held()).map(({ task }) => task))];
     },
-    async serveAll() {
-      for (const candidate of deps.limited()) await queues.serve(queueOf(candidate));
-    },
+    queues: () => deps.limited(),
+    serve: async (candidate) => void (await queues.serve(queueOf(candidate))),
   };
 }

@@ -2,15 +2,19 @@ import { LRUCache } from 'lru-cache';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { SlotStore, Ticket } from '../store/slots.ts';
 import { modelInTurn, urgencyKey } from '../task/fair-order.ts';
+import { aheadMax } from '../task/wait.ts';
 
-/** The tasks that wait for a slot of a credential, in fair order. */
+/** The tasks waiting for a credential's slots, in fair order. */
 export interface SlotQueue {
-  /** Queues the task at every credential that would do; it checks again automatically after the given time. */
-  enter(waiting: Waiting, looksInMs: number): Promise<void>;
-  /** Admits waiting tasks while there is room. True: this call admitted the caller, so it is not woken. */
+  /**
+   * Queues the task for every credential that could serve it. The task checks again automatically after the given time.
+   * Returns the number of tasks ahead of it in its first credential's queue, at most `aheadMax`.
+   */
+  enter(waiting: Waiting, looksInMs: number): Promise<number>;
+  /** Admits waiting tasks while there is room. Returns true if this call admitted `caller`, which is then not woken. */
   serve(queue: string, caller?: string): Promise<boolean>;
-  /** Returns when a waiting task checks again if nothing wakes it, and about how many tasks are ahead of it. */
-  planLook(queue: string): Promise<{ readonly ms: number; readonly ahead: number }>;
+  /** Returns the milliseconds after which a waiting task checks again if nothing wakes it. */
+  planLook(queue: string): Promise<number>;
 }
 
 export interface Waiting {
@@ -26,23 +30,25 @@ export interface Waiting {
 
 export interface SlotQueueDeps {
   readonly store: SlotStore;
-  /** `limits.concurrent_tasks`; undefined: no limit. */
+  /** Returns `limits.concurrent_tasks`. Undefined if there is no limit. */
   readonly limitOf: (candidate: RouteCandidate) => number | undefined;
-  /** Whether a candidate would accept a request at all: its circuit is not open, as far as this process knows. */
+  /**
+   * Whether a candidate would accept a request, that is, whether its circuit is closed as far as this process knows.
+   */
   readonly isUsable: (candidate: RouteCandidate, model?: string) => boolean;
-  /** Ends the back-off of the task's submission. Never throws. */
+  /** Ends the back-off before the task's submission. Never throws. */
   readonly wake: (task: string) => Promise<void>;
   readonly now: () => number;
   readonly random: () => number;
 }
 
-/** How long a grant is reserved for its task. A task that is not woken queues up again when it checks. */
+/** The time for which a grant is reserved. A task that misses its wake-up queues again at its next check. */
 const grantLeaseMs = 120_000;
-/** A task that checks again this soon is not woken: a wake-up would interrupt that check. */
+/** The maximum time until a task's next check for which it is not woken. Waking it would interrupt that check. */
 const looksSoonMs = 4_000;
 const looksMinMs = 30_000;
 const looksMaxMs = 90_000;
-/** However long a queue is, about ten of its tasks check in a second. */
+/** The approximate number of tasks per queue that check each second, regardless of the queue's length. */
 const looksPerSecond = 10;
 const looksInLongQueueMaxMs = 30 * 60_000;
 const countMax = 20_000;
@@ -59,14 +65,19 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
       const { task, account, model, candidate, others, deadlineAt, wasLost } = waiting;
       const urgency = urgencyKey({ ...waiting, id: task });
       const looksAt = now() + looksInMs;
-      // Not where the circuit is open: a turn there would only send the task back here.
+      // Skip candidates whose circuit is open, because a turn there would only send the task back here.
       const usable = others.filter((other) => limitOf(other) !== undefined && isUsable(other, model));
-      for (const queue of [candidate, ...usable].map(queueOf)) {
-        if (await store.keepTicket(task, queue, looksAt)) continue;
+      const join = async (queue: string): Promise<string> => {
+        const kept = await store.keepTicket(task, queue, looksAt);
+        if (kept !== undefined) return kept;
         const round = await store.takeRound(queue, account);
         const place = { task, queue, account, model, wasLost, urgency, looksAt, deadlineAt };
-        await store.insertTicket(place, round);
-      }
+        return store.insertTicket(place, round);
+      };
+      const first = queueOf(candidate);
+      const order = await join(first);
+      for (const other of usable) await join(queueOf(other));
+      return store.countTickets(first, aheadMax, order);
     },
 
     async serve(queue, caller) {
@@ -82,7 +93,7 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
         const slot = await store.reserve(queue, limit, lease);
         if (slot === undefined) return served;
         if (!(await store.removeTicket(first.task, queue))) {
-          // Another process admitted it, or it left.
+          // Another process has admitted the task, or it has left the queue.
           await store.free(slot, first.task, lease.until);
           continue;
         }
@@ -96,7 +107,7 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
   };
 }
 
-/** Picks the account's next task, with its models in turn. Each process remembers which models it served. */
+/** Picks the account's next task, rotating through its models. Each process remembers which models it has served. */
 function createModelTurns({ store }: Pick<SlotQueueDeps, 'store'>) {
   const served = new LRUCache<string, number>({ max: modelsMax });
   let count = 0;
@@ -124,8 +135,7 @@ function createLookPlan({ store, now, random }: SlotQueueDeps): SlotQueue['planL
     }
     const spreadMs = (last.tickets / looksPerSecond) * 1000;
     const longest = Math.min(Math.max(looksMaxMs, spreadMs), looksInLongQueueMaxMs);
-    const ms = Math.round(looksMinMs + (longest - looksMinMs) * random());
-    return { ms, ahead: last.tickets };
+    return Math.round(looksMinMs + (longest - looksMinMs) * random());
   };
 }
 
@@ -133,7 +143,7 @@ export function queueOf({ channel, credential }: RouteCandidate): string {
   return `${channel}/${credential}`;
 }
 
-/** Neither id may hold a slash (src/config/gateway-file.ts). */
+/** Neither id may contain a slash (src/config/gateway-file.ts). */
 function candidateOf(queue: string): RouteCandidate {
   const [channel = '', credential = ''] = queue.split('/');
   return { channel, credential };

@@ -1,46 +1,64 @@
+import { walk, walkedAll } from '../base/walk.ts';
+import type { Walked } from '../base/walk.ts';
 import { isTerminal } from '../task/task.ts';
 import type { KeySlotStore } from '../store/key-slots.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
 
-/**
- * Gives back the slots of tasks that have ended without giving them back themselves (their workflow was terminated),
- * and fills what is free. Returns how many it gave back. Leases without a task document expire.
- */
-export async function tidySlots(
-  slots: Pick<SlotKeeper, 'holders' | 'release' | 'serveAll'>,
-  tasks: Pick<TaskStore, 'findMany'>,
-): Promise<number> {
-  const holders = await tasks.findMany(await slots.holders());
-  const ended = holders.filter(({ status }) => isTerminal(status));
-  for (const { id } of ended) await slots.release(id);
-  await slots.serveAll();
-  return ended.length;
+/** The owner of slots that could not be released, reassigned or counted. */
+export type SlotFailure = { readonly [name in 'task' | 'key' | 'channel']?: string };
+
+interface SlotUpkeepDeps {
+  readonly tasks: Pick<TaskStore, 'findMany'>;
+  readonly onFailed: (about: SlotFailure, error: unknown) => void;
 }
 
-/** A task that has no document after this long was never admitted. */
+/**
+ * Frees the slots of tasks that ended without freeing them because their workflow was terminated, and admits waiting
+ * tasks to free slots. Returns the number of tasks. Leases without a task document simply expire.
+ */
+export async function tidySlots(
+  slots: Pick<SlotKeeper, 'holders' | 'release' | 'queues' | 'serve'>,
+  { tasks, onFailed }: SlotUpkeepDeps,
+): Promise<Walked> {
+  const holders = await tasks.findMany(await slots.holders());
+  const ended = holders.filter(({ status }) => isTerminal(status));
+  const released = await walk(ended, {
+    loop: 'slots of ended tasks',
+    run: ({ id }) => slots.release(id).then(() => true),
+    onFailed: ({ id }, error) => onFailed({ task: id }, error),
+  });
+  const served = await walk(slots.queues(), {
+    loop: 'queues of slots',
+    run: (candidate) => slots.serve(candidate).then(() => false),
+    onFailed: ({ channel }, error) => onFailed({ channel }, error),
+  });
+  return walkedAll([released, served]);
+}
+
+/** The age after which a task without a document is known never to have been admitted. */
 const admissionMaxMs = 5 * 60_000;
 
 /**
- * Removes from the keys' counts what is no longer an unfinished task: one that ended without its process releasing it,
- * and one whose admission died before it wrote anything. Returns how many it removed.
+ * Corrects each key's count of unfinished tasks. Removes tasks that ended without being released, and tasks whose
+ * admission died before writing anything. Returns the number of keys corrected.
  */
 export async function tidyKeySlots(
   slots: Pick<KeySlotStore, 'list' | 'release'>,
-  tasks: Pick<TaskStore, 'findMany'>,
-  now: () => number,
-): Promise<number> {
-  let released = 0;
-  for (const { key, tasks: counted } of await slots.list()) {
-    const found = await tasks.findMany(counted.map(({ task }) => task));
-    const statuses = new Map(found.map(({ id, status }) => [id, status]));
-    for (const { task, since } of counted) {
-      const status = statuses.get(task);
-      const ended = status === undefined ? since < now() - admissionMaxMs : isTerminal(status);
-      if (!ended) continue;
-      await slots.release(key, task);
-      released += 1;
-    }
-  }
-  return released;
+  { tasks, onFailed, now }: SlotUpkeepDeps & { readonly now: () => number },
+): Promise<Walked> {
+  return walk(await slots.list(), {
+    loop: 'slots of keys',
+    async run({ key, tasks: counted }) {
+      const found = await tasks.findMany(counted.map(({ task }) => task));
+      const statuses = new Map(found.map(({ id, status }) => [id, status]));
+      const ended = counted.filter(({ task, since }) => {
+        const status = statuses.get(task);
+        return status === undefined ? since < now() - admissionMaxMs : isTerminal(status);
+      });
+      for (const { task } of ended) await slots.release(key, task);
+      return ended.length > 0;
+    },
+    onFailed: ({ key }, error) => onFailed({ key }, error),
+  });
 }

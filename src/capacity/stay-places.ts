@@ -1,32 +1,50 @@
+import { createPlaces } from '../base/places.ts';
+import type { Places } from '../base/places.ts';
+
+/** A task that wants to stay in one of this worker's task queues. Its account holds the place. */
+export interface Stayer {
+  readonly queue: string;
+  readonly account: string;
+}
+
 /**
- * How many attempts of an activity may stay in this process and wait, for each task queue: each occupies a slot of its
- * worker. Whoever gets no place comes back by a timer on the server.
+ * Limits how many activity attempts per task queue may wait inside this process. Each of them occupies one of the
+ * worker's slots. An attempt without a place ends, and a server-side timer starts the next one. If no place is free,
+ * the account with the most places loses one to an account with fewer.
  */
 export interface StayPlaces {
-  /** Undefined: no place is free, or the worker shuts down. */
-  enter(queue: string, task: string): StayPlace | undefined;
-  /** No place is free: what can wait elsewhere does. */
-  isFull(queue: string): boolean;
-  /** Milliseconds after which one that found no place comes back: many that do are spread, whatever their number. */
+  /** Takes a place. Returns undefined if none is free or the worker is shutting down. */
+  enter(stayer: Stayer, task: string): StayPlace | undefined;
+  /** Whether there is no place for this account. Work that can wait elsewhere should then do so. */
+  isFull(stayer: Stayer): boolean;
+  /**
+   * Returns how long an attempt without a place should stay away, in milliseconds. Spreads out the returns of all such
+   * attempts.
+   */
   returnInMs(queue: string): number;
-  /** Nobody stays. */
+  /** Whether no attempt is waiting here. */
   isEmpty(): boolean;
-  /** Ends the stay of this task, if it is here: its next attempt begins at once. */
+  /** Ends this task's wait, if it is waiting here, so that its next attempt starts immediately. */
   wake(task: string): void;
-  /** Ends every stay now: another worker continues. */
+  /** Ends every wait so that another worker can continue. */
   close(): void;
 }
 
-/** Why a stay ends: the worker shuts down, or somebody wants the task tried now. */
-export type StayEnd = 'closed' | 'woken';
+/**
+ * The reason why a wait ended: the worker is shutting down, an operator requested an immediate retry, or another
+ * account got the place.
+ */
+export type StayEnd = 'closed' | 'woken' | 'evicted';
 
 export interface StayPlace {
-  /** Aborts when the stay has to end. */
+  /** Aborts when the wait must end. */
   readonly ending: AbortSignal;
-  /** Aborts when the worker shuts down: whoever wants the task tried now does not interrupt a question. */
+  /** Aborts only when the worker shuts down. Waking a task does not interrupt a poll in flight. */
   readonly closing: AbortSignal;
-  /** Undefined: it may last. */
+  /** Returns why the wait must end. Undefined while it may continue. */
   endedBy(): StayEnd | undefined;
+  /** Sets whether the attempt is resting. While it is not, no other account gets its place. */
+  rests(isResting: boolean): void;
   leave(): void;
 }
 
@@ -41,21 +59,31 @@ export interface StayPlacesOptions {
 }
 
 const returnMinMs = 5_000;
-/** Of a queue: 50 a second. Each that comes back is two writes on Temporal's server, and 7,000 would come every five seconds. */
+/**
+ * The interval between returns per queue: 50 per second. Each return costs two writes on Temporal's server, and 7,000
+ * unspaced attempts would all return every five seconds.
+ */
 const returnEveryMs = 20;
 
 export function createStayPlaces({ placesMax, now }: StayPlacesOptions): StayPlaces {
-  const taken = new Map<string, Set<Stay>>();
+  const queues = new Map<string, Places>();
+  const stays = new Set<Stay>();
   const returns = new Map<string, number>();
   let closed = false;
-  const isFull = (queue: string): boolean => (taken.get(queue)?.size ?? 0) >= placesMax(queue);
+
+  function placesOf(queue: string): Places {
+    const places =
+      queues.get(queue) ?? createPlaces({ name: 'attempts that stay', placesMax: placesMax(queue) });
+    queues.set(queue, places);
+    return places;
+  }
 
   function endAll(by: StayEnd, isMeant: (stay: Stay) => boolean): void {
-    for (const stays of taken.values()) for (const stay of stays) if (isMeant(stay)) stay.end(by);
+    for (const stay of stays) if (isMeant(stay)) stay.end(by);
   }
 
   return {
-    isFull,
+    isFull: ({ queue, account }) => placesOf(queue).refusal(account, 1) !== undefined,
 
     returnInMs(queue) {
       const at = Math.max(returns.get(queue) ?? 0, now() + returnMinMs) + returnEveryMs;
@@ -63,27 +91,31 @@ export function createStayPlaces({ placesMax, now }: StayPlacesOptions): StayPla
       return at - now();
     },
 
-    isEmpty: () => [...taken.values()].every(({ size }) => size === 0),
+    isEmpty: () => stays.size === 0,
 
-    enter(queue, task) {
-      const stays = taken.get(queue) ?? new Set();
-      taken.set(queue, stays);
-      if (closed || isFull(queue)) return undefined;
+    enter({ queue, account }, task) {
+      if (closed) return undefined;
       const [ending, closing] = [new AbortController(), new AbortController()];
       let endedBy: StayEnd | undefined;
       const end = (by: StayEnd): void => {
-        endedBy ??= by;
-        const reason = new Error(`the stay ends: ${by}`);
+        if (endedBy === undefined || endedBy === 'evicted') endedBy = by;
+        const reason = new Error(`the wait ends: ${by}`);
         ending.abort(reason);
         if (by === 'closed') closing.abort(reason);
       };
+      const place = placesOf(queue).take(account, { evict: () => end('evicted') });
+      if (typeof place === 'string') return undefined;
       const stay = { task, end };
       stays.add(stay);
       return {
         ending: ending.signal,
         closing: closing.signal,
         endedBy: () => endedBy,
-        leave: () => void stays.delete(stay),
+        rests: (isResting) => place.mark(isResting ? 'busy' : 'kept'),
+        leave() {
+          stays.delete(stay);
+          place.leave();
+        },
       };
     },
 

@@ -12,11 +12,11 @@ export interface StayWakesDeps {
 const everyMs = 1_000;
 
 /**
- * Ends the stays of tasks that somebody wants tried now. One small read a second, and only while an attempt stays in
- * this process: an attempt hears of nothing between two questions.
+ * Ends the waits of tasks that an operator wants to retry now, because an attempt notices nothing between two polls.
+ * Costs one small read per second, and only while an attempt is waiting in this process.
  */
 export function createStayWakes({ list, stays, onError }: StayWakesDeps): Rounds {
-  /** Those that were in force at the last look: each wakes once. */
+  /** The wakes in force in the last round. Each of them wakes its task once. */
   let known = new Set<string>();
 
   async function work(): Promise<void> {

@@ -3,46 +3,46 @@ import { countAhead } from '../task/fair-order.ts';
 import type { LastServed, OrderedTask } from '../task/fair-order.ts';
 
 /**
- * Paces the submissions of one credential in this process, in fair order. It does not block them: a task that comes
- * too early learns when to return, and waits in a timer on Temporal's server. No token is reserved for that time, so a
- * task that never returns delays no other task.
+ * Paces one credential's submissions in this process, in fair order, without blocking them. A task that comes too early
+ * is given a time to return and waits in a timer on Temporal's server. No token is reserved for it, so a task that
+ * never returns does not delay others.
  */
 export interface SubmitLimiter {
-  /** Undefined means that a token was taken: send now. Waits for it at most one second. */
+  /** Returns undefined if a token was taken and the task may be sent now. Waits at most a second for a token. */
   enter(request: SubmitTurn, signal: AbortSignal): Promise<SubmitDelay | undefined>;
-  /** The token was not used after all. */
+  /** Returns an unused token. */
   giveBack(): void;
 }
 
 export interface SubmitTurn extends OrderedTask {
-  /** Whether the task was asked to return, perhaps by another process, and has now returned. */
+  /** Whether the task has returned after being asked to, perhaps by another process. */
   readonly isBack: boolean;
 }
 
-/** The task returns after `ms`. `ahead` is the number of tasks of this process that come before it. */
+/** The task should return after `ms`. `ahead` is the number of this process's tasks before it. */
 export interface SubmitDelay {
   readonly ms: number;
   readonly ahead: number;
 }
 
 export interface SubmitLimiterOptions {
-  /** Read each time: the configuration may have been reloaded. */
+  /** Returns the rate. Read every time, because the configuration may have been reloaded. */
   readonly perSecond: () => number;
   readonly now: () => number;
   readonly random: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** The longest wait inside an activity. */
+/** The longest wait within an activity. */
 const inlineMaxMs = 1_000;
-/** No task waits longer for its next check: the rate may be raised, and other processes may have room. */
+/** The longest wait before the next check, because the rate may be raised and other processes may have room. */
 const returnMaxMs = 300_000;
-/** A task that is this late is forgotten: it was cancelled, or it returned to another process. */
+/** The delay after which a late task is forgotten. It was cancelled, or has returned to another process. */
 const lapsesMs = 1_000;
 const turnsMax = 10_000;
 
 interface Waiting extends OrderedTask {
-  /** When it returns, on the clock of `now`. */
+  /** The time when the task should return, by the clock `now`. */
   readonly at: number;
 }
 
@@ -50,14 +50,17 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
   const intervalMs = (): number => 1000 / perSecond();
   const waiting = new Map<string, Waiting>();
   const turns = createTurns();
-  /** When the next token is free; in the past: as many as fit in between, at most a second's worth, are available. */
+  /**
+   * The time when the next token is free. If in the past, the tokens that have become free since then are available, up
+   * to one second's worth.
+   */
   let freeAt = 0;
 
   function dropLapsed(): void {
     for (const [task, { at }] of waiting) if (at < now() - lapsesMs) waiting.delete(task);
   }
 
-  /** Milliseconds until the next token is free. A negative number says how long one has been free. */
+  /** Returns the milliseconds until the next token is free. If negative, a token has been free for that long. */
   function untilFree(): number {
     const burstMs = Math.max(0, 1000 - intervalMs());
     freeAt = Math.max(freeAt, now() - burstMs);
@@ -79,10 +82,11 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
   }
 
   function mayTake({ isBack, ...task }: SubmitTurn, freeInMs: number): boolean {
-    // A free token must not wait for tasks that come first: they may return to another process, and it would expire.
+    // A free token must not be reserved for tasks that come first: they may return to another process, and it would
+    // expire.
     if (isBack && freeInMs <= 0) return true;
     const first = countAhead(task, isBack ? overdue() : waiting.values(), turns);
-    // The tasks that come first get the next tokens. This one may wait at most a second for the token after theirs.
+    // The tasks ahead get the next tokens. This task may wait at most a second for the token after theirs.
     return freeInMs + first * intervalMs() <= inlineMaxMs;
   }
 

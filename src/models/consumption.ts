@@ -1,16 +1,24 @@
-import { imageFieldNames, isUsed } from './model-facts.ts';
+import { isUsed } from './facts-of-request.ts';
+import { imageFieldNames } from './model-facts.ts';
 import type { FieldName, PlainFacts } from './model-facts.ts';
-import type { AskedVideo, ImageRequest, JsonObject, VideoRequest } from './request.ts';
+import type {
+  AskedRequest,
+  AskedVideo,
+  GenerationRequest,
+  ImageRequest,
+  JsonObject,
+  VideoRequest,
+} from './request.ts';
 
-/** What of a request an adapter uses: the rest is named in the create's warnings. */
+/** The request parts that an adapter uses. The create response lists the others in its warnings. */
 export interface Consumption {
-  /** Those that are sent, or that the model does anyway. */
+  /** Fields that are sent or that the model satisfies without them. */
   readonly fields: readonly OptionalField[];
-  /** Whether this name in `metadata` is used. */
+  /** Whether the adapter uses the `metadata` name. */
   readonly metadata: (name: string) => boolean;
 }
 
-/** By our names, and as callers spell them. */
+/** Our field names, mapped to callers' names. */
 const fieldNames = {
   mode: 'mode',
   resolution: 'resolution',
@@ -32,7 +40,7 @@ export type OptionalField = keyof typeof fieldNames;
 const isField = (name: string): name is OptionalField => Object.hasOwn(fieldNames, name);
 export const optionalFields: readonly OptionalField[] = Object.keys(fieldNames).filter(isField);
 
-/** What the facts of a model say of it. */
+/** Derives the fields that an adapter uses from the model's facts. */
 export function consumptionOf(facts: PlainFacts): Consumption {
   return {
     fields: optionalFields.filter((field) => facts.fields?.[fieldNames[field]] === true),
@@ -40,9 +48,15 @@ export function consumptionOf(facts: PlainFacts): Consumption {
   };
 }
 
+/** Returns our names for fields that the caller sent but a model with these facts does not use. */
+export function ignoredFields(asked: AskedRequest, request: GenerationRequest, facts: PlainFacts): string[] {
+  if (request.kind === 'image') return unconsumedOfImage(request, facts);
+  return asked.kind === 'image' ? [] : unconsumed(asked, request, consumptionOf(facts));
+}
+
 /**
- * What the caller asked for and the adapter does not use, as we call it. A field that the model's entry has left out
- * already is not repeated, and what it has filled in was not asked for.
+ * Returns our names for fields that the caller sent but the adapter does not use. Excludes fields that the model's
+ * entry already drops or filled in itself.
  */
 export function unconsumed(
   asked: AskedVideo,
@@ -61,7 +75,7 @@ export function unconsumed(
   ];
 }
 
-/** The same of a request for images. */
+/** Returns our names for the image request's fields that the caller sent but the adapter does not use. */
 export function unconsumedOfImage(request: ImageRequest, facts: PlainFacts): string[] {
   return [
     ...imageFieldNames.filter((name) => request[name] !== undefined && facts.fields?.[name] !== true),
@@ -76,7 +90,7 @@ function unusedNames(extra: JsonObject, isKnown: (name: string) => boolean): str
 export const someNamesMax = 20;
 const nameCharactersMax = 64;
 
-/** Of names that callers chose: as many as an answer may repeat. */
+/** Limits caller-chosen names to the number that a response may contain. */
 export function someNames(names: readonly string[]): string[] {
   return names.slice(0, someNamesMax).map(shortName);
 }

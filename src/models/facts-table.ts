@@ -1,43 +1,43 @@
 import type { FieldMapping } from './field-mapping.ts';
-import { laidOver } from './model-facts.ts';
+import { laidOver } from './facts-of-request.ts';
 import type { ModelFacts, PlainFacts } from './model-facts.ts';
 
-/** The facts that an adapter knows about its vendor's models, with their source and date. */
+/** An adapter's facts about its vendor's models, with their source and date. */
 
-/** A day in UTC. */
+/** A UTC day. */
 export type Day = `${number}-${number}-${number}`;
 
 export interface FactsOrigin {
-  /** An SDK with its version, or the subject of a page. */
+  /** An SDK and its version, or the subject of a web page. */
   readonly source: string;
-  /** The day on which it was read, or the month if the day was not recorded. */
+  /** The day the source was read, or only the month if the day was not recorded. */
   readonly read: Day | `${number}-${number}`;
 }
 
-/** `origin` is present if it differs from the origin of the table. */
+/** `origin` is present only if it differs from the table's. */
 export type FactsRow = readonly [name: RegExp, facts: ModelFacts, origin?: FactsOrigin];
 
-/** The models that the vendor shuts down, with the day. The day may be past or announced. */
+/** Models that the vendor has shut down or will shut down, each with its day. */
 export interface Retirements extends FactsOrigin {
   readonly models: readonly (readonly [name: RegExp, on: Day])[];
 }
 
-/** The facts by patterns of model names. The first matching pattern counts; `others` covers unknown models. */
+/** Facts by model name pattern. The first matching pattern applies; `others` covers unknown models. */
 export interface FactsTable {
   readonly origin: FactsOrigin;
   readonly retired?: Retirements;
-  /** Models, fields and values of the vendor that this adapter does not offer, each with the reason. */
+  /** The vendor's models, fields and values that this adapter does not offer, each with a reason. */
   readonly unoffered?: readonly (readonly [name: RegExp, reason: string])[];
   readonly models: readonly FactsRow[];
   readonly others: ModelFacts;
 }
 
-/** The origin of the facts about a model, and the day of its shutdown if the vendor has announced one. */
+/** The source of a model's facts, and the shutdown day if the vendor has announced one. */
 export interface ModelOrigin extends FactsOrigin {
   readonly retirement?: FactsOrigin & { readonly on: Day };
 }
 
-/** Undefined: the facts come from a mapping in gateway.yaml. */
+/** Returns undefined if the facts come from a mapping in gateway.yaml. */
 export function originOf(table: FactsSource, model: string): ModelOrigin | undefined {
   if (typeof table === 'function') return undefined;
   const { source, read } = rowOf(table, model)?.[2] ?? table.origin;
@@ -52,7 +52,7 @@ function rowOf({ models }: FactsTable, model: string): FactsRow | undefined {
   return models.find(([name]) => name.test(model));
 }
 
-/** The names of the parameters of all models of a table. */
+/** Returns the parameter names of all models in a table. */
 export function parameterNames(source: FactsSource): string[] {
   if (typeof source === 'function') return [];
   const { models, others } = source;
@@ -64,25 +64,25 @@ export function parameterNames(source: FactsSource): string[] {
   return [...new Set(all.flatMap(({ parameters = {} }) => Object.keys(parameters)))];
 }
 
-/** A table of facts, or, for a provider that serves any model, a function of the mapping in gateway.yaml. */
+/** A table of facts. For a provider that can serve any model, it is a function of the mapping in gateway.yaml. */
 export type FactsSource = FactsTable | ((mapping: FieldMapping | undefined) => ModelFacts);
 
 export interface Served {
-  /** The upstream's name for the model. */
+  /** The upstream's model name. */
   readonly upstream: string;
   readonly mapping?: FieldMapping | undefined;
-  /** The facts that the configuration states. */
+  /** Facts from the configuration. */
   readonly facts?: ModelFacts | undefined;
 }
 
-/** The facts of a model as one channel serves it. */
+/** Returns a model's facts as one channel serves it. */
 export function servedFacts(source: FactsSource, { upstream, mapping, facts }: Served): ModelFacts {
   const known =
     typeof source === 'function' ? source(mapping) : (rowOf(source, upstream)?.[1] ?? source.others);
   return overlaid(known, facts);
 }
 
-/** Facts that the configuration states override those of the table, in every case of it. */
+/** Facts from the configuration override the table's, including its special cases. */
 function overlaid(facts: ModelFacts, { cases = [], ...over }: ModelFacts = {}): ModelFacts {
   const { cases: known = [], ...plain } = facts;
   const isNeeded = known.length > 0 && Object.keys(over).length > 0;

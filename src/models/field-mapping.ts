@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { JsonValue } from './request.ts';
 
 /**
- * How one model of a vendor without a format of its own is asked and read: `mapping` of a channel's model in
- * gateway.yaml. src/providers/shared carries it out; docs/configuration.md describes it.
+ * How to write requests to a model and read its responses if the vendor's models share no format. This is the `mapping`
+ * of a channel's model in gateway.yaml. src/providers/shared implements it, and docs/configuration.md describes it.
  */
 
-/** What a request may hold beside its texts; endpoints and fields may differ by it. */
+/** The kinds of requests, by their input. Endpoints and fields can depend on them. */
 const mappedInputs = ['text_to_video', 'first_last_frame', 'reference', 'generate', 'edit'] as const;
 export type MappedInput = (typeof mappedInputs)[number];
 
-/** Our names of what a request can say. */
+/** Our names for request fields. */
 const mappedFields = [
   'prompt',
   'mode',
@@ -38,7 +38,7 @@ export type MappedField = (typeof mappedFields)[number];
 const mappedForms = ['text', 'number', 'seconds', 'flag', 'one', 'list', 'object', 'sides'] as const;
 type MappedForm = (typeof mappedForms)[number];
 
-/** Forms that a field may be sent in; the first is the usual one. */
+/** The forms in which each field can be sent, the default first. */
 const forms: Readonly<Record<MappedField, readonly [MappedForm, ...MappedForm[]]>> = {
   prompt: ['text'],
   mode: ['text'],
@@ -70,12 +70,27 @@ const fieldName = z.string().min(1);
 
 const ruleSchema = z
   .strictObject({
-    name: z.union([fieldName, z.array(fieldName).min(1)]).optional(),
-    fixed: z.array(z.string()).min(1).optional(),
-    form: z.enum(mappedForms).optional(),
-    values: z.record(z.string(), json).optional(),
-    auto: json.optional(),
-    inputs,
+    name: z
+      .union([fieldName, z.array(fieldName).min(1)])
+      .optional()
+      .describe(
+        'The vendor’s name of the field. For media, one name for each file; for the form sides, the names of width and height',
+      ),
+    fixed: z
+      .array(z.string())
+      .min(1)
+      .optional()
+      .describe('The only values that the model renders, if the vendor has no field for them'),
+    form: z
+      .enum(mappedForms)
+      .optional()
+      .describe('How the value is written. Unset: the usual form of the field'),
+    values: z
+      .record(z.string(), json)
+      .optional()
+      .describe('The vendor’s value for each of ours. Values that are not listed are refused'),
+    auto: json.optional().describe('What is sent for a duration that the model chooses'),
+    inputs: inputs.describe('The kinds of input with which the field is sent. Unset: all'),
   })
   .refine(
     ({ name, fixed }) => (name === undefined) !== (fixed === undefined),
@@ -84,7 +99,9 @@ const ruleSchema = z
 
 export type FieldRule = z.infer<typeof ruleSchema>;
 
-const fieldSchema = z.union([fieldName.transform((name): FieldRule => ({ name })), ruleSchema]);
+const fieldSchema = z
+  .union([fieldName.transform((name): FieldRule => ({ name })), ruleSchema])
+  .describe('The vendor’s name of the field. Unset: a request with the field is refused');
 
 const fieldsSchema = z.partialRecord(z.enum(mappedFields), fieldSchema);
 
@@ -96,27 +113,43 @@ const path = z
   .string()
   .regex(/^[\w-]+(?:\[\])?(?:\.[\w-]+(?:\[\])?)*$/, 'must be a path such as images[].url');
 
+const placeOf = (what: string) => path.optional().describe(`The place in an answer that has ${what}`);
+
 export const fieldMappingSchema = z
   .strictObject({
-    endpoints: z.partialRecord(z.enum(mappedInputs), z.string().min(1)).optional(),
+    endpoints: z
+      .partialRecord(
+        z.enum(mappedInputs),
+        z.string().min(1).describe('The vendor’s name of the model for this kind of input'),
+      )
+      .optional(),
     fields: fieldsSchema,
-    constants: z.record(fieldName, json).default({}),
-    pass: z.array(fieldName).default([]),
-    marker: fieldName.optional(),
-    result: path,
+    constants: z.record(fieldName, json).default({}).describe('Fields that are sent with every request'),
+    pass: z
+      .array(fieldName)
+      .default([])
+      .describe('Names in metadata that are sent unchanged. All others are not sent'),
+    marker: fieldName
+      .optional()
+      .describe('A text field in which the vendor keeps our text, so that a lost job can be found'),
+    result: path.describe('The place of the files’ addresses in an answer, such as images[].url'),
     facts: z
       .strictObject({
-        duration: path.optional(),
-        resolution: path.optional(),
-        ratio: path.optional(),
-        size: path.optional(),
-        quality: path.optional(),
-        completion_tokens: path.optional(),
-        total_tokens: path.optional(),
+        duration: placeOf('the duration in seconds'),
+        resolution: placeOf('the resolution'),
+        ratio: placeOf('the ratio'),
+        size: placeOf('the size in pixels'),
+        quality: placeOf('the quality'),
+        completion_tokens: placeOf('the number of output tokens'),
+        total_tokens: placeOf('the number of all tokens'),
       })
       .default({}),
     cost: z
-      .strictObject({ unit: z.string().min(1), price: decimal.default('1'), units: path.optional() })
+      .strictObject({
+        unit: z.string().min(1).describe('The currency in which the vendor charges'),
+        price: decimal.default('1').describe('What the vendor charges for one unit'),
+        units: placeOf('how many units are charged. Unset: the vendor’s usual place'),
+      })
       .optional(),
   })
   .superRefine((mapping, context) => {
@@ -137,12 +170,11 @@ export function ruleNames({ name }: FieldRule): readonly string[] {
   return [name ?? []].flat();
 }
 
-/** The form in which the field is sent. */
 export function formOf(field: MappedField, rule: FieldRule): MappedForm {
   return rule.form ?? forms[field][0];
 }
 
-/** How many media fit into the field. */
+/** Returns how many media files fit in the field. */
 export function itemsMax(field: MappedField, rule: FieldRule): number {
   const names = ruleNames(rule).length;
   if (names > 1) return names;
@@ -173,7 +205,7 @@ function findFormMistakes({ fields }: Sketch): Mistake[] {
   });
 }
 
-/** Two texts must never be written under one name, whatever the request holds. */
+/** Reports every name that could contain two values in some request. */
 function findNameMistakes({ fields, constants, pass, marker }: Sketch): Mistake[] {
   const uses = [
     ...mappedFields.flatMap((field) => {
@@ -198,7 +230,10 @@ function findNameMistakes({ fields, constants, pass, marker }: Sketch): Mistake[
   });
 }
 
-/** For which inputs a field is sent: those it names, or all in which it can occur. */
+/**
+ * Returns the inputs for which a field is sent: those in the rule, or all that can have the field if the rule lists
+ * none.
+ */
 export function inputsOf(field: string, rule: FieldRule): readonly MappedInput[] {
   if (rule.inputs !== undefined) return rule.inputs;
   if (field === 'first_frame' || field === 'last_frame') return ['first_last_frame'];

@@ -1,10 +1,10 @@
-/** What the bytes of a medium say of it, whatever its name and its sender do. */
+/** Facts read from a media file's bytes. The file name and the sender's claims are ignored. */
 export interface MediaFacts {
-  /** Without parameters, such as `video/mp4`. */
+  /** The media type without parameters, such as `video/mp4`. */
   readonly mediaType: string;
-  /** Pixels, as they are shown. Of images and videos. */
+  /** The displayed width and height in pixels, for images and videos. */
   readonly width?: number;
   readonly height?: number;
-  /** Of videos and audios; absent: nothing that can be true. */
+  /** The length of a video or audio file in seconds. Undefined if the file contains no credible length. */
   readonly seconds?: number;
 }

@@ -1,11 +1,11 @@
 import { defined } from '../base/defined.ts';
 import type { AskedVideo, InputType, VideoMedia, VideoRequest } from './request.ts';
 
-/** The one place in which the images of a request become frames or references. */
+/** Turns a request's images into frames or references. No other code does this. */
 
 /**
- * An image of which the caller does not say what it is: a reference where the model takes references, and its first
- * frame where it takes none. Two images are a first and a last frame only if the caller says so.
+ * Assigns roles to images without one. Such an image becomes a reference if the model accepts references, and the first
+ * frame if not. Two images become first and last frame only if the caller specifies it.
  */
 export function resolveRoles(
   asked: AskedVideo,
@@ -33,7 +33,7 @@ export function resolveRoles(
   };
 }
 
-/** What makes a request the kind that it is, where no input_type says so. */
+/** Returns the field that determines the request kind if there is no input_type. */
 function mediaName({ images, videos, audios, named }: AskedVideo): string {
   const isOther = images.length === 0 && videos.length + audios.length > 0;
   return isOther ? (videos.length > 0 ? 'videos' : 'audios') : (named['images'] ?? 'images');
@@ -49,25 +49,24 @@ const unsent: Readonly<Record<string, string>> = {
   references: 'images',
 };
 
-/** A field as the caller wrote it. */
+/** Returns the field's name in the caller's spelling. */
 export function nameIn(named: AskedVideo['named'], param: string): string {
   const [, list = param, position = ''] = /^([^[]+)(\[.*)$/.exec(param) ?? [];
   const whole = named[list] ?? unsent[list];
   return named[param] ?? (whole === undefined ? param : `${whole}${whole === 'image' ? '' : position}`);
 }
 
-/** Frames before references: what the contract calls the whole request. */
+/** Returns the API's name for the request's input. Frames take precedence over references. */
 export function inputTypeOf({ firstFrame, references, videos, audios }: VideoMedia): InputType {
   if (firstFrame !== undefined) return 'first_last_frame';
   return references.length + videos.length + audios.length > 0 ? 'reference' : 'text_to_video';
 }
 
-/** All images, frames first, whatever they are for. */
+/** Returns all images, regardless of role, frames first. */
 export function imagesOf({ firstFrame, lastFrame, references }: VideoMedia): readonly string[] {
   return [...framesOf(defined({ firstFrame, lastFrame })), ...references];
 }
 
-/** First and last. */
 export function framesOf({ firstFrame, lastFrame }: Pick<VideoMedia, 'firstFrame' | 'lastFrame'>): string[] {
   return [firstFrame, lastFrame].filter((frame) => frame !== undefined);
 }

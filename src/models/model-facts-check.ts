@@ -1,24 +1,18 @@
 import { isMultiple } from './model-rules.ts';
-import { broughtBy, isListed } from './model-facts.ts';
-import type {
-  FactsBasis,
-  LengthFacts,
-  MediaFacts,
-  MediaPart,
-  ParameterFacts,
-  PlainFacts,
-} from './model-facts.ts';
+import { broughtBy, isListed } from './facts-of-request.ts';
+import type { FactsBasis } from './facts-of-request.ts';
+import type { LengthFacts, MediaFacts, MediaPart, ParameterFacts, PlainFacts } from './model-facts.ts';
 import type { JsonObject, JsonValue, VideoRequest } from './request.ts';
 
 export interface FactsIssue {
-  /** A field as callers spell it, or a part (`first_frame`, `references[1]`). */
+  /** A field in the caller's spelling, or a part of it (`first_frame`, `references[1]`). */
   readonly param: string;
   readonly message: string;
 }
 
 /**
- * Why a model cannot render a request, by the facts that hold for it; undefined: nothing that is known speaks against
- * it. What is not sent is not checked either: callers are warned of it.
+ * Returns why a model cannot render a request according to the applicable facts, or undefined if no known fact excludes
+ * it. Does not check fields that are not sent; callers get warnings about those.
  */
 export function factsIssue(request: VideoRequest, facts: PlainFacts): FactsIssue | undefined {
   return (
@@ -29,7 +23,8 @@ export function factsIssue(request: VideoRequest, facts: PlainFacts): FactsIssue
     shapeIssue(request, facts) ??
     (facts.fields?.duration === true ? lengthIssue(request.duration, facts.seconds) : undefined) ??
     soundIssue(request, facts) ??
-    parametersIssue(request, facts)
+    parametersIssue(request, facts) ??
+    absenceIssue(request, facts)
   );
 }
 
@@ -61,7 +56,7 @@ function mediaIssue(request: VideoRequest, facts: MediaFacts | undefined): Facts
     : undefined;
 }
 
-/** A part that the model does not have, or that is played by too many. */
+/** Finds a part that the model does not support, or that occurs too often. */
 function partsIssue(request: VideoRequest, { frames = 2, ...facts }: MediaFacts): FactsIssue | undefined {
   if (request.firstFrame !== undefined && frames === 0)
     return { param: 'first_frame', message: 'The model does not accept a first frame.' };
@@ -124,7 +119,7 @@ export function addressesInWords(schemes: readonly string[] | undefined, charact
   return `The upstream accepts ${forms}${most} here.`;
 }
 
-/** Data has a limit of its own. */
+/** Whether the upstream accepts the address. The character limit does not apply to data URLs. */
 export function isFetched(
   address: string,
   schemes: readonly string[] | undefined,
@@ -135,7 +130,7 @@ export function isFetched(
   return isKnown && (scheme === 'data' || address.length <= characters);
 }
 
-/** These say something about the result that would not come true: without the field they are refused. */
+/** Checks fields that guarantee a property of the result. If the model lacks such a field, the request is refused. */
 function switchIssue(request: VideoRequest, { fields = {}, seed: span }: PlainFacts): FactsIssue | undefined {
   const { draft, tools, seed, watermark } = request;
   const refuse = (name: string, message: string) => ({ param: `metadata.${name}`, message });
@@ -199,6 +194,23 @@ function parametersIssue({ extra }: VideoRequest, { parameters }: PlainFacts): F
   return issue === undefined ? undefined : { ...issue, param: `metadata.${issue.param}` };
 }
 
+function absenceIssue(request: VideoRequest, facts: PlainFacts): FactsIssue | undefined {
+  const { resolution, ratio, duration } = request;
+  const issue = missingIssue({ ...request.extra, resolution, ratio, duration }, facts);
+  if (issue === undefined) return undefined;
+  const isField = Object.hasOwn({ resolution, ratio, duration }, issue.param);
+  return isField ? issue : { ...issue, param: `metadata.${issue.param}` };
+}
+
+/** Returns the first required name without a value. */
+export function missingIssue(
+  values: Readonly<Record<string, unknown>>,
+  { required = [] }: PlainFacts,
+): FactsIssue | undefined {
+  const missing = required.find((name) => !Object.hasOwn(values, name) || values[name] === undefined);
+  return missing === undefined ? undefined : { param: missing, message: `The model needs ${missing} here.` };
+}
+
 export function parameterIssue(
   extra: JsonObject,
   parameters: PlainFacts['parameters'] = {},
@@ -222,7 +234,7 @@ const types: Readonly<
   object: ['an object', (value) => typeof value === 'object' && value !== null && !Array.isArray(value)],
 };
 
-/** What the value must be and is not. */
+/** Returns the rule that the value violates. */
 function brokenRule(value: JsonValue, { type, min, max, values }: ParameterFacts): string | undefined {
   if (type !== undefined && !types[type][1](value)) return types[type][0];
   if (values !== undefined && !values.some((one) => one === value))

@@ -1,16 +1,13 @@
 import { z } from 'zod';
-import { defined } from '../base/defined.ts';
 import { sizeFacts, sizeInPixels } from '../base/image-sizes.ts';
-import { framesOf } from './media-roles.ts';
-import type { ImageRequest, JsonObject, VideoMedia, VideoRequest } from './request.ts';
 
 /**
- * What a model renders, from what, and which fields it has: plain data in the words of our interface. The vendor's
- * table says it, `facts` of a channel's model in gateway.yaml is laid over it, and one checker reads it
- * (model-facts-check.ts). What is absent is for the vendor to say.
+ * Describes what a model renders, from which input, and which fields it has, as plain data in our own terms. The facts
+ * come from the vendor's table. `facts` on a channel's model in gateway.yaml can override them. model-facts-check.ts
+ * checks requests against them. The vendor decides about anything not specified.
  */
 
-const mediaParts = ['first_frame', 'last_frame', 'references', 'videos', 'audios'] as const;
+export const mediaParts = ['first_frame', 'last_frame', 'references', 'videos', 'audios'] as const;
 export type MediaPart = (typeof mediaParts)[number];
 const countedMedia = ['references', 'videos', 'audios'] as const;
 
@@ -21,19 +18,20 @@ const seconds = z.number().positive();
 const parts = z.array(z.enum(mediaParts));
 
 const mediaFacts = z.strictObject({
-  /** 1: a first frame; 2: a last one beside it, too. */
-  frames: count.max(2).optional(),
-  references: count.optional(),
-  videos: count.optional(),
-  audios: count.optional(),
-  /** References, videos and sounds together. */
-  total: count.optional(),
-  /** What goes together with frames. */
-  beside_frames: z.array(z.enum(countedMedia)).optional(),
-  /** One of these must be there. */
-  needs: parts.optional(),
-  /** What needs an image or a video beside it. */
-  accompanied: z.array(z.enum(countedMedia)).optional(),
+  frames: count.max(2).optional().describe('1: a first frame. 2: also a last frame'),
+  references: count.optional().describe('How many reference images a request may have'),
+  videos: count.optional().describe('How many input videos a request may have'),
+  audios: count.optional().describe('How many input sounds a request may have'),
+  total: count.optional().describe('How many references, videos and sounds a request may have together'),
+  beside_frames: z
+    .array(z.enum(countedMedia))
+    .optional()
+    .describe('The media that can be combined with frames'),
+  needs: parts.optional().describe('A request must have at least one of these'),
+  accompanied: z
+    .array(z.enum(countedMedia))
+    .optional()
+    .describe('Media that need an image or a video beside them'),
 });
 export type MediaFacts = z.infer<typeof mediaFacts>;
 
@@ -41,20 +39,25 @@ const isSpan = ({ min, max }: { readonly min?: number | undefined; readonly max?
   min === undefined || max === undefined || min <= max;
 const spanMessage = 'min is above max';
 
-/** These lengths alone (none: no length can be named); or those between two, `step` seconds apart (1 unless said otherwise), counted from 0. */
+/**
+ * Either exactly these lengths (an empty list means that no length can be requested), or a range with steps of `step`
+ * seconds (default 1), counted from 0.
+ */
 const lengthFacts = z
   .strictObject({
-    only: z.array(seconds).optional(),
-    min: seconds.optional(),
-    max: seconds.optional(),
-    step: seconds.optional(),
-    /** The model chooses one for -1. */
-    auto: z.boolean().optional(),
+    only: z
+      .array(seconds)
+      .optional()
+      .describe('Only these lengths, in seconds. Empty: no length can be named'),
+    min: seconds.optional().describe('The shortest length, in seconds'),
+    max: seconds.optional().describe('The longest length, in seconds'),
+    step: seconds.optional().describe('Lengths are multiples of so many seconds. Unset: 1'),
+    auto: z.boolean().optional().describe('Whether a length of -1 lets the model choose'),
   })
   .refine(isSpan, spanMessage);
 export type LengthFacts = z.infer<typeof lengthFacts>;
 
-/** Fields that a model may lack, as callers spell them, some of them in `metadata`. */
+/** Fields that some models lack, under callers' names. Some are in `metadata`. */
 export const fieldNames = [
   'mode',
   'resolution',
@@ -68,131 +71,193 @@ export const fieldNames = [
   'safety_identifier',
   'tools',
 ] as const;
-/** Facts of a model that has them all. */
+/** The facts of a model with every field. */
 export const everyField: Readonly<Partial<Record<FieldName, boolean>>> = Object.fromEntries(
   fieldNames.map((name) => [name, true]),
 );
-/** The same of image models. */
+/** Fields that some image models lack, under callers' names. */
 export const imageFieldNames = ['size', 'quality'] as const;
 export type FieldName = (typeof fieldNames)[number] | (typeof imageFieldNames)[number];
 
 export const parameterShape = {
-  type: z.enum(['text', 'number', 'integer', 'flag', 'list', 'object']).optional(),
-  min: z.number().optional(),
-  max: z.number().optional(),
-  values: z.array(z.union([z.string(), z.number(), z.boolean()])).optional(),
+  type: z
+    .enum(['text', 'number', 'integer', 'flag', 'list', 'object'])
+    .optional()
+    .describe('What its value must be'),
+  min: z.number().optional().describe('Its smallest value'),
+  max: z.number().optional().describe('Its largest value'),
+  values: z
+    .array(z.union([z.string(), z.number(), z.boolean()]))
+    .optional()
+    .describe('The only values that it may have'),
 };
 const parameterFacts = z
   .strictObject({
     ...parameterShape,
-    /** The vendor's name of it, where it is another. */
-    sent_as: text.optional(),
-    /** The adapter makes something else of it: it is not passed on. */
-    read: z.literal(true).optional(),
+    sent_as: text.optional().describe('The vendor’s name for it, if that differs'),
+    read: z
+      .literal(true)
+      .optional()
+      .describe('True: the adapter translates it into something else instead of sending it'),
   })
   .refine(isSpan, spanMessage);
 export type ParameterFacts = z.infer<typeof parameterFacts>;
 
 export const conditionSchema = z.strictObject({
-  /** One of these is brought. */
-  brings: parts.optional(),
-  /** None of these is brought. */
-  lacks: parts.optional(),
-  /** One of these is asked for. */
-  resolution: texts.optional(),
-  ratio: texts.optional(),
-  draft: z.boolean().optional(),
-  /** `metadata` has these values; `any`: whatever it is. */
-  metadata: z.record(text, z.union([z.string(), z.number(), z.boolean()])).optional(),
+  brings: parts.optional().describe('The request has one of these media'),
+  lacks: parts.optional().describe('The request has none of these media'),
+  resolution: texts.optional().describe('The request asks for one of these resolutions'),
+  ratio: texts.optional().describe('The request asks for one of these ratios'),
+  duration: z.array(seconds).optional().describe('The request asks for one of these lengths, in seconds'),
+  draft: z.boolean().optional().describe('Whether the request asks for a draft'),
+  metadata: z
+    .record(text, z.union([z.string(), z.number(), z.boolean()]))
+    .optional()
+    .describe('The metadata of the request has these values. The value any matches every value'),
 });
 export type FactsCondition = z.infer<typeof conditionSchema>;
 
-/** Of both kinds, and of concern to callers, too. */
+/** Facts of both model kinds that callers may see. */
 const offeredOfBoth = {
   prompt: z
     .strictObject({
-      characters: count.optional(),
-      /** With what the prompt may be empty; absent: always. */
-      wordless: parts.optional(),
+      characters: count.optional().describe('How many characters a prompt may have'),
+      wordless: parts
+        .optional()
+        .describe('The media with which a prompt may be empty. Unset: it may always be. Empty: never'),
     })
     .optional(),
-  /** Whether other names in `metadata`, or of the body of an image request, are sent as they are. */
-  other_parameters: z.boolean().optional(),
+  other_parameters: z
+    .boolean()
+    .optional()
+    .describe('Whether names in metadata that are not listed are sent. Unset: a warning names them'),
 };
 
 const offeredOfVideos = {
   media: mediaFacts.optional(),
-  resolutions: texts.optional(),
-  /** `adaptive` where the model takes it. */
-  ratios: texts.optional(),
-  /** The pixels of a video, `<width>x<height>`, by resolution and ratio. Absent or empty if they are not known. */
-  shapes: z.record(text, z.record(text, sizeInPixels)).optional(),
+  resolutions: texts.optional().describe('The resolutions that the model renders'),
+  ratios: texts.optional().describe('The ratios that the model renders, adaptive included'),
+  shapes: z
+    .record(
+      text,
+      z
+        .record(text, sizeInPixels.describe('Width and height in pixels, such as 1280x720'))
+        .describe('The pixels of a video by its ratio'),
+    )
+    .optional()
+    .describe('The pixels of a video by its resolution and ratio. Unset: they are not known'),
   seconds: lengthFacts.optional(),
-  /** `fixed`: nobody can choose, and what comes is not known. */
-  sound: z.enum(['choice', 'always', 'never', 'fixed']).optional(),
+  sound: z
+    .enum(['choice', 'always', 'never', 'fixed'])
+    .optional()
+    .describe('Whether videos have sound. fixed: nobody can choose, and the result is not known before'),
   seed: z
-    .strictObject({ min: z.number().int(), max: z.number().int() })
+    .strictObject({
+      min: z.number().int().describe('The smallest seed'),
+      max: z.number().int().describe('The largest seed'),
+    })
     .refine(isSpan, spanMessage)
     .optional(),
 };
 
-const fieldFacts = (names: readonly FieldName[]) => z.partialRecord(z.enum(names), z.boolean()).optional();
-/** Those that are sent, or that come true anyway. */
+const fieldFacts = (names: readonly FieldName[]) =>
+  z
+    .partialRecord(
+      z.enum(names),
+      z
+        .boolean()
+        .describe(
+          'Whether requests may set the field: it is sent to the upstream, or takes effect in some other way',
+        ),
+    )
+    .optional();
 const fieldsOfBoth = { fields: fieldFacts([...fieldNames, ...imageFieldNames]) };
 
 const offeredOfImages = {
-  /** How many one request may ask for. */
-  images: z.strictObject({ only: z.array(count).optional(), max: count.optional() }).optional(),
-  /** The images of the caller. */
+  images: z
+    .strictObject({
+      only: z.array(count).optional().describe('A request may ask only for these numbers of images'),
+      max: count.optional().describe('How many images a request may ask for'),
+    })
+    .optional(),
   references: z
     .strictObject({
-      min: count.optional(),
-      max: count.optional(),
-      /** Whether one says which part is replaced. */
-      mask: z.boolean().optional(),
+      min: count.optional().describe('How many images of the caller a request must have'),
+      max: count.optional().describe('How many images of the caller a request may have'),
+      mask: z.boolean().optional().describe('Whether a mask can mark the part of an image to replace'),
     })
     .refine(isSpan, spanMessage)
     .optional(),
   sizes: sizeFacts.optional(),
-  qualities: texts.optional(),
+  qualities: texts.optional().describe('The qualities that can be named. Empty: none can'),
 };
 
 export const offeredShape = { ...offeredOfBoth, ...offeredOfVideos, ...offeredOfImages, ...fieldsOfBoth };
 
 const ofBoth = {
   ...offeredOfBoth,
-  /** Of `metadata`, or of the body of an image request. */
-  parameters: z.record(text, parameterFacts).optional(),
-  /** Schemes of the addresses that it fetches, `data` among them. */
+  parameters: z
+    .record(text, parameterFacts)
+    .optional()
+    .describe('Names that the model accepts in metadata, or in the body of an image request'),
   addresses: z
     .strictObject({
-      images: texts.optional(),
-      videos: texts.optional(),
-      audios: texts.optional(),
-      characters: count.optional(),
+      images: texts
+        .optional()
+        .describe('The schemes from which the vendor loads images, such as https and data'),
+      videos: texts.optional().describe('The schemes from which the vendor loads videos'),
+      audios: texts.optional().describe('The schemes from which the vendor loads sounds'),
+      characters: count.optional().describe('How many characters an address may have'),
     })
     .optional(),
-  /** Names of parameters that the gateway decides: never sent. */
-  reserved: texts.optional(),
-  /**
-   * The most tokens that may be billed for one image, for a second of input video or audio, and for rendered text.
-   */
-  tokens: z.partialRecord(z.enum(['image', 'video_second', 'audio_second', 'text']), count).optional(),
+  reserved: texts
+    .optional()
+    .describe('Names in metadata that are never sent, because the gateway decides them'),
+  required: texts.optional().describe('Fields and names in metadata that a request must have'),
+  tokens: z
+    .partialRecord(
+      z.enum(['image', 'video_second', 'audio_second', 'text']),
+      count.describe(
+        'The most tokens that may be billed for one input image, for a second of input video or audio, or for the rendered text',
+      ),
+    )
+    .optional(),
 };
+
+const unsaidSeconds = z
+  .strictObject({
+    min: seconds.describe('The shortest video, in seconds, if a request names no length'),
+    max: seconds.describe('The longest video, in seconds, if a request names no length'),
+    as_input: z
+      .boolean()
+      .optional()
+      .describe('Whether the output is then as long as the input videos, within these bounds'),
+  })
+  .refine(isSpan, spanMessage);
 
 const ofVideos = {
   ...ofBoth,
   ...offeredOfVideos,
-  /** The longest total duration of all videos of a request, in seconds. */
-  input_seconds: seconds.optional(),
-  /** The maximum frame rate of a rendered video. */
-  frames_per_second: count.optional(),
-  /** What is rendered where a request leaves it open, or names what is not sent; the usual resolution first. */
+  input_seconds: seconds.optional().describe('The longest duration of all input videos together, in seconds'),
+  input_seconds_reported: z
+    .boolean()
+    .optional()
+    .describe('Whether the vendor’s answers have the duration of all input videos together'),
+  frames_per_second: count.optional().describe('The highest frame rate of a rendered video'),
+  /**
+   * The values rendered if a request omits them or specifies ones that are not sent. The default resolution comes
+   * first.
+   */
   unsaid: z
     .strictObject({
-      resolutions: texts.optional(),
-      seconds: z.strictObject({ min: seconds, max: seconds }).refine(isSpan, spanMessage).optional(),
-      open_ratio: z.boolean().optional(),
+      resolutions: texts
+        .optional()
+        .describe('What may be rendered if a request names no resolution. The usual one is first'),
+      seconds: unsaidSeconds.optional(),
+      open_ratio: z
+        .boolean()
+        .optional()
+        .describe('Whether the input media decide the ratio if a request names none'),
     })
     .optional(),
 };
@@ -200,23 +265,29 @@ const ofVideos = {
 const ofImages = {
   ...ofBoth,
   ...offeredOfImages,
-  /** Images of one call, where they are answered at once; absent: one. */
-  per_call: count.min(1).optional(),
-  /** Answers with base64 whatever is asked for. */
-  data_only: z.boolean().optional(),
+  per_call: count
+    .min(1)
+    .optional()
+    .describe('How many images one call renders, if its answer contains them. Unset: 1'),
+  data_only: z
+    .boolean()
+    .optional()
+    .describe('Whether answers contain base64 even if a request asks for links'),
 };
 
 function withCases<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const facts = z.strictObject(shape);
   return z.strictObject({
     ...shape,
-    /** Laid over the others in their order, each where its condition holds. */
-    cases: z.array(z.strictObject({ when: conditionSchema.optional(), facts })).optional(),
+    cases: z
+      .array(z.strictObject({ when: conditionSchema.optional(), facts }))
+      .optional()
+      .describe('Facts that override the others in order, each where its condition holds'),
   });
 }
 
 const plainFactsSchema = z.strictObject({ ...ofVideos, ...ofImages, ...fieldsOfBoth });
-/** Of one kind or the other. */
+/** Facts of a video or an image model. */
 export type PlainFacts = z.infer<typeof plainFactsSchema>;
 
 export const videoFactsSchema = withCases({ ...ofVideos, fields: fieldFacts(fieldNames) });
@@ -227,127 +298,3 @@ export type ImageFacts = z.infer<typeof imageFactsSchema>;
 
 export const modelFactsSchema = withCases({ ...ofVideos, ...ofImages, ...fieldsOfBoth });
 export type ModelFacts = z.infer<typeof modelFactsSchema>;
-
-/** Parts of facts count one by one, lists, lengths, sizes and shapes as a whole; what is reserved stays so. */
-export function laidOver(facts: PlainFacts, over: PlainFacts): PlainFacts {
-  return {
-    ...facts,
-    ...over,
-    ...defined({
-      media: joined(facts.media, over.media),
-      prompt: joined(facts.prompt, over.prompt),
-      addresses: joined(facts.addresses, over.addresses),
-      references: joined(facts.references, over.references),
-      fields: joined(facts.fields, over.fields),
-      tokens: joined(facts.tokens, over.tokens),
-      parameters: joined(facts.parameters, over.parameters),
-      unsaid: joined(facts.unsaid, over.unsaid),
-      reserved: over.reserved === undefined ? undefined : [...(facts.reserved ?? []), ...over.reserved],
-    }),
-  };
-}
-
-function joined<Part extends object>(part: Part | undefined, over: Part | undefined): Part | undefined {
-  return over === undefined ? part : { ...part, ...over };
-}
-
-/** What of a request decides which cases hold. */
-export type FactsBasis = Partial<
-  VideoMedia & Pick<VideoRequest, 'resolution' | 'ratio' | 'draft'> & Pick<ImageRequest, 'images'>
-> & {
-  readonly extra: JsonObject;
-};
-
-/** The facts that hold for one request. */
-export function factsFor(request: FactsBasis, { cases = [], ...facts }: ModelFacts): PlainFacts {
-  return cases
-    .filter(({ when = {} }) => holds(when, request))
-    .reduce((whole, { facts: over }) => laidOver(whole, over), facts);
-}
-
-function holds({ brings, lacks, ...when }: FactsCondition, request: FactsBasis): boolean {
-  const brought = broughtBy(request);
-  return (
-    (brings === undefined || brings.some((part) => brought.has(part))) &&
-    (lacks === undefined || !lacks.some((part) => brought.has(part))) &&
-    (when.resolution === undefined || isListed(request.resolution, when.resolution)) &&
-    (when.ratio === undefined || isListed(request.ratio, when.ratio)) &&
-    (when.draft === undefined || when.draft === (request.draft === true)) &&
-    Object.entries(when.metadata ?? {}).every(([name, value]) => {
-      const said = Object.hasOwn(request.extra, name) ? request.extra[name] : undefined;
-      return value === 'any' ? said !== undefined : said === value;
-    })
-  );
-}
-
-/** Resolutions are the same in capital letters. */
-export function isListed(value: string | undefined, list: readonly string[]): boolean {
-  return list.some((one) => one.toLowerCase() === value?.toLowerCase());
-}
-
-export function broughtBy(media: Partial<VideoMedia & Pick<ImageRequest, 'images'>>): ReadonlySet<MediaPart> {
-  const { references = [], images = [], videos = [], audios = [] } = media;
-  const counts = {
-    first_frame: media.firstFrame === undefined ? 0 : 1,
-    last_frame: framesOf(media).length - 1,
-    references: references.length + images.length,
-    videos: videos.length,
-    audios: audios.length,
-  };
-  return new Set(mediaParts.filter((part) => counts[part] > 0));
-}
-
-/** Of `metadata`: one spelling each, whatever a vendor calls it. Only facts that name it have it sent. */
-export const commonParameters = [
-  'negative_prompt',
-  'cfg_scale',
-  'camera_control',
-  'fps',
-  'motion_strength',
-  'video_task',
-] as const;
-const commonNames: ReadonlySet<string> = new Set(commonParameters);
-
-/** Under which name the vendor gets a name of `metadata`; undefined: it does not. */
-function sentName(
-  name: string,
-  { parameters = {}, reserved = [], ...facts }: PlainFacts,
-): string | undefined {
-  const known = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
-  const isOpen = facts.other_parameters === true && !commonNames.has(name);
-  if (known?.read === true || (known === undefined && !isOpen)) return undefined;
-  const sent = known?.sent_as ?? name;
-  return reserved.includes(sent) ? undefined : sent;
-}
-
-/** Whether a name in `metadata` does anything. */
-export function isUsed(name: string, facts: PlainFacts): boolean {
-  const { parameters = {} } = facts;
-  const isRead = Object.hasOwn(parameters, name) && parameters[name]?.read === true;
-  return isRead || sentName(name, facts) !== undefined;
-}
-
-/** What the vendor gets of `metadata`, or of further fields of an image request, by its own names. */
-export function passedOn({ extra }: Pick<FactsBasis, 'extra'>, facts: PlainFacts): JsonObject {
-  const passed = Object.entries(extra).flatMap(([name, value]) => {
-    const sent = sentName(name, facts);
-    return sent === undefined ? [] : [[sent, value] as const];
-  });
-  return Object.fromEntries(passed);
-}
-
-/** What may be rendered where a request leaves it open, or what it names is not sent. */
-export function possibleOutput(request: VideoRequest, { unsaid, fields = {}, seconds }: PlainFacts) {
-  const { resolution, duration, ratio } = request;
-  const isUnsent = fields.ratio !== true && ratio !== undefined;
-  const isNamed = fields.resolution === true && resolution !== undefined;
-  const isTimed = fields.duration === true && typeof duration === 'number';
-  const { min, max } = seconds ?? {};
-  const open = min === undefined || max === undefined ? undefined : { min, max };
-  const unsaidSeconds = duration === 'auto' ? (open ?? unsaid?.seconds) : unsaid?.seconds;
-  return defined({
-    resolutions: isNamed ? undefined : unsaid?.resolutions,
-    seconds: isTimed ? undefined : unsaidSeconds,
-    openRatio: unsaid?.open_ratio ?? (isUnsent ? true : undefined),
-  });
-}

@@ -3,7 +3,7 @@ import { GatewayError } from '../errors/errors.ts';
 import { imagesOf, inputTypeOf } from './media-roles.ts';
 import type { VideoMedia, VideoRequest } from './request.ts';
 
-/** What a model's entry in the configuration says about requests. */
+/** The rules in a model's configuration entry. */
 export interface VideoModelRules {
   readonly id: string;
   readonly input_types: readonly string[];
@@ -21,7 +21,7 @@ type UnsupportedRule = UnsupportedAction | Readonly<Record<string, UnsupportedAc
 interface DurationRule {
   readonly min: number;
   readonly max: number;
-  /** Seconds between two lengths, counted from 0. */
+  /** The step between allowed lengths in seconds, counted from 0. */
   readonly step: number;
   readonly default?: number | undefined;
   readonly auto: boolean;
@@ -29,19 +29,25 @@ interface DurationRule {
 
 export interface FittedRequest {
   readonly request: VideoRequest;
-  /** Fields that the model does not support and that were left out; named in the create response. */
+  /** Unsupported fields that were dropped. The create response lists them. */
   readonly warnings: readonly string[];
 }
 
-/** Fields that are never ignored, whatever the model's entry says: the caller would pay for a different video. */
+/**
+ * Fields that are never ignored, even if the model's entry specifies it, because the caller would pay for a different
+ * video.
+ */
 const media = new Set(['images', 'videos', 'audios']);
 
-/** These change the price or the meaning of the result: rejected unless the model's entry says `ignore` for them. */
+/**
+ * Fields that change the price or meaning of the result. They are rejected unless the model's entry specifies `ignore`
+ * for them.
+ */
 const significantFields = new Set(['resolution', 'duration', 'input_type']);
 
 /**
- * Fits a request to its model: fills the default duration, rejects or drops what the model does not support. Errors and
- * warnings name fields as `nameOf` does.
+ * Fits a request to its model: fills in the default duration, and rejects or drops anything unsupported. Errors and
+ * warnings use the field names returned by `nameOf`.
  */
 export function fitVideoRequest(
   request: VideoRequest,
@@ -76,7 +82,7 @@ export function fitVideoRequest(
   return { request: { ...rest, ...definedOnly(fitted) }, warnings };
 }
 
-/** The caller's word for a field of ours. */
+/** Returns the caller's name for a field of ours. */
 export type NameOf = (field: string) => string;
 
 function checkInputType(
@@ -113,7 +119,7 @@ function definedOnly({
 
 type Refuse = (field: string, message: string) => undefined;
 
-/** Whether a value that the model does not have is left out, with a warning. */
+/** Whether an unsupported value is dropped with a warning. */
 export function isIgnored({ unsupported }: VideoModelRules, field: string): boolean {
   return actionFor(unsupported, field) === 'ignore';
 }
@@ -127,7 +133,7 @@ function actionFor(rule: UnsupportedRule, field: string): UnsupportedAction {
 interface ListedField {
   readonly field: string;
   readonly value: string | undefined;
-  /** Empty: anything is. */
+  /** Empty if any value is allowed. */
   readonly allowed: readonly string[];
 }
 
@@ -154,7 +160,7 @@ function fitDuration(
   return refuse('duration', message) ?? durations.default;
 }
 
-/** Decimal fractions of a second are not exact in binary. */
+/** Whether the duration is a multiple of the step. Decimal fractions of a second are inexact in binary. */
 export function isMultiple(seconds: number, step: number): boolean {
   const steps = seconds / step;
   return Math.abs(steps - Math.round(steps)) < 1e-6;

@@ -3,7 +3,7 @@ import { defined } from '../base/defined.ts';
 import { conditionSchema, offeredShape, parameterShape } from './model-facts.ts';
 import type { ModelFacts, PlainFacts } from './model-facts.ts';
 
-/** The facts of a model as callers see them: what a request may hold, and nothing of the vendor behind it. */
+/** The model facts that callers see: what a request may contain, without vendor details. */
 
 const plainShape = {
   ...offeredShape,
@@ -20,7 +20,7 @@ export const offeredFactsSchema = z
   .meta({
     id: 'ModelFacts',
     description:
-      'What one channel takes beside a text, and renders. What is absent is not known to the gateway, and left to the upstream. `fields` that are not true are not sent, and named in `warnings`; `parameters` are names that may be sent, in `metadata` or in the body of an image request (where `values` are empty: not in that case); `cases` are laid over the others in their order, each where its condition holds.',
+      'What one channel accepts besides a prompt, and what it renders. Facts that are absent are not known to the gateway, and the upstream decides. `fields` that are not true are not sent, and `warnings` names them. `parameters` lists names that may be sent, in `metadata` or in the body of an image request. A parameter with empty `values` cannot be sent in that case. `cases` override the other facts in their order, each where its condition holds.',
   });
 export type OfferedFacts = z.infer<typeof offeredFactsSchema>;
 
@@ -33,7 +33,10 @@ export function offeredFacts({ cases = [], ...facts }: ModelFacts): OfferedFacts
   return { ...plainly(facts, sendable), ...(seen.length === 0 ? {} : { cases: seen }) };
 }
 
-/** A name that is always refused is a vendor's own for what callers say in another way. */
+/**
+ * Returns the parameters that callers may send. A parameter whose list of allowed values is empty is the vendor's name
+ * for something that callers express differently.
+ */
 function sendableNames({ parameters = {} }: PlainFacts): string[] {
   return Object.keys(parameters).filter((name) => parameters[name]?.values?.length !== 0);
 }

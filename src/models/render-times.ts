@@ -1,11 +1,11 @@
 import type { GenerationRequest } from './request.ts';
 
 /**
- * How long renders take, learned from those that succeeded. Pure: a few dozen samples for each kind of output, of which
- * old ones count less. Nothing here trusts what was stored.
+ * Learns render times from successful renders. Pure. Keeps a few dozen samples per kind of output and weights recent
+ * ones more. Stored data is validated before use.
  */
 
-/** What renders share a distribution. `output` as `renderedOutput` names it. */
+/** Renders of the same kind share a distribution. `output` comes from `renderedOutput`. */
 export interface RenderKind {
   readonly channel: string;
   readonly model: string;
@@ -13,32 +13,35 @@ export interface RenderKind {
 }
 
 export interface RenderSample {
-  /** From the upstream's acceptance to the end of the render. */
+  /** Milliseconds from the upstream's acceptance to the end of the render. */
   readonly ms: number;
-  /** When it ended, in Unix milliseconds. */
+  /** The end of the render in Unix milliseconds. */
   readonly at: number;
 }
 
-/** Sorted by time; `weight` is the part of the whole, and all weights together are 1. Never empty. */
+/** Sorted by time, and never empty. The weights add up to 1. */
 export interface RenderTimes {
   readonly points: readonly { readonly ms: number; readonly weight: number }[];
-  /** How many samples it rests on; 0: it is the configured guess. */
+  /** The number of samples, or 0 for the configured guess. */
   readonly samples: number;
 }
 
-/** Of one kind of output, in MongoDB and in memory. */
+/** The maximum number of samples per kind of output, in MongoDB and in memory. */
 export const renderSamplesMax = 48;
-/** Fewer say too little about the spread. */
+/** The minimum number of samples for estimating the spread. */
 const samplesMin = 5;
 const halfLifeMs = 3 * 24 * 3_600_000;
 const renderMsMax = 7 * 24 * 3_600_000;
 
-/** Undefined: there are too few usable samples. A time in the future, of another clock, counts as now. */
+/**
+ * Returns undefined if there are too few usable samples. A sample dated in the future (clock skew) counts as
+ * current.
+ */
 export function learnedTimes(samples: readonly RenderSample[], now: number): RenderTimes | undefined {
   const usable = samples.filter(isUsable);
   if (usable.length < samplesMin) return undefined;
   const newest = Math.min(now, Math.max(...usable.map(({ at }) => at)));
-  // Relative to the newest: a model that nobody used for a month keeps what is known of it.
+  // Ages are relative to the newest sample, so a model that was idle for a month keeps its samples.
   const weighed = usable.map(({ ms, at }) => ({
     ms,
     weight: 0.5 ** (Math.max(newest - at, 0) / halfLifeMs),
@@ -52,7 +55,7 @@ export function isUsable({ ms, at }: RenderSample): boolean {
   return Number.isFinite(ms) && ms > 0 && ms <= renderMsMax && Number.isFinite(at);
 }
 
-/** Shares of the configured time, wide enough for a guess. */
+/** Multiples of the configured time, spread widely because it is a guess. */
 const guessedShares = [0.45, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.4, 1.6, 2];
 
 export function guessedTimes(expectedMs: number): RenderTimes {
@@ -60,7 +63,10 @@ export function guessedTimes(expectedMs: number): RenderTimes {
   return { points: guessedShares.map((share) => ({ ms: share * expectedMs, weight })), samples: 0 };
 }
 
-/** The time within which renders of this weight (a share, if it is 1 in all) have ended, in milliseconds. */
+/**
+ * Returns the time in milliseconds by which renders with this total weight have ended. If all weights add up to 1, the
+ * weight is a share.
+ */
 export function quantileOf({ points }: Pick<RenderTimes, 'points'>, share: number): number {
   let reached = 0;
   let before: { readonly ms: number; readonly middle: number } | undefined;
@@ -77,8 +83,8 @@ export function quantileOf({ points }: Pick<RenderTimes, 'points'>, share: numbe
 }
 
 /**
- * Between these two times nearly all renders end. Few samples do not contain the extremes, so that the window is wider
- * for them.
+ * Returns the two times between which nearly all renders end. Few samples rarely contain the extremes, so the window is
+ * wider for them.
  */
 export function renderWindow(times: RenderTimes) {
   const doubt = doubtOf(times);
@@ -88,14 +94,14 @@ export function renderWindow(times: RenderTimes) {
   };
 }
 
-/** By how much the samples may have missed the extremes, as a share of a time. A guess covers them already. */
+/** Returns the share of a time by which the samples may have missed the extremes. A guess already allows for that. */
 export function doubtOf({ samples }: RenderTimes): number {
   return samples === 0 ? 0 : 1 / samples;
 }
 
 /**
- * Milliseconds that a render of this age still needs, by those that took longer. Undefined: hardly any did, so that
- * nothing is known.
+ * Estimates the remaining milliseconds of a render of this age from the renders that took longer. Returns undefined if
+ * hardly any did.
  */
 export function remainingTime(times: RenderTimes, elapsedMs: number, share: number): number | undefined {
   const longer = times.points.filter(({ ms }) => ms > elapsedMs);
@@ -106,13 +112,16 @@ export function remainingTime(times: RenderTimes, elapsedMs: number, share: numb
 
 const remainingShareMin = 0.02;
 
-/** Seconds until the end, for callers: half of such renders, and nine of ten, end within them. */
+/**
+ * The remaining seconds, for callers. Half of the comparable renders end within `p50`, and nine out of ten within
+ * `p90`.
+ */
 export interface Eta {
   readonly p50: number;
   readonly p90: number;
 }
 
-/** Undefined: nothing was learned, or hardly any render took as long as this one has by now. */
+/** Returns undefined without data, or if hardly any render took this long. */
 export function etaOf(times: RenderTimes | undefined, elapsedMs: number): Eta | undefined {
   if (times === undefined) return undefined;
   const [p50, p90] = [0.5, 0.9].map((share) => remainingTime(times, Math.max(elapsedMs, 0), share));
@@ -120,7 +129,10 @@ export function etaOf(times: RenderTimes | undefined, elapsedMs: number): Eta | 
   return { p50: Math.ceil(p50 / 1000), p90: Math.ceil(p90 / 1000) };
 }
 
-/** What of a request decides how long it renders, as one of a bounded number of words: `720p/5`. */
+/**
+ * Summarizes the request parts that determine its render time, such as `720p/5`. The number of possible values is
+ * bounded.
+ */
 export function renderedOutput(request: GenerationRequest): string {
   if (request.kind === 'image') return `image/${Math.min(request.n, imagesMax)}`;
   return `${resolutionWord(request.resolution)}/${durationWord(request.duration)}`;
@@ -134,7 +146,7 @@ function resolutionWord(resolution = 'any'): string {
   return /^[0-9]{1,4}[pk]$|^any$/i.test(resolution) ? resolution.toLowerCase() : 'other';
 }
 
-/** Whole seconds up to ten, then steps of five. */
+/** Rounds to whole seconds up to ten, and to multiples of five beyond that. */
 function durationWord(duration: number | 'auto' | undefined): string {
   if (typeof duration !== 'number' || !(duration > 0)) return 'any';
   const step = duration <= 2 * secondsStep ? 1 : secondsStep;

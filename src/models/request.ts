@@ -1,4 +1,7 @@
-/** Parsed requests: what a caller asked for, after the compatibility rules of the contract are applied. */
+/** Parsed requests: the caller's input after the API's compatibility rules. */
+
+/** Enough characters to recognise a task in a list. */
+export const listedPromptCharactersMax = 300;
 
 export type JsonValue =
   | string
@@ -12,15 +15,15 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 export const inputTypes = ['text_to_video', 'first_last_frame', 'reference'] as const;
 export type InputType = (typeof inputTypes)[number];
 
-/** `auto`: the caller sent -1, the model decides. */
+/** `auto`: the caller sent -1, so the model decides. */
 export type Duration = number | 'auto';
 
 export const imageRoles = ['first_frame', 'last_frame', 'reference'] as const;
 export type ImageRole = (typeof imageRoles)[number];
 
-/** What a video is made from, each item in its part; see media-roles.ts. Addresses or data URLs. */
+/** A video's input media, by role (see media-roles.ts), as addresses or data URLs. */
 export interface VideoMedia {
-  /** There is a last frame only beside it. */
+  /** A last frame requires a first frame. */
   readonly firstFrame?: string;
   readonly lastFrame?: string;
   readonly references: readonly string[];
@@ -35,9 +38,9 @@ export interface VideoRequest extends VideoMedia {
   readonly mode?: string;
   readonly resolution?: string;
   readonly ratio?: string;
-  /** `<width>x<height>`: as sent until the request is planned, then the pixels of its resolution and ratio. */
+  /** `<width>x<height>`: as sent until the request is planned, and then the pixel size for its resolution and ratio. */
   readonly size?: string;
-  /** Seconds. Absent: neither the caller nor the model's entry names one. */
+  /** Seconds. Undefined if neither the caller nor the model's entry specifies a duration. */
   readonly duration?: Duration;
   readonly draft?: boolean;
   readonly generateAudio?: boolean;
@@ -46,18 +49,18 @@ export interface VideoRequest extends VideoMedia {
   readonly seed?: number;
   readonly safetyIdentifier?: string;
   readonly tools?: JsonValue;
-  /** metadata that the gateway does not consume: passed to the upstream unchanged. */
+  /** Metadata that the gateway does not use itself. It is passed to the upstream unchanged. */
   readonly extra: JsonObject;
 }
 
 export interface AskedImage {
   readonly url: string;
-  /** Absent: the caller leaves it to the model. */
+  /** Undefined if the model decides. */
   readonly role?: ImageRole;
 }
 
-/** A request whose images have no parts yet, because the model decides them. */
-/** Whether fields that would be ignored are refused. */
+/** A request whose images have no role yet, because roles depend on the model. */
+/** Whether to refuse fields that would normally be ignored. */
 interface Strict {
   readonly strict?: true;
 }
@@ -65,8 +68,8 @@ interface Strict {
 export interface AskedVideo extends Strict, Omit<VideoRequest, 'firstFrame' | 'lastFrame' | 'references'> {
   readonly images: readonly AskedImage[];
   /**
-   * What the caller wrote where it is another name (`duration`: `seconds`), and `input_type` if it was sent: errors
-   * and warnings name these.
+   * Maps our field names to the caller's if they differ (`duration`: `seconds`), for errors and warnings. Contains
+   * `input_type` if it was sent.
    */
   readonly named: Readonly<Record<string, string>>;
 }
@@ -94,14 +97,14 @@ export interface ImageRequest {
   readonly responseFormat?: 'url' | 'b64_json';
   readonly images: readonly ImageInput[];
   readonly mask?: ImageInput;
-  /** Fields beyond the contract's table: quality, style, background, seed, … */
+  /** Fields that the API does not define, such as quality, style, background and seed. */
   readonly extra: JsonObject;
 }
 
 export type GenerationRequest = VideoRequest | ImageRequest;
 
 export interface AskedImages extends ImageRequest, Strict {
-  /** What stands in `metadata` (`seed`: `metadata.seed`): errors and warnings name these. */
+  /** The names of fields sent in `metadata`, for errors and warnings (`seed` is called `metadata.seed`). */
   readonly named?: Readonly<Record<string, string>>;
 }
 

@@ -1,11 +1,11 @@
-/** Our own copy of a result's files. A new link to it is generated whenever the result is shown. */
+/** Our own copy of a result's files. Each time the result is returned, a new link to it is generated. */
 export interface StoredMedia {
   /** `<n>.<extension>` */
   readonly name: string;
-  /** Of its bytes, in hexadecimal. */
+  /** The hexadecimal SHA-256 of the file's bytes. */
   readonly sha256: string;
   readonly lastFrame?: string;
-  /** Unix seconds: retention counts from here. */
+  /** The start of retention in Unix seconds. */
   readonly at: number;
 }
 
@@ -15,12 +15,12 @@ export interface MediaLink {
   readonly expiresAt: number;
 }
 
-/** The link to a stored file; undefined: it is no longer kept, or this gateway keeps none. */
+/** Returns a link to a stored file, or undefined if the file has been removed or the gateway stores no files. */
 export type MediaUrl = (task: string, name: string, storedAt: number) => MediaLink | undefined;
 
 export const noMediaUrl: MediaUrl = () => undefined;
 
-/** Base64 text: whole, or in pieces of any length. */
+/** Base64 text, either whole or in pieces of any length. */
 export type Base64Text = string | { readonly chunks: readonly Uint8Array[] };
 
 export interface KeptImage extends MediaLink {
@@ -28,10 +28,13 @@ export interface KeptImage extends MediaLink {
 }
 
 /**
- * Stores the images of one request (`img_…`), or of a task, in order. Rejects if one cannot be stored: with a TypeError or
- * a RangeError, if no repetition changes that.
+ * Stores the images of a request (`img_…`) or a task, in order. Rejects if one cannot be stored: with an
+ * UnkeepableError if retrying cannot help.
  */
 export type KeepImages = (image: string, data: readonly Base64Text[]) => Promise<readonly KeptImage[]>;
 
-/** Of a file: this many first bytes say what it is. */
+/** Thrown if the images themselves cannot be stored. */
+export class UnkeepableError extends Error {}
+
+/** The number of leading bytes that identify a file type. */
 export const signatureBytes = 16;

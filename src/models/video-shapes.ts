@@ -1,10 +1,10 @@
 import { parseSize } from '../base/image-sizes.ts';
 import type { Pixels } from '../base/image-sizes.ts';
-import { isListed } from './model-facts.ts';
+import { isListed } from './facts-of-request.ts';
 import type { PlainFacts } from './model-facts.ts';
 import { shapeIssue } from './model-facts-check.ts';
 
-/** What a video looks like from outside: its resolution and ratio, and their pixels (`1280x720`). */
+/** A video's resolution and ratio, with the corresponding pixel size (`1280x720`). */
 export interface VideoShape {
   readonly resolution: string;
   readonly ratio: string;
@@ -13,22 +13,22 @@ export interface VideoShape {
 
 type Pair = Pick<VideoShape, 'resolution' | 'ratio'>;
 
-/** What a model's entry in the configuration lists; an empty list allows all. */
+/** The shapes in a model's configuration entry. An empty list allows all. */
 export interface ListedShapes {
   readonly resolutions: readonly string[];
   readonly ratios: readonly string[];
 }
 
-/** The facts of each channel of the model that hold for a request of this resolution and ratio. */
+/** Returns the facts of each of the model's channels for a request with this resolution and ratio. */
 export type FactsOf = (pair: Partial<Pair>) => readonly PlainFacts[];
 
 const usualResolutions = ['480p', '720p', '1080p', '4k'];
 const usualRatios = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
 /**
- * Lists every shape that a model renders. The pixels are those of its facts. Where they are not known, vendors have two
- * conventions: the shorter side has the lines of the resolution, or the picture has as many pixels as one of 16:9. Both
- * are listed, the first one of all shapes before the second.
+ * Lists every shape that a model renders. Pixel sizes come from its facts. Where facts specify none, vendors follow one
+ * of two conventions: the shorter side equals the resolution's number of lines, or the picture has as many pixels as a
+ * 16:9 one. Both are listed, all shapes of the first convention before those of the second.
  */
 export function videoShapes({ resolutions, ratios }: ListedShapes, factsOf: FactsOf): readonly VideoShape[] {
   const known = factsOf({});
@@ -53,7 +53,7 @@ function knownSize({ resolution, ratio }: Pair, shapes: PlainFacts['shapes'] = {
   return Object.entries(shapes).find(([name]) => isListed(name, [resolution]))?.[1][ratio];
 }
 
-/** The pixels of a resolution and a ratio, as far as the facts or their words say them. */
+/** Returns the pixel size for a resolution and ratio, if the facts or the names themselves determine it. */
 export function sizeOfShape(pair: Partial<Pair>, facts: readonly PlainFacts[]): string | undefined {
   const { resolution, ratio } = pair;
   if (resolution === undefined || ratio === undefined) return undefined;
@@ -75,7 +75,10 @@ function nominalSizes({ resolution, ratio }: Pair): readonly string[] {
 const linesOfWords: Readonly<Record<string, number>> = { '1k': 1080, '2k': 1440 };
 const linesPerK = 540;
 
-/** The shorter side of a picture of 16:9 in this resolution (`720p`, `4k`), in pixels; undefined for other words. */
+/**
+ * Returns the shorter side, in pixels, of a 16:9 picture at this resolution (`720p`, `4k`), or undefined if the
+ * resolution has another form.
+ */
 export function linesOf(resolution: string): number | undefined {
   const [, count, unit] = /^(\d{1,4})(p|k)$/i.exec(resolution) ?? [];
   if (count === undefined || unit === undefined) return undefined;
@@ -83,10 +86,13 @@ export function linesOf(resolution: string): number | undefined {
   return linesOfWords[resolution.toLowerCase()] ?? Number(count) * linesPerK;
 }
 
-/** Vendors round both sides to multiples of up to 32 pixels: 832x480, 854x480 and 864x496 are one shape. */
+/** Vendors round both sides to multiples of up to 32 pixels, so 832x480, 854x480 and 864x496 are the same shape. */
 const sideTolerance = 0.04;
 
-/** The nearest of `shapes`, of two equally near the first; undefined: each has a side that is too long or too short. */
+/**
+ * Returns the nearest of `shapes`, or the first of two equally near ones. Returns undefined if every shape has a side
+ * that differs too much.
+ */
 export function shapeOfPixels(size: string, shapes: readonly VideoShape[]): VideoShape | undefined {
   const pixels = parseSize(size);
   if (pixels === undefined) return undefined;
@@ -96,13 +102,13 @@ export function shapeOfPixels(size: string, shapes: readonly VideoShape[]): Vide
   return near.toSorted((one, other) => one.distance - other.distance)[0]?.shape;
 }
 
-/** The larger deviation of both sides, as a share. */
+/** Returns the larger of the two sides' relative deviations. */
 function distance({ width, height }: Pixels, known: Pixels | undefined): number {
   if (known === undefined) return Infinity;
   return Math.max(Math.abs(width / known.width - 1), Math.abs(height / known.height - 1));
 }
 
-/** For people: `480p: 864x496, 640x640; 720p: 1280x720`. */
+/** Describes shapes for display: `480p: 864x496, 640x640; 720p: 1280x720`. */
 export function shapesInWords(shapes: readonly VideoShape[]): string {
   const byResolution = new Map<string, Set<string>>();
   for (const { resolution, size } of shapes)

@@ -5,19 +5,24 @@ import { fal } from './fal/index.ts';
 import { google } from './google/index.ts';
 import { gateway } from './gateway/gateway.ts';
 import { kling } from './kling/index.ts';
-import { luma } from './luma/index.ts';
 import { minimax } from './minimax/index.ts';
 import { openai } from './openai/openai.ts';
 import { openrouter } from './openrouter/index.ts';
 import { replicate } from './replicate/index.ts';
 import { runway } from './runway/index.ts';
-import { stability } from './stability/index.ts';
 import { vidu } from './vidu/index.ts';
 import { xai } from './xai/index.ts';
 import { parameterNames } from '../models/facts-table.ts';
 import { linkLifeMinSeconds, needsStorage } from './links.ts';
 import type { Provider } from './provider.ts';
 import { withTypedAnswers } from './typed-answers.ts';
+import { builtInFile, builtInProvider } from './vendor-files/built-in.ts';
+
+/** The adapters defined by vendor files. */
+export const builtInFiles = {
+  luma: builtInFile(new URL('luma/luma.yaml', import.meta.url)),
+  stability: builtInFile(new URL('stability/stability.yaml', import.meta.url)),
+};
 
 const vendors = {
   ark,
@@ -27,30 +32,30 @@ const vendors = {
   gateway,
   google,
   kling,
-  luma,
+  luma: builtInProvider(builtInFiles.luma),
   minimax,
   openai,
   openrouter,
   replicate,
   runway,
-  stability,
+  stability: builtInProvider(builtInFiles.stability),
   vidu,
   xai,
 };
 
-/** Every adapter, by the name that `provider` of a channel in gateway.yaml uses. */
+/** All adapters, keyed by the name used for a channel's `provider` in gateway.yaml. */
 export const providers: Readonly<Record<string, Provider>> = Object.fromEntries(
   Object.entries(vendors).map(([name, provider]) => [name, withTypedAnswers(provider)]),
 );
 
-/** Fields of image requests that some vendor accepts beyond those that many do. */
+/** Image request fields beyond the common ones that at least one vendor accepts. */
 export const vendorImageFields: ReadonlySet<string> = new Set(
   Object.values(providers).flatMap(({ image, imageTask }) =>
     [image?.facts, imageTask?.facts].flatMap((facts) => (facts === undefined ? [] : parameterNames(facts))),
   ),
 );
 
-/** What the configuration is checked against. */
+/** The adapters used to validate the configuration. */
 export const adapters = {
   providerNames: Object.keys(providers),
   needingStorage: Object.entries(providers).flatMap(([name, provider]) =>

@@ -15,59 +15,73 @@ import type { ResultItem } from '../task/task.ts';
 import type { SettleFacts } from '../money/settle-facts.ts';
 
 /**
- * What an adapter is: it turns one parsed request into one upstream call and one upstream answer into one of our
- * types. No Koa, no database, no money, no sleeping and no retry happens inside. A capability exists if its method
- * does.
+ * An adapter turns one parsed request into one upstream call, and one upstream response into one of our types. It does
+ * not touch Koa, the database or money, and never sleeps or retries. It has a capability if it defines the
+ * corresponding method.
  */
 export interface Provider {
   readonly about: ProviderFacts;
-  /** Serves any model, each by the mapping of its fields in gateway.yaml. */
+  /** Set if the provider serves any model, with each model's fields mapped in gateway.yaml. */
   readonly mapped?: true;
   readonly video?: VideoProvider;
-  /** Images that the upstream renders while we wait. */
+  /** Images that the upstream renders during the request. */
   readonly image?: SynchronousImageProvider;
   /** Images that the upstream renders as a task. */
   readonly imageTask?: ImageTaskProvider;
   readonly bill?: BillFormat;
-  /** Puts a file where the vendor's own requests may name it, under this credential. Throws UpstreamError. */
+  /** Makes a free request that needs a valid key, for vendors without jobs to query. Throws UpstreamError. */
+  readonly checkKey?: (context: ProviderContext) => Promise<void>;
+  /** Reads the remaining balance of the credential's account with a free request. Throws UpstreamError. */
+  readonly balance?: (context: ProviderContext) => Promise<VendorBalance>;
+  /** Uploads a file so that requests under this credential can refer to it. Throws UpstreamError. */
   readonly upload?: (file: UploadedFile, context: ProviderContext) => Promise<UploadedMedia>;
-  /** Deletes it there; also if it is gone already. Throws UpstreamError. */
+  /** Deletes an uploaded file. Succeeds even if it is already gone. Throws UpstreamError. */
   readonly removeUpload?: (id: string, context: ProviderContext) => Promise<void>;
 }
 
+/** The remaining balance: an exact decimal, in a currency or the vendor's own unit. */
+export interface VendorBalance {
+  readonly amount: string;
+  readonly unit: string;
+}
+
 export interface UploadedFile {
-  /** With its media type. */
+  /** Its `type` contains the media type. */
   readonly blob: Blob;
   readonly name: string;
 }
 
 export interface UploadedMedia {
-  /** By which the vendor deletes it. */
+  /** The id that the vendor uses to delete the file. */
   readonly id: string;
-  /** By which a request names it. */
+  /** The address that requests use to refer to the file. */
   readonly url: string;
-  /** Unix milliseconds; without it and `keptMs` the vendor keeps it. */
+  /** Unix milliseconds. If both `expiresAt` and `keptMs` are absent, the vendor keeps the file indefinitely. */
   readonly expiresAt?: number;
-  /** Of a vendor that does not report when: how long it keeps the file at least. */
+  /** The minimum retention time at a vendor that reports no expiry. */
   readonly keptMs?: number;
 }
 
-/** How the vendor's bill is read from CSV. */
+/** The CSV format of the vendor's bills. */
 export interface BillFormat {
-  /** Where the file comes from, for operators. */
+  /** The place on the vendor's site where operators download the file. */
   readonly source: string;
   readonly columns: BillColumns;
-  /** Of amounts, where no column says it. */
+  /** The unit of amounts, if no column contains it. */
   readonly unit?: string;
-  /** 1 of what `amount` counts is the unit's 10^-`places`; absent: it is the unit itself. */
+  /**
+   * The scale of the `amount` column: 1 means 10^-`places` of the unit. Undefined if amounts are in the unit itself.
+   */
   readonly places?: number;
-  /** Of times that name no zone, east of UTC; absent: they are in UTC. */
+  /** The offset of times without a time zone, in hours east of UTC. Undefined means UTC. */
   readonly utcOffsetHours?: number;
 }
 
-/** Names of columns. */
 export interface BillColumns {
-  /** The upstream's id of the job; absent: the bill names none, and its lines cannot be matched with tasks. */
+  /**
+   * The column with the upstream's job id. If undefined, the bill contains no job ids, so its lines cannot be matched
+   * with tasks.
+   */
   readonly job?: string;
   readonly amount: string;
   readonly at: string;
@@ -75,159 +89,163 @@ export interface BillColumns {
   readonly unit?: string;
 }
 
-/** What operators should know of a vendor before they choose it; docs/providers.md is generated from it. */
+/** Facts that operators should know before choosing a vendor. docs/providers.md is generated from them. */
 export interface ProviderFacts {
   readonly vendor: string;
-  /** What requests may carry, over all models. */
+  /** The request content that the vendor accepts, across all models. */
   readonly inputs: string;
-  /** Where answers say what the vendor charges: its unit (`USD`, `credits`). Absent: they do not. */
+  /** The unit of the vendor's charge in responses (`USD`, `credits`). Undefined if responses do not report it. */
   readonly costUnit?: string;
-  /** Absent: the vendor makes no such promise, or runs no jobs. */
+  /** Undefined if the vendor makes no such promise or has no jobs. */
   readonly unbilled?: UnbilledFailures;
-  /** What the vendor's documents leave open, and the adapter therefore does not rely on. */
+  /** Questions that the vendor's documentation leaves open. The adapter does not depend on their answers. */
   readonly unverified: readonly string[];
 }
 
-/** The failed jobs that a vendor promises to charge nothing for: only such a one is replaced by another job. */
+/** The failed jobs that the vendor promises not to charge for. Only such jobs are replaced. */
 export interface UnbilledFailures {
   readonly classes: 'all' | readonly FailureClass[];
-  /** The promise is for models whose upstream name begins so. */
+  /** Limits the promise to models whose upstream name begins with this prefix. */
   readonly models?: string;
 }
 
-/** What is known of the links in answers. */
+/** Properties of the links in responses. */
 export interface ResultLinks {
-  /** Seconds that a link works; absent: it is not known, or a day and more. */
+  /** A link's lifetime in seconds. Undefined if it is unknown, or at least a day. */
   readonly linkLifeSeconds?: number;
   /**
-   * Links work with the vendor's key only: the headers for this one, and for the vendor's own hosts alone. Callers
-   * cannot use such a link.
+   * Set if links work only with the vendor's key, so callers cannot use them. Returns the headers for a link, but only
+   * on the vendor's own hosts.
    */
   readonly linkHeaders?: (url: string, context: ProviderContext) => Readonly<Record<string, string>>;
 }
 
 export interface TaskProvider<Request> extends ResultLinks {
   /**
-   * What each model takes, is sent and renders; of a provider that is `mapped`, by the mapping. `check` and `renders` are
-   * for what no table can say.
+   * The facts about each model: what it accepts, what it is sent, and what it renders. For a `mapped` provider, they
+   * come from the mapping. `check` and `renders` cover what no table can express.
    */
   readonly facts: FactsSource;
-  /** Says why this adapter cannot express the request for this upstream model; undefined: it can. */
+  /** Returns why this adapter cannot express the request for this upstream model, or undefined if it can. */
   readonly check?: (request: Request, model: string, mapping?: FieldMapping) => RequestIssue | undefined;
-  /** Exactly one upstream call that may create a job. Throws UpstreamError. */
+  /** Makes exactly one upstream call that may create a job. Throws UpstreamError. */
   readonly submit: (request: Request, context: SubmitContext) => Promise<Submitted>;
-  /** Throws UpstreamError if the upstream did not report a state; that alone never fails a task. */
+  /** Throws UpstreamError if the upstream did not report a state. That error alone never fails a task. */
   readonly status: (operation: Operation, context: ProviderContext) => Promise<OperationStatus>;
-  /** Makes an operation for a job that does not exist. `tryCredential` needs it if an id alone does not name a job. */
+  /** Creates an operation for a nonexistent job. `tryCredential` needs it if an id alone does not identify a job. */
   readonly absentJob?: (id: string, model: string) => Operation;
-  /** Up to which state the upstream lets a job be cancelled; `never`: there is no `cancel`. */
+  /** The last state in which the upstream can cancel a job. `never` means that `cancel` is undefined. */
   readonly cancelUntil: 'queued' | 'running' | 'never';
-  /** `cancelled`: it will neither finish nor be billed. `refused`: it continues, or it is finished already. */
+  /** `cancelled`: the job will neither finish nor be billed. `refused`: the job continues or has already finished. */
   readonly cancel?: (operation: Operation, context: ProviderContext) => Promise<'cancelled' | 'refused'>;
   /**
-   * Status of many operations in one request; one that is missing in the answer is missing in the map, and asked about
-   * alone. The operations may be of several models, so that the context names none.
+   * Gets the status of several operations with one request. Operations missing from the response are omitted from the
+   * map and then polled individually. They may belong to different models, so the context has no model.
    */
   readonly list?: (
     operations: readonly Operation[],
     context: ProviderContext,
   ) => Promise<ReadonlyMap<string, OperationStatus>>;
-  /** At most this many operations fit into one `list`. */
+  /** The maximum number of operations per `list` call. */
   readonly listMax?: number;
   /**
-   * Jobs that carry the marker of a submission whose answer was lost. There is no such method where nothing of ours
-   * comes back with a job: the model and the time would find the job of anybody who uses the same account.
+   * Finds jobs that carry the marker of a submission whose response was lost. Undefined if the upstream does not return
+   * our marker, because matching by model and time could also find other users' jobs on the same account.
    */
   readonly find?: (lost: LostSubmit<Request>, context: ProviderContext) => Promise<readonly Submitted[]>;
-  /** Reads an upstream's callback. It is a hint: the state always comes from a request of our own. */
+  /** Reads an upstream's callback. It is only a hint: the state always comes from polling. */
   readonly parseCallback?: (callback: UpstreamCallback) => CallbackNews;
   /**
-   * Whether the vendor's signature is right, where it signs; one that is not is ignored. A callback that the vendor
-   * leaves unsigned, or that cannot be verified because no secret is configured, is as good as a signed one: true.
+   * Whether the callback is genuine, for vendors that sign callbacks. A callback with an invalid signature is ignored.
+   * Returns true for a callback that the vendor leaves unsigned or that cannot be verified because no secret is
+   * configured.
    */
   readonly verifyCallback?: (callback: UpstreamCallback, context: CallbackContext) => Promise<boolean>;
   /**
-   * Tokens that the upstream will bill for the request at a concrete resolution and ratio, worst case over
-   * everything that the request leaves open; undefined where the formula does not know the pair. `model` is the
-   * upstream's name of the model; without it the dearest of the known models counts.
+   * Returns the tokens that the upstream will bill for the request at a specific resolution and ratio, assuming the
+   * worst case for everything that the request leaves open. Returns undefined if the formula does not cover the pair.
+   * `model` is the upstream's model name; without it, the most expensive known model is assumed.
    */
   readonly estimateTokens?: (request: Request, output: EstimateOutput, model?: string) => bigint | undefined;
   /**
-   * What the upstream may render where the request leaves an output open, or where something other than its own field
-   * decides it (`frames` in place of a duration, a draft's resolution). A fact that is absent here is what the request
-   * and the model's entry in the configuration say.
+   * Returns what the upstream may render if the request leaves an output open, or if a different field determines it
+   * (`frames` instead of a duration, a draft's resolution). Facts that are absent follow from the request and the
+   * model's configuration entry.
    */
   readonly renders?: (request: Request, model: string, given?: GivenInput) => PossibleOutput;
 }
 
 export interface PossibleOutput {
-  /** The usual one first. */
+  /** The default comes first. */
   readonly resolutions?: readonly string[];
-  /** Shortest and longest output. */
-  readonly seconds?: { readonly min: number; readonly max: number };
-  /** The media that were given decide the ratio, whatever the request names. */
+  /** The shortest and longest output. `usual` is absent if the model's configuration entry specifies it. */
+  readonly seconds?: { readonly min: number; readonly max: number; readonly usual?: number };
+  /** Whether the input media determine the ratio, even if the request specifies one. */
   readonly openRatio?: boolean;
 }
 
 export type VideoProvider = TaskProvider<VideoRequest>;
 
-/** A vendor that answers some models at once has one table for both. */
+/** A vendor with synchronous and asynchronous models has one table for both. */
 export type ImageTaskProvider = TaskProvider<ImageRequest>;
 
 export interface SynchronousImageProvider {
-  /** What each model takes, and is sent; `check` is for what no table can say. */
+  /** The facts about each model: what it accepts and what it is sent. `check` covers what no table can express. */
   readonly facts: FactsSource;
   /**
-   * How the channel accepts reference images, in the order that it prefers. Empty: it accepts none. Where it accepts
-   * data, a file may come too, and is encoded while it is sent.
+   * The forms in which the channel accepts reference images, in order of preference. Empty if it accepts none. A
+   * channel that accepts data may also receive a file, which is encoded while it is sent.
    */
   readonly imageForms: readonly ('url' | 'data' | 'file')[];
   check?(request: ImageRequest, model: string): RequestIssue | undefined;
-  /** Tokens that the upstream will bill for all images of the request at most; undefined: the formula is not known. */
+  /**
+   * Returns the maximum number of tokens that the upstream will bill for all images in the request, or undefined if the
+   * formula is unknown.
+   */
   estimateTokens?(request: ImageRequest, facts: PlainFacts, model: string): bigint | undefined;
-  /** Throws UpstreamError. Delivers at least one image, or the job that renders them. */
+  /** Returns at least one image, or the job that renders them. Throws UpstreamError. */
   generate(request: ImageRequest, context: ImageContext): Promise<GeneratedImages>;
-  /** Asks for the images of a job. Throws UpstreamError; `gone`: it has failed, or is not known. */
+  /** Requests a job's images. Throws UpstreamError, with `gone` if the job has failed or is unknown. */
   readonly resume?: (job: string, context: ProviderContext) => Promise<GeneratedImages>;
 }
 
 export interface ImageContext extends ProviderContext {
-  /** Receives unfinished images, in order, where the request asks for `partial_images` and the upstream streams. */
+  /** Receives partial images, in order, if the request specifies `partial_images` and the upstream streams. */
   readonly onPartial?: (image: string | Base64Blob) => void;
 }
 
-/** An image as delivered: its base64 may be kept as the bytes of the answer. */
+/** An image as delivered. Its base64 text may remain the received bytes instead of becoming a string. */
 export type GeneratedImage = Omit<ResultItem, 'base64'> & {
   readonly base64?: string | Base64Blob;
-  /** Set if the answer reports the size and quality of this image. */
+  /** Set if the response reports the image's size and quality. */
   readonly size?: string;
   readonly quality?: string;
-  /** Set if the size was read from the image because the answer does not report it. */
+  /** Set if the size was read from the image because the response does not report it. */
   readonly isMeasured?: true;
 };
 
-/** Base64 text of an answer, never made a string: pieces of it in order. */
+/** Base64 text from a response, kept as the received bytes and never joined into a string. */
 export interface Base64Blob {
   readonly chunks: readonly Uint8Array[];
   readonly bytes: number;
-  /** Holds nothing that JSON would escape. */
+  /** Whether the text contains nothing that JSON would escape. */
   readonly verbatim: boolean;
   toString(): string;
 }
 
 export interface GeneratedImages {
-  /** The upstream's id of the job that still renders: there are no images yet, and `resume` has them. */
+  /** The upstream's id for a job that is still rendering. There are no images yet; `resume` fetches them. */
   readonly job?: string;
   readonly images: readonly GeneratedImage[];
   readonly facts: SettleFacts;
-  /** Upstream fields that the OpenAI response shape knows: usage, background, output_format, quality, size. */
+  /** Upstream fields that OpenAI's response format also has: usage, background, output_format, quality, size. */
   readonly extra: JsonObject;
   readonly cost?: Cost;
 }
 
-/** What was measured of the media that a request gives. */
+/** The measurements of a request's media. */
 export interface GivenInput {
-  /** Of its videos together; absent: not known, and the most that the upstream takes counts. */
+  /** The total length of the videos. If undefined, the upstream's maximum is assumed. */
   readonly inputSeconds?: number;
 }
 
@@ -238,7 +256,7 @@ export interface EstimateOutput extends GivenInput {
   readonly durationSeconds: number;
 }
 
-/** Names the field as the caller wrote it. */
+/** `param` is the field in the caller's spelling. */
 export interface RequestIssue {
   readonly param: string;
   readonly message: string;
@@ -252,7 +270,7 @@ export interface Submitted {
 export interface LostSubmit<Request> {
   readonly request: Request;
   readonly marker: string;
-  /** Unix milliseconds between which the lost request was sent. */
+  /** The lost request was sent between these times (Unix milliseconds). */
   readonly sentAfter: number;
   readonly sentBefore: number;
 }
@@ -261,9 +279,9 @@ export type OperationStatus =
   | {
       readonly state: 'pending';
       readonly phase: 'submitted' | 'running';
-      /** 0-100, if the upstream reports it. */
+      /** The progress from 0 to 100, if the upstream reports it. */
       readonly progress?: number;
-      /** Jobs that the upstream will begin before this one, if it reports them. */
+      /** The number of jobs that the upstream will start before this one, if reported. */
       readonly queuePosition?: number;
       readonly traceId?: string;
     }
@@ -271,23 +289,23 @@ export type OperationStatus =
       readonly state: 'succeeded';
       readonly items: readonly ResultItem[];
       readonly facts: SettleFacts;
-      /** When the render ended, by the vendor's clock, in Unix milliseconds. Absent: the vendor does not say. */
+      /** The end of the render by the vendor's clock, in Unix milliseconds. Absent if the vendor does not report it. */
       readonly endedAt?: number;
-      /** What the vendor says it charges for the job. */
+      /** The job's charge, as reported by the vendor. */
       readonly cost?: Cost;
       readonly traceId?: string;
     }
   | {
       readonly state: 'failed';
-      /** The vendor's own code, if its table names it, and its words. */
+      /** The vendor's own code (if its table lists it) and message. */
       readonly code: string;
       readonly message: string;
       readonly failure: Failure;
-      /** Links of a result that must not reach a caller. Adapters deliver links unchanged; see usable-links.ts. */
+      /** Result links that must not reach a caller. Adapters deliver links unchanged; see usable-links.ts. */
       readonly withheld?: readonly string[];
       /**
-       * The vendor promises, in its documents or this answer, to charge nothing for it. Absent: it is not known, and such a
-       * job is never replaced by another one. A `cost` counts more.
+       * Set if the vendor promises, in its documentation or this response, not to charge for the job. A job without
+       * this promise is never replaced. A `cost` takes precedence.
        */
       readonly unbilled?: true;
       readonly cost?: Cost;
@@ -295,20 +313,20 @@ export type OperationStatus =
     };
 
 export interface UpstreamCallback {
-  /** The address to which it was sent, as the vendor was given it; absent: it is not known here. */
+  /** The callback address that we gave to the vendor. Absent if it is unknown here. */
   readonly url?: string;
-  /** Lower-case name. */
+  /** Expects a lower-case name. */
   readonly header: (name: string) => string | undefined;
-  /** The bytes that came: what a signature covers. */
+  /** The received bytes, which a signature covers. */
   readonly raw: Uint8Array;
-  /** The same as JSON; undefined: it is none. */
+  /** The body as JSON. Undefined if it is not JSON. */
   readonly body: unknown;
 }
 
 export interface CallbackNews {
-  /** The job ended: it is worth asking now. */
+  /** Whether the job has ended, in which case polling now is worthwhile. */
   readonly ended: boolean;
-  /** The JSON body that the upstream waits for, where it challenges the address. */
+  /** The JSON body that the upstream expects in response to a challenge. */
   readonly reply?: JsonObject;
 }
 
@@ -323,28 +341,34 @@ export interface ProviderContext {
   readonly credential: {
     readonly id: string;
     readonly apiKey: string;
-    /** With which the vendor signs its callbacks, where it hands one out. */
+    /** The secret that the vendor uses to sign its callbacks, if it issues one. */
     readonly callbackSecret?: string;
   };
-  /** Without a trailing slash. */
+  /** The base address without a trailing slash. */
   readonly baseUrl: string;
-  /** The upstream's name of the model. */
+  /** The upstream's model name. */
   readonly model: string;
-  /** Of a provider that is `mapped`. */
+  /** Set only for `mapped` providers. */
   readonly mapping?: FieldMapping;
-  /** What the configuration says of the model beside the vendor's table. */
+  /** The configuration's facts about the model, which supplement the vendor's table. */
   readonly facts?: ModelFacts;
-  /** The task that the call is made for; absent: several, or a poll that only knows its job. For the record alone. */
+  /**
+   * The task for which the call is made, for the record only. Absent if there are several, or for a poll that knows
+   * only the job.
+   */
   readonly task?: string;
   readonly signal: AbortSignal;
 }
 
 export interface SubmitContext extends ProviderContext {
-  /** Where the upstream may call us back; absent: it may not. Secret, one per task. */
+  /**
+   * The address that the upstream may call back. Absent if callbacks are not allowed. Secret, and different for each
+   * task.
+   */
   readonly callbackUrl?: string;
-  /** Unique per attempt, at most 40 characters of [a-z0-9-]: lets `find` recognise the job. */
+  /** Unique per attempt, at most 40 characters of [a-z0-9-]. `find` recognises the job by it. */
   readonly marker: string;
-  /** Seconds until the task's deadline, at least 1. */
+  /** The seconds remaining until the task's deadline, at least 1. */
   readonly remainingSeconds: number;
 }
 
@@ -352,21 +376,21 @@ export interface HttpRequestOptions {
   readonly method: 'GET' | 'POST' | 'DELETE' | 'PUT';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
+  /** The body to send as JSON. */
   readonly json?: OutgoingObject;
-  /** Sent as multipart/form-data. */
+  /** The body to send as multipart/form-data. */
   readonly form?: FormData;
   readonly signal: AbortSignal;
-  /** Answers larger than this are errors. Default 1 MiB. */
+  /** The maximum response size. Larger responses are errors. Defaults to 1 MiB. */
   readonly bodyBytesMax?: number;
   /**
-   * Long strings of the answer's `json` are LargeText (src/providers/shared/large-json.ts): the bytes that came, not
-   * copied; `text` is empty.
+   * If set, long strings in the response's `json` become LargeText (src/providers/shared/large-json.ts), which
+   * references the received bytes without copying them. `text` is then empty.
    */
   readonly largeStrings?: boolean;
   /**
-   * The answer may be a stream of events: called for the data of each, as JSON with LargeText as above, and `json` is
-   * undefined then.
+   * Set if the response may be an event stream. Called with each event's data as JSON, with LargeText as above; `json`
+   * is then undefined.
    */
   readonly onEvent?: (event: unknown) => void;
 }
@@ -375,12 +399,12 @@ export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
-  /** The body as JSON; undefined if it is none. */
+  /** The body as JSON. Undefined if it is not JSON. */
   readonly json: unknown;
 }
 
 /**
- * Resolves with whatever status came. Throws UpstreamError: `not_sent` before the first byte left, else `ambiguous`.
+ * Resolves for every status. Throws UpstreamError: `not_sent` if no byte was sent, or `ambiguous` in all other cases.
  */
 export type HttpRequest = (options: HttpRequestOptions) => Promise<HttpResponse>;
 
@@ -388,24 +412,27 @@ export type { UpstreamOutcome };
 
 export interface UpstreamErrorOptions {
   /**
-   * A word of ours (`timeout`, `connection_reset`, `unreadable_answer`), or a code that the vendor's table names. One that
-   * is not a token becomes part of the words.
+   * One of our own codes (`timeout`, `connection_reset`, `unreadable_answer`), or a code from the vendor's table. A
+   * code that is not a token becomes part of the message.
    */
   readonly code: string;
   readonly status?: number;
   readonly retryAfterMs?: number;
-  /** The upstream no longer knows the operation. */
+  /** Whether the upstream no longer knows the operation. */
   readonly gone?: boolean;
-  /** Absent: what the outcome alone says. */
+  /** Absent if only the outcome is known. */
   readonly failure?: Failure;
   readonly cause?: unknown;
 }
 
-/** Its message is ours: logs and Temporal's histories show it. What the upstream said is in `words`, typed. */
+/**
+ * The message is our own, so logs and Temporal histories may include it. `words` contains the upstream's own text,
+ * sanitized for display.
+ */
 export class UpstreamError extends Error {
   readonly outcome: UpstreamOutcome;
   readonly code: string;
-  /** The upstream's words, or a sentence of an adapter: one line, for whoever has to know why. */
+  /** The upstream's message, or an adapter's explanation: one line for people who need the reason. */
   readonly words: string;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
@@ -427,7 +454,7 @@ export class UpstreamError extends Error {
     this.failure = typedFailure(failure);
   }
 
-  /** Returns a copy of the error in which `change` was applied to all text from the upstream. */
+  /** Returns a copy of the error with `change` applied to all upstream text. */
   rewritten(change: (text: string) => string): UpstreamError {
     const { outcome, status, retryAfterMs, gone, cause } = this;
     const said = [this.words, this.code, this.failure.field ?? ''];

@@ -24,19 +24,28 @@ const extraTextCharactersMax = 2_000;
 const operationCharactersMax = 1_024;
 
 /**
- * An adapter whose answers are typed: ids and facts are tokens, words are one line that can be shown. What an upstream
- * says reaches callers, the ledger and operators' terminals, and none of them looks at it again. Errors are typed by
- * UpstreamError itself, links by usable-links.ts.
+ * Wraps an adapter so that its results are sanitized: ids and facts are tokens, and messages are single displayable
+ * lines. Upstream text reaches callers, the ledger and operators' terminals, none of which checks it again.
+ * UpstreamError itself sanitizes errors, and usable-links.ts checks links.
  */
 export function withTypedAnswers(provider: Provider): Provider {
-  const { upload, removeUpload } = provider;
+  const { upload, removeUpload, checkKey, balance } = provider;
+  const asked = <Answer>(ask: (context: ProviderContext) => Promise<Answer>) => {
+    const discreetly = discreet(async (_: undefined, context: ProviderContext) => ask(context));
+    return (context: ProviderContext) => discreetly(undefined, context);
+  };
   return {
     ...wrapped(provider, { tasks: typedTasks, images: typedImages }),
-    ...defined({ upload: upload && discreet(upload), removeUpload: removeUpload && discreet(removeUpload) }),
+    ...defined({
+      upload: upload && discreet(upload),
+      removeUpload: removeUpload && discreet(removeUpload),
+      checkKey: checkKey && asked(checkKey),
+      balance: balance && asked(balance),
+    }),
   };
 }
 
-/** Wraps a method so that its errors do not repeat the secrets of the request. */
+/** Wraps a method so that its errors do not contain the request's secrets. */
 function discreet<Of, Context extends ProviderContext, Result>(
   ask: (of: Of, context: Context) => Promise<Result>,
 ): (of: Of, context: Context) => Promise<Result> {
@@ -64,7 +73,7 @@ function typedTasks<Request>(provider: TaskProvider<Request>): TaskProvider<Requ
   };
 }
 
-/** An id that nobody could ask about leaves open which job was accepted: as if the answer could not be read. */
+/** No request could contain such an id, so the accepted job is as unknown as if the response were unreadable. */
 function typedJob({ operation, traceId }: Submitted): Submitted {
   if (!isUsable(operation)) {
     throw new UpstreamError('ambiguous', 'The upstream named its job in a way that cannot be used.', {
@@ -112,14 +121,16 @@ function typedStatus({ traceId, ...status }: OperationStatus, context: ProviderC
 const withheldMax = 100;
 const linkCharactersMax = 8_192;
 
-/** Keeps addresses alone: any other text may be the caller's own words. */
+/** Keeps only addresses, because other text may be the caller's own. */
 function typedLinks(links: readonly string[] | undefined): { readonly withheld?: readonly string[] } {
   if (links === undefined) return {};
   const usable = links.filter((link) => link.length <= linkCharactersMax && URL.canParse(link));
   return { withheld: usable.slice(0, withheldMax) };
 }
 
-/** A fact that is not a token was not reported. A number that cannot be true is left out, and noted. */
+/**
+ * A fact that is not a token counts as not reported. An impossible number is dropped and marks the facts as incredible.
+ */
 function typedFacts({ usage, ...facts }: SettleFacts): SettleFacts {
   const { resolution, ratio, size, quality, groups, generateAudio, measured: _ours, ...numbers } = facts;
   const { incredible: _said, ...reported } = numbers;
@@ -153,7 +164,7 @@ function isTyped(numbers: object): boolean {
   return Object.values(numbers).every((value) => value === undefined || typedNumber(Number(value)) === value);
 }
 
-/** Zero is credible: nothing was counted. NaN and the infinite are not. */
+/** Zero is credible, because nothing may have been counted. NaN and infinity are not. */
 function typedNumber(value: number | undefined): number | undefined {
   return value !== undefined && value >= 0 && value <= measureMax ? value : undefined;
 }

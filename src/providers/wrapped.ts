@@ -13,7 +13,7 @@ export interface Wrap {
   readonly images?: (part: SynchronousImageProvider) => SynchronousImageProvider;
 }
 
-/** An adapter with its parts replaced. */
+/** Returns an adapter with some of its parts replaced. */
 export function wrapped(provider: Provider, { tasks, images = (part) => part }: Wrap): Provider {
   const { video, imageTask, image } = provider;
   return {
@@ -26,7 +26,7 @@ export function wrapped(provider: Provider, { tasks, images = (part) => part }: 
   };
 }
 
-/** A part whose every status is what `change` makes of it, in whichever way the upstream was asked. */
+/** Applies `change` to every status returned by any method of an adapter's part. */
 export function withStatuses<Request>(
   part: TaskProvider<Request>,
   change: (status: OperationStatus, context: ProviderContext) => OperationStatus,

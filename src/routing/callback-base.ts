@@ -1,7 +1,9 @@
 import type { ChannelConfig } from '../config/gateway-file.ts';
 import type { TaskProvider } from '../providers/provider.ts';
 
-/** Where the upstream calls us when a job changes; undefined: it is given no address. */
+/**
+ * Returns the base address for the upstream's callbacks about a job. Undefined if the channel does not use callbacks.
+ */
 export function callbackBase(
   { callbacks }: Pick<ChannelConfig, 'callbacks'>,
   { parseCallback }: Pick<TaskProvider<never>, 'parseCallback'>,

@@ -1,7 +1,8 @@
 import { defined } from '../base/defined.ts';
 import type { ChannelConfig, ServedModel } from '../config/gateway-file.ts';
 import { imageFactsIssue } from './image-facts-check.ts';
-import { factsFor, possibleOutput } from '../models/model-facts.ts';
+import { factsFor, imageAsSent } from '../models/facts-of-request.ts';
+import { possibleOutput } from '../models/possible-output.ts';
 import { servedFacts } from '../models/facts-table.ts';
 import type { ModelFacts, PlainFacts } from '../models/model-facts.ts';
 import { factsIssue } from '../models/model-facts-check.ts';
@@ -16,15 +17,15 @@ import type {
 import { imageFormIssue } from './image-form-issue.ts';
 import type { QuoteContext } from './quote.ts';
 
-/** A model as one adapter serves it. */
+/** A model as served by one adapter. */
 export interface Offer {
   readonly provider: Provider;
   readonly served: ServedModel;
-  /** What is known of it, in every case. */
+  /** All known facts about the model, including those that apply only in certain cases. */
   readonly facts: ModelFacts;
 }
 
-/** Undefined: the channel does not list the model, or its adapter does not generate the kind. */
+/** Returns undefined if the channel does not list the model or its adapter does not generate this kind. */
 export function offerOf(
   provider: Provider | undefined,
   kind: GenerationRequest['kind'],
@@ -38,18 +39,18 @@ export function offerOf(
 
 export type Offers = ReadonlyMap<ChannelConfig, Offer>;
 
-/** How an adapter serves a request for one upstream model. */
+/** Whether and how an adapter can serve a request with one upstream model. */
 export interface Capability {
-  /** Those that hold for the request. */
+  /** The facts that apply to the request. */
   readonly facts: PlainFacts;
   readonly issue: RequestIssue | undefined;
   readonly estimateTokens: QuoteContext['estimateTokens'];
   readonly possible?: PossibleOutput;
-  /** The channel renders the request as a task. */
+  /** Whether the channel can run the request as a task. */
   readonly canWait: boolean;
 }
 
-/** Undefined: the adapter does not generate this kind. */
+/** Returns undefined if the adapter does not generate this kind. */
 export function capabilityFor(
   offer: Offer,
   request: GenerationRequest,
@@ -63,7 +64,10 @@ export function capabilityFor(
     : videoCapability(video, { request, served: offer.served, facts, given });
 }
 
-/** How a channel renders images with the answer to its submission; undefined: it has jobs, or does not serve the model. */
+/**
+ * Returns how a channel renders images within the response to the submission. Undefined if it uses jobs or does not
+ * serve the model.
+ */
 export function atOnce(
   provider: Provider,
   request: ImageRequest,
@@ -81,14 +85,14 @@ interface Asking<Request> {
   readonly given?: GivenInput;
 }
 
-/** What speaks against a request: the facts of the model first, then what the adapter alone knows. */
+/** Checks a request first against the model's facts, and then against rules that only the adapter knows. */
 function videoCapability(provider: TaskProvider<VideoRequest>, asking: Asking<VideoRequest>): Capability {
-  const { request, facts } = asking;
+  const { request, facts, given } = asking;
   const task = taskCapability(provider, asking);
   return {
     ...task,
     issue: factsIssue(request, facts) ?? task.issue,
-    possible: { ...possibleOutput(request, facts), ...task.possible },
+    possible: { ...possibleOutput(request, facts, given?.inputSeconds), ...task.possible },
   };
 }
 
@@ -102,11 +106,11 @@ function imageCapability(
   const asTask = task === undefined ? undefined : { ...task, issue: known ?? task.issue };
   if (image === undefined) return asTask;
   const issue = known ?? image.check?.(request, served.upstream) ?? imageFormIssue(request, image.imageForms);
-  const estimateTokens = () => image.estimateTokens?.(request, facts, served.upstream);
+  const estimateTokens = () => image.estimateTokens?.(imageAsSent(request, facts), facts, served.upstream);
   const atOnce = { facts, issue, estimateTokens, canWait: false };
   if (issue === undefined || asTask === undefined) return atOnce;
-  // A model that is served the other way is refused for `model`: what the right way has against the request is
-  // reported.
+  // If the model is served only in the other mode, this issue is about `model`. Report the supported mode's issue
+  // instead.
   const isRightWay = issue.param === 'model' || asTask.issue === undefined;
   return isRightWay ? asTask : { ...asTask, issue };
 }

@@ -1,10 +1,13 @@
 import { defined } from '../base/defined.ts';
-import type { Caller } from '../access/caller.ts';
+import type { Buyer, Caller } from '../access/caller.ts';
 import type { ChannelConfig, GatewayConfig, ModelConfig } from '../config/gateway-file.ts';
 import { GatewayError } from '../errors/errors.ts';
-import { consumptionOf, unconsumed, unconsumedOfImage } from '../models/consumption.ts';
+import { ignoredFields } from '../models/consumption.ts';
 import { lostMedia } from './lost-media.ts';
 import { refuseUnread } from '../intake/warnings.ts';
+import { isPricedBy } from '../money/price.ts';
+import { factorFor, noFactors } from '../money/price-factors.ts';
+import type { PriceFactors } from '../money/price-factors.ts';
 import type { PlainFacts } from '../models/model-facts.ts';
 import type { AskedRequest, GenerationRequest } from '../models/request.ts';
 import { orderCandidates } from '../task/candidates.ts';
@@ -34,64 +37,77 @@ import { servedModels } from './served-models.ts';
 import type { ServedModelOrigin } from './served-models.ts';
 import { plannedShape } from './size-shape.ts';
 import type { VideoShape } from '../models/video-shapes.ts';
-import type { Quote } from './quote.ts';
+import type { ChannelPrice, Quote } from './quote.ts';
 
 /**
- * Models, channels and prices of the running configuration: answers which channels can serve a request, in which order,
- * and what it costs at most. Reads nothing but memory.
+ * The models, channels and prices of the running configuration. It determines which channels can serve a request, in
+ * which order and at what maximum cost. Only `buyer` reads anything outside memory.
  */
 export interface Catalogue {
   readonly current: () => GatewayConfig;
-  /** Only what the key may use. */
+  /** Lists only the models that the key may use. */
   models(caller: Caller): readonly ModelConfig[];
-  /** Of its channels that the key may use. */
-  offered(model: ModelConfig, caller: Caller): OfferedModel;
+  /** Considers only those of the model's channels that the key may use. */
+  offered(model: ModelConfig, caller: Caller & Partial<Buyer>): OfferedModel;
   /** Throws `model_not_found` (400) or `model_not_allowed` (403). */
   model(id: string, caller: Caller): ModelConfig;
-  /** Throws the caller's error when no channel can serve the request. `given`: what was measured of its media. */
-  plan(request: AskedRequest, caller: Caller, given?: GivenInput): RoutePlan;
-  /** The same, with links in place of own files, and after videos were measured whose length has a price. */
-  planMeasured(request: AskedRequest, caller: Caller): Promise<RoutePlan>;
+  /** Finds the factors that apply to the prices of the caller's account. */
+  buyer(caller: Caller): Promise<Buyer>;
+  /** Throws the caller's error if no channel can serve the request. `given` contains measurements of its media. */
+  plan(request: AskedRequest, buyer: Buyer, given?: GivenInput): RoutePlan;
+  /**
+   * Like `plan`, but first replaces the account's own files with links, and measures videos if their length affects the
+   * price.
+   */
+  planMeasured(request: AskedRequest, buyer: Buyer): Promise<RoutePlan>;
   channel(id: string): ChannelConfig | undefined;
-  /** Every model of every channel, with the origin of its facts. */
+  /** Returns every model of every channel, with the source of its facts. */
   served(): readonly ServedModelOrigin[];
 }
 
 export interface RoutePlan extends PlannedPrice {
-  /** Fitted to the model: default duration filled in, unsupported fields left out. */
+  /** The request fitted to the model: with its default duration filled in and unsupported fields left out. */
   readonly request: GenerationRequest;
   readonly model: ModelConfig;
   readonly candidates: readonly RouteCandidate[];
-  /** How the channels of the candidates serve the request, by their ids. */
+  /** How each candidate channel serves the request, by channel id. */
   readonly serving: ReadonlyMap<string, Serving>;
-  /** Where a task goes whose job fails at its upstream; absent: nowhere. */
+  /** Where a task continues if its job fails upstream. If undefined, the task ends. */
   readonly fallback?: Fallback;
   readonly dropped: readonly DroppedChannel[];
   readonly currency: string;
-  /** What the video looks like; absent: it is open, or the plan is for images. */
+  /** The video's shape. Undefined if it is not determined or the request is for images. */
   readonly shape?: VideoShape;
-  /** Names of fields that were ignored. */
+  /** The names of ignored fields. */
   readonly warnings: readonly string[];
-  /** Some channel prices the length of the videos that the request gives, and it was not measured. */
+  /**
+   * Whether the price on some channel depends on the length of the request's videos and that length was not measured.
+   */
   readonly pricesInput: boolean;
+  /** Channels whose price depends on that length but whose upstream does not report it. */
+  readonly inputNeededBy: readonly string[];
 }
 
 export interface Serving {
-  /** Those that hold for the request. */
+  /** The facts that apply to the request. */
   readonly facts: PlainFacts;
-  /** The channel renders the request as a task. */
+  /** Whether the channel can run the request as a task. */
   readonly canWait: boolean;
 }
 
 export interface CatalogueOptions extends InputMedia, KnownProviders {
   readonly random: () => number;
-  /** Why a credential is out of service for a model at the moment; undefined: it is in service. */
+  /** Returns why a credential is currently out of service for a model. Undefined if it is in service. */
   readonly outage?: (
     channel: ChannelConfig,
     credential: string,
     user: { readonly account: string; readonly model: string },
   ) => DroppedChannel | undefined;
-  /** False: no living worker would submit its tasks. Absent: all are served. */
+  /** Returns an account's factors. Undefined if no account has any. */
+  readonly factorsOf?: (account: string) => Promise<PriceFactors>;
+  /**
+   * Returns false if no running worker would submit the channel's tasks. If undefined, all channels count as served.
+   */
   readonly isServed?: (channel: string) => boolean;
 }
 
@@ -107,26 +123,31 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     known.set(model, { config, offers });
     return offers;
   };
-  const plan: Catalogue['plan'] = (request, caller, given = {}) => {
-    const model = permitted.model(request.model, caller);
-    return planRoute(request, caller, { ...options, model, offers: offersFor(model), given });
+  const plan: Catalogue['plan'] = (request, buyer, given = {}) => {
+    const model = permitted.model(request.model, buyer);
+    return planRoute(request, buyer, { ...options, model, offers: offersFor(model), given });
   };
   return {
     current,
     models: permitted.models,
     offered: (model, caller) => {
       const offers = [...offersFor(model)].filter(([channel]) => isPermitted(channel, caller));
-      return offeredModel(model, offers, current().currency);
+      const factor = caller.factors && factorFor(caller.factors, model.id);
+      return { ...offeredModel(model, offers, current().currency), ...defined({ factor }) };
     },
     model: permitted.model,
     channel: (id) => current().channels.find((channel) => channel.id === id),
     served: () => servedModels(current(), (name) => providerOf(options, name)),
+    buyer: async (caller) => ({
+      ...caller,
+      factors: (await options.factorsOf?.(caller.account)) ?? noFactors,
+    }),
     plan,
-    planMeasured: (request, caller) => planMeasured(plan, { request, caller }, options),
+    planMeasured: (request, buyer) => planMeasured(plan, { request, buyer }, options),
   };
 }
 
-/** Of all channels, those that are switched off too. */
+/** Returns the offers of all channels, including those that are switched off. */
 function offersOf({ id, kind }: ModelConfig, options: CatalogueOptions): Offers {
   const offers = options.current().channels.flatMap((channel) => {
     const offer = offerOf(providerOf(options, channel.provider), kind, channel.models[id]);
@@ -148,7 +169,7 @@ interface PricedChannel extends Serving {
   readonly pricesInput: boolean;
 }
 
-function planRoute(sent: AskedRequest, caller: Caller, context: PlanContext): RoutePlan {
+function planRoute(sent: AskedRequest, buyer: Buyer, context: PlanContext): RoutePlan {
   const { model } = context;
   if (sent.kind !== model.kind) {
     throw new GatewayError(
@@ -159,10 +180,10 @@ function planRoute(sent: AskedRequest, caller: Caller, context: PlanContext): Ro
   }
   const { asked, request, warnings, nameOf } = fitRequest(sent, context);
   const { dropped, issues, limits, inService, waitedFor, considered } = considerAll(
-    { request, caller, nameOf },
+    { request, buyer, nameOf },
     context,
   );
-  // A task can wait for an open circuit to close if no other channel would accept it; a waiting caller cannot.
+  // If no other channel would accept a task, it can wait for an open circuit to close. A waiting caller cannot.
   const usable = inService.length > 0 ? inService : waitedFor;
   const [[any], [limit]] = [usable, limits];
   if (any === undefined && limit !== undefined)
@@ -180,7 +201,8 @@ function planRoute(sent: AskedRequest, caller: Caller, context: PlanContext): Ro
     if (priced !== undefined) quotes.set(channel, priced.quote);
   }
   const first = quotes.get(candidates[0]?.channel ?? '') ?? any.quote;
-  const unseen = ignoredBy(usable, { asked, request });
+  // Fields that at least one of the channels that may render the request would not send.
+  const unseen = usable.flatMap(({ facts }) => ignoredFields(asked, request, facts));
   const ignored = [...new Set([...warnings, ...unseen.map(nameOf)])];
   const useless = unseen.filter((name) => !endUserNames.has(name));
   if (asked.strict === true) refuseUnread([...warnings, ...useless.map(nameOf)]);
@@ -195,14 +217,19 @@ function planRoute(sent: AskedRequest, caller: Caller, context: PlanContext): Ro
     currency: context.current().currency,
     warnings: ignored,
     pricesInput: [...considered.values()].some(({ priced }) => priced.pricesInput),
+    inputNeededBy: [...considered].flatMap(([channel, { priced }]) => (needsInput(priced) ? [channel] : [])),
   };
 }
 
-interface Choice extends Pick<Fitted, 'request' | 'nameOf'> {
-  readonly caller: Caller;
+function needsInput({ pricesInput, quote, facts }: PricedChannel): boolean {
+  return pricesInput && facts.input_seconds_reported !== true && isPricedBy(quote.price, 'input_second');
 }
 
-function considerAll({ request, caller, nameOf }: Choice, context: PlanContext) {
+interface Choice extends Pick<Fitted, 'request' | 'nameOf'> {
+  readonly buyer: Buyer;
+}
+
+function considerAll({ request, buyer, nameOf }: Choice, context: PlanContext) {
   const dropped: DroppedChannel[] = [];
   const issues: RequestIssue[] = [];
   const limits: RequestIssue[] = [];
@@ -210,7 +237,7 @@ function considerAll({ request, caller, nameOf }: Choice, context: PlanContext) 
   const waitedFor: PricedChannel[] = [];
   const considered = new Map<string, Considered>();
   for (const channel of context.current().channels) {
-    const verdict = considerChannel(channel, { request, caller }, context);
+    const verdict = considerChannel(channel, { request, buyer }, context);
     if ('priced' in verdict) {
       considered.set(channel.id, verdict);
       if (verdict.priced.credentials.length > 0) inService.push(verdict.priced);
@@ -225,21 +252,10 @@ function considerAll({ request, caller, nameOf }: Choice, context: PlanContext) 
   return { dropped, issues, limits, inService, waitedFor, considered };
 }
 
-/** These names have an effect even if no upstream receives them: the end user's caps apply. */
-const endUserNames = new Set(['metadata.safety_identifier', 'safety_identifier', 'user']);
+/** These names take effect even if no upstream receives them, because the end user's caps apply. */
+const endUserNames = new Set(['metadata.safety_identifier', 'user']);
 
-/** What some channel that may render the request would not send. */
-function ignoredBy(
-  usable: readonly PricedChannel[],
-  { asked, request }: { readonly asked: AskedRequest; readonly request: GenerationRequest },
-): string[] {
-  return usable.flatMap(({ facts }) => {
-    if (request.kind === 'image') return unconsumedOfImage(request, facts);
-    return asked.kind === 'image' ? [] : unconsumed(asked, request, consumptionOf(facts));
-  });
-}
-
-/** Images that are answered at once have no task that could continue elsewhere. */
+/** A synchronous image has no task that could continue elsewhere. */
 function fallbackOf(
   usable: readonly PricedChannel[],
   considered: ReadonlyMap<string, Considered>,
@@ -259,12 +275,12 @@ function fallbackOf(
 interface Dropped {
   readonly dropped: readonly DroppedChannel[];
   readonly issue?: RequestIssue;
-  /** The reason why the request exceeds its key's limits. */
+  /** Why the request exceeds its key's limits. */
   readonly limit?: RequestIssue;
 }
 
 interface Considered extends Dropped {
-  /** With the credentials that are in service; perhaps none. */
+  /** Contains only the credentials in service, if any. */
   readonly priced: PricedChannel;
   /** Credentials with an open circuit. */
   readonly broken: readonly string[];
@@ -274,7 +290,7 @@ type Verdict = Considered | Dropped;
 
 function considerChannel(
   channel: ChannelConfig,
-  { request, caller }: { readonly request: GenerationRequest; readonly caller: Caller },
+  { request, buyer }: { readonly request: GenerationRequest; readonly buyer: Buyer },
   context: PlanContext,
 ): Verdict {
   const drop = (reason: DroppedChannel['reason'], detail: string, issue?: RequestIssue): Dropped => ({
@@ -284,7 +300,7 @@ function considerChannel(
   const served = channel.models[request.model];
   if (served === undefined) return drop('model_not_served', `does not list ${request.model}`);
   if (!channel.enabled) return drop('disabled', 'is switched off');
-  if (!isPermitted(channel, caller)) return drop('not_permitted', 'the key may not use it');
+  if (!isPermitted(channel, buyer)) return drop('not_permitted', 'the key may not use it');
   const offer = context.offers.get(channel);
   const capability = offer === undefined ? undefined : capabilityFor(offer, request, context.given);
   if (capability === undefined)
@@ -296,15 +312,19 @@ function considerChannel(
   if (canWait && context.isServed?.(channel.id) === false) return drop('no_worker', 'no worker serves it');
   const outages = channel.credentials.map(({ id }) => ({
     id,
-    outage: context.outage?.(channel, id, { model: request.model, account: caller.account }),
+    outage: context.outage?.(channel, id, { model: request.model, account: buyer.account }),
   }));
   const credentials = outages.filter(({ outage }) => outage === undefined).map(({ id }) => id);
   const broken = outages.filter(({ outage }) => outage?.reason === 'circuit_open').map(({ id }) => id);
   const dropped = dropsOf(outages);
   if (credentials.length + broken.length === 0) return { dropped };
-  const price = { ...(served.price ?? context.model.price), isOwn: served.price !== undefined };
   const { model } = context;
-  const quoteBy = ({ facts, estimateTokens, possible }: Capability, given = context.given) =>
+  const listed = { ...(served.price ?? model.price), isOwn: served.price !== undefined };
+  const quoteBy = (
+    { facts, estimateTokens, possible }: Capability,
+    price: ChannelPrice,
+    given = context.given,
+  ) =>
     quoteRequest(request, {
       model,
       channel: channel.id,
@@ -315,18 +335,22 @@ function considerChannel(
       given,
       calls: callsOf(request, facts, canWait),
     });
-  const quote = quoteBy(capability);
+  const factor = factorFor(buyer.factors, model.id);
+  const quote = quoteBy(capability, { ...listed, ...defined({ factor }) });
   if (quote === undefined) return drop('no_price', 'no line of the price holds for the request');
-  const limit = keyLimitIssue(request, quote, caller);
+  const limit = keyLimitIssue(request, quote, buyer);
   if (limit !== undefined) return { ...drop('not_permitted', limit.message), limit };
   const unless = offer && isUnmeasured(request, context.given) && capabilityFor(offer, request, noInput);
+  // Compares worst cases without the account's factor. The factor may be 0, but the operator's costs depend on the
+  // length regardless.
   const pricesInput =
-    typeof unless === 'object' && quoteBy(unless, noInput)?.worst.amount !== quote.worst.amount;
+    typeof unless === 'object' &&
+    quoteBy(unless, listed, noInput)?.worst.amount !== quoteBy(capability, listed)?.worst.amount;
   const { facts } = capability;
   return { priced: { channel, credentials, facts, canWait, quote, pricesInput }, broken, dropped };
 }
 
-/** A switch concerns all credentials alike: it is reported once. */
+/** Returns why channels were dropped. A switch affects all of a channel's credentials, so it is listed only once. */
 function dropsOf(outages: readonly { readonly outage: DroppedChannel | undefined }[]): DroppedChannel[] {
   const byDetail = new Map<string, DroppedChannel>();
   for (const { outage } of outages) if (outage !== undefined) byDetail.set(outage.detail, outage);

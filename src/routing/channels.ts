@@ -17,15 +17,15 @@ import type {
   TaskProvider,
 } from '../providers/provider.ts';
 
-/** A channel of the running configuration, ready to be called. */
+/** A channel of the running configuration, ready to use. */
 export interface OpenChannel {
   readonly config: ChannelConfig;
   readonly provider: Provider;
-  /** What an adapter needs to call the upstream with this credential. */
+  /** Creates the context in which an adapter calls the upstream with this credential. */
   context(credential: string, model: string, signal: AbortSignal): ProviderContext;
 }
 
-/** Undefined: the running configuration has no such channel (any more). */
+/** Returns undefined if the running configuration does not have the channel. */
 export type Channels = (id: string) => OpenChannel | undefined;
 
 export interface ChannelsOptions extends KnownProviders {
@@ -34,7 +34,7 @@ export interface ChannelsOptions extends KnownProviders {
 }
 
 export interface ChannelLinks extends Pick<LinkRules, 'onWithheld'> {
-  /** Like `check` of LinkRules, for links in answers of this channel. */
+  /** Like `check` in LinkRules, for links in this channel's responses. */
   readonly check: (channel: ChannelConfig, url: string) => string | undefined;
 }
 
@@ -84,7 +84,7 @@ export function hasCredential(channel: Pick<OpenChannel, 'config'> | undefined, 
   return channel?.config.credentials.some(({ id }) => id === credential) === true;
 }
 
-/** A task is pinned to a channel or credential that the configuration no longer has. */
+/** Thrown if a task is pinned to a channel or credential that is no longer configured. */
 export class ChannelGoneError extends Error {
   constructor(channel: string, credential?: string) {
     super(
@@ -102,10 +102,10 @@ export interface LinkOwner {
   readonly model: string;
 }
 
-/** The headers that a result's link needs; undefined: none. */
+/** Returns the headers that a result's link needs, or undefined if it needs none. */
 export type LinkHeaders = (url: string) => Readonly<Record<string, string>> | undefined;
 
-/** For the links of a job of this channel. A channel that is gone needs none: its links then fail anyway. */
+/** Returns the headers for links of this channel's jobs. A removed channel has none, and its links fail anyway. */
 export function linkHeadersOf(
   channels: Channels,
   { channel: id, credential, kind, model }: LinkOwner,
@@ -117,14 +117,27 @@ export function linkHeadersOf(
   return (url) => linkHeaders(url, channel.context(credential, model, new AbortController().signal));
 }
 
-/** Whether a result of this job is delivered only as our own copy: its links are of no use to callers. */
-export function mustBeCopied(channels: Channels, { channel: id, kind }: LinkOwner): boolean {
+/** Whether this job's results must be delivered as our own copies, because callers cannot use their links. */
+export function mustBeCopied(
+  channels: Channels,
+  { channel: id, kind }: Pick<LinkOwner, 'channel' | 'kind'>,
+): boolean {
   const channel = channels(id);
   const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
   return provider !== undefined && isUnusable(provider);
 }
 
-/** The part of a provider that runs tasks of this kind. */
+/** Whether this upstream cannot be searched for a lost job. */
+export function isUnsearchable(
+  channels: Channels,
+  { channel: id, kind }: Pick<LinkOwner, 'channel' | 'kind'>,
+): boolean {
+  const channel = channels(id);
+  const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, kind);
+  return provider !== undefined && provider.find === undefined;
+}
+
+/** Returns the part of a provider that handles tasks of this kind. */
 export function taskProviderFor(
   provider: Provider,
   kind: TaskKind,
@@ -135,7 +148,7 @@ export function taskProviderFor(
   return part === undefined ? undefined : narrow(part, isImage);
 }
 
-/** What renders at once has no jobs: nobody can ask about what was sent. */
+/** Wraps an adapter that renders synchronously. It has no jobs, so a submission cannot be looked up later. */
 function withoutJobs({ facts }: SynchronousImageProvider): ImageTaskProvider {
   const refuse = (): Promise<never> =>
     Promise.reject(
@@ -155,7 +168,8 @@ function isImage(request: GenerationRequest): request is ImageRequest {
 }
 
 /**
- * A task's stored request has the kind of its task; the types of two documents cannot express this, so it is checked.
+ * Checks that a task's stored request matches the task's kind. Types cannot express this relation between two
+ * documents.
  */
 function narrow<Request extends GenerationRequest>(
   provider: TaskProvider<Request>,

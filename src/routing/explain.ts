@@ -1,4 +1,4 @@
-import type { Caller } from '../access/caller.ts';
+import type { Buyer } from '../access/caller.ts';
 import type { Catalogue } from './catalogue.ts';
 import { NoChannelError } from './no-channel.ts';
 import { partsAgainst } from '../health/channel-health.ts';
@@ -9,47 +9,55 @@ import type { AskedRequest } from '../models/request.ts';
 import type { DroppedChannel, RouteCandidate } from '../task/candidates.ts';
 
 export interface RouteExplanation {
-  /** In the order of one draw: the next request may draw another order inside a priority. */
+  /**
+   * The candidates in the order of one random draw. The next request may get a different order within each priority.
+   */
   readonly candidates: readonly ExplainedCandidate[];
-  /** The dropped channels, without those that the request would wait for. */
+  /** The dropped channels, except those that the request would wait for. */
   readonly dropped: readonly DroppedChannel[];
-  /** The channels of the model whose health is not `serving`. */
+  /** The health of those of the model's channels that are not `serving`. */
   readonly health: readonly ChannelHealth[];
-  /** Absent: the model names none, and a job that failed at its upstream is the task's end. */
+  /** Undefined if the model defines no fallback. A job that fails upstream then ends the task. */
   readonly fallback?: FallbackExplanation;
-  /** The error that a caller would get; absent: the request would be accepted. */
+  /** The error that the caller would receive. Undefined if the request would be accepted. */
   readonly refusal?: { readonly code: string; readonly message: string };
 }
 
-/** `waits`: a task would wait, as the circuit is open or no worker reaches it. `detail`: why it is not well. */
+/**
+ * `waits` means that a task would wait, because the circuit is open or no worker reaches the channel. `detail`
+ * describes the candidate's problem.
+ */
 export interface ExplainedCandidate extends RouteCandidate {
   readonly waits: boolean;
   readonly detail: string;
 }
 
-/** Where another job is submitted when one has failed at its upstream, and costs nothing there. */
+/** The channels that get a replacement job after a job has failed upstream at no cost. */
 export interface FallbackExplanation {
-  /** Those that the model names, in their order. */
+  /** The model's fallback channels, in the configured order. */
   readonly channels: readonly string[];
-  /** Those of them that this request could go to; empty: its failed job is the task's end all the same. */
+  /** Those of the channels that can serve this request. If none can, a failed job still ends the task. */
   readonly candidates: readonly RouteCandidate[];
-  /** Classes of failures after which it happens. */
+  /** The classes of failure that trigger the fallback. */
   readonly on: readonly FailureClass[];
-  /** Whether content that one vendor refused may go to another one. */
+  /** Whether content refused by one vendor may be submitted to another. */
   readonly allow_moderation: boolean;
 }
 
-/** Which channels a request would try now, and why the others would not. Throws GatewayError for a bad request. */
+/**
+ * Explains which channels a request would try now, and why others would be skipped. Throws GatewayError for an invalid
+ * request.
+ */
 export function explainRoute(
   catalogue: Pick<Catalogue, 'plan' | 'model'>,
-  { request, caller }: { readonly request: AskedRequest; readonly caller: Caller },
+  { request, buyer }: { readonly request: AskedRequest; readonly buyer: Buyer },
   known: readonly ChannelHealth[],
 ): RouteExplanation {
-  const named = catalogue.model(request.model, caller).fallback;
+  const named = catalogue.model(request.model, buyer).fallback;
   const fallbackTo = (candidates: readonly RouteCandidate[]): Pick<RouteExplanation, 'fallback'> =>
     defined({ fallback: named === undefined ? undefined : { ...named, candidates } });
   try {
-    const { candidates, dropped, fallback } = catalogue.plan(request, caller);
+    const { candidates, dropped, fallback } = catalogue.plan(request, buyer);
     return {
       ...withHealth({ model: request.model, candidates, dropped }, known),
       ...fallbackTo(fallback?.candidates ?? []),
@@ -74,7 +82,7 @@ interface Route {
   readonly dropped: readonly DroppedChannel[];
 }
 
-/** Adds the health of each channel, in the words that all pages use. */
+/** Adds each channel's health, in the words used on all pages. */
 function withHealth(
   { model, candidates, dropped }: Route,
   known: readonly ChannelHealth[],

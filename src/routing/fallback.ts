@@ -3,15 +3,17 @@ import { imagesOf } from '../models/media-roles.ts';
 import type { GenerationRequest } from '../models/request.ts';
 import type { Fallback } from '../task/rescue.ts';
 
-/** A channel that can serve the request, as far as a fallback needs to know it. */
+/** Facts that determine whether a channel can serve as a fallback for the request. */
 export interface FallbackChannel {
-  /** In service, and with an open circuit: it may have closed by the time that a job has failed. */
+  /**
+   * The credentials in service, including those with an open circuit, which may have closed by the time a job fails.
+   */
   readonly credentials: readonly string[];
-  /** The channel renders the request as a task. */
+  /** Whether the channel can run the request as a task. */
   readonly canWait: boolean;
 }
 
-/** Where a task of this request may go when its job has failed; undefined: nowhere. */
+/** Returns where a task for this request can continue if its job fails. Undefined if it must end. */
 export function planFallback(
   { fallback: config, expected_seconds: neededSeconds }: ModelConfig,
   request: GenerationRequest,
@@ -34,7 +36,10 @@ export function planFallback(
 
 const portableMedia = /^(?:https?|data):/i;
 
-/** What names something that one vendor keeps (a file's id, a draft) means nothing to another. */
+/**
+ * Whether another vendor could serve the request. None could if the request refers to something stored at one vendor,
+ * such as a file id or a draft.
+ */
 function isMovable(request: GenerationRequest): boolean {
   if (request.kind === 'image') {
     return request.images.every((image) => image.form !== 'url' || portableMedia.test(image.url));

@@ -1,7 +1,7 @@
 import type { ModelConfig } from '../config/gateway-file.ts';
 import { defined } from '../base/defined.ts';
 import { nameIn, resolveRoles } from '../models/media-roles.ts';
-import { factsFor } from '../models/model-facts.ts';
+import { factsFor } from '../models/facts-of-request.ts';
 import { fitVideoRequest } from '../models/model-rules.ts';
 import type { NameOf } from '../models/model-rules.ts';
 import type { AskedRequest, AskedVideo, GenerationRequest, VideoRequest } from '../models/request.ts';
@@ -11,12 +11,12 @@ import { withShapeOfSize } from './size-shape.ts';
 
 interface FitContext {
   readonly model: ModelConfig;
-  /** Of all channels, those that are switched off too. */
+  /** The offers of all channels, including those that are switched off. */
   readonly offers: Offers;
 }
 
 export interface Fitted {
-  /** With pixels as a resolution and a ratio. */
+  /** The request, with a pixel size already replaced by a resolution and a ratio. */
   readonly asked: AskedRequest;
   readonly request: GenerationRequest;
   readonly warnings: readonly string[];
@@ -43,7 +43,7 @@ export function fitRequest(asked: AskedRequest, context: FitContext): Fitted {
   };
 }
 
-/** Considers every channel, even one out of service, so that a request always means the same. */
+/** Checks all channels, including those out of service, so that their state never changes what a request means. */
 function takesReferences({ extra }: AskedVideo, { model, offers }: FitContext): boolean {
   const isTaken = [...offers.values()].some(
     ({ facts }) => factsFor({ extra }, facts).media?.references !== 0,
@@ -52,13 +52,18 @@ function takesReferences({ extra }: AskedVideo, { model, offers }: FitContext): 
 }
 
 /**
- * What is priced is what is sent: a request without a resolution asks for the first one listed that an adapter
- * renders, and not for what the upstream would choose. A draft has a resolution of its own.
+ * Sets a missing resolution to the first listed one that an adapter renders, so that the price is based on what is sent
+ * instead of what the upstream chooses. Does nothing for a draft, which has its own resolution, or if no adapter would
+ * send the resolution.
  */
 function withResolution(request: VideoRequest, context: FitContext): VideoRequest {
   const { model, offers } = context;
   const [first] = model.resolutions;
   if (request.resolution !== undefined || request.draft === true || first === undefined) return request;
+  const isSent = [...offers.values()].some(
+    ({ facts }) => factsFor(request, facts).fields?.resolution === true,
+  );
+  if (!isSent) return request;
   const isRendered = (resolution: string): boolean =>
     [...offers.values()].some(
       (offer) => capabilityFor(offer, { ...request, resolution })?.issue === undefined,

@@ -9,7 +9,7 @@ import type { Bound } from '../money/price.ts';
 import type { Quantity } from '../money/reckoning.ts';
 import type { GivenInput } from '../providers/provider.ts';
 
-/** The most input of one measure that may be billed, and whether that number is known. */
+/** The maximum billable input of one measure, and how that maximum was determined. */
 export interface GivenCount {
   readonly most: Quantity;
   readonly source: Bound['source'];
@@ -17,21 +17,28 @@ export interface GivenCount {
 
 export type GivenCounts = { readonly [M in Measure]?: GivenCount };
 
-/** Assumed token counts for models whose facts name none. A person decides about a report that exceeds them. */
+/** Token counts assumed for models whose facts state none. An operator decides about a report that exceeds them. */
 const unknownTokens = { image: 8_192, video_second: 1_024, audio_second: 64, text: 8_192 };
-/** Tokens that a vendor may add to those of the prompt. */
+/** The number of tokens that a vendor may add to the prompt. */
 const textTokensBeside = 64;
-/** The assumed total length of all input videos. */
+/** The assumed total length of the input videos, in seconds. */
 const inputSecondsUnknown = 60;
 
+interface Given extends GivenInput {
+  /** The number of upstream calls, each of which receives the entire input. */
+  readonly calls: number;
+  /** The measures that have price lines. */
+  readonly priced: readonly Measure[];
+}
+
 /**
- * Counts input from the request, from measurement, or as the most that the model's facts allow. Every one of the
- * `calls` receives the whole input.
+ * Returns the maximum billable input per measure: as stated in the request, as measured from its media, or as limited
+ * by the model's facts.
  */
 export function givenCounts(
   request: GenerationRequest,
   facts: PlainFacts,
-  { calls, ...given }: GivenInput & { readonly calls: number },
+  { calls, priced, ...given }: Given,
 ): GivenCounts {
   const tokens = { ...unknownTokens, ...defined(facts.tokens ?? {}) };
   const inputs = inputsOf(request);
@@ -41,17 +48,25 @@ export function givenCounts(
     most: tokenQuantity(BigInt(Math.ceil(count) * calls)),
     source: 'assumed',
   });
-  // A token is at least one byte.
+  // A token is at least one byte long.
   const text = Buffer.byteLength(request.prompt) + textTokensBeside;
   const images = inputs.pictures * tokens.image;
   const videos = (Number(seconds.most.numerator) / 1000) * tokens.video_second;
   const audios = inputs.audios * inputSecondsUnknown * tokens.audio_second;
+  const media = [
+    ['million_input_image_tokens', images],
+    ['million_input_audio_tokens', audios],
+    ['million_input_video_tokens', videos],
+  ] as const;
+  // An upstream that charges a single price for all input reports it as text.
+  const asText = media.reduce(
+    (sum, [measure, count]) => (priced.includes(measure) ? sum : sum + count),
+    text,
+  );
   return {
     million_text_tokens: assumed(tokens.text),
-    million_input_text_tokens: assumed(text),
-    million_input_image_tokens: assumed(images),
-    million_input_audio_tokens: assumed(audios),
-    million_input_video_tokens: assumed(videos),
+    million_input_text_tokens: assumed(asText),
+    ...Object.fromEntries(media.map(([measure, count]) => [measure, assumed(count)])),
     million_cached_tokens: assumed(text + images + audios + videos),
     input_second: seconds,
     input_image: counted(inputs.images),
@@ -77,8 +92,8 @@ function secondsOf(request: GenerationRequest, facts: PlainFacts, { inputSeconds
 }
 
 /**
- * The number of upstream calls for a request. A synchronous model may need several if one call returns fewer images
- * than requested.
+ * Returns the number of upstream calls that a request needs. A synchronous model may need several, if one call returns
+ * fewer images than requested.
  */
 export function callsOf(request: GenerationRequest, facts: PlainFacts, canWait: boolean): number {
   return request.kind === 'video' || canWait ? 1 : Math.ceil(request.n / (facts.per_call ?? 1));
@@ -86,7 +101,7 @@ export function callsOf(request: GenerationRequest, facts: PlainFacts, canWait: 
 
 export const noInput: GivenInput = { inputSeconds: 0 };
 
-/** Whether the request brings videos whose length nobody has measured. */
+/** Whether the request contains videos of unmeasured length. */
 export function isUnmeasured(request: GenerationRequest, { inputSeconds }: GivenInput): boolean {
   return request.kind === 'video' && request.videos.length > 0 && inputSeconds === undefined;
 }

@@ -3,6 +3,7 @@ import type { PlainFacts } from '../models/model-facts.ts';
 import {
   addressesInWords,
   isFetched,
+  missingIssue,
   oneOf,
   parameterIssue,
   promptIssue,
@@ -11,8 +12,8 @@ import type { FactsIssue } from '../models/model-facts-check.ts';
 import type { ImageRequest } from '../models/request.ts';
 
 /**
- * Why a model cannot render the images of a request, by the facts that hold for it; undefined: nothing that is known
- * speaks against it. What is not sent is not checked either: callers are warned of it.
+ * Returns why a model cannot render the requested images according to the applicable facts, or undefined if no known
+ * fact rules them out. Does not check fields that are not sent, because callers are warned about those.
  */
 export function imageFactsIssue(request: ImageRequest, facts: PlainFacts): FactsIssue | undefined {
   return (
@@ -20,7 +21,8 @@ export function imageFactsIssue(request: ImageRequest, facts: PlainFacts): Facts
     promptIssue(request, facts) ??
     countIssue(request, facts) ??
     shapeIssue(request, facts) ??
-    parameterIssue(request.extra, facts.parameters)
+    parameterIssue(request.extra, facts.parameters) ??
+    missingIssue({ ...request.extra, size: request.size, quality: request.quality }, facts)
   );
 }
 

@@ -4,8 +4,8 @@ import type { RequestIssue } from '../providers/provider.ts';
 export type ImageForm = 'url' | 'data' | 'file';
 
 /**
- * Why a channel that accepts these forms cannot accept the request's images, whatever is converted; undefined: it can.
- * Bytes become any form but an address, and an address becomes bytes by fetching it.
+ * Returns why a channel that accepts these forms cannot accept the request's images even after conversion, or undefined
+ * if it can. Bytes can be converted to any form except an address. An address becomes bytes once fetched.
  */
 export function imageFormIssue(
   { images, mask }: Pick<ImageRequest, 'images' | 'mask'>,

@@ -5,16 +5,16 @@ import { linesOf } from '../models/video-shapes.ts';
 import type { RequestIssue } from '../providers/provider.ts';
 import type { Quote } from './quote.ts';
 
-/** The notation for a key's largest resolution: `1080p` or `4k`. */
+/** The notation for a key's maximum resolution: `1080p` or `4k`. */
 export const resolutionLimitPattern = /^(?:[1-9]\d{2,3}p|[1-8]k)$/i;
 
 /**
- * Returns an issue if anything the upstream may render for this request exceeds the key's limits. An unknown length
- * or resolution exceeds any limit.
+ * Returns an issue if anything that the upstream may render for this request exceeds the key's limits. An unknown
+ * length or resolution exceeds every limit.
  */
 export function keyLimitIssue(
   request: GenerationRequest,
-  { secondsMax, resolutions }: Pick<Quote, 'secondsMax' | 'resolutions'>,
+  { secondsMax, resolutions, fixed }: Pick<Quote, 'secondsMax' | 'resolutions' | 'fixed'>,
   { secondsMax: longest, resolutionMax: largest }: Caller,
 ): RequestIssue | undefined {
   const isVideo = request.kind === 'video';
@@ -22,7 +22,7 @@ export function keyLimitIssue(
     return { param: 'duration', message: `This API key may request at most ${longest} seconds.` };
   }
   if (largest === undefined) return undefined;
-  const named = isVideo ? request.resolution : request.size;
+  const named = isVideo ? fixed.resolution : fixed.size;
   const possible = named === undefined ? (resolutions ?? ['']) : [named];
   const limit = shorterSide(largest, request.kind) ?? 0;
   if (possible.every((one) => (shorterSide(one, request.kind) ?? Infinity) <= limit)) return undefined;
@@ -34,7 +34,7 @@ export function keyLimitIssue(
 
 const imagePixelsPerK = 1024;
 
-/** Returns the shorter side of `1080p`, `4k` or `1024x768` in pixels, or undefined if the word has no size. */
+/** Returns the shorter side of `1080p`, `4k` or `1024x768` in pixels, or undefined if the word is not a size. */
 function shorterSide(word: string, kind: GenerationRequest['kind']): number | undefined {
   const pixels = parseSize(word);
   if (pixels !== undefined) return Math.min(pixels.width, pixels.height);

@@ -1,15 +1,18 @@
 import { carries } from '../intake/carries.ts';
-import { isUsed } from '../models/model-facts.ts';
+import { isUsed } from '../models/facts-of-request.ts';
 import type { PlainFacts } from '../models/model-facts.ts';
 import type { GenerationRequest } from '../models/request.ts';
 import type { RequestIssue } from '../providers/provider.ts';
 
-/** Finds the first parameter with media or an address that the model does not use. */
+/** Finds the first parameter that contains media, an address or a destination but is ignored by the model. */
 export function lostMedia(request: GenerationRequest, facts: PlainFacts): RequestIssue | undefined {
   const lost = Object.entries(request.extra).find(
     ([name, value]) => !isUsed(name, facts) && carries(name, value),
   );
   if (lost === undefined) return undefined;
   const param = request.kind === 'video' ? `metadata.${lost[0]}` : lost[0];
-  return { param, message: `${param} contains media or an address, and the model does not use it.` };
+  return {
+    param,
+    message: `${param} contains media, an address or a destination, and the model does not use it.`,
+  };
 }

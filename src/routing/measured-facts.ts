@@ -4,21 +4,23 @@ import type { MediaFacts } from '../models/media-facts.ts';
 import type { VideoShape } from '../models/video-shapes.ts';
 import { groupedFacts } from '../money/charge.ts';
 import type { SettleFacts } from '../money/settle-facts.ts';
+import type { Task } from '../task/record.ts';
 import type { ResultItem } from '../task/task.ts';
 import type { LinkHeaders } from './channels.ts';
+import { countedSeconds } from './counted-seconds.ts';
 
 export interface ResultToMeasure {
   readonly task: string;
   readonly item: ResultItem;
-  /** The channel whose answer contains the link. */
+  /** The channel whose response contains the link. */
   readonly channel: string;
   readonly headersFor: LinkHeaders;
 }
 
-/** Never rejects. Undefined: the file could not be read in time. */
+/** Never rejects. Resolves with undefined if the file could not be read in time. */
 export type MeasureResult = (result: ResultToMeasure) => Promise<MediaFacts | undefined>;
 
-/** Whether the upstream did not report facts that can be read from the result. */
+/** Whether facts that the upstream did not report can be read from the result. */
 export function needsMeasuring(kind: TaskKind, facts: SettleFacts): boolean {
   const { durationSeconds, size, resolution, ratio, groups } = facts;
   if (kind === 'image') return size === undefined && groups === undefined;
@@ -26,7 +28,7 @@ export function needsMeasuring(kind: TaskKind, facts: SettleFacts): boolean {
   return durationSeconds === undefined || !hasShape;
 }
 
-/** Adds the facts that the upstream did not report. `shapeOf` finds the model's shape for these pixels. */
+/** Adds facts that the upstream did not report. `shapeOf` finds the model's shape for the measured pixels. */
 export function withMeasured(
   facts: SettleFacts,
   media: MediaFacts | undefined,
@@ -36,14 +38,23 @@ export function withMeasured(
   const size = sizeOf(media);
   const shape = size === undefined || facts.size !== undefined ? undefined : shapeOf(size);
   return completed(facts, {
-    ...defined({ durationSeconds: secondsOf(media), size }),
+    ...defined({
+      durationSeconds: media.seconds === undefined ? undefined : countedSeconds(media.seconds),
+      size,
+    }),
     ...(facts.resolution === undefined && facts.ratio === undefined
       ? defined({ resolution: shape?.resolution, ratio: shape?.ratio })
       : {}),
   });
 }
 
-/** Adds the pixel size of each image. `media` has one element for each image. */
+/** Adds the length of the request's videos, if it is known and not reported by the upstream. */
+export function withInputSeconds(facts: SettleFacts, seconds: Task['inputSeconds']): SettleFacts {
+  if (facts.inputSeconds !== undefined || typeof seconds !== 'number') return facts;
+  return { ...facts, inputSeconds: seconds, measured: [...(facts.measured ?? []), 'input_seconds'] };
+}
+
+/** Adds each image's pixel size. `media` has one element per image. */
 export function withMeasuredImages(
   facts: SettleFacts,
   media: readonly (MediaFacts | undefined)[],
@@ -73,13 +84,4 @@ function completed(facts: SettleFacts, found: Measured): SettleFacts {
 
 function sizeOf({ width, height }: MediaFacts): string | undefined {
   return width === undefined || height === undefined ? undefined : `${width}x${height}`;
-}
-
-/** Seconds. A video of five seconds often has one frame more or less, for example 5.04 s. */
-const frameTolerance = 0.15;
-
-function secondsOf({ seconds }: MediaFacts): number | undefined {
-  if (seconds === undefined) return undefined;
-  const whole = Math.round(seconds);
-  return whole > 0 && Math.abs(seconds - whole) <= frameTolerance ? whole : Math.round(seconds * 100) / 100;
 }

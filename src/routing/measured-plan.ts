@@ -1,46 +1,61 @@
-import type { Caller } from '../access/caller.ts';
+import type { Buyer, Caller } from '../access/caller.ts';
 import type { AskedRequest } from '../models/request.ts';
 import type { Catalogue, RoutePlan } from './catalogue.ts';
+import { countedSeconds } from './counted-seconds.ts';
 
-/** Of each video, in order, its seconds; undefined: they could not be found out. Takes a bounded time, never rejects. */
+/**
+ * A video's length in seconds. `unreadable` means that the server refuses access or the file contains no readable
+ * length. Undefined means that the length could not be read this time, possibly because of us.
+ */
+export type VideoLength = number | 'unreadable' | undefined;
+
+/**
+ * Resolves with each video's length, in order and within a bounded time. Rejects only if our own data cannot be read.
+ */
 export type MeasureVideos = (
   urls: readonly string[],
-  caller: Caller,
-) => Promise<readonly (number | undefined)[]>;
+  caller: Pick<Caller, 'account'>,
+) => Promise<readonly VideoLength[]>;
 
-/** What is done with the media that requests name. What is absent is left undone. */
+/** The steps that prepare a request's media. An undefined step is skipped. */
 export interface InputMedia {
   readonly measureVideos?: MeasureVideos;
-  /** The media as upstreams get them. Throws GatewayError. */
+  /** Returns the request with its media in the form for upstreams. Throws GatewayError. */
   readonly linkMedia?: (request: AskedRequest, caller: Caller) => Promise<AskedRequest>;
 }
 
 interface Asking {
   readonly request: AskedRequest;
-  readonly caller: Caller;
+  readonly buyer: Buyer;
 }
 
 /**
- * The plan of a request, priced by the length of the videos that it gives where some channel charges for them. Nobody
- * else waits. One video whose length is not known: the most that each channel takes counts, and a warning says so.
+ * Plans a request. If a channel charges for the length of videos, they are measured first. Other requests do not wait.
+ * If a length remains unknown, each channel assumes the longest one that it accepts, and a warning states that.
  */
 export async function planMeasured(
   plan: Catalogue['plan'],
-  { request: asked, caller }: Asking,
+  { request: asked, buyer }: Asking,
   { measureVideos, linkMedia }: InputMedia,
 ): Promise<RoutePlan> {
-  const request = linkMedia === undefined ? asked : await linkMedia(asked, caller);
-  const planned = plan(request, caller);
+  const request = linkMedia === undefined ? asked : await linkMedia(asked, buyer);
+  const planned = plan(request, buyer);
   if (!planned.pricesInput || request.kind !== 'video' || measureVideos === undefined) return planned;
-  const seconds = await measureVideos(request.videos, caller);
-  const unknown = seconds.flatMap((each, index) => (each === undefined ? [index] : []));
-  if (unknown.length === 0)
-    return plan(request, caller, {
-      inputSeconds: seconds.reduce<number>((sum, each) => sum + (each ?? 0), 0),
-    });
+  const seconds = await measureVideos(request.videos, buyer);
+  const inputSeconds = totalSeconds(seconds);
+  if (inputSeconds !== undefined) return plan(request, buyer, { inputSeconds });
+  const unknown = seconds.flatMap((each, index) => (typeof each === 'number' ? [] : [index]));
   return { ...planned, warnings: [...planned.warnings, ...unknown.map(notMeasured)] };
 }
 
+/** Returns undefined if any of the lengths is unknown. */
+export function totalSeconds(seconds: readonly VideoLength[]): number | undefined {
+  return seconds.reduce<number | undefined>(
+    (sum, each) => (sum === undefined || typeof each !== 'number' ? undefined : sum + countedSeconds(each)),
+    0,
+  );
+}
+
 function notMeasured(index: number): string {
-  return `videos[${index}]: its length could not be read; the hold is for the longest that the model takes.`;
+  return `videos[${index}]: its length could not be read in time; the hold is for the longest that the model takes.`;
 }

@@ -3,16 +3,21 @@ import { offeredFacts } from '../models/offered-facts.ts';
 import type { OfferedFacts } from '../models/offered-facts.ts';
 import type { Offer } from './capability.ts';
 
-/** What a caller may use of a model. */
+/** The part of a model that a caller may use. */
 export interface OfferedModel {
-  /** What each channel takes, as far as that is known; what several take alike once. */
+  /** Each channel's known facts. Facts shared by several channels are listed once. */
   readonly facts: readonly OfferedFacts[];
-  /** Of channels that have a price of their own, by their ids. */
+  /** Channel-specific prices, by channel id. */
   readonly channelPrices: ReadonlyMap<string, NonNullable<ServedModel['price']>>;
   readonly currency: string;
+  /**
+   * The account's factor, by which prices are multiplied. Undefined if it is 1, or if the prices are not
+   * account-specific.
+   */
+  readonly factor?: string;
 }
 
-/** `offers`: of the channels that the caller may use. */
+/** `offers` contains the offers of the channels that the caller may use. */
 export function offeredModel(
   { id }: ModelConfig,
   offers: Iterable<readonly [ChannelConfig, Offer]>,

@@ -5,20 +5,20 @@ import type { Price, PriceFacts } from '../money/price.ts';
 import type { GenerationRequest, ImageRequest, VideoRequest } from '../models/request.ts';
 import type { PossibleOutput } from '../providers/provider.ts';
 
-/** One way in which the upstream may render a request and report it. */
+/** One output that the upstream may render and report. */
 export interface Output {
-  /** The facts that price lines test. A fact is absent if the upstream does not report it. */
+  /** The facts that price lines test. A fact is undefined if the upstream does not report it. */
   readonly facts: PriceFacts;
-  /** How long the video is; absent: nothing limits it. */
+  /** The video's length in seconds. Undefined if unlimited. */
   readonly seconds?: number;
 }
 
-/** With the price of the channel that may render. */
+/** The model, with the price on the channel that may render it. */
 export type PricedModel = Omit<ModelConfig, 'price'> & { readonly price: Pick<Price, 'lines'> };
 
 /**
- * Lists every output that the request leaves open, the usual one first. Besides the values of the model's entry,
- * these include every value that a price line names, and an unreported value.
+ * Lists every output that the request leaves open, the usual one first. Covers the values in the model's entry, the
+ * values in price lines, and a missing value.
  */
 export function openOutputs(
   request: GenerationRequest,
@@ -67,7 +67,7 @@ function namedBy({ price }: PricedModel, fact: TextFact): readonly string[] {
   return price.lines.flatMap(({ when }) => when?.[fact] ?? []);
 }
 
-/** Words that leave the choice to the upstream. */
+/** Values that leave the choice to the upstream. */
 const openWords = new Set(['adaptive', 'auto']);
 
 function openValues(
@@ -77,7 +77,7 @@ function openValues(
 ): readonly (string | undefined)[] {
   if (asked !== undefined && !openWords.has(asked)) return [asked];
   const usual = listed.find((value) => !openWords.has(value));
-  // A value that no line names costs the same as an unreported one.
+  // A value that is in no price line costs the same as one that is not reported.
   return [usual, ...named, undefined];
 }
 
@@ -90,37 +90,45 @@ function resolutionsOf(
   return [...(resolutions ?? [...model.resolutions, ...namedBy(model, 'resolution')]), undefined];
 }
 
-/** A video's size is the upstream's word, even where the caller named one: only its ratio and resolution are sent. */
+/**
+ * Returns the sizes that the upstream may render. Even if the caller specified a size, the upstream decides, because
+ * only the ratio and the resolution are sent.
+ */
 function sizesOf({ size }: VideoRequest, model: PricedModel): readonly (string | undefined)[] {
   return [size, ...namedBy(model, 'size')];
 }
 
-/** Some upstreams add sound unless the request forbids it. This matters only if a line tests for sound. */
+/**
+ * Returns the sound flag's possible values. Some upstreams add sound unless the request forbids it, which matters only
+ * if a price line tests for it.
+ */
 function soundsOf(request: VideoRequest, { price }: PricedModel): readonly (boolean | undefined)[] {
   if (request.generateAudio !== undefined) return [request.generateAudio];
   return price.lines.some(({ when }) => when?.generate_audio !== undefined) ? [undefined, true] : [undefined];
 }
 
-/** Prices are per millisecond at the finest. */
+/** The finest difference in length, in seconds, that prices distinguish. */
 const shortestStep = 0.001;
 
 /**
  * Lists the usual, shortest and longest length, and each length in between at which a price line starts or stops
- * matching.
+ * matching. An unlimited length may be any of those.
  */
 function lengthsOf(request: VideoRequest, model: PricedModel, possible: PossibleOutput): readonly Output[] {
   const { durations, price } = model;
   const asked = typeof request.duration === 'number' ? request.duration : undefined;
   const range = possible.seconds ?? (asked === undefined ? durations : { min: asked, max: asked });
-  const unreported = defined({ duration: asked });
-  if (range === undefined) return [{ facts: unreported }];
-  const { min, max } = range;
+  const { min, max } = range ?? { min: 0, max: Infinity };
   const bounds = price.lines.flatMap(({ when }) => {
     const { min: from, max: to } = when?.duration ?? {};
     return [...(from === undefined ? [] : [from, from - shortestStep]), ...(to === undefined ? [] : [to])];
   });
-  const usual = asked ?? durations?.default ?? max;
-  const chosen = [usual, max, min, ...bounds].filter((seconds) => seconds >= min && seconds <= max);
+  const isPossible = (seconds: number): boolean => seconds >= min && seconds <= max;
+  if (range === undefined)
+    return [{ facts: {} }, ...bounds.filter(isPossible).map((duration) => ({ facts: { duration } }))];
+  const usual = possible.seconds?.usual ?? asked ?? durations?.default ?? max;
+  const chosen = [usual, max, min, ...bounds].filter(isPossible);
   const lengths = [...new Set(chosen)].map((seconds) => ({ facts: { duration: seconds }, seconds }));
-  return measuresLength(price) ? lengths : [...lengths, { facts: unreported, seconds: max }];
+  const unreported = { facts: defined({ duration: asked }), seconds: max };
+  return measuresLength(price) ? lengths : [...lengths, unreported];
 }

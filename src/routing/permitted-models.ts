@@ -3,7 +3,7 @@ import type { Caller } from '../access/caller.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { didYouMean } from '../base/nearest.ts';
 
-/** Which models of the running configuration a caller may use. As `models` and `model` of the catalogue. */
+/** Creates the catalogue's `models` and `model`, which find the models that a caller may use. */
 export function createPermittedModels(current: () => GatewayConfig) {
   const models = (caller: Caller): readonly ModelConfig[] =>
     current().models.filter(

@@ -2,41 +2,45 @@ import type { ModelConfig } from '../config/gateway-file.ts';
 import { defined } from '../base/defined.ts';
 import type { Micros } from '../money/money.ts';
 import { multiply } from '../money/price.ts';
-import type { Bounds, MostOutput, Price, PriceBasis } from '../money/price.ts';
+import type { Bounds, MostOutput, Price, PriceBasis, PriceFacts } from '../money/price.ts';
 import { measures } from '../money/measures.ts';
 import type { Measure } from '../money/measures.ts';
 import { isMore, writeQuantity, writeStep } from '../money/reckoning.ts';
 import type { Reckoning } from '../money/reckoning.ts';
-import { dearest, reckon, requestFacts } from './quote.ts';
+import { dearest, reckon } from './quote.ts';
 import type { GivenCount } from './given-counts.ts';
 import type { Quote, QuotedCharge, ReckonedRequest } from './quote.ts';
 
-/** What a request costs, over all channels that may render it. */
+/** A request's price across all channels that may render it. */
 export interface PlannedPrice {
-  /** The worst case over everything that the request leaves open and every candidate, those of the fallback too. */
+  /**
+   * The worst case over all candidates, including those of the fallback, and over everything that the request leaves
+   * open.
+   */
   readonly hold: Micros;
-  /** How the hold comes about: kept beside the basis in the ledger. */
+  /** The hold's calculation, stored in the ledger with the basis. */
   readonly reckoning: Reckoning;
-  /** What it will cost if the first candidate renders what the request and the model's defaults say. */
+  /** The charge if the first candidate renders what the request and the model's defaults specify. */
   readonly expected: QuotedCharge;
-  /** How that would come about. */
+  /** Returns that charge's calculation. */
   readonly usualReckoning: () => Reckoning;
   /** The lowest and highest charge over all channels. */
   readonly range: { readonly least: Micros; readonly most: Micros };
-  /** Of the video that is paid for if nobody reports its length; absent: nothing names it. */
+  /** The video length in seconds to charge if none is reported. Undefined if the request does not determine one. */
   readonly seconds?: number;
-  /** By the ids of the channels that may render it; the hold is for the dearest of them. */
+  /**
+   * Quotes from the channels that may render the request, by channel id. The hold is based on the most expensive one.
+   */
   readonly quotes: ReadonlyMap<string, Quote>;
   readonly basis: PriceBasis;
 }
 
 export interface PricedRequest extends ReckonedRequest {
   readonly model: ModelConfig;
-  /** Of the first candidate. */
   readonly first: Quote;
 }
 
-/** `version`: the configuration's fingerprint. */
+/** `version` is the configuration's fingerprint. */
 export function pricePlan(
   quotes: ReadonlyMap<string, Quote>,
   { model, first, ...reckoned }: PricedRequest,
@@ -46,21 +50,22 @@ export function pricePlan(
   const priced = [...quotes.values()].map((quote) => ({ quote, amount: quote.worst.amount }));
   const { quote: most } = dearest(priced, { quote: first, amount: first.worst.amount });
   const hold = multiply(most.worst.amount, multiplier);
-  const worst = reckon(most.worst, most.price, reckoned);
+  const worst = reckon(most.worst, most, reckoned);
+  const facts = askedFacts(quotes);
   const step = writeStep({ kind: 'multiplier', multiplier, amount: hold });
   return {
     hold,
     reckoning: { ...worst, steps: [...worst.steps, step] },
     range: { least: leastOf(quotes, first), most: most.worst.amount },
     expected: first.usual,
-    usualReckoning: () => reckon(first.usual, first.price, reckoned),
+    usualReckoning: () => reckon(first.usual, first, reckoned),
     ...defined({ seconds: first.seconds }),
     quotes,
     basis: {
       price: stripHold(model),
-      ...defined({ channels: ownPrices(quotes) }),
-      facts: requestFacts(reckoned.request),
-      ...defined({ sizes: sizesOf(quotes) }),
+      ...defined({ channels: ownPrices(quotes), factor: first.price.factor }),
+      facts,
+      ...defined({ unsent: unsentOf(quotes, facts), sizes: sizesOf(quotes) }),
       ...defined({
         input_seconds: reckoned.inputSeconds,
         most: mostOf(quotes, reckoned),
@@ -72,19 +77,18 @@ export function pricePlan(
   };
 }
 
-/** Without what only concerns the hold itself. */
+/** Omits what matters only for the hold. */
 function stripHold({ price: { minimum, lines, hold } }: ModelConfig): Price {
   return { minimum, lines, ...defined({ reviewAbove: hold.review_above }) };
 }
 
-/** Returns the lowest possible charge over all channels. */
 function leastOf(quotes: ReadonlyMap<string, Quote>, first: Quote): Micros {
   return [...quotes.values()]
     .map(({ least }) => least.amount)
     .reduce((low, amount) => (amount < low ? amount : low), first.least.amount);
 }
 
-/** Returns the highest bound of each priced input measure over all channels. Undefined if only output has a price. */
+/** Returns each priced input measure's highest bound over all channels. Undefined if only output has a price. */
 function boundsOf(quotes: ReadonlyMap<string, Quote>): Bounds | undefined {
   const highest: { [M in Measure]?: GivenCount } = {};
   for (const { bounds } of quotes.values()) {
@@ -100,22 +104,37 @@ function boundsOf(quotes: ReadonlyMap<string, Quote>): Bounds | undefined {
   return bounds.length === 0 ? undefined : Object.fromEntries(bounds);
 }
 
-/** Over all channels. */
+/** Returns the facts requested from at least one channel. */
+function askedFacts(quotes: ReadonlyMap<string, Quote>): PriceFacts {
+  return [...quotes.values()].reduce((all, { fixed }) => ({ ...all, ...fixed }), {});
+}
+
+/** Returns undefined if all channels are asked for the same facts. */
+function unsentOf(quotes: ReadonlyMap<string, Quote>, asked: PriceFacts): PriceBasis['unsent'] {
+  const unsent = [...quotes].flatMap(([channel, { fixed }]) => {
+    const names = Object.keys(asked).filter((name) => !Object.hasOwn(fixed, name));
+    return names.length === 0 ? [] : [[channel, names] as const];
+  });
+  return unsent.length === 0 ? undefined : Object.fromEntries(unsent);
+}
+
+/** Returns the maximum output across all channels. */
 function mostOf(quotes: ReadonlyMap<string, Quote>, { request }: ReckonedRequest): MostOutput | undefined {
   if (request.kind === 'image') return { images: request.n };
   const all = [...quotes.values()];
   const seconds = Math.max(...all.map(({ secondsMax }) => secondsMax ?? Infinity));
   const open = [...new Set(all.flatMap((quote) => quote.open))];
-  const isBounded = all.every(({ resolutions }) => resolutions !== undefined);
+  const free = all.filter(({ fixed }) => fixed.resolution === undefined);
+  const isBounded = free.length > 0 && free.every(({ resolutions }) => resolutions !== undefined);
   const most = {
     ...(Number.isFinite(seconds) ? { seconds } : {}),
     ...(open.length === 0 ? {} : { open }),
-    ...(isBounded ? { resolutions: [...new Set(all.flatMap(({ resolutions = [] }) => resolutions))] } : {}),
+    ...(isBounded ? { resolutions: [...new Set(free.flatMap(({ resolutions = [] }) => resolutions))] } : {}),
   };
   return Object.keys(most).length === 0 ? undefined : most;
 }
 
-/** Undefined: each channel prices the size that was asked for. */
+/** Returns undefined if every channel has a price for the requested size. */
 function sizesOf(quotes: ReadonlyMap<string, Quote>): Record<string, string> | undefined {
   const sizes = [...quotes].flatMap(([channel, { size }]) =>
     size === undefined ? [] : [[channel, size] as const],
@@ -123,7 +142,7 @@ function sizesOf(quotes: ReadonlyMap<string, Quote>): Record<string, string> | u
   return sizes.length === 0 ? undefined : Object.fromEntries(sizes);
 }
 
-/** Undefined: each channel has the model's. */
+/** Returns undefined if all channels use the model's price. */
 function ownPrices(quotes: ReadonlyMap<string, Quote>): Record<string, Price> | undefined {
   const own = [...quotes].flatMap(([channel, { price }]) => {
     const { isOwn, minimum, lines } = price;

@@ -2,10 +2,11 @@ import { pixelCount } from '../base/image-sizes.ts';
 import type { QuoteContext } from './quote.ts';
 
 /**
- * Returns the sizes to price an image at when no line names its own size. The candidates are all sizes that the model
- * lists or a line names, from the smallest up to the next one that is not smaller than the image; if all are smaller,
- * every candidate. So an image never costs less than a smaller one, however its size is spelt. Returns an empty list
- * if a line names the image's size, if no line names any size, or if the size has no number of pixels (`auto`, `16:9`).
+ * Returns the sizes at which to price an image when no line contains its own size. Considers all sizes that the model
+ * or a line lists, from the smallest to the first that is at least as large as the image, or every size if the image is
+ * larger than all of them. An image therefore never costs less than a smaller one, however its size is spelt. Returns
+ * an empty list if a line contains the image's size, if no line contains any size, or if the size has no pixel count
+ * (`auto`, `16:9`).
  */
 export function pricedSizes(
   asked: string,
@@ -19,7 +20,7 @@ export function pricedSizes(
     return pixels === undefined ? [] : [{ size, pixels }];
   });
   const next = Math.min(...known.flatMap(({ pixels }) => (pixels < count ? [] : [pixels])));
-  // Sizes that no line names cost the same as the requested one.
+  // Sizes that are in no price line are priced like the requested one.
   const chosen = known.flatMap(({ size, pixels }) => (pixels > next ? [] : [named.has(size) ? size : asked]));
   return [...new Set(chosen)];
 }

@@ -2,6 +2,7 @@ import { defined } from '../base/defined.ts';
 import type { ModelConfig } from '../config/gateway-file.ts';
 import type { Micros } from '../money/money.ts';
 import { imagesOf } from '../models/media-roles.ts';
+import { asSent } from '../models/facts-of-request.ts';
 import { isOfLength, isRendered, pixelQuantity, renderedQuantity, wholeQuantity } from '../money/measures.ts';
 import type { Measure } from '../money/measures.ts';
 import {
@@ -26,37 +27,39 @@ import { pricedSizes } from './priced-sizes.ts';
 import { openOutputs } from './open-outputs.ts';
 import type { Output } from './open-outputs.ts';
 
-/** What a request costs on one channel, before it is rendered. */
+/** A request's price on one channel, calculated before rendering. */
 export interface Quote {
   readonly price: ChannelPrice;
-  /** The dearest of everything that the request leaves open: the hold. */
+  /** The highest charge over everything that the request leaves open. This is the amount held. */
   readonly worst: QuotedCharge;
-  /** The lowest charge of these, with no charge for counts that are only assumed. */
+  /** The lowest of these charges, excluding counts that are only assumed. */
   readonly least: QuotedCharge;
-  /** If the model renders its first resolution and ratio listed and its default duration. */
+  /** The charge if the model renders its first listed resolution and ratio, and its default duration. */
   readonly usual: QuotedCharge;
-  /** Of the video that is paid for if nobody reports its length; absent: nothing names it. */
+  /** The video length in seconds to charge if none is reported. Undefined if the request does not determine one. */
   readonly seconds?: number;
-  /** Of the longest video that the upstream may render; absent: nothing limits it. */
+  /** The length in seconds of the longest video that the upstream may render. Undefined if unlimited. */
   readonly secondsMax?: number;
-  /** Facts that the request names, and the upstream may render otherwise. */
+  /** Facts requested from the channel. */
+  readonly fixed: PriceFacts;
+  /** Fixed facts that the upstream may render differently. */
   readonly open: readonly (keyof PriceFacts)[];
-  /** Of a request that names no resolution: those that the upstream may render; absent: not known, or named. */
+  /** The resolutions that the upstream may render if none is requested from the channel. Undefined if unknown. */
   readonly resolutions?: readonly string[];
-  /** The size at which an image is priced if no line names its own. */
+  /** The size at which an image is priced if no price line contains its own. */
   readonly size?: string;
-  /** The bounds of priced input. */
+  /** The bounds of the priced input. */
   readonly bounds: GivenCounts;
 }
 
 export interface QuotedCharge extends Charge {
-  /** Of the output that it is for. */
+  /** The facts of the priced output. */
   readonly facts: PriceFacts;
   readonly seconds?: number;
 }
 
-export interface ChannelPrice extends Pick<Price, 'minimum' | 'lines'> {
-  /** The channel's own one, and not the model's. */
+export interface ChannelPrice extends Pick<Price, 'minimum' | 'lines' | 'factor'> {
+  /** Whether the channel has its own price, used instead of the model's. */
   readonly isOwn: boolean;
 }
 
@@ -64,22 +67,23 @@ export interface QuoteContext {
   readonly model: ModelConfig;
   readonly channel: string;
   readonly price: ChannelPrice;
-  /** The adapter's formula; absent: it has none. */
+  /** The adapter's formula. Undefined if it has none. */
   readonly estimateTokens?: ((output: EstimateOutput) => bigint | undefined) | undefined;
-  /** What the upstream may render, according to its adapter. */
+  /** The output that the upstream may render, according to its adapter. */
   readonly possible?: PossibleOutput | undefined;
-  /** The model's facts as they apply to this request. */
+  /** The model's facts that apply to this request. */
   readonly facts: PlainFacts;
   readonly given?: GivenInput;
-  /** The number of upstream calls that the request needs. Undefined: one. */
+  /** The number of upstream calls that the request needs. Undefined means one. */
   readonly calls?: number;
 }
 
 /**
- * Returns undefined if no line of the price matches. If no line names an image's size, the dearest size that it may
- * be priced at counts.
+ * Returns undefined if no price line matches. If no line contains an image's size, the image is priced at the most
+ * expensive of its possible sizes.
  */
-export function quoteRequest(request: GenerationRequest, context: QuoteContext): Quote | undefined {
+export function quoteRequest(written: GenerationRequest, context: QuoteContext): Quote | undefined {
+  const request = asSent(written, context.facts);
   const asked = quoteAs(request, context);
   if (asked === undefined || request.kind !== 'image' || request.size === undefined) return asked;
   const quotes = pricedSizes(request.size, context).flatMap((size) => {
@@ -117,12 +121,14 @@ function quoteAs(request: GenerationRequest, context: QuoteContext): Quote | und
     usual.worst,
   );
   const least = quoted.map((one) => one.least).reduce((low, one) => (one.amount < low.amount ? one : low));
-  const { seconds } = measuresLength(price) ? worst : usual.worst;
+  const isAsInput = context.possible?.seconds?.usual !== undefined;
+  const { seconds } = measuresLength(price) && !isAsInput ? worst : usual.worst;
   return {
     price,
     worst,
     least,
     usual: usual.least,
+    fixed,
     open: openOf(outputs, fixed),
     bounds: { ...given, ...defined({ megapixel: pixelBound(request, context) }) },
     ...defined({ seconds, secondsMax: longest(outputs) }),
@@ -130,11 +136,11 @@ function quoteAs(request: GenerationRequest, context: QuoteContext): Quote | und
   };
 }
 
-/** Counts the input that has a price. */
+/** Counts the billable input. */
 function givenOf(request: GenerationRequest, { price, facts, given, calls = 1 }: QuoteContext): GivenCounts {
   const named = measuresOf(price).filter((measure) => !isRendered(measure));
   if (named.length === 0) return {};
-  const counts = givenCounts(request, facts, { ...given, calls });
+  const counts = givenCounts(request, facts, { ...given, calls, priced: named });
   return Object.fromEntries(
     named.flatMap((measure) => {
       const count = counts[measure];
@@ -184,7 +190,7 @@ function imagesOfRequest(request: GenerationRequest): number {
   return request.kind === 'image' ? request.n : 1;
 }
 
-/** Returns the pixels of one image, or the largest possible number if the size is open. */
+/** Returns the pixel count of one image, or the largest possible number if the size is not determined. */
 function pixelsOf(
   size: string | undefined,
   { model, facts: { sizes = {} } }: QuoteContext,
@@ -201,7 +207,7 @@ function pixelsOf(
   return all.length === 0 ? undefined : Math.max(...all);
 }
 
-/** The megapixels of one image. They are charged if the upstream does not report its size. */
+/** Returns the megapixels of one image, which are charged if the upstream does not report its size. */
 function pixelBound(request: GenerationRequest, context: QuoteContext): GivenCounts['megapixel'] {
   if (request.kind !== 'image' || !isPricedBy(context.price, 'megapixel')) return undefined;
   const pixels = pixelsOf(request.size, context);
@@ -221,7 +227,7 @@ function openOf(outputs: readonly Output[], fixed: PriceFacts): Quote['open'] {
   return openFacts.filter((name) => fixed[name] !== undefined && name !== 'duration' && isOther(name));
 }
 
-/** Of several that cost the same, the first. */
+/** Returns the most expensive charge, or the first of several that are equal. */
 export function dearest<Priced extends { readonly amount: Micros }>(
   charges: readonly Priced[],
   first: Priced,
@@ -230,19 +236,23 @@ export function dearest<Priced extends { readonly amount: Micros }>(
 }
 
 export interface ReckonedRequest {
-  /** As its caller wrote it. */
+  /** The request as written by its caller. */
   readonly asked: AskedRequest;
-  /** As it is rendered. */
+  /** The request as it will be rendered. */
   readonly request: GenerationRequest;
-  /** Of the videos that it gives, where they were measured. */
+  /** The total length of the input videos in seconds, if measured. */
   readonly inputSeconds?: number;
 }
 
-/** How a charge of a quote has come about, and where each of its facts comes from. */
-export function reckon(charge: QuotedCharge, price: ChannelPrice, reckoned: ReckonedRequest): Reckoning {
+/** Explains how a quoted charge was calculated and where each of its facts comes from. */
+export function reckon(
+  charge: QuotedCharge,
+  { price, fixed }: Pick<Quote, 'price' | 'fixed'>,
+  reckoned: ReckonedRequest,
+): Reckoning {
   const { facts, seconds, lines, steps } = charge;
   const isTimed = isByFormula(price) || measuresLength(price);
-  const sources = sourcesOf(facts, reckoned);
+  const sources = sourcesOf(facts, fixed, reckoned);
   return {
     rules_of: price.isOwn ? 'channel' : 'model',
     facts,
@@ -261,14 +271,17 @@ function lengthSource({ duration }: Reckoning['sources']): CountSource {
 
 /** Facts that a request may leave to the upstream. */
 const openFacts = ['resolution', 'ratio', 'size', 'quality', 'generate_audio', 'duration'] as const;
-/** Facts that the model's entry fills in where the caller names none. */
+/** Facts for which the model's entry provides a default. */
 const filledIn = ['duration', 'resolution'] as const;
 
-function sourcesOf(facts: PriceFacts, { asked, request }: ReckonedRequest): Reckoning['sources'] {
-  const fixed: PriceFacts = requestFacts(request);
+function sourcesOf(
+  facts: PriceFacts,
+  fixed: PriceFacts,
+  { asked, request }: ReckonedRequest,
+): Reckoning['sources'] {
   const isOpen = (name: (typeof openFacts)[number]): boolean => {
     const named = fixed[name];
-    // An image is rendered in the size that is named, though it may be priced as another one.
+    // An image is rendered at the requested size, even if it is priced at another.
     const isNamed = request.kind === 'image' && typeof named === 'string' && !isOpenFact(named);
     return !isNamed && facts[name] !== undefined && facts[name] !== named;
   };
@@ -287,8 +300,8 @@ function sourcesOf(facts: PriceFacts, { asked, request }: ReckonedRequest): Reck
   ]);
 }
 
-/** The facts that the request itself fixes, for price rules: frozen into the basis. */
-export function requestFacts(request: GenerationRequest): PriceFacts {
+/** Returns the facts for price lines that the request itself fixes. */
+function requestFacts(request: GenerationRequest): PriceFacts {
   if (request.kind === 'image') {
     return {
       image_input: request.images.length > 0,

@@ -3,21 +3,20 @@ import { originOf } from '../models/facts-table.ts';
 import type { ModelOrigin } from '../models/facts-table.ts';
 import type { Provider } from '../providers/provider.ts';
 
-/** A model as a channel serves it. */
 export interface ServedModelOrigin {
   readonly channel: string;
   readonly provider: string;
   readonly model: string;
   /** The upstream's name for the model. */
   readonly upstream: string;
-  /** Undefined: the facts are in gateway.yaml. */
+  /** The source of the facts. Undefined if they come from gateway.yaml. */
   readonly origin: ModelOrigin | undefined;
 }
 
-/** Finds the adapter that a channel names as its `provider`. */
+/** Finds the adapter that a channel specifies as its `provider`. */
 type AdapterOf = (provider: string) => Provider | undefined;
 
-/** Every model of every channel. */
+/** Returns every model of every channel. */
 export function servedModels(
   { channels, models }: Pick<GatewayConfig, 'channels' | 'models'>,
   adapterOf: AdapterOf,
@@ -41,7 +40,7 @@ export interface RetiredModel {
   readonly text: string;
 }
 
-/** The configured models that their vendors no longer serve at this time. */
+/** Returns the configured models that their vendors no longer serve at this time. */
 export function retiredModels(
   config: Pick<GatewayConfig, 'channels' | 'models'>,
   adapterOf: AdapterOf,

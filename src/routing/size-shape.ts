@@ -1,7 +1,7 @@
 import { defined } from '../base/defined.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { overruled } from '../intake/warnings.ts';
-import { factsFor } from '../models/model-facts.ts';
+import { factsFor } from '../models/facts-of-request.ts';
 import { isIgnored } from '../models/model-rules.ts';
 import type { NameOf, VideoModelRules } from '../models/model-rules.ts';
 import type { GenerationRequest, VideoRequest } from '../models/request.ts';
@@ -12,7 +12,10 @@ import type { PlainFacts } from '../models/model-facts.ts';
 
 interface Shaping {
   readonly model: VideoModelRules;
-  /** Of all channels, those out of service too: a request means the same wherever it is rendered, and whenever. */
+  /**
+   * The offers of all channels, including those out of service, because a request must mean the same wherever and
+   * whenever it is rendered.
+   */
   readonly offers: Offers;
   readonly nameOf: NameOf;
 }
@@ -23,8 +26,8 @@ interface Shaped {
 }
 
 /**
- * Turns the caller's pixels into the resolution and ratio of the nearest shape that the model renders. A resolution or
- * ratio that the request names overrules them. Throws GatewayError for pixels that the model does not have.
+ * Converts the caller's pixels to the resolution and ratio of the nearest shape that the model renders. A resolution or
+ * ratio in the request takes precedence. Throws GatewayError for pixels that the model does not support.
  */
 export function withShapeOfSize(request: VideoRequest, { model, offers, nameOf }: Shaping): Shaped {
   const { size, ...unsized } = request;
@@ -51,7 +54,7 @@ export function withShapeOfSize(request: VideoRequest, { model, offers, nameOf }
   };
 }
 
-/** Returns the model's shape that a rendered video matches. Undefined: no shape is near enough. */
+/** Returns the model's shape that matches a rendered video, or undefined if none is close enough. */
 export function shapeOfResult(
   size: string,
   { model, offers }: Pick<Shaping, 'model' | 'offers'>,
@@ -77,7 +80,7 @@ function unknownSize(size: string, { model, shapes, param }: UnknownSize): Gatew
   });
 }
 
-/** The shape that a request asks for. Undefined: it is open, or a channel is not asked for all of it. */
+/** Returns the requested shape. Undefined if the request leaves it open or a channel does not receive all of it. */
 export function plannedShape(
   request: GenerationRequest,
   channels: readonly { readonly facts: PlainFacts }[],

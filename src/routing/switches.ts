@@ -4,21 +4,24 @@ import type { Pace } from '../process/pace.ts';
 import { createSnapshot } from '../store/snapshot.ts';
 import type { ChannelState, ChannelStateStore } from '../store/channel-states.ts';
 
-/** Operators' channel switches, as this process last read them: routing asks memory, never the database. */
+/** The operators' channel switches, as last read by this process. Routing reads memory, never the database. */
 export interface ChannelSwitches {
-  /** Reads them once; rejects when MongoDB does not answer. */
+  /** Reads the switches once. Rejects if MongoDB does not respond. */
   refresh(): Promise<void>;
-  /** Reads them every few seconds until `stop`. */
+  /** Reads the switches every few seconds until `stop`. */
   start(pace: Pace): void;
   stop(): void;
   find(channel: string): ChannelState | undefined;
-  /** For the catalogue's `outage`: why the channel accepts no new tasks; undefined: no operator switched it off. */
+  /**
+   * Implements the catalogue's `outage`. Returns why the channel accepts no new tasks, or undefined if no operator has
+   * switched it off.
+   */
   outage(channel: ChannelConfig): DroppedChannel | undefined;
 }
 
 export interface ChannelSwitchesDeps {
   readonly states: Pick<ChannelStateStore, 'list'>;
-  /** A failed read keeps the last known switches. */
+  /** Called when a read fails. The last known switches remain in effect. */
   readonly onError: (error: unknown) => void;
 }
 

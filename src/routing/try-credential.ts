@@ -1,31 +1,36 @@
 import { UpstreamError } from '../providers/provider.ts';
+import type { Provider, ProviderContext } from '../providers/provider.ts';
 import type { OpenChannel } from './channels.ts';
 
-/** Whether the upstream accepts a credential. `untested` means that the vendor has no free request to test it. */
+/**
+ * Whether the upstream accepts a credential. `untested` means that the adapter knows no free request to test it with.
+ */
 export interface CredentialAnswer {
   readonly verdict: 'accepted' | 'refused' | 'unclear' | 'untested';
   /** A sentence for the operator. */
   readonly words: string;
 }
 
-/** No vendor has a job with this id. */
+/** An id that no vendor uses for a job. */
 const absentId = '00000000-0000-4000-8000-000000000000';
-/** Upstreams answer with these statuses because of the key or its account, not because of the address. */
+/** Statuses that point to a problem with the key or its account rather than the address. */
 const refusals: readonly (number | undefined)[] = [400, 401, 402, 403];
 
-/** Asks for a job that does not exist. An upstream that says so has accepted the key, and the request is free. */
+/**
+ * Makes the adapter's free request or, if it has none, asks for a job that does not exist. An upstream that reports an
+ * unknown job has accepted the key, and such a request is free.
+ */
 export async function tryCredential(
   channel: OpenChannel,
   credential: string,
   signal: AbortSignal,
 ): Promise<CredentialAnswer> {
   const { provider, config } = channel;
-  const part = provider.video ?? provider.imageTask;
-  if (part === undefined) return { verdict: 'untested', words: untested };
   const [model = ''] = Object.keys(config.models);
-  const asked = channel.context(credential, model, signal);
+  const ask = freeRequestOf(provider);
+  if (ask === undefined) return { verdict: 'untested', words: untested };
   try {
-    await part.status(part.absentJob?.(absentId, asked.model) ?? { id: absentId }, asked);
+    await ask(channel.context(credential, model, signal));
     return { verdict: 'accepted', words: 'The upstream accepts the key.' };
   } catch (error) {
     if (error instanceof UpstreamError) return judge(error);
@@ -33,13 +38,28 @@ export async function tryCredential(
   }
 }
 
-function judge({ outcome, status, code, gone }: UpstreamError): CredentialAnswer {
+function freeRequestOf({
+  checkKey,
+  video,
+  imageTask,
+}: Provider): ((context: ProviderContext) => Promise<unknown>) | undefined {
+  if (checkKey !== undefined) return checkKey;
+  const part = video ?? imageTask;
+  return (
+    part &&
+    (async (context) => part.status(part.absentJob?.(absentId, context.model) ?? { id: absentId }, context))
+  );
+}
+
+/** Returns the verdict on a credential whose request failed with this error. */
+export function judge(error: UpstreamError): CredentialAnswer {
+  const { outcome, status, gone } = error;
   if (gone)
     return {
       verdict: 'accepted',
       words: 'The upstream accepts the key. It answered that there is no such job.',
     };
-  const said = status === undefined ? code : `status ${status}, ${code}`;
+  const said = saidBy(error);
   if (outcome === 'not_sent')
     return { verdict: 'unclear', words: `The upstream cannot be reached (${said}).` };
   if (outcome === 'unavailable' && refusals.includes(status))
@@ -50,5 +70,9 @@ function judge({ outcome, status, code, gone }: UpstreamError): CredentialAnswer
   };
 }
 
+export function saidBy({ status, code }: UpstreamError): string {
+  return status === undefined ? code : `status ${status}, ${code}`;
+}
+
 const untested =
-  'This vendor has no request that would test the key free of charge. The first image request will show whether it works.';
+  'The adapter knows no free request that would test a key of this vendor. The first request for an image will show whether the key works.';

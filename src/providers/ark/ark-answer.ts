@@ -16,7 +16,7 @@ import type { HttpResponse, OperationStatus, UpstreamError } from '../provider.t
 import type { ResultItem } from '../../task/task.ts';
 import type { SettleFacts } from '../../money/settle-facts.ts';
 
-/** Reading of Ark's answers: lenient, only what is used. */
+/** Reads Ark's responses leniently, using only the fields that it needs. */
 
 const said = z.object({ code: optionalText, message: optionalText, param: optionalText });
 
@@ -25,7 +25,7 @@ const jobSchema = z.object({
   model: optionalText,
   status: z.string().catch(''),
   error: said.optional().catch(undefined),
-  // The list calls it so, and may hold the words alone.
+  // The list endpoint uses this name, and may provide only the message.
   failure_reason: z
     .union([
       said,
@@ -63,7 +63,7 @@ export function readArkJob(json: unknown): ArkJob | undefined {
 
 const listSchema = z.object({ total: optionalNumber, items: z.array(z.unknown()) });
 
-/** The jobs of a list page that can be read; undefined: it is not a list. */
+/** Returns the readable jobs of a list page, or undefined if the response is not a list. */
 export function readArkJobs(json: unknown): { jobs: ArkJob[]; items: number } | undefined {
   const page = listSchema.safeParse(json).data;
   if (page === undefined) return undefined;
@@ -81,7 +81,7 @@ export function readArkRefusal(json: unknown): Refusal | undefined {
   return defined({ code, message, field: param ?? fieldOfCode(code) });
 }
 
-/** `InvalidParameter.ratio` names the field in its code. */
+/** Codes such as `InvalidParameter.ratio` contain the field name. */
 function fieldOfCode(code: string): string | undefined {
   return /^(?:Missing|Invalid)Parameter\.([a-z][\w.[\]]*)$/.exec(code)?.[1];
 }
@@ -90,7 +90,9 @@ export function arkRefusal(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readArkRefusal(answer.json), arkFailures);
 }
 
-/** For a question about one job: the upstream that says "not found" in its own words has forgotten it. */
+/**
+ * Interprets a refused status request. If the upstream reports "not found" in its own format, it has forgotten the job.
+ */
 export function arkJobRefusal(answer: HttpResponse): UpstreamError {
   const error = arkRefusal(answer);
   const refusal = readArkRefusal(answer.json);
@@ -98,14 +100,14 @@ export function arkJobRefusal(answer: HttpResponse): UpstreamError {
   return unknownJob(404, error);
 }
 
-/** Its `updated_at` does not move while the job runs, nor after its end. */
+/** `updated_at` does not change while the job runs or after it has ended. */
 function endOf({ updated_at: updatedAt }: ArkJob): { readonly endedAt?: number } {
   return defined({ endedAt: middleOfSecond(updatedAt) });
 }
 
 const linkLifetimeSeconds = 24 * 3600;
 
-/** Undefined: it says succeeded and names no file. */
+/** Returns undefined if the job succeeded but has no file. */
 export function arkStatus(job: ArkJob): OperationStatus | undefined {
   const traceId = job.id;
   switch (job.status) {
@@ -120,7 +122,7 @@ export function arkStatus(job: ArkJob): OperationStatus | undefined {
     case 'failed': {
       const { code = 'failed', message, param } = job.error ?? job.failure_reason ?? {};
       const said = { code, message, field: param ?? fieldOfCode(code) };
-      // Only what has succeeded is billed.
+      // Only successful jobs are billed.
       return failedJob(arkFailures, said, { traceId, unbilled: true });
     }
     case 'expired':
@@ -128,12 +130,12 @@ export function arkStatus(job: ArkJob): OperationStatus | undefined {
     case 'cancelled':
       return cancelledJob({ traceId });
     default:
-      // `running`, and every word that is not known yet: our own deadline ends it.
+      // `running`, or an unknown state. Our own deadline ends a job that never leaves it.
       return { state: 'pending', phase: 'running', traceId };
   }
 }
 
-/** Whether the charge can be computed from this: list entries may lack what the single job has. */
+/** Whether the charge can be computed from this entry. List entries may lack fields that single-job responses have. */
 export function hasSettleFacts(job: ArkJob): boolean {
   return job.resolution !== undefined && (job.duration !== undefined || job.frames !== undefined);
 }

@@ -4,7 +4,7 @@ import { frameCounts } from './ark-facts.ts';
 import type { RequestIssue } from '../provider.ts';
 import { issue } from '../shared/request-issue.ts';
 
-/** What no table can say: flags in the prompt that would change what is billed, and the steps of `frames`. */
+/** Checks what no table can express: prompt flags that would change the price, and the step size of `frames`. */
 export function checkArkVideo({ prompt, extra: { frames } }: VideoRequest): RequestIssue | undefined {
   const flag = pricedPromptFlag(prompt);
   if (flag !== undefined)

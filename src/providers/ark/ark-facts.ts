@@ -12,19 +12,19 @@ import {
   usualSeconds,
 } from '../shared/seedance-pricing.ts';
 
-/** 25 + 4n. */
+/** Frame counts have the form 25 + 4n. */
 export const frameCounts = { min: 29, max: 289 };
 
 type Cases = NonNullable<VideoFacts['cases']>;
 
-/** `frames` takes the place of `duration`. */
+/** `frames` replaces `duration`. */
 const countedCases: Cases = [
   { when: { metadata: { frames: 'any' } }, facts: { fields: { duration: false } } },
 ];
 
 const taskField = 'omni_reference_task_type';
 
-/** A video is a reference, or what the request says; some families guess where it says nothing. */
+/** A video is a reference unless the request specifies another role. Without one, some families guess. */
 function videoCases({ references, keepsShape }: SeedanceFamily): Cases {
   if (references.videos === 0) return [];
   const task: ParameterFacts = keepsShape
@@ -48,7 +48,7 @@ const draftCases: Cases = [
 const usual: VideoFacts = {
   addresses: { videos: ['http', 'https', 'asset'] },
   fields: { ...everyField, mode: false },
-  // They decide what is rendered and billed, who is called back, and how a lost job is found.
+  // These fields determine what is rendered and billed, who is called back, and how a lost job is found.
   reserved: [
     'model',
     'content',
@@ -108,7 +108,7 @@ function referenceCases({ resolutions, referencesExclude }: SeedanceFamily): Cas
   return [{ when: { brings: ['references'] }, facts: { resolutions: others } }];
 }
 
-/** Whether a video is edited or only referred to is the upstream's guess, unless the request says so. */
+/** Without an explicit choice, the upstream guesses whether a video is to be edited or only used as a reference. */
 function shapeCases({ min, max }: SeedanceFamily['durations']): Cases {
   const like = { ratios: ['adaptive'] };
   const task = (name: string) => ({
@@ -118,15 +118,19 @@ function shapeCases({ min, max }: SeedanceFamily['durations']): Cases {
   return [
     { when: { brings: ['first_frame'] }, facts: like },
     { when: task('extend'), facts: like },
-    // It is as long as its video.
+    // The result is as long as the input video.
     {
       when: task('edit'),
-      facts: { ...like, seconds: { only: [], auto: true }, unsaid: { seconds: { min, max } } },
+      facts: {
+        ...like,
+        seconds: { only: [], auto: true },
+        unsaid: { seconds: { min, max, as_input: true } },
+      },
     },
   ];
 }
 
-/** A private endpoint (`ep-…`) or a model newer than the table: the upstream itself decides what it takes. */
+/** Covers private endpoints (`ep-…`) and models newer than the table. The upstream decides what they accept. */
 export const arkFacts: FactsTable = {
   origin: { source: 'the vendor’s parameter tables', read: '2026-11' },
   retired: arkRetired([/^seedance-1-0-lite-/, '2026-05-13']),

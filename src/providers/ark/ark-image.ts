@@ -13,7 +13,7 @@ import type { GeneratedImages, ProviderContext, SynchronousImageProvider } from 
 const pixelsMax = 16_777_216;
 const longest = 16;
 
-/** Groups are refused, but by name: the caller learns what is known of them. */
+/** Group fields are refused by name so that the caller learns why. */
 const parametersOf = (...names: readonly string[]): NonNullable<ImageFacts['parameters']> => ({
   sequential_image_generation: { values: ['disabled'], read: true },
   ...plainParameters('watermark', ...names),
@@ -26,7 +26,7 @@ const fourthGeneration: ImageFacts = {
   sizes: { only: ['1K', '2K', '4K'], pixels: { min: 921_600, max: pixelsMax, longest } },
   parameters: parametersOf('optimize_prompt_options'),
 };
-/** No groups, no stream; those fields are refused whatever their value. */
+/** This model supports neither groups nor streaming. The fields are refused even when set to their "off" value. */
 const fifthPro: ImageFacts = {
   fields,
   references: { max: 10, mask: false },
@@ -73,7 +73,7 @@ const arkImageFacts: FactsTable = {
         ...fifthPro,
         ...fifthSizes,
         parameters: { ...fifthPro.parameters, background: {} },
-        // It cannot be transparent.
+        // The model does not support transparency.
         cases: [
           {
             when: { metadata: { output_format: 'jpeg' } },
@@ -84,7 +84,7 @@ const arkImageFacts: FactsTable = {
     ],
     [/seedream-5-0-pro/i, fifthPro],
     [/seedream-5-0-flash/i, { ...fifthPro, ...fifthSizes }],
-    // "Lite" is the model of the plain name.
+    // "Lite" models have no suffix.
     [
       /seedream-5/i,
       {
@@ -105,9 +105,9 @@ const arkImageFacts: FactsTable = {
 };
 
 /**
- * Seedream and SeedEdit: one path for generation and editing, no `n`. Not covered: streaming, and image groups
- * (`sequential_image_generation`), whose number the model decides and the hold would not know; nor layers
- * (`layer_decomposition`), which are the same.
+ * Seedream and SeedEdit use one path for generation and editing, without `n`. Not covered: streaming; image groups
+ * (`sequential_image_generation`), because the model decides how many images there are, so no hold can cover them; and
+ * layers (`layer_decomposition`), for the same reason.
  */
 export const arkImage: SynchronousImageProvider = {
   imageForms: ['url', 'data'],
@@ -117,7 +117,7 @@ export const arkImage: SynchronousImageProvider = {
 };
 
 const pixelsPerToken = 256;
-/** Width x height / 256 for each image; a size left open counts as the largest. Source: the vendor's usage rule. */
+/** Width x height / 256 per image, assuming the largest size if none is specified. Source: the vendor's usage rule. */
 function estimateTokens({ size, n }: ImageRequest, { sizes }: PlainFacts): bigint {
   const pixels = pixelCount(size ?? '') ?? sizes?.pixels?.max ?? pixelsMax;
   return BigInt(n) * BigInt(Math.ceil(pixels / pixelsPerToken));

@@ -1,6 +1,6 @@
 import { defined } from '../../base/defined.ts';
 import { framesOf } from '../../models/media-roles.ts';
-import { passedOn } from '../../models/model-facts.ts';
+import { passedOn } from '../../models/facts-of-request.ts';
 import type { PlainFacts } from '../../models/model-facts.ts';
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import { readFacts } from '../shared/read-facts.ts';
@@ -19,7 +19,7 @@ export function buildArkVideo(request: VideoRequest, context: SubmitContext): Js
     ...outputFields(request, facts),
     model,
     content: contentItems(request),
-    // The caller's own end-user id wins; then a lost job can only be found by an operator.
+    // The caller's own end-user id takes precedence. In that case, only an operator can find a lost job.
     safety_identifier: request.safetyIdentifier ?? marker,
     execution_expires_after: Math.min(
       Math.max(Math.floor(remainingSeconds), expiresAfterMinSeconds),
@@ -29,7 +29,7 @@ export function buildArkVideo(request: VideoRequest, context: SubmitContext): Js
   };
 }
 
-/** A model refuses a field that it does not have, whatever its value. */
+/** A model refuses fields that it does not have, whatever their value. */
 function outputFields(request: VideoRequest, { fields = {}, sound }: PlainFacts): JsonObject {
   const { ratio, duration, seed, watermark, generateAudio, draft, tools } = request;
   return defined({

@@ -27,15 +27,18 @@ import { defined } from '../../base/defined.ts';
 import type { VideoRequest } from '../../models/request.ts';
 
 const tasksPath = '/contents/generations/tasks';
-/** Of the 500 that a page may hold: ids go into the query, and 140 of them make an address of about 6 KB. */
+/**
+ * The vendor allows 500 ids per page, but they are sent in the query, where 140 already produce an address of about 6
+ * KB.
+ */
 const listMax = 140;
 const listBodyBytesMax = 4 * 1024 * 1024;
 const findPageSize = 100;
 const findPagesMax = 20;
 
 /**
- * Video jobs of Volcengine Ark and BytePlus ModelArk. The operation is `{id}`. Not covered: the final render of a
- * draft (`draft_task`: our interface has no field that names another job), 3-D models, signing with an access key pair.
+ * Video jobs of Volcengine Ark and BytePlus ModelArk. The operation is `{id}`. Not covered: the final render of a draft
+ * (`draft_task`), because our API has no field for another job; 3-D models; and access key pair signatures.
  */
 export const arkVideo: VideoProvider = {
   listMax,
@@ -72,7 +75,7 @@ async function submit(request: VideoRequest, context: SubmitContext): Promise<Su
 async function status(operation: Operation, context: ProviderContext): Promise<OperationStatus> {
   const { job, answer } = await getJob(operation, context);
   const found = arkStatus(job);
-  if (found === undefined) throw unreadableError(answer, 'the job succeeded and has no file');
+  if (found === undefined) throw unreadableError(answer, 'the job succeeded but has no file');
   return found;
 }
 
@@ -91,7 +94,7 @@ async function getJob(
   return { job, answer };
 }
 
-/** An entry that ended but lacks the facts of the charge stays out of the map: the caller asks for it alone. */
+/** Omits finished jobs whose entry lacks facts needed for the charge. The caller then polls them individually. */
 async function list(
   operations: readonly Operation[],
   context: ProviderContext,
@@ -125,8 +128,8 @@ async function listPage(
 }
 
 /**
- * A job that is not queued is left alone: DELETE on a finished one would delete its record, on a running one it is
- * refused. The job may begin to run between the two requests; then the upstream says so (409).
+ * Cancels only a queued job. DELETE would remove a finished job's record, and is refused for a running job. If the job
+ * starts between the two requests, the upstream responds with 409.
  */
 async function cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused'> {
   const { job } = await getJob(operation, context);
@@ -143,11 +146,11 @@ async function cancel(operation: Operation, context: ProviderContext): Promise<'
 }
 
 /**
- * Jobs of the window that carry the marker. The order of the list is not documented, so pages are read to their end,
- * at most 2000 jobs. A request with a `safety_identifier` of its caller does not carry it, and is not found.
+ * Finds the jobs in the time window that carry the marker. The order of the list is undocumented, so all pages are
+ * read, up to 2000 jobs. Jobs submitted with the caller's own `safety_identifier` carry no marker and are not found.
  */
 async function find(lost: LostSubmit<VideoRequest>, context: ProviderContext): Promise<readonly Submitted[]> {
-  // By id: a page may repeat what moved there from the one before.
+  // Keyed by id, because jobs that shift between pages can appear twice.
   const found = new Map<string, Submitted>();
   for (let page = 1; page <= findPagesMax; page += 1) {
     const query = new URLSearchParams({ page_num: String(page), page_size: String(findPageSize) });
@@ -163,7 +166,7 @@ async function find(lost: LostSubmit<VideoRequest>, context: ProviderContext): P
 function carries(job: ArkJob, lost: Omit<LostSubmit<VideoRequest>, 'request'>): boolean {
   if (job.safety_identifier !== lost.marker) return false;
   if (job.created_at === undefined) return true;
-  // Whole seconds: the first one may have begun before the request.
+  // Timestamps are in whole seconds, so they may precede the request by up to a second.
   const createdAt = job.created_at * 1000;
   return createdAt >= lost.sentAfter - 1000 && createdAt <= lost.sentBefore;
 }

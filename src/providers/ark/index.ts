@@ -11,8 +11,8 @@ export const ark: Provider = {
     unbilled: { classes: 'all' },
     unverified: [
       'the name of the failure in list items: `failure_reason` and `error` are both read',
-      'whether `safety_identifier` may differ for each task, which is what a lost job is found by',
-      '2.5: the price of a draft, and of 1080p in CNY; whether `priority` is accepted',
+      'whether `safety_identifier` may differ for each task, since it is the marker by which lost jobs are found',
+      'the price of a draft with 2.5, and of 1080p in CNY; whether 2.5 accepts `priority`',
     ],
   },
   video: arkVideo,

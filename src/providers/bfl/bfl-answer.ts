@@ -9,7 +9,7 @@ import { failedJob, noReason } from '../shared/job-status.ts';
 import { optionalAmount, vendorCost } from '../shared/vendor-cost.ts';
 import type { HttpResponse, OperationStatus, UpstreamError } from '../provider.ts';
 
-/** Reading of the vendor's answers: lenient, only what is used. */
+/** Reads the vendor's responses leniently, using only the fields that it needs. */
 
 const createdSchema = z.object({
   id: z.string().min(1).max(200),
@@ -24,7 +24,7 @@ export function readBflCreated(json: unknown) {
 const jobSchema = z.object({
   id: optionalText,
   status: optionalText,
-  /** Some answers have the word here. */
+  /** Some responses put the status here. */
   state: optionalText,
   result: z.object({ sample: optionalText, end_time: optionalNumber }).optional().catch(undefined),
   details: z.unknown().optional(),
@@ -37,13 +37,13 @@ export interface BflJob {
   readonly id?: string;
   readonly word: string;
   readonly sample?: string;
-  /** Unix seconds. */
+  /** The end of the job in Unix seconds. */
   readonly endedAt?: number;
   readonly said: string;
   readonly cost?: Cost;
 }
 
-/** Undefined: the answer has no status word, so that it is none about a job. */
+/** Returns undefined if the response has no status and is therefore not about a job. */
 export function readBflJob(json: unknown): BflJob | undefined {
   const job = jobSchema.safeParse(json).data;
   const word = job?.status ?? job?.state;
@@ -64,7 +64,7 @@ export function creditCost(amount: string | undefined): Cost | undefined {
 
 const messageCharactersMax = 500;
 
-/** `details` is a text, or an object of reasons. */
+/** `details` is either a string or an object with the reasons. */
 function textOf(details: unknown): string {
   if (typeof details === 'string') return details;
   if (typeof details !== 'object' || details === null) return noReason;
@@ -75,16 +75,16 @@ function textOf(details: unknown): string {
   return parts.join('; ').slice(0, messageCharactersMax);
 }
 
-/** How links live, and what is reported beside them. */
+/** Facts that the response does not contain, such as link lifetimes. */
 export interface BflReading {
-  /** Unix seconds at which the link dies, where neither it nor the answer says so. */
+  /** Returns the link's expiry in Unix seconds. Used if neither the link nor the response specifies it. */
   readonly expiresAt: (endedAt: number | undefined) => number;
   readonly facts: SettleFacts;
-  /** What the creation said. */
+  /** The cost reported at creation. */
   readonly cost: Cost | undefined;
 }
 
-/** Undefined: the job is ready and has no file. */
+/** Returns undefined if the job is done but has no file. */
 export function bflStatus(job: BflJob, reading: BflReading): OperationStatus | undefined {
   switch (job.word.toLowerCase()) {
     case 'ready': {
@@ -100,12 +100,12 @@ export function bflStatus(job: BflJob, reading: BflReading): OperationStatus | u
     case 'failed':
     case 'request moderated':
     case 'content moderated': {
-      // What was refused for its content is not charged.
+      // Content refusals are free of charge.
       const unbilled = /moderated$/i.test(job.word);
       return failedJob(bflFailures, { code: job.word, message: job.said }, { cost: job.cost, unbilled });
     }
     default:
-      // `Pending`, `Reasoning`, and every word that is not known yet.
+      // `Pending`, `Reasoning`, or an unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }

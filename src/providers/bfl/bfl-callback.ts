@@ -11,9 +11,9 @@ export function parseBflCallback({ body }: UpstreamCallback): CallbackNews {
 }
 
 /**
- * HMAC-SHA256 over the body with the secret that was sent as `webhook_secret`, by the vendor's own skill; older notes
- * have the secret itself in a header, and which of the two is sent is not verified. A channel without `callback_secret`
- * sends no secret and accepts every callback as the hint that it is.
+ * HMAC-SHA256 over the body, keyed with the secret sent as `webhook_secret`, according to the vendor's published skill.
+ * Older notes say that a header contains the secret itself. Which one is sent has not been verified. A channel without
+ * `callback_secret` sends no secret and accepts every callback, because a callback is only a hint.
  */
 export async function verifyBflCallback(
   { header, raw }: UpstreamCallback,

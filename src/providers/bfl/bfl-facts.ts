@@ -1,7 +1,7 @@
 import type { VideoFacts } from '../../models/model-facts.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 
-/** By our names, and by the vendor's. */
+/** Maps our resolution names to the vendor's. */
 export const bflResolutions: Readonly<Record<string, string>> = {
   '720p': 'hd',
   hd: 'hd',
@@ -60,14 +60,14 @@ const usual: VideoFacts = {
 
 const flux3: VideoFacts = {
   ...usual,
-  // The model knows no references: what is neither first nor last is shown at a moment that the caller names.
+  // The model has no references. An image that is neither first nor last appears at a time set by the caller.
   media: { frames: 2, references: 0, videos: 1, audios: 0 },
   addresses: { images: schemes, videos: schemes },
   resolutions: Object.keys(bflResolutions),
   ratios: ['21:9', '2:1', '16:9', '4:3', '1:1', '3:4', '9:16', 'adaptive'],
   seconds: { min: secondsMin, max: secondsMax, auto: true },
   sound: 'choice',
-  // The model chooses a length where none is named.
+  // The model chooses the length if the request specifies none.
   unsaid: { resolutions: ['720p'], seconds: { min: secondsMin, max: secondsMax } },
   cases: [
     ...(usual.cases ?? []),
@@ -84,7 +84,7 @@ const flux3: VideoFacts = {
   ],
 };
 
-/** What the vendor decides of other names is for it to say. Frames have no place beside a video, sounds none at all. */
+/** The vendor decides about other model names. Frames cannot be combined with a video, and audio is not supported. */
 export const bflVideoFacts: FactsTable = {
   origin: { source: 'the vendor’s pages on FLUX 3', read: '2026-10' },
   models: [[/^flux-3/, flux3]],

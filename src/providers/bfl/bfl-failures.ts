@@ -1,6 +1,6 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
-/** Codes and words of refusals, and the status words of failed jobs. Source: the vendor's page of errors, 2026-10. */
+/** Error codes and messages of refusals, and statuses of failed jobs. Source: the vendor's errors page, 2026-10. */
 export const bflFailures: FailureTable = [
   { code: /^Request Moderated$/i, class: 'moderation_input' },
   { code: /^Content Moderated$/i, class: 'moderation_output' },
@@ -8,8 +8,8 @@ export const bflFailures: FailureTable = [
   { code: /^insufficient_credits$/, outcome: 'unavailable', class: 'quota' },
   { words: /insufficient credits/i, outcome: 'unavailable', class: 'quota' },
   { words: /not authenticated/i, outcome: 'unavailable', class: 'quota' },
-  // A route that does not exist is a model that the account does not have.
+  // If the account lacks access to a model, the vendor reports a missing route.
   { status: 404, outcome: 'unavailable', class: 'quota' },
-  // Too many tasks in flight.
+  // Too many tasks are in flight.
   { code: /^rate_limit_exceeded$/, outcome: 'throttled', class: 'capacity' },
 ];

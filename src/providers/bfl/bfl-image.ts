@@ -8,7 +8,7 @@ import { readImage } from '../shared/read-facts.ts';
 import { bareImage } from '../shared/image-input.ts';
 import type { ImageTaskProvider, SubmitContext } from '../provider.ts';
 
-/** FLUX images, one for each job. Not covered: fine-tuned models, outpainting, depth and edges. */
+/** FLUX images, with one image per job. Not covered: fine-tuned models, outpainting, depth and edges. */
 export function createBflImage(now: () => number): ImageTaskProvider {
   return {
     linkLifeSeconds: shortestLinkSeconds,
@@ -46,7 +46,7 @@ function isThird(model: string): boolean {
   return model.startsWith('flux-3-image');
 }
 
-/** Where reference images go. */
+/** How a request passes reference images. */
 type Inputs = 'numbered' | 'list' | 'prompt' | 'fill';
 
 function inputsOf(model: string): Inputs {

@@ -1,13 +1,15 @@
+import { z } from 'zod';
 import { bflRefusal, bflStatus, creditCost, readBflCreated, readBflJob } from './bfl-answer.ts';
 import { defined } from '../../base/defined.ts';
 import type { SettleFacts } from '../../money/settle-facts.ts';
 import { isSuccess, unknownJob, unreadableError } from '../shared/http-outcome.ts';
-import type { Operation, OperationStatus, ProviderContext, Submitted } from '../provider.ts';
+import { vendorBalance } from '../shared/vendor-balance.ts';
+import type { Operation, OperationStatus, ProviderContext, Submitted, VendorBalance } from '../provider.ts';
 import type { JsonObject } from '../../models/request.ts';
 
 /**
- * The life of a job, the same for all models. The operation is `{id}`, with the address to poll where the answer named
- * one that may be asked, and with the credits that the creation reported.
+ * The job life cycle, which is the same for all models. The operation is `{id}`, plus the credits reported at creation
+ * and, if the response contained a trusted one, the polling address.
  */
 export async function submitBflJob(json: JsonObject, context: ProviderContext): Promise<Submitted> {
   const answer = await context.request({
@@ -30,7 +32,7 @@ export interface BflJobKind {
   readonly facts: SettleFacts;
 }
 
-/** `now` in Unix milliseconds: links die by the clock. */
+/** `now`, in Unix milliseconds, is needed because links expire. */
 export async function bflJobStatus(
   operation: Operation,
   context: ProviderContext,
@@ -45,7 +47,7 @@ export async function bflJobStatus(
     signal: context.signal,
   });
   const job = readBflJob(answer.json);
-  // Reported with status 200 or 404; shortly after the creation, too.
+  // Reported with status 200 or 404, including briefly after creation.
   if (job !== undefined && /^task not found$/i.test(job.word)) {
     throw unknownJob(answer.status);
   }
@@ -58,6 +60,22 @@ export async function bflJobStatus(
   return status;
 }
 
+const creditsSchema = z.object({ credits: z.unknown() });
+
+/** Reads the remaining credits. Source: clients of `GET /v1/credits`, 2026-11. */
+export async function bflBalance(context: ProviderContext): Promise<VendorBalance> {
+  const { request, baseUrl, signal } = context;
+  const answer = await request({
+    method: 'GET',
+    url: `${baseUrl}/v1/credits`,
+    headers: keyHeader(context),
+    signal,
+  });
+  if (!isSuccess(answer)) throw bflRefusal(answer);
+  const amount = creditsSchema.safeParse(answer.json).data?.credits;
+  return vendorBalance(answer, { amount, unit: 'credits' });
+}
+
 function keyHeader({ credential }: ProviderContext): { readonly 'x-key': string } {
   return { 'x-key': credential.apiKey };
 }
@@ -65,9 +83,9 @@ function keyHeader({ credential }: ProviderContext): { readonly 'x-key': string 
 const addressCharactersMax = 600;
 
 /**
- * The address to poll, which the upstream chooses: a host of its region. The key goes with it, so that it must be the
- * channel's own origin, or for a channel on a host of the vendor another one of these. Undefined: it is not asked, and
- * the channel's own host is asked instead.
+ * Returns the polling address chosen by the upstream, which is a host in its region. Polling sends the key, so the
+ * address must be on the channel's own origin or, if the channel uses a vendor host, on another vendor host. Returns
+ * undefined for any other address; the channel's own host is then polled.
  */
 function trustedAddress(text: string, id: string, baseUrl: string): string | undefined {
   if (text.length > addressCharactersMax || !URL.canParse(text) || !URL.canParse(baseUrl)) return undefined;

@@ -3,7 +3,7 @@ import { bflResolutions, bflVideoFacts } from './bfl-facts.ts';
 import { bflJobStatus, submitBflJob } from './bfl-job.ts';
 import { defined } from '../../base/defined.ts';
 import { imagesOf } from '../../models/media-roles.ts';
-import { passedOn } from '../../models/model-facts.ts';
+import { passedOn } from '../../models/facts-of-request.ts';
 import { readFacts } from '../shared/read-facts.ts';
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import { withoutDataHead } from '../shared/image-input.ts';
@@ -11,8 +11,8 @@ import type { RequestIssue, SubmitContext, VideoProvider } from '../provider.ts'
 import { issue } from '../shared/request-issue.ts';
 
 /**
- * FLUX 3 videos: from text, from images at certain moments, or as the continuation of a video. Not covered: finishing a
- * draft, which needs a bundle that our results do not carry. `now` in Unix milliseconds.
+ * FLUX 3 videos: from text, from images at specified times, or continuing a video. Not covered: finishing a draft,
+ * which needs a bundle that our results do not contain. `now` is in Unix milliseconds.
  */
 export function createBflVideo(now: () => number): VideoProvider {
   const kind = { linkLifeSeconds: 3600, facts: {} };
@@ -28,12 +28,12 @@ export function createBflVideo(now: () => number): VideoProvider {
 
 const momentsSchema = z.array(z.number().nonnegative().finite());
 
-/** `metadata.keyframe_seconds`: when each of several images is shown. */
+/** `metadata.keyframe_seconds`: the times at which the images appear, if there are several. */
 function readMoments({ keyframe_seconds: moments }: JsonObject): readonly number[] | undefined {
   return momentsSchema.safeParse(moments).data;
 }
 
-/** What no table can say: the moments are compared with the images and the duration. */
+/** Checks what no table can express: that the keyframe times fit the images and the duration. */
 function checkMoments(request: VideoRequest): RequestIssue | undefined {
   const param = 'metadata.keyframe_seconds';
   const { duration, extra } = request;
@@ -42,7 +42,7 @@ function checkMoments(request: VideoRequest): RequestIssue | undefined {
   const moments = readMoments(extra);
   const isOrdered = moments?.every((moment, index) => index === 0 || moment > (moments[index - 1] ?? 0));
   if (moments?.length !== images.length || images.length === 0 || isOrdered !== true)
-    return issue(param, 'keyframe_seconds must be rising numbers, one for each image.');
+    return issue(param, 'keyframe_seconds must be increasing numbers, one for each image.');
   const last = moments.at(-1) ?? 0;
   return typeof duration === 'number' && last > duration
     ? issue(param, 'keyframe_seconds must lie within the duration.')
@@ -67,7 +67,7 @@ function buildVideo(request: VideoRequest, context: Pick<SubmitContext, 'model' 
   };
 }
 
-/** Addresses, or base64 without the head of a data URL. */
+/** Media are sent as addresses, or as base64 without the data URL prefix. */
 function mediaFields(request: VideoRequest): JsonObject {
   const { videos, extra } = request;
   const [video] = videos.map(withoutDataHead);

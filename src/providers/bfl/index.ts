@@ -1,8 +1,9 @@
 import { createBflImage } from './bfl-image.ts';
+import { bflBalance } from './bfl-job.ts';
 import { createBflVideo } from './bfl-video.ts';
 import type { Provider } from '../provider.ts';
 
-/** Black Forest Labs, by a clock: links die within minutes. `now` in Unix milliseconds. */
+/** Black Forest Labs. Needs a clock, because links expire within minutes. `now` is in Unix milliseconds. */
 export function createBfl(now: () => number): Provider {
   return {
     about: {
@@ -12,15 +13,16 @@ export function createBfl(now: () => number): Provider {
       costUnit: 'credits',
       unbilled: { classes: ['moderation_input', 'moderation_output'] },
       unverified: [
-        'how callbacks are signed: both ways are read where `callback_secret` is set, and without it every callback is a hint',
-        'that links of FLUX 3 live an hour',
+        'how callbacks are signed: with `callback_secret`, both known ways are accepted; without it, every callback only triggers a poll',
+        'whether links of FLUX 3 work for an hour',
         'prices of 1440p and 4k',
-        'whether a 503 at a submission may have been accepted: one that explains itself is retried',
-        'a lost job cannot be found: the vendor has no list and no marker',
+        'whether a submission that got a 503 may have been accepted: a 503 with an explanation is retried',
+        'how to find lost jobs: the vendor cannot list jobs and returns no marker',
       ],
     },
     video: createBflVideo(now),
     imageTask: createBflImage(now),
+    balance: bflBalance,
   };
 }
 

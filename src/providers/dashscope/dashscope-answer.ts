@@ -11,7 +11,7 @@ import {
 } from '../shared/http-outcome.ts';
 import type { HttpResponse, UpstreamError } from '../provider.ts';
 
-/** Reading of DashScope's answers: lenient, only what is used. */
+/** Reads DashScope's responses leniently, using only the fields that it needs. */
 
 const resultSchema = z.object({ url: optionalText, code: optionalText, message: optionalText });
 const choiceSchema = z.object({
@@ -53,7 +53,7 @@ export function readDashscopeJob(json: unknown): DashscopeJob | undefined {
   return jobSchema.safeParse(json).data;
 }
 
-/** The links of the images that were made, whichever of the two shapes they came in. */
+/** Returns the links of rendered images, in either of the two formats. */
 export function imageLinks({ output }: DashscopeJob): string[] {
   const asynchronous = (output.results ?? []).map(({ url }) => url);
   const synchronous = (output.choices ?? []).flatMap(({ message }) =>
@@ -64,7 +64,7 @@ export function imageLinks({ output }: DashscopeJob): string[] {
 
 const linkLifetimeSeconds = 24 * 3600;
 
-/** Links live a day from the job's end, which is reported in China's time without a zone. */
+/** Links are valid for one day after the job ends. The end is reported in Chinese local time without a time zone. */
 export function linkExpiry(endTime: string | undefined): number | undefined {
   const match = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})/.exec(endTime ?? '');
   if (match === null) return undefined;
@@ -78,7 +78,7 @@ const refusalSchema = z.object({ code: z.string().min(1), message: optionalText 
 export function readDashscopeRefusal(json: unknown): Refusal | undefined {
   const said = refusalSchema.safeParse(json).data;
   if (said === undefined) return undefined;
-  // `InvalidParameter.duration` names the field in its code.
+  // Codes such as `InvalidParameter.duration` contain the field name.
   const field = /^InvalidParameter\.([a-z][\w.]*)$/.exec(said.code)?.[1];
   return defined({ code: said.code, message: said.message ?? '', field });
 }

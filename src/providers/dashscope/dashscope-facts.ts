@@ -16,7 +16,7 @@ export const videoSizes: Readonly<Record<string, Readonly<Record<string, string>
   },
 };
 const secondsMax = 30;
-/** The longest total length of all input videos. They are billed like rendered ones. */
+/** The maximum total length of input videos, in seconds. They are billed like rendered ones. */
 const inputSecondsMax = 15;
 
 const videoCases: NonNullable<VideoFacts['cases']> = [
@@ -64,7 +64,7 @@ const usual: VideoFacts = {
   cases: videoCases,
 };
 
-/** Source: the vendor's parameter tables; the older models render 720p by default, the newer ones 1080p. */
+/** Source: the vendor's parameter tables. Older models default to 720p, and newer ones to 1080p. */
 const resolutionsUnsaid = ['720p', '1080p'];
 const secondsUnsaid = 5;
 
@@ -87,7 +87,8 @@ function factsOf(model: WanModel): VideoFacts {
       ...(isOpen ? { open_ratio: true } : {}),
     },
     input_seconds: inputSecondsMax,
-    // A size that does not exist would be rendered, and billed, as one of the vendor's choice.
+    input_seconds_reported: true,
+    // If a size does not exist, the vendor picks another one and bills that.
     cases: [
       ...(media.videos === 0 ? [] : videoCases),
       ...(shape === 'size' ? [{ when: { resolution: ['480p'] }, facts: { ratios: ratiosOf('480p') } }] : []),
@@ -95,7 +96,7 @@ function factsOf(model: WanModel): VideoFacts {
   };
 }
 
-/** Frames and references never go together. */
+/** Frames and references are mutually exclusive. */
 function mediaOf({ kind, lastFrame, references, audios }: WanModel): MediaFacts {
   const none = { frames: 0, references: 0, videos: 0, audios: 0 };
   const listed = references === undefined ? {} : { references: references.images, videos: references.videos };
@@ -117,7 +118,7 @@ function mediaOf({ kind, lastFrame, references, audios }: WanModel): MediaFacts 
         frames: 0,
         audios,
         ...listed,
-        // Images and videos are counted together.
+        // Images and videos count towards the same limit.
         ...(references === undefined ? {} : { total: references.images }),
         needs: ['references', 'videos'],
       };
@@ -142,6 +143,7 @@ export const dashscopeFacts: FactsTable = {
   others: {
     ...usual,
     input_seconds: inputSecondsMax,
+    input_seconds_reported: true,
     unsaid: { resolutions: resolutionsUnsaid, seconds: { min: 2, max: secondsMax } },
   },
 };

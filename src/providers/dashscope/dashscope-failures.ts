@@ -1,8 +1,9 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
-/** Codes of refusals and of failed tasks. Source: the vendor's error page, 2026-11; a suffix narrows a code. */
+/** Codes of refusals and failed tasks. Suffixes make codes more specific. Source: the vendor's error page, 2026-11. */
 export const dashscopeFailures: FailureTable = [
-  // One code for both: the words say which data was inspected. A refusal at submit can only mean the input.
+  // Input and output share one code; the message specifies which was inspected. A refused submission can only concern
+  // the input.
   {
     code: /^(?:DataInspectionFailed|data_inspection_failed)/,
     words: /^output data/i,
@@ -14,7 +15,7 @@ export const dashscopeFailures: FailureTable = [
     outcome: 'rejected',
     class: 'moderation_input',
   },
-  // The account's balance, quota or rights, or the model's switch: another channel may do better.
+  // The cause is the account's balance, quota or permissions, or the model's activation. Another channel may succeed.
   {
     code: /^(?:Arrearage|InvalidApiKey|AccessDenied|Model\.AccessDenied|ModelNotFound|model_not_found|Model\.NotFound|AllocationQuota|Throttling\.AllocationQuota|insufficient_quota)(?:\.|$)/,
     outcome: 'unavailable',

@@ -57,8 +57,8 @@ const dashscopeImageFacts: FactsTable = {
 };
 
 /**
- * Qwen and Wan images. Models of the multimodal path answer at once (`image`), the others with a task (`imageTask`);
- * a model belongs to exactly one of the two here. Links only: no base64 comes back.
+ * Qwen and Wan images. Models on the multimodal path respond synchronously (`image`); the others use tasks
+ * (`imageTask`). Each model belongs to exactly one group. Results are always links, never base64.
  */
 export const dashscopeImage: SynchronousImageProvider = {
   imageForms: ['url', 'data'],
@@ -109,7 +109,7 @@ async function generate(request: ImageRequest, context: ProviderContext): Promis
       parameters: {
         ...passed,
         ...sizeField(size),
-        // Always: some models generate four images by default.
+        // Always sent, because some models generate four images by default.
         n: request.n,
       },
     },
@@ -143,13 +143,13 @@ function buildTask(request: ImageRequest, context: SubmitContext): OutgoingObjec
   };
 }
 
-/** Links live a day; a synchronous answer reports no end, but when it was sent. */
+/** Links are valid for one day. A synchronous response has no end time, but it has a date. */
 function dayAfter(date: string | undefined): number | undefined {
   const at = Date.parse(date ?? '');
   return Number.isNaN(at) ? undefined : at / 1000 + 24 * 3600;
 }
 
-/** With an asterisk. */
+/** The vendor separates width and height with an asterisk. */
 function sizeField(size: string | undefined): JsonObject {
   return size === undefined ? {} : { size: size.replace(/x/i, '*') };
 }
@@ -157,7 +157,7 @@ function sizeField(size: string | undefined): JsonObject {
 function readTask(job: DashscopeJob): OperationStatus | undefined {
   const items = resultItems(job, linkExpiry(job.output.end_time));
   if (items.length > 0) return { state: 'succeeded', items, facts: facts(job, items.length) };
-  // Every image was refused on its own, inside a task that "succeeded".
+  // The task "succeeded", but each image was refused individually.
   const refused = (job.output.results ?? []).find(({ code }) => code !== undefined);
   return refused === undefined ? undefined : failedJob(dashscopeFailures, refused);
 }

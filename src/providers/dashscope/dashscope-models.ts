@@ -1,20 +1,20 @@
 import type { LengthFacts } from '../../models/model-facts.ts';
 
-/** The traits of the Wan and HappyHorse video models. */
+/** Characteristics of the Wan and HappyHorse video models. */
 export interface WanModel {
-  /** `any`: one model for everything, which goes by the media that it is given. */
+  /** `any`: one model for all inputs, which chooses the mode by the media in the request. */
   readonly kind: 't2v' | 'i2v' | 'kf2v' | 'r2v' | 'any';
-  /** How the picture's shape is asked for. */
+  /** How a request specifies the shape of the video. */
   readonly shape: 'size' | 'resolution' | 'resolution_and_ratio';
   readonly resolutions: readonly string[];
   readonly seconds: LengthFacts;
-  /** Of an r2v model; absent: for the vendor to say. */
+  /** The limits of an r2v model. Undefined if the vendor decides. */
   readonly references?: { readonly images: number; readonly videos: number };
   readonly audios: number;
   readonly generatesAudio: boolean;
-  /** Images and videos in one list, from 2.7 on. */
+  /** From 2.7, images and videos share one list. */
   readonly mediaList: boolean;
-  /** An i2v model that takes an end frame too. */
+  /** Whether an i2v model also accepts an end frame. */
   readonly lastFrame: boolean;
 }
 
@@ -59,7 +59,7 @@ const wan30: WanModel = {
 
 type Row = readonly [name: RegExp, model: WanModel];
 
-/** The first pattern that fits counts. */
+/** The first matching pattern applies. */
 export const wanModels: readonly Row[] = [
   ...rowsOf('happyhorse', ['r2v', 'i2v', 't2v'], happyHorse),
   [/wan3\./, wan30],
@@ -70,7 +70,7 @@ export const wanModels: readonly Row[] = [
   ...rowsOf('wanx?2\\.[0-4]', ['kf2v', 'i2v', 't2v'], oldest),
 ];
 
-/** A model that the table has not heard of is asked as the newest is. */
+/** Models missing from the table are treated like the newest model. */
 export function wanModel(upstream: string): WanModel {
   return wanModels.find(([name]) => name.test(upstream))?.[1] ?? wan30;
 }
@@ -82,7 +82,7 @@ function rowsOf(name: string, kinds: readonly Kind[], generation: Generation): R
   ]);
 }
 
-/** An image gives the shape; only the models before 2.7 take a size in pixels. */
+/** An image determines the shape. Only models before 2.7 accept pixel sizes. */
 function shapeOf(kind: Kind, { mediaList }: Generation): WanModel['shape'] {
   if (kind === 'i2v' || kind === 'kf2v') return 'resolution';
   return mediaList ? 'resolution_and_ratio' : 'size';

@@ -7,7 +7,7 @@ import { bearer, isSuccess, optionalText, unknownJob, unreadableError } from '..
 import { cancelledJob, failedJob } from '../shared/job-status.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
 
-/** The task life cycle that videos and asynchronous images share. The operation is `{id}`. */
+/** The life cycle of video tasks and asynchronous image tasks. The operation is `{id}`. */
 
 export async function submitDashscopeTask(
   path: string,
@@ -28,7 +28,7 @@ export async function submitDashscopeTask(
   return { operation: { id }, traceId: job?.request_id ?? id };
 }
 
-/** `succeeded` turns the finished job into a status; undefined: it says succeeded and holds no file. */
+/** `succeeded` converts the finished job into a status. It returns undefined if the job has no file. */
 export async function dashscopeStatus(
   operation: Operation,
   context: ProviderContext,
@@ -50,7 +50,7 @@ export async function dashscopeStatus(
       return { state: 'pending', phase: 'submitted' };
     case 'SUCCEEDED': {
       const found = succeeded(job);
-      if (found === undefined) throw unreadableError(answer, 'the task succeeded and has no file');
+      if (found === undefined) throw unreadableError(answer, 'the task succeeded but has no file');
       return found;
     }
     case 'FAILED':
@@ -58,15 +58,15 @@ export async function dashscopeStatus(
     case 'CANCELED':
       return cancelledJob();
     case 'UNKNOWN':
-      // It does not exist, or is older than a day. Just after the submit it may not be visible yet.
+      // The task does not exist, is older than a day, or was submitted so recently that it is not visible yet.
       throw unknownJob(answer.status, { code: 'UNKNOWN' });
     default:
-      // `RUNNING`, `SUSPENDED`, and every word that is not known yet.
+      // `RUNNING`, `SUSPENDED`, or an unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }
 
-/** Only a pending task can be cancelled; the upstream refuses the others in its own words. */
+/** Only a pending task can be cancelled. For any other, the upstream refuses in its own format. */
 export async function cancelDashscopeTask(
   operation: Operation,
   context: ProviderContext,
@@ -84,7 +84,7 @@ export async function cancelDashscopeTask(
   throw refusal;
 }
 
-/** A page of the list: the newest tasks of the account, so that the operations asked for may be further back. */
+/** The list page size. The list begins with the account's newest tasks, so a polled task may be further down. */
 const listPageSize = 100;
 export const dashscopeListMax = 50;
 
@@ -94,8 +94,8 @@ const listSchema = z.object({
 const ended = new Set(['SUCCEEDED', 'FAILED', 'CANCELED', 'UNKNOWN']);
 
 /**
- * The list says what a task does, not what became of it: one that ended, or that is not among the newest, is missing in
- * the map and asked for alone.
+ * The list contains task states but no results. Tasks that have ended or are not among the newest are omitted, and
+ * polled individually.
  */
 export async function listDashscopeTasks(
   operations: readonly Operation[],

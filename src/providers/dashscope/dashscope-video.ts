@@ -1,5 +1,5 @@
 import { framesOf } from '../../models/media-roles.ts';
-import { passedOn } from '../../models/model-facts.ts';
+import { passedOn } from '../../models/facts-of-request.ts';
 import { readFacts } from '../shared/read-facts.ts';
 import type { PlainFacts } from '../../models/model-facts.ts';
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
@@ -21,9 +21,8 @@ import type { OperationStatus, RequestIssue, SubmitContext, VideoProvider } from
 import { issue } from '../shared/request-issue.ts';
 
 /**
- * Wan and HappyHorse videos. Not covered: the editing models, continuation, templates, voices, documents and web pages
- * as references. The upstream knows no draft mode, no last frame, no callback, and no list that a lost job could be
- * found in.
+ * Wan and HappyHorse videos. Not covered: editing models, continuation, templates, voices, and documents or web pages
+ * as references. The upstream has no draft mode, last frame or callbacks, and no list for finding a lost job.
  */
 export const dashscopeVideo: VideoProvider = {
   cancelUntil: 'queued',
@@ -53,7 +52,7 @@ function buildBody(
   model: WanModel,
 ): JsonObject {
   const own = readFacts(request, dashscopeFacts, context);
-  // It belongs beside the prompt.
+  // The upstream expects this field next to the prompt.
   const { negative_prompt: negative, ...parameters } = passedOn(request, own);
   const { duration, seed, watermark, generateAudio } = request;
   return {
@@ -133,7 +132,7 @@ function readVideo(job: DashscopeJob): OperationStatus | undefined {
   if (url === undefined) return undefined;
   const { usage } = job;
   const rendered = usage?.output_video_duration ?? usage?.video_duration ?? usage?.duration;
-  // `duration` covers input and output; both are billed.
+  // `duration` is the sum of input and output, and both are billed.
   const billed = usage?.duration ?? 0;
   const inputSeconds =
     usage?.input_video_duration ??

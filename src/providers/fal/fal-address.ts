@@ -1,8 +1,8 @@
 import type { Operation } from '../provider.ts';
 
 /**
- * Where fal is asked. A request is created at the whole name of a model, and asked for at its app, which is most often
- * the first two parts of the name. No address of an answer is used but on the channel's own host and in this form.
+ * fal addresses. A request is created under a model's full name and polled under its app, usually the first two parts
+ * of that name. Addresses in responses are used only if they are on the channel's own host and have this form.
  */
 
 const part = String.raw`\w[\w.-]*`;
@@ -10,7 +10,7 @@ const modelName = new RegExp(`^${part}(?:/${part}){1,7}$`);
 const appName = new RegExp(`^${part}/${part}(?:/${part})?$`);
 const idPattern = /^[\w-]{1,100}$/;
 
-/** `owner/app`, with a path below it. */
+/** `owner/app`, followed by a path. */
 export function isModelName(name: string): boolean {
   return name.length <= 200 && modelName.test(name);
 }
@@ -24,7 +24,7 @@ export function operationOf(id: string, endpoint: string, app = appOf(endpoint))
   return { id, endpoint, app };
 }
 
-/** The app that an answer to a submission names; undefined: it names none that may be asked. */
+/** Returns the app in a submission's response, or undefined if the response contains no app that may be called. */
 export function namedApp(statusUrl: string | undefined, id: string, baseUrl: string): string | undefined {
   const end = `/requests/${id}/status`;
   const start = [baseUrl, ...(isFal(baseUrl) ? queues : [])].find((host) =>
@@ -35,7 +35,7 @@ export function namedApp(statusUrl: string | undefined, id: string, baseUrl: str
   return app.length <= 200 && appName.test(app) ? app : undefined;
 }
 
-/** Names below these have one part more. */
+/** Model names in these namespaces have an extra part. */
 const namespaces = new Set(['workflows', 'comfy']);
 
 function appOf(endpoint: string): string {
@@ -43,16 +43,19 @@ function appOf(endpoint: string): string {
   return parts.slice(0, namespaces.has(parts[0] ?? '') ? 3 : 2).join('/');
 }
 
-/** The request itself is its result. */
+/** The request's address also serves its result. */
 export function requestUrl(operation: Operation, baseUrl: string, what: '' | '/status' | '/cancel'): string {
   const { id, app = '' } = operation;
   return `${baseUrl}/${app}/requests/${id}${what}`;
 }
 
-/** The second is the vendor's reserve, with the same keys and jobs. Its client, `@fal-ai/client`, knows both. */
+/**
+ * The second host is the vendor's fallback, with the same keys and jobs. The vendor's client, `@fal-ai/client`, uses
+ * both.
+ */
 const queues = ['https://queue.fal.run', 'https://queue.falrun.com'];
 
-/** The platform has hosts of its own; a channel anywhere else serves everything itself. */
+/** fal has separate hosts per purpose. A channel on any other host serves everything itself. */
 function isFal(baseUrl: string): boolean {
   return /\.(?:fal\.run|falrun\.com)$/.test(new URL(baseUrl).hostname);
 }

@@ -1,9 +1,9 @@
 import type { BillFormat } from '../provider.ts';
 
 /**
- * The records of `GET https://api.fal.ai/v1/models/billing-events`, one for each request that is billed. Source: fal's
- * reference of the Platform APIs, Billing Events: `request_id`, `endpoint_id`, `timestamp`, and `cost_estimate_nano_usd`,
- * what is paid after discounts as a whole number.
+ * The records of `GET https://api.fal.ai/v1/models/billing-events`, one per billed request. Source: the Billing Events
+ * page of fal's Platform API reference. It lists `request_id`, `endpoint_id`, `timestamp`, and
+ * `cost_estimate_nano_usd`, the price after discounts as an integer.
  */
 export const falBill: BillFormat = {
   source:

@@ -13,10 +13,10 @@ interface FalRequest {
   readonly json?: OutgoingObject;
 }
 
-/** Pages of the history hold the inputs and outputs of a hundred requests. */
+/** One history page contains the inputs and outputs of a hundred requests. */
 const bodyBytesMax = 16 * 1024 * 1024;
 
-/** One exchange with fal, whatever its status: that of a result is the model's own. */
+/** Sends one request to fal and accepts any status, because the model sets a result's status. */
 export async function callFal(request: FalRequest, context: ProviderContext): Promise<HttpResponse> {
   return context.request({
     ...request,
@@ -30,7 +30,7 @@ export function falError(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readFalRefusal(answer.json), falFailures);
 }
 
-/** The vendor says that it does not know the request; a page of a proxy says nothing. */
+/** Whether the vendor reports that it does not know the request. A proxy's error page does not count. */
 export function isUnknown({ status, json }: HttpResponse): boolean {
   return status === 404 && readFalRefusal(json) !== undefined;
 }
@@ -51,8 +51,8 @@ const refusalSchema = z.object({
 });
 
 /**
- * `{"detail":[{"loc","msg","type"}]}` of a model, `{"detail","error_type"}` of the platform, `{"error","error_type"}` of a
- * status, `{"status"}` of a cancellation.
+ * `{"detail":[{"loc","msg","type"}]}` from a model, `{"detail","error_type"}` from the platform,
+ * `{"error","error_type"}` from a status, `{"status"}` from a cancellation.
  */
 export function readFalRefusal(json: unknown): Refusal | undefined {
   const said = refusalSchema.safeParse(json).data;
@@ -66,7 +66,7 @@ export function readFalRefusal(json: unknown): Refusal | undefined {
   return defined({ code: code ?? '', message, field: place === 'body' ? field : place });
 }
 
-/** What the model charged, in its unit: it stands in a header, and not in the body. */
+/** The model's charge in its own unit. It is reported in a header, not in the body. */
 export function billedUnits({ headers }: Pick<HttpResponse, 'headers'>): string | undefined {
   return headers['x-fal-billable-units'];
 }

@@ -15,7 +15,7 @@ import { endedJob, noReason } from '../shared/job-status.ts';
 import { mappedEndpoint } from '../shared/mapped-request.ts';
 import type { LostSubmit, Operation, OperationStatus, ProviderContext, Submitted } from '../provider.ts';
 
-/** The platform's history of requests, which keeps inputs and outputs for thirty days. */
+/** fal's request history, which keeps inputs and outputs for thirty days. */
 
 const itemSchema = z.object({
   request_id: z.string().refine(isRequestId),
@@ -40,7 +40,7 @@ async function askHistory(query: Readonly<Record<string, string>>, context: Prov
 
 const findPagesMax = 20;
 
-/** By the field that the mapping keeps for a text of ours: the history shows inputs as they came. */
+/** Finds the request by the field that the mapping reserves for our marker. The history preserves inputs unchanged. */
 export async function findFal(
   { request, marker, sentAfter, sentBefore }: LostSubmit<GenerationRequest>,
   context: ProviderContext,
@@ -68,7 +68,10 @@ export async function findFal(
   return [...found.values()];
 }
 
-/** For a request that the queue no longer knows. Throws an UpstreamError that says so, where the history agrees. */
+/**
+ * Looks up a request in the history once the queue no longer knows it. If the history does not know it either, throws
+ * an UpstreamError that says so.
+ */
 export async function statusFromHistory(
   { id, endpoint = '' }: Operation,
   context: ProviderContext,

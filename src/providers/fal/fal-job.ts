@@ -26,7 +26,7 @@ import type {
   Submitted,
 } from '../provider.ts';
 
-/** The life of a request in the queue, by the mapping of its model. */
+/** The life cycle of a queued request, according to its model's mapping. */
 
 export function checkFal(
   request: GenerationRequest,
@@ -48,7 +48,7 @@ export async function submitFal(request: GenerationRequest, context: SubmitConte
   const { mapping, callbackUrl, baseUrl } = context;
   const endpoint = mapping === undefined ? '' : mappedEndpoint(request, mapping, context.model);
   if (mapping === undefined || !isModelName(endpoint)) {
-    // The channel's entry changed since the task was planned.
+    // The channel's configuration has changed since the task was planned.
     const message = 'The channel cannot express the model any more.';
     throw new UpstreamError('unavailable', message, {
       code: 'mapping_missing',
@@ -84,7 +84,7 @@ export async function falStatus(
   if (!isSuccess(answer)) throw falError(answer);
   const said = statusSchema.safeParse(answer.json).data;
   if (said === undefined || (said.request_id !== undefined && said.request_id !== operation.id))
-    throw unreadableError(answer, 'it says nothing of the request');
+    throw unreadableError(answer, 'it says nothing about the request');
   switch (said.status) {
     case 'IN_QUEUE':
       return defined({
@@ -92,18 +92,18 @@ export async function falStatus(
         phase: 'submitted' as const,
         queuePosition: said.queue_position,
       });
-    // Finished, well or not: the result says which.
+    // The request has finished. Only the result shows whether it succeeded.
     case 'COMPLETED':
       return (await readResult(operation, context, { outcome, status: answer })) ?? running;
     default:
-      // `IN_PROGRESS`, and every word that is not known yet.
+      // `IN_PROGRESS`, or an unknown state.
       return running;
   }
 }
 
 const running: OperationStatus = { state: 'pending', phase: 'running' };
 
-/** Undefined: the result is not there yet. */
+/** Returns undefined if the result is not available yet. */
 async function readResult(
   operation: Operation,
   context: ProviderContext,
@@ -123,7 +123,7 @@ async function readResult(
   return falFailure(answer, refusal, outcome);
 }
 
-/** `error` and `error_type` of a status, where the result itself could not be read. */
+/** Reads `error` and `error_type` from a status whose result could not be read. */
 function readStatusError({ json }: HttpResponse) {
   const refusal = readFalRefusal(json);
   return refusal === undefined || refusal.code === '' ? undefined : refusal;
@@ -132,8 +132,8 @@ function readStatusError({ json }: HttpResponse) {
 const cancelSchema = z.object({ status: optionalText });
 
 /**
- * To a request that runs it is a signal, which the model may not follow: what became of it says the status. One that is
- * not known any more after it was accepted was removed.
+ * A running request only receives a signal, which the model may ignore, so the status determines the outcome. A request
+ * that was accepted but is no longer known has been removed.
  */
 export async function cancelFal(
   operation: Operation,

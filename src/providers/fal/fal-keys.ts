@@ -5,11 +5,11 @@ import { keysUrl } from './fal-address.ts';
 import { isSuccess, readableItems, unreadableError } from '../shared/http-outcome.ts';
 import type { CallbackContext } from '../provider.ts';
 
-/** The public keys that callbacks are signed with, by the address that serves them. */
+/** The public keys that verify callbacks, keyed by the address that serves them. */
 export interface FalKeys {
   /**
-   * Whether one of the keys fits. Keys that are known are tried first; where none fits they are fetched again, because
-   * the vendor may have changed them, but not more often than once in a minute: anybody can send what fits no key.
+   * Whether one of the keys matches. Known keys are checked first. If none matches, the vendor may have changed the
+   * keys, so they are refetched, but at most once per minute, because anyone can send a callback that matches no key.
    */
   some(context: CallbackContext, fits: (key: KeyObject) => boolean): Promise<boolean>;
 }
@@ -18,14 +18,14 @@ interface Fetched {
   readonly keys: Promise<readonly KeyObject[]>;
   /** Unix milliseconds. */
   readonly at: number;
-  /** Of the last request for newer ones, whatever came of it; Unix milliseconds. */
+  /** The time of the last attempt to fetch newer keys, successful or not, in Unix milliseconds. */
   readonly askedAt: number;
 }
 
-/** The vendor's limit for caches. */
+/** The vendor's maximum cache time for keys. */
 const keptMaxMs = 24 * 3600 * 1000;
 const fetchedAgainMs = 60_000;
-/** Channels share the vendor's address; only channels on other hosts have one of their own. */
+/** Most channels share the vendor's address. Only channels on other hosts have their own. */
 const addressesMax = 20;
 
 export function createFalKeys(): FalKeys {
@@ -65,7 +65,7 @@ const keySchema = z.object({
 const keysMax = 100;
 const keysSchema = z.object({ keys: readableItems(keySchema) });
 
-/** Public: our key is not sent along. */
+/** The address is public, so our key is not sent. */
 async function fetchKeys(url: string, { request, signal }: CallbackContext): Promise<readonly KeyObject[]> {
   const answer = await request({ method: 'GET', url, signal });
   const keys = isSuccess(answer) ? keysSchema.safeParse(answer.json).data?.keys : undefined;

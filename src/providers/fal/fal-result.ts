@@ -11,14 +11,14 @@ import { endedJob } from '../shared/job-status.ts';
 import { mappedCost, mappedFacts, mappedLinks } from '../shared/mapped-answer.ts';
 import type { HttpResponse, OperationStatus } from '../provider.ts';
 
-/** What a model answered, from the queue or from the history. */
+/** Reads a model's response, from the queue or from the history. */
 
 export interface Outcome {
   readonly kind: 'video' | 'image';
   readonly mapping: FieldMapping | undefined;
 }
 
-/** For a task whose model has left the channel: where almost every model puts its files. */
+/** Where files usually are, for tasks whose model has been removed from the channel. */
 const unknownMappings = {
   video: { result: 'video.url', facts: {} },
   image: { result: 'images[].url', facts: {} },
@@ -26,7 +26,7 @@ const unknownMappings = {
 
 const flagsSchema = z.object({ has_nsfw_concepts: z.array(z.boolean().catch(false)).catch([]) });
 
-/** Undefined: it has no file where the mapping looks for one. */
+/** Returns undefined if the mapping does not locate a file. */
 export function falSuccess(
   answer: Pick<HttpResponse, 'json' | 'headers'>,
   { kind, mapping }: Outcome,
@@ -37,7 +37,8 @@ export function falSuccess(
   if (links.length === 0) return undefined;
   const cost = mappedCost(json, map, billedUnits(answer));
   const flags = flagsSchema.safeParse(json).data?.has_nsfw_concepts ?? [];
-  // A flagged image is delivered blank. Where the flags are not one for each file, only all of them together say something.
+  // Flagged images are delivered blank. If the number of flags differs from the number of files, the result is
+  // conclusive only if all flags are set.
   const usable =
     flags.length === links.length || !flags.includes(false)
       ? links.filter((_, index) => (flags[index] ?? flags.at(-1)) !== true)
@@ -56,7 +57,7 @@ export function falSuccess(
   });
 }
 
-/** `answer` is the model's own refusal; a request that was refused after a runner worked may be billed. */
+/** `answer` is the model's own refusal. A request refused after a runner worked on it may be billed. */
 export function falFailure(
   answer: Pick<HttpResponse, 'json' | 'headers' | 'status'>,
   refusal: Refusal,
@@ -73,7 +74,7 @@ export function falFailure(
 }
 
 function failureOfResult(refusal: Refusal, status: number): Failure {
-  // The other statuses of the table are about a submission.
+  // The table's other statuses apply to submissions.
   const ownStatus = status === 400 || status === 422 ? status : undefined;
   const row = findFailureRow(falFailures, refusal, ownStatus);
   if (row === undefined) return { class: 'internal' };
@@ -82,7 +83,7 @@ function failureOfResult(refusal: Refusal, status: number): Failure {
   return { ...failure, ...defined({ input }) };
 }
 
-/** Names of the models' fields. */
+/** Recognises model field names. */
 function inputOf(field: string): ModeratedInput | undefined {
   if (/prompt/.test(field)) return 'prompt';
   if (/image|frame/.test(field)) return 'image';
@@ -91,8 +92,9 @@ function inputOf(field: string): ModeratedInput | undefined {
 }
 
 /**
- * What failed the request; undefined: the answer is of the queue or of something in between, and says nothing of the
- * request. A status of the model has a body of its own; without a type only those that a model gives itself count.
+ * Returns why the request failed, or undefined if the response comes from the queue or an intermediary, because such a
+ * response says nothing about the request. A model's own response has a distinctive body. If the body has no type, only
+ * statuses that models themselves use count.
  */
 export function readOutcomeRefusal(answer: HttpResponse): Refusal | undefined {
   const said = readFalRefusal(answer.json);

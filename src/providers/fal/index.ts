@@ -10,12 +10,15 @@ import type { Provider, TaskProvider } from '../provider.ts';
 
 type Verify = NonNullable<TaskProvider<never>['verifyCallback']>;
 
-/** The queue forgets a result after an hour, and one of 10 KB after six minutes; files live as the account says. */
+/**
+ * The queue forgets a result after an hour, or after six minutes if it is 10 KB. The account's settings determine how
+ * long files are kept.
+ */
 const linkLifeSeconds = 3600;
 
 /**
- * Any model of fal's queue, by its mapping in gateway.yaml. Not covered: the synchronous host, streams of states,
- * uploads of files, and the headers of priority and of a file's lifetime, which the account decides.
+ * Serves any model in fal's queue, as mapped in gateway.yaml. Not covered: the synchronous host, status streams, file
+ * uploads, and the headers for priority and file lifetime, which the account's settings determine.
  */
 function jobs<Request extends GenerationRequest>(
   kind: Request['kind'],
@@ -35,19 +38,19 @@ function jobs<Request extends GenerationRequest>(
   };
 }
 
-/** It keeps the vendor's public keys for a day: one instance serves the whole process. */
+/** Caches the vendor's public keys for a day, so one instance serves the whole process. */
 export function createFal(): Provider {
   const verifyCallback = createFalVerifier(createFalKeys());
   return {
     about: {
       vendor: 'fal',
       inputs:
-        'whatever the mapping of a model says. A job is found again by the field that the mapping names as its marker, while the account stores payloads; where there is none, a person looks it up. A job that runs is asked to stop, and counts as cancelled only once it has',
+        'defined by the mapping of each model. If the account stores payloads, a lost job is found by the marker field of the mapping. If not, a person must look it up. The gateway asks a running job to stop, and reports it as cancelled only after it has stopped',
       costUnit: 'what the model bills, times the price in the mapping',
       unbilled: { classes: ['internal', 'capacity'] },
       unverified: [
-        'whether requests that still wait are in the history',
-        'what the status of a cancelled request is: a result with status 499, and none at all, both count as cancelled',
+        'whether the history contains requests that are still waiting',
+        'the status of a cancelled request: a result with status 499 and a missing result are both read as cancelled',
         'the prices of Kling and FLUX',
       ],
     },

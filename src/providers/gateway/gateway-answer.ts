@@ -12,8 +12,8 @@ import { endedJob, failedCode, middleOfSecond, noReason, tokenUsage } from '../s
 import type { OperationStatus } from '../provider.ts';
 
 /**
- * Tolerant reading: gateways of this kind agree on little, and their documents contradict their code. Each fact has
- * a list of places where it was seen; the first that holds something counts.
+ * Reads responses leniently, because gateways of this kind agree on little and their documentation contradicts their
+ * code. Each fact has a list of places where it has been observed. The first place with a value is used.
  */
 
 const idPlaces = ['id', 'task_id', 'data.task_id', 'data.id', 'request_id'];
@@ -36,7 +36,7 @@ const urlPlaces = [
   'data.data.content.video_url',
   'data.0.url',
   'output.0',
-  // Old versions put the address where the reason of a failure belongs.
+  // Old versions put the address into the failure reason field.
   'data.fail_reason',
   'fail_reason',
 ];
@@ -48,7 +48,7 @@ const lastFramePlaces = [
   'last_frame_url',
 ];
 const expiryPlaces = ['data.0.expires_at', 'expires_at', 'data.expires_at'];
-/** Unix seconds. A relay names the time at which it learned of the end, before which nobody can know. */
+/** Unix seconds. A relay reports when it learned that the job had ended, so this is an upper bound. */
 const endPlaces = ['completed_at', 'finish_time', 'data.finish_time'];
 const progressPlaces = ['progress', 'data.progress'];
 const durationPlaces = ['duration', 'data.data.duration', 'metadata.duration', 'data.duration', 'seconds'];
@@ -83,14 +83,17 @@ export function readGatewayId(json: unknown): string | undefined {
   return textAt(json, idPlaces);
 }
 
-/** The job with which an image request was answered; undefined: the answer holds images, or is none. */
+/**
+ * Returns the job id if the upstream responded to an image request with a job. Returns undefined if the response
+ * contains images or anything else.
+ */
 export function readGatewayImageJob(json: unknown): string | undefined {
   const list = valueAt(json, 'data');
   const hasImages = Array.isArray(list) && list.length > 0;
   return hasImages || textAt(json, statusPlaces) === undefined ? undefined : readGatewayId(json);
 }
 
-/** Undefined: no status in it, or a success whose file is not in the answer. */
+/** Returns undefined if the response has no status, and `no_link` if it reports success but contains no file. */
 export function readGatewayStatus(json: unknown, traceId: string): OperationStatus | 'no_link' | undefined {
   const word = textAt(json, statusPlaces)?.toLowerCase();
   if (word === undefined) return undefined;
@@ -122,7 +125,7 @@ export function readGatewayStatus(json: unknown, traceId: string): OperationStat
   }
 }
 
-/** A gateway with our interface says the class itself. */
+/** A gateway with our API reports the failure class itself. */
 function readFailure(json: unknown, refusal: Refusal): Failure {
   const reported = failureClasses.find((name) => name === textAt(json, ['error.class']));
   if (reported === undefined) return jobFailure(gatewayFailures, refusal);
@@ -162,7 +165,7 @@ export function readGatewayFacts(json: unknown): SettleFacts {
   const usage = usagePlaces.map((place) => valueAt(json, place)).find((value) => isRecord(value));
   const completionTokens = reportedAt(usage, ['completion_tokens']);
   const totalTokens = reportedAt(usage, ['total_tokens']);
-  // Zero where nobody counted.
+  // Zero means that the upstream did not count tokens.
   const isReported = (completionTokens ?? 0) !== 0 || (totalTokens ?? 0) !== 0;
   const duration = reportedAt(json, durationPlaces);
   return defined({
@@ -173,7 +176,7 @@ export function readGatewayFacts(json: unknown): SettleFacts {
   });
 }
 
-/** An integer, a float from 0 to 1, or "50%". */
+/** Accepts an integer, a float from 0 to 1, or "50%". */
 function readProgress(json: unknown): number | undefined {
   const text = textAt(json, progressPlaces);
   const match = /^(\d+(?:\.\d+)?)%?$/.exec(text ?? '');
@@ -183,7 +186,7 @@ function readProgress(json: unknown): number | undefined {
   return Math.min(100, Math.round(percent));
 }
 
-/** `{"error": {…}}`, or `{"code": "…", "message": "…"}`, which also comes with status 200. */
+/** Reads `{"error": {…}}` or `{"code": "…", "message": "…"}`, which may also have status 200. */
 export function readGatewayRefusal(json: unknown): Refusal | undefined {
   if (isRecord(valueAt(json, 'error'))) {
     return {
@@ -220,7 +223,7 @@ function linkAt(json: unknown, places: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Numbers, also as text and with a unit: 5, "5", "5s". */
+/** Reads a number, even as text or with a unit: 5, "5", "5s". */
 function numberAt(json: unknown, places: readonly string[]): number | undefined {
   for (const place of places) {
     const match = /^(\d+(?:\.\d+)?)s?$/.exec(textAt(json, [place]) ?? '');
@@ -229,7 +232,7 @@ function numberAt(json: unknown, places: readonly string[]): number | undefined 
   return undefined;
 }
 
-/** The same of what a charge may depend on, also where it cannot be true. */
+/** Reads a number that a charge may depend on, even if it is implausible. */
 function reportedAt(json: unknown, places: readonly string[]): number | undefined {
   for (const place of places) {
     const value = valueAt(json, place);

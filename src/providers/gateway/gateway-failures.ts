@@ -1,6 +1,6 @@
 import type { FailureRow, FailureTable } from '../shared/failure-table.ts';
 
-/** Some hand on the vendor's code as their own, others the vendor's whole answer in their message. */
+/** Some relays pass on the vendor's code as their own. Others put the entire vendor response into their message. */
 function vendorCode(pattern: RegExp, row: Omit<FailureRow, 'code' | 'words'>): FailureTable {
   return [
     { code: pattern, ...row },
@@ -9,11 +9,10 @@ function vendorCode(pattern: RegExp, row: Omit<FailureRow, 'code' | 'words'>): F
 }
 
 /**
- * Codes of other gateways, and those of the vendors behind them that they hand on. They agree on little, so words that
- * occur in a code decide.
+ * Codes of other gateways, and vendor codes that they pass on. They agree on little, so a word within a code decides.
  */
 export const gatewayFailures: FailureTable = [
-  // The upstream's account, its prices or its channels: another channel of ours may do better.
+  // The cause is the upstream's account, prices or channels. Another of our channels may succeed.
   {
     code: /quota|balance|billing|invalid_api_key|model_price_error|model_not_found|model_not_allowed|channel_not_allowed|no_available_channel|get_channel_failed/,
     outcome: 'unavailable',

@@ -1,13 +1,14 @@
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import { defined } from '../../base/defined.ts';
-import { commonParameters, everyField, passedOn } from '../../models/model-facts.ts';
+import { commonParameters, passedOn } from '../../models/facts-of-request.ts';
+import { everyField } from '../../models/model-facts.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 import type { SubmitContext } from '../provider.ts';
 import { sizeOfShape } from '../../models/video-shapes.ts';
 import { framesOf, imagesOf, inputTypeOf } from '../../models/media-roles.ts';
 import { readFacts } from '../shared/read-facts.ts';
 
-/** Which of the two dialects a base URL speaks, and its addresses. */
+/** The dialect that a base URL implies, and the resulting addresses. */
 export interface GatewayEndpoints {
   readonly dialect: 'task' | 'videos';
   readonly submit: string;
@@ -16,8 +17,9 @@ export interface GatewayEndpoints {
 }
 
 /**
- * `base_url` ends in `/v1`, and then videos are at `/video/generations`; or it names the path of the videos itself:
- * `…/v1/videos` is the OpenAI dialect, `…/v1/videos/generations` the other spelling of the task dialect.
+ * If `base_url` ends in `/v1`, videos are created at `/video/generations`. Any other `base_url` already contains the
+ * video path: `…/v1/videos` means the OpenAI dialect, and `…/v1/videos/generations` is another spelling of the task
+ * dialect.
  */
 export function gatewayEndpoints(baseUrl: string): GatewayEndpoints {
   const named = /^(.*)\/(videos|videos?\/generations)$/.exec(baseUrl);
@@ -30,9 +32,12 @@ export function gatewayEndpoints(baseUrl: string): GatewayEndpoints {
   };
 }
 
-/** What stands behind it decides what it takes. `reserved`: sent by the gateway itself, or kept to itself. */
+/**
+ * The vendor behind the gateway decides what it accepts. `reserved` lists fields that the gateway itself sends or
+ * keeps.
+ */
 export const gatewayFacts: FactsTable = {
-  origin: { source: 'the interface of this gateway and its relatives', read: '2026-11' },
+  origin: { source: 'the interface of this gateway and of similar ones', read: '2026-11' },
   models: [],
   others: {
     fields: everyField,
@@ -60,8 +65,8 @@ export const gatewayFacts: FactsTable = {
 };
 
 /**
- * The fields of both families of gateways: at the top for those that share our interface, and in `metadata` for those
- * that only hand that on to the vendor.
+ * Builds the fields for both gateway families: at the top level for those that share our API, and in `metadata` for
+ * those that pass only `metadata` on to the vendor.
  */
 export function buildGatewayVideo(
   request: VideoRequest,
@@ -111,7 +116,7 @@ function buildMetadata(request: VideoRequest, duration: number | undefined): Jso
   });
 }
 
-/** Gateways without fields for videos and sounds take the vendor's own items; the text comes from `prompt`. */
+/** Gateways without fields for videos and audio accept the vendor's own items. `prompt` contains the text. */
 function referenceContent(request: VideoRequest): JsonObject[] | undefined {
   const { references, videos, audios } = request;
   if (videos.length + audios.length === 0) return undefined;

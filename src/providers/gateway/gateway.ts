@@ -41,9 +41,9 @@ import type {
 } from '../provider.ts';
 
 /**
- * Another gateway with this interface, or one of its relatives: videos in the task dialect and in the OpenAI dialect
- * (see `gatewayEndpoints`), images by the common convention, answered at once or with a task. The operation is `{id}`.
- * Not covered: videos that are only served as bytes behind the key.
+ * Another gateway with the same or a similar API. Renders videos in the task dialect or the OpenAI dialect (see
+ * `gatewayEndpoints`), and images by the common convention, synchronously or as a task. The operation is `{id}`. Not
+ * covered: videos that are served only as bytes and require the key.
  */
 const gatewayVideo: VideoProvider = {
   check,
@@ -52,7 +52,7 @@ const gatewayVideo: VideoProvider = {
   status,
   cancelUntil: 'queued',
   cancel,
-  // The only models here that are priced by tokens are those whose formula this is, at whatever address.
+  // The only models priced by tokens here use this formula at every address.
   estimateTokens: estimateSeedanceTokens,
   renders,
 };
@@ -87,18 +87,18 @@ const gatewayImage: SynchronousImageProvider = {
 
 export const gateway: Provider = {
   about: {
-    vendor: 'Another gateway with this interface, or one of its relatives (new-api)',
+    vendor: 'Another gateway with this interface or a similar one (new-api)',
     inputs: 'text, frames, reference images, videos and audio, as far as the model behind it accepts them',
     unverified: [
-      'whether a failed job is billed: that is for the gateway behind the address to say',
-      'documents and code of the relatives disagree; both shapes are read',
+      'whether a failed job is billed: the gateway behind the address decides',
+      'which format similar gateways use: their documentation and code disagree, and both formats are accepted',
     ],
   },
   video: gatewayVideo,
   image: gatewayImage,
 };
 
-/** What stands behind it answers in its own way: where frames replace the duration, either may be reported. */
+/** Vendors behind the gateway differ. If frames replace the duration, the response may report either one. */
 function renders(request: VideoRequest, model: string): PossibleOutput {
   if (!isSeedance(model)) return {};
   const output = seedanceOutput(request, model);
@@ -109,7 +109,7 @@ function renders(request: VideoRequest, model: string): PossibleOutput {
   return { ...output, seconds: { min: Math.min(min, timed.min), max: Math.max(max, timed.max) } };
 }
 
-/** Behind it may be a vendor that reads parameters out of the prompt. */
+/** The vendor behind the gateway may parse parameters out of the prompt. */
 function check({ prompt }: VideoRequest): { param: string; message: string } | undefined {
   const flag = pricedPromptFlag(prompt);
   return flag === undefined
@@ -122,7 +122,7 @@ async function submit(request: VideoRequest, context: SubmitContext): Promise<Su
   const answer = await context.request({
     method: 'POST',
     url,
-    // Honoured where the interface is ours; unknown headers are ignored elsewhere.
+    // Gateways with our API honour the header. Others ignore unknown headers.
     headers: { ...bearer(context), 'idempotency-key': context.marker },
     json: buildGatewayVideo(request, context, dialect),
     signal: context.signal,
@@ -130,7 +130,7 @@ async function submit(request: VideoRequest, context: SubmitContext): Promise<Su
   if (!isSuccess(answer)) throw refusal(answer);
   const id = readGatewayId(answer.json);
   if (id !== undefined && id.length <= 200) return { operation: { id }, traceId: id };
-  // An explanation in place of an id is a refusal, whatever the status says.
+  // A response with an explanation instead of an id is a refusal, even with a success status.
   const said = readGatewayRefusal(answer.json);
   if (said === undefined) throw unreadableError(answer, 'it has no id');
   throw refusalError({ ...answer, status: 400 }, said, gatewayFailures);
@@ -149,11 +149,14 @@ async function status(operation: Operation, context: ProviderContext): Promise<O
   }
   if (found !== 'no_link') return found;
   const link = endpoints.dialect === 'videos' ? await contentLink(`${url}/content`, context) : undefined;
-  if (link === undefined) throw unreadableError(answer, 'the job succeeded and has no link');
+  if (link === undefined) throw unreadableError(answer, 'the job succeeded but has no link');
   return { state: 'succeeded', items: [link], facts: readGatewayFacts(answer.json), traceId: operation.id };
 }
 
-/** Some redirect from here to a link that needs no key; those that send the bytes cannot be handed to a caller. */
+/**
+ * Some gateways redirect from here to a link that needs no key. If a gateway serves the bytes itself, callers get no
+ * link.
+ */
 async function contentLink(
   url: string,
   context: ProviderContext,
@@ -167,7 +170,7 @@ async function contentLink(
   return expiresAt === undefined ? { url: link } : { url: link, expiresAt };
 }
 
-/** Gateways with our interface can; where the route is missing, the upstream has refused. */
+/** Gateways with our API can cancel. A missing route counts as a refusal. */
 async function cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused'> {
   const url = `${gatewayEndpoints(context.baseUrl).job(operation.id)}/cancel`;
   const answer = await context.request({ method: 'POST', url, ...authorized(context) });
@@ -222,7 +225,7 @@ const imageRules: ConventionRules = {
   linkLifetimeSeconds: 3600,
 };
 
-/** `wait` is our own interface's; others ignore it. */
+/** `wait` exists only in our own API. Other gateways ignore it. */
 async function resumeImages(job: string, context: ProviderContext): Promise<GeneratedImages> {
   const { images } = gatewayEndpoints(context.baseUrl);
   const answer = await context.request({

@@ -4,8 +4,8 @@ import { UpstreamError } from '../provider.ts';
 import type { HttpRequestOptions, HttpResponse, ProviderContext } from '../provider.ts';
 
 /**
- * Two houses of one vendor: the Gemini API with a key, and Vertex with an access token as the key. The base address
- * says which: that of Vertex ends with `/publishers/google`.
+ * Whether the base address is Vertex, which uses an access token, rather than the Gemini API, which uses an API key.
+ * Vertex addresses end with `/publishers/google`.
  */
 export function isVertex({ baseUrl }: Pick<ProviderContext, 'baseUrl'>): boolean {
   return baseUrl.endsWith('/publishers/google');
@@ -15,12 +15,12 @@ function googleHeaders(context: Pick<ProviderContext, 'baseUrl' | 'credential'>)
   return isVertex(context) ? bearer(context) : { 'x-goog-api-key': context.credential.apiKey };
 }
 
-/** Where interactions are; on Vertex in another version, beside the publishers. */
+/** The URL for interactions. On Vertex, it has a different API version and is outside the publishers' path. */
 export function interactionsUrl({ baseUrl }: Pick<ProviderContext, 'baseUrl'>): string {
   return `${baseUrl.replace(/\/v1\/(?=projects\/)/, '/v1beta1/').replace(/\/publishers\/google$/, '')}/interactions`;
 }
 
-/** Throws UpstreamError for what is not a success. */
+/** Throws UpstreamError unless the call succeeds. */
 export async function callGoogle(
   request: Omit<HttpRequestOptions, 'headers' | 'signal'>,
   context: ProviderContext,
@@ -35,8 +35,8 @@ export async function callGoogle(
 }
 
 /**
- * An exchange about a job that exists already. That the vendor does not know it is its own 404, which has a body with
- * a code: one without is a page of something in between.
+ * Sends a request about an existing job. The vendor's own 404 has a body with a code, and means that the job is
+ * unknown. A 404 without one comes from an intermediary.
  */
 export async function callAboutJob(
   request: Omit<HttpRequestOptions, 'headers' | 'signal'>,
@@ -55,17 +55,20 @@ export async function callAboutJob(
 
 export interface GoogleModel {
   readonly name: string;
-  /** On Vertex: where results are written, `gs://…`. */
+  /** On Vertex, the folder for results (`gs://…`). */
   readonly store?: string;
 }
 
-/** The upstream's name, on Vertex with the folder of the results behind it: `veo-3.1-generate-001@gs://bucket/folder`. */
+/** The upstream's model name. On Vertex, the result folder follows it: `veo-3.1-generate-001@gs://bucket/folder`. */
 export function readGoogleModel(upstream: string): GoogleModel {
   const at = upstream.indexOf('@gs://');
   return at < 0 ? { name: upstream } : { name: upstream.slice(0, at), store: upstream.slice(at + 1) };
 }
 
-/** The model of a video, whose folder must agree with the house: nothing else has links to what is rendered. */
+/**
+ * Returns a video request's model. On Vertex it must include a folder, which is the only way to get the rendered file;
+ * elsewhere it must not.
+ */
 export function requireGoogleModel(context: ProviderContext): GoogleModel {
   const model = readGoogleModel(context.model);
   if (isVertex(context) === (model.store !== undefined)) return model;
@@ -75,7 +78,7 @@ export function requireGoogleModel(context: ProviderContext): GoogleModel {
   throw new UpstreamError('unavailable', message, { code: 'wrong_upstream_name' });
 }
 
-/** The vendor's own hosts alone: a result's link, or a file of Cloud Storage. */
+/** Returns headers only for the vendor's own hosts, which serve result links and Cloud Storage files. */
 export function googleLinkHeaders(url: string, context: ProviderContext): Record<string, string> {
   const { origin } = new URL(url);
   const isOwn = origin === new URL(context.baseUrl).origin;
@@ -85,7 +88,7 @@ export function googleLinkHeaders(url: string, context: ProviderContext): Record
 
 const storageOrigin = 'https://storage.googleapis.com';
 
-/** `gs://bucket/file` as the address that serves it. */
+/** Converts `gs://bucket/file` to the address that serves it. */
 export function storedFile(uri: string): string {
   const path = /^gs:\/\/(.+)$/.exec(uri)?.[1];
   return path === undefined ? uri : `${storageOrigin}/${path.split('/').map(encodeURIComponent).join('/')}`;

@@ -3,8 +3,8 @@ import { googleRetired } from './google-retired.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 
 /**
- * What the two families of videos render. Source: the vendor's pages on both, 2026-09. On Vertex the name of a model is
- * followed by the folder of its results.
+ * The facts of the two video families. Source: the vendor's pages on both, 2026-09. On Vertex, the results folder
+ * follows the model name.
  */
 
 const shared: VideoFacts = {
@@ -34,12 +34,12 @@ const omniUsual: VideoFacts = {
       when: { brings: ['videos'] },
       facts: { parameters: { video_task: { values: ['edit', 'extend', 'upscale'], read: true } } },
     },
-    // As long as its video, and of its shape.
+    // The result has the length and shape of the input video.
     {
       when: { brings: ['videos'], metadata: { video_task: 'upscale' } },
       facts: {
         fields: { ratio: false, duration: false },
-        unsaid: { resolutions: ['1080p', '720p', '4k'], seconds: { min: 3, max: 15 } },
+        unsaid: { resolutions: ['1080p', '720p', '4k'], seconds: { min: 3, max: 15, as_input: true } },
       },
     },
   ],
@@ -93,12 +93,13 @@ const veo: VideoFacts = {
   resolutions: ['720p', '1080p', '4k'],
   ratios,
   seconds: { only: [4, 6, 8] },
-  // A video is extended without images.
+  // Extending a video excludes images.
   cases: [...(veoUsual.cases ?? []), { when: { brings: ['references'] }, facts: { media: { videos: 0 } } }],
 };
 
 /**
- * Lite takes frames, but no references and no video to extend. Its names are in the SDK, google-genai 3.6.1 (2026-11-28).
+ * Lite accepts frames, but neither references nor a video to extend. Its names come from the SDK, google-genai 3.6.1
+ * (2026-11-28).
  */
 const veoLite: VideoFacts = {
   ...veo,
@@ -125,7 +126,7 @@ const vertexVeo = (facts: VideoFacts): VideoFacts => ({
   },
 });
 
-/** The origin of the limits of Veo Lite. */
+/** The source of Veo Lite's limits. */
 const resold = { source: 'resellers’ pages', read: '2026-10' } as const;
 
 export const googleFacts: FactsTable = {

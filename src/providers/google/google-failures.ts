@@ -5,11 +5,11 @@ import type { FailureTable, Refusal } from '../shared/failure-table.ts';
 import type { HttpResponse, UpstreamError } from '../provider.ts';
 
 /**
- * Statuses of refusals, gRPC numbers of failed operations, and reasons why content was refused. Source: the vendor's
- * pages on errors, 2026-09.
+ * Refusal statuses, gRPC codes of failed operations, and reasons for content refusals. Source: the vendor's error
+ * pages, 2026-09.
  */
 export const googleFailures: FailureTable = [
-  // A key that is wrong is reported with 400, too.
+  // An invalid key is also reported with status 400.
   {
     words: /\bapi[ _]key\b.*(?:invalid|not valid|expired|not found)/i,
     outcome: 'unavailable',
@@ -69,7 +69,7 @@ type GoogleError = z.infer<typeof errorSchema>;
 
 const bodySchema = z.object({ error: errorSchema });
 
-/** `{"error": {…}}`; the front end sometimes makes it the only item of a list. */
+/** `{"error": {…}}`. The front end sometimes wraps it in a list. */
 function readGoogleError(json: unknown): GoogleError | undefined {
   const body: unknown = Array.isArray(json) ? json[0] : json;
   return bodySchema.safeParse(body).data?.error;

@@ -31,7 +31,7 @@ import type { ImageInput, ImageRequest } from '../../models/request.ts';
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
 const others: ImageFacts = {
   fields: { size: true },
-  // An input image has at most the tokens of a 4K image. The vendor does not bound the tokens of thinking.
+  // An input image uses no more tokens than a 4K image. The vendor does not limit thinking tokens.
   tokens: { image: 2_520, text: 8_192 },
   data_only: true,
   references: { mask: false },
@@ -78,7 +78,7 @@ const googleImageFacts: FactsTable = {
   others,
 };
 
-/** Nano Banana: images that a model draws as its answer, one at a time. Not covered: Imagen. */
+/** Nano Banana, which responds with one image per call. Not covered: Imagen. */
 export const googleImage: SynchronousImageProvider = {
   imageForms: ['data'],
   facts: googleImageFacts,
@@ -167,7 +167,7 @@ type Answer = z.infer<typeof answerSchema>;
 function readImages(answer: HttpResponse): GeneratedImages {
   const read = answerSchema.safeParse(answer.json).data;
   if (read === undefined) throw unreadableError(answer, 'it is not a list of candidates');
-  // Thoughts may hold drafts.
+  // Thoughts may contain drafts, so they are skipped.
   const parts = read.candidates
     .flatMap(({ content }) => content?.parts ?? [])
     .filter(({ thought }) => thought !== true);
@@ -179,7 +179,7 @@ function readImages(answer: HttpResponse): GeneratedImages {
   return { images, facts: defined({ images: images.length, usage }), extra: {} };
 }
 
-/** If the answer has no details, the whole input counts as text. */
+/** Without details in the response, the entire input counts as text. */
 function usageOf(usage: NonNullable<Answer['usageMetadata']>): SettleFacts['usage'] {
   const { candidatesTokenCount: made, totalTokenCount: total, promptTokenCount: input } = usage;
   const counts = (usage.promptTokensDetails ?? []).filter(({ modality }) => modality === 'IMAGE');
@@ -194,7 +194,7 @@ function usageOf(usage: NonNullable<Answer['usageMetadata']>): SettleFacts['usag
   });
 }
 
-/** Why nothing was drawn: what was asked for was refused, or what was drawn, or the model only talked. */
+/** Returns why there is no image: the request or the result was refused, or the model responded only with text. */
 function noImage(answer: HttpResponse, { promptFeedback, candidates }: Answer): UpstreamError {
   const { status } = answer;
   const reason = promptFeedback?.blockReason;

@@ -5,7 +5,7 @@ import { googleFailures } from './google-failures.ts';
 import { mediaTypeOf, readDataUrl } from './google-inputs.ts';
 import { defined } from '../../base/defined.ts';
 import { imagesOf } from '../../models/media-roles.ts';
-import { passedOn } from '../../models/model-facts.ts';
+import { passedOn } from '../../models/facts-of-request.ts';
 import { readFacts } from '../shared/read-facts.ts';
 import {
   optionalNumber,
@@ -20,7 +20,7 @@ import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submit
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import type { SettleFacts } from '../../money/settle-facts.ts';
 
-/** Omni: videos by interactions in the background. */
+/** Omni: videos rendered as background interactions. */
 
 const createdSchema = z.object({ id: z.string().min(1).max(500) });
 
@@ -46,7 +46,7 @@ function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
     ...passedOn(request, facts),
     model: name,
     input: media.length === 0 ? prompt : [...media, ...text],
-    // Without it the answer comes when the video is rendered.
+    // Without this field, the response arrives only after rendering.
     background: true,
     response_format: defined({
       type: 'video',
@@ -57,7 +57,7 @@ function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
       duration: fields.duration === true && typeof duration === 'number' ? `${duration}s` : undefined,
     }),
     generation_config: { video_config: { task: taskOf(request) } },
-    // It comes back; but as nothing lists interactions, it only names the task for who reads them.
+    // Responses include the label. Interactions cannot be listed, so the label only helps people who inspect one.
     labels: { task: context.marker },
     webhook_config: context.callbackUrl === undefined ? undefined : { uris: [context.callbackUrl] },
   });
@@ -130,15 +130,15 @@ export async function omniStatus(operation: Operation, context: ProviderContext)
   return status;
 }
 
-/** With the input, which may hold images. */
+/** The maximum response size in bytes. Responses repeat the input, which may contain images. */
 const interactionBytesMax = 64 * 1024 * 1024;
 
-/** An id that is not known is reported with 400. Other 400s of a question were seen to pass: they stay unclear. */
+/** An unknown id is reported with 400. Other 400s have proved temporary, so they count as ambiguous. */
 function isUnknownInteraction({ status, words }: UpstreamError): boolean {
   return status === 400 && /invalid interaction/i.test(words);
 }
 
-/** Undefined: it says that it is complete, was billed for a video, and holds none. */
+/** Returns undefined if the interaction is complete and billed for a video, but contains none. */
 function readInteraction(interaction: Interaction): OperationStatus | undefined {
   const { status = '', error, finish_reason: reason } = interaction;
   switch (status) {
@@ -157,7 +157,7 @@ function readInteraction(interaction: Interaction): OperationStatus | undefined 
       return failedJob(googleFailures, { code, message });
     }
     default:
-      // `in_progress`, and every word that is not known yet.
+      // `in_progress`, or an unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }
@@ -173,7 +173,8 @@ function completed(interaction: Interaction): OperationStatus | undefined {
   )?.tokens;
   const isRendered = (tokens ?? 0) > 0 || parts.some(({ type }) => type === 'video');
   if (isRendered) return undefined;
-  // Refused for its content: whether before or after the rendering is not reported, and nothing is billed.
+  // The content was refused. The vendor does not report whether this happened before or after rendering, and bills
+  // nothing.
   const message = textOf(interaction) ?? 'The model answered without a video.';
   return failedJob(googleFailures, { code: 'no_video', message }, { unbilled: true });
 }
@@ -188,7 +189,7 @@ function factsOf({ usage }: Interaction): SettleFacts {
   return defined({ usage: tokenUsage(usage?.total_output_tokens, usage?.total_tokens, given) });
 }
 
-/** A refusal is an HTTP error: the interaction continues, or has ended. */
+/** An HTTP error means that the cancellation was refused: the interaction continues or has already ended. */
 export async function cancelOmni(
   operation: Operation,
   context: ProviderContext,
@@ -203,7 +204,7 @@ export async function cancelOmni(
   }
 }
 
-/** It has ended, or runs too far; but a wrong key is reported with 400, too. */
+/** Whether the job can no longer be cancelled. An invalid key is also reported with 400 and is handled elsewhere. */
 function isRefusedCancel({ gone, status, words }: UpstreamError): boolean {
   return !gone && !/\bapi[ _]key\b/i.test(words) && (status === 400 || status === 409);
 }

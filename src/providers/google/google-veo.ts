@@ -11,14 +11,14 @@ import { googleFacts } from './google-facts.ts';
 import { googleFailures } from './google-failures.ts';
 import { readDataUrl } from './google-inputs.ts';
 import { defined } from '../../base/defined.ts';
-import { passedOn } from '../../models/model-facts.ts';
+import { passedOn } from '../../models/facts-of-request.ts';
 import { readFacts } from '../shared/read-facts.ts';
 import { optionalNumber, optionalText, unreadableError } from '../shared/http-outcome.ts';
 import { endedJob, failedJob } from '../shared/job-status.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
 
-/** Veo: long-running operations, of the Gemini API and of Vertex. */
+/** Veo: long-running operations on the Gemini API and on Vertex. */
 
 const namePattern = /^[\w-]+(?:\/[\w.-]+)+$/;
 const createdSchema = z.object({ name: z.string().max(500).regex(namePattern) });
@@ -132,7 +132,7 @@ function ask({ id }: Operation, context: ProviderContext) {
     : callAboutJob({ method: 'GET', url: `${context.baseUrl}/${id}` }, context);
 }
 
-/** Undefined: it is done without a video, an error or a filter. */
+/** Returns undefined if the operation is done but has no video, error or filter result. */
 function readOperation({
   done,
   error,
@@ -151,7 +151,7 @@ function readOperation({
     const uri = file?.uri ?? file?.gcsUri;
     return uri === undefined ? [] : [{ url: storedFile(uri) }];
   });
-  // What was rendered is not reported.
+  // The vendor does not report what it rendered.
   if (items.length > 0) return { state: 'succeeded', items, facts: {} };
   if (!results.some(({ raiMediaFilteredCount: count }) => (count ?? 0) > 0)) return undefined;
   const reasons = results.flatMap(({ raiMediaFilteredReasons = [] }) => raiMediaFilteredReasons);

@@ -7,12 +7,12 @@ import { optionalText } from '../shared/http-outcome.ts';
 import type { CallbackNews, Operation, UpstreamCallback, VideoProvider } from '../provider.ts';
 
 /**
- * Videos of Google: Omni as interactions, everything else as Veo's operations. The operation is `{id}`: a path of Veo's
- * has a slash, an interaction's id has none. Not covered: turns of a conversation about an earlier clip, and media by
+ * Google videos: Omni as interactions, all others as Veo operations. The operation is `{id}`. A Veo operation's path
+ * contains a slash; an interaction's id does not. Not covered: follow-up turns about an earlier clip, and media from
  * the Files API.
  */
 export const googleVideo: VideoProvider = {
-  // Veo refuses what nobody can ask it: there is no such call.
+  // Veo has no cancellation call, so cancelling is always refused.
   cancelUntil: 'running',
   linkLifeSeconds: 2 * 24 * 3600,
   linkHeaders: googleLinkHeaders,
@@ -36,7 +36,10 @@ function isOmni(name: string): boolean {
 
 const eventSchema = z.object({ type: optionalText, event: optionalText, event_type: optionalText });
 
-/** How events are wrapped and signed is not verified: whatever does not say that the job continues is worth a question. */
+/**
+ * How events are wrapped and signed has not been verified. Every event triggers a poll unless it reports that the job
+ * continues.
+ */
 function parseCallback({ body }: UpstreamCallback): CallbackNews {
   const { type, event, event_type: other } = eventSchema.safeParse(body).data ?? {};
   const word = type ?? event ?? other;

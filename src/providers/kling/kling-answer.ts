@@ -14,7 +14,7 @@ import { failedJob } from '../shared/job-status.ts';
 import { optionalAmount, vendorCost } from '../shared/vendor-cost.ts';
 import type { OperationStatus } from '../provider.ts';
 
-/** Reading of jobs in both standards: lenient, only what is used. */
+/** Parses jobs of both standards leniently, reading only the fields that are used. */
 
 const outputSchema = z.object({ type: optionalText, url: optionalText, duration: reportedNumber });
 const outputsSchema = readableItems(outputSchema).optional().catch(undefined);
@@ -48,14 +48,14 @@ const legacySchema = z.object({
     .catch(undefined),
 });
 
-/** A job of either standard. */
+/** A job in either standard. */
 export interface KlingJob {
   readonly id: string;
   readonly status?: string;
   readonly message?: string;
   /** Unix milliseconds. */
   readonly updatedAt?: number;
-  /** The text of ours that was sent with it. */
+  /** The marker sent with the job. */
   readonly externalId?: string;
   readonly videos: readonly z.infer<typeof outputSchema>[];
   readonly images: readonly z.infer<typeof outputSchema>[];
@@ -95,14 +95,16 @@ function readLegacyJob(value: unknown): KlingJob | undefined {
   });
 }
 
-/** An array, or one job where an array is expected; what is not a job is left out. Undefined: it is neither. */
+/**
+ * Reads an array, or a single job in its place, and skips items that are not jobs. Returns undefined for anything else.
+ */
 export function readKlingJobs(data: unknown): KlingJob[] | undefined {
   const alone = readKlingJob(data);
   if (!Array.isArray(data)) return alone === undefined ? undefined : [alone];
   return data.map(readKlingJob).filter((job) => job !== undefined);
 }
 
-/** A charge in one unit: one that is paid partly in units and partly in cash is not a single amount. */
+/** Returns the charge if it has a single unit. A charge partly in units and partly in cash is not a single amount. */
 function costOf(billing: readonly z.infer<typeof billingSchema>[]): Cost | undefined {
   const charges = billing.map(({ charge_type, package_type, amount, currency }) => {
     const unit = charge_type === 'cash' ? currency : `${package_type ?? 'video'} units`;
@@ -114,7 +116,7 @@ function costOf(billing: readonly z.infer<typeof billingSchema>[]): Cost | undef
 
 const recordLifeSeconds = 30 * 24 * 3600;
 
-/** Undefined: the job reports success, but holds no file. */
+/** Returns undefined if the job reports success but has no file. */
 export function klingStatus(job: KlingJob): OperationStatus | undefined {
   switch (job.status ?? '') {
     case 'submitted':
@@ -125,12 +127,12 @@ export function klingStatus(job: KlingJob): OperationStatus | undefined {
     case 'failed':
       return failedJob(klingFailures, { message: job.message }, { cost: job.cost });
     default:
-      // `processing`, and every word that is not known yet.
+      // `processing`, or an unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }
 
-/** Kling sells whole seconds; the file is a few frames longer than what was sold (`5.1`). */
+/** Kling sells whole seconds, but the file is a few frames longer (`5.1`). */
 function soldSeconds(seconds: number): number {
   return seconds < 0 ? seconds : Math.max(1, Math.round(seconds));
 }

@@ -9,12 +9,12 @@ import type { JsonObject } from '../../models/request.ts';
 
 interface KlingRequest {
   readonly method: 'GET' | 'POST';
-  /** Below the base address, with its query. */
+  /** The path relative to the base address, with its query. */
   readonly path: string;
   readonly json?: JsonObject;
 }
 
-/** Resolves with the `data` of an answer that says it is one. Throws UpstreamError. */
+/** Resolves with the `data` of a successful response. Throws UpstreamError. */
 export type KlingCall = (
   request: KlingRequest,
   context: ProviderContext,
@@ -24,9 +24,9 @@ const legacyPrefix = '/v1/';
 const listBodyBytesMax = 4 * 1024 * 1024;
 
 /**
- * One exchange with Kling. The credential is an API key, or `<access key>:<secret key>`, with which the legacy
- * standard is signed. A signature that the vendor takes for too early or too late was not accepted: it is signed once
- * more, by the vendor's own clock. `now` in Unix milliseconds.
+ * Sends one request to Kling. The credential is an API key, or `<access key>:<secret key>`, which signs requests of the
+ * legacy standard. If the vendor rejects a signature as too early or too late, it has not accepted the request, and the
+ * request is signed once more using the vendor's clock. `now` is in Unix milliseconds.
  */
 export function createKlingCall(now: () => number): KlingCall {
   return async ({ method, path, json }, context) => {
@@ -49,7 +49,7 @@ export function createKlingCall(now: () => number): KlingCall {
   };
 }
 
-/** "Not yet valid" and "expired". */
+/** The codes for "not yet valid" and "expired". */
 const clockCodes = new Set(['1003', '1004']);
 
 interface KeyPair {
@@ -64,7 +64,7 @@ function readKeyPair(apiKey: string): KeyPair | undefined {
 
 const lifetimeSeconds = 1800;
 
-/** Source: the vendor's page on authentication. */
+/** Source: the vendor's authentication page. */
 function signed({ accessKey: issuer, secretKey: secret }: KeyPair, now: number): { authorization: string } {
   const token = jsonWebToken({ algorithm: 'HS256', issuer, secret, lifetimeSeconds, now });
   return { authorization: `Bearer ${token}` };
@@ -79,7 +79,7 @@ function needsApiKey(): UpstreamError {
 
 const envelopeSchema = z.object({ data: z.unknown(), request_id: optionalText });
 
-/** Some errors come with status 200 and a code of their own. */
+/** Some errors have status 200 and a code of their own. */
 function accepted(answer: HttpResponse): Awaited<ReturnType<KlingCall>> {
   const refusal = readRefusal(answer.json);
   if (!isSuccess(answer) || refusal !== undefined) throw refusalError(answer, refusal, klingFailures);
@@ -92,7 +92,7 @@ const refusalSchema = z.object({
   message: optionalText,
 });
 
-/** `{"code":1302,"message","request_id"}`; code 0 is none. */
+/** `{"code":1302,"message","request_id"}`. Code 0 means success. */
 function readRefusal(json: unknown): Refusal | undefined {
   const said = refusalSchema.safeParse(json).data;
   return said === undefined || said.code === '0'
@@ -100,7 +100,7 @@ function readRefusal(json: unknown): Refusal | undefined {
     : { code: said.code, message: said.message ?? '' };
 }
 
-/** The legacy standard answers 404 about a job that it does not know. */
+/** The legacy standard responds with 404 for an unknown job. */
 export function isUnknownJob(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.status === 404 && /^120[23]$/.test(error.code);
 }

@@ -1,13 +1,13 @@
 import type { VideoFacts } from '../../models/model-facts.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 
-/** The videos that each model can render. */
+/** Video model capabilities. */
 
 type Cases = NonNullable<VideoFacts['cases']>;
 
 const elements = { type: 'list', read: true } as const;
 
-/** Frames and a video to edit bring their shape; an edit is as long as its video. */
+/** Frames or a video to edit determine the shape. An edit has its video's length. */
 const sent: Cases = [
   { when: { brings: ['first_frame'] }, facts: { fields: { ratio: false } } },
   {
@@ -20,23 +20,29 @@ const sent: Cases = [
   },
   {
     when: { brings: ['videos'], metadata: { video_task: 'edit' } },
-    facts: { fields: { ratio: false, duration: false }, unsaid: { seconds: { min: 3, max: 15 } } },
+    facts: {
+      fields: { ratio: false, duration: false },
+      unsaid: { seconds: { min: 3, max: 15, as_input: true } },
+    },
   },
 ];
 
-/** The motion of a video for the figure of an image, from whose side or that of the video: as long as the motion. */
+/**
+ * Transfers a video's motion to the figure in an image, in the orientation of either one. The result is as long as the
+ * motion.
+ */
 const moved: Cases = [
   {
     when: { metadata: { character_orientation: 'any' } },
     facts: {
       fields: { ratio: false, duration: false },
       parameters: { character_orientation: { values: ['image', 'video'] } },
-      unsaid: { seconds: { min: 3, max: 30 } },
+      unsaid: { seconds: { min: 3, max: 30, as_input: true } },
     },
   },
   {
     when: { metadata: { character_orientation: 'image' } },
-    facts: { unsaid: { seconds: { min: 3, max: 10 } } },
+    facts: { unsaid: { seconds: { min: 3, max: 10, as_input: true } } },
   },
 ];
 
@@ -47,7 +53,7 @@ const usual: VideoFacts = {
   parameters: {
     video_task: { values: [], read: true },
     element_list: { values: [], read: true },
-    // A voice is billed beside the video, and no price knows of it.
+    // A voice costs extra, and no price covers it.
     voice_list: { values: [] },
   },
   reserved: [
@@ -95,7 +101,7 @@ const third: VideoFacts = {
   cases: sent,
 };
 const turbo: VideoFacts = { ...third, resolutions: ['720p', '1080p'], sound: 'always' };
-/** Which lengths the new standard sells of it is not documented: the vendor decides. */
+/** The lengths that the new standard offers for this model are undocumented, so the vendor decides. */
 const second: VideoFacts = { ...turbo, sound: 'never' };
 const soundAt1080p: Cases = [...sent, { when: { resolution: ['1080p'] }, facts: { sound: 'choice' } }];
 const motionControl: Cases = [
@@ -114,7 +120,7 @@ const motionControl: Cases = [
 
 const references = 7;
 
-/** Beside a video, which may give the shape. */
+/** For requests with a video that may determine the shape. */
 function withVideo(words: string[]): Cases {
   return [
     ...sent,
@@ -132,7 +138,7 @@ const omni: VideoFacts = {
   parameters: { ...third.parameters, element_list: elements },
   cases: [
     ...withVideo(ratios),
-    // A video to follow has no sound and several shots, one to edit has its own sound and one shot.
+    // A video to follow allows several shots but no sound. A video to edit keeps its own sound and has one shot.
     {
       when: { brings: ['videos'] },
       facts: { sound: 'never', parameters: { multi_shot: { values: [true] } } },
@@ -171,9 +177,9 @@ function legacy(facts: VideoFacts): VideoFacts {
   return { ...facts, parameters: { ...facts.parameters, ...parameters } };
 }
 
-/** Names with a `v` before the version, or `video`, are those of the legacy standard. */
+/** Names with a `v` before the version, or with `video`, belong to the legacy standard. */
 export const klingFacts: FactsTable = {
-  origin: { source: 'the vendor’s pages on its interface', read: '2026-09' },
+  origin: { source: 'the vendor’s API documentation', read: '2026-09' },
   models: [
     [/^kling-4\.0/, fourth, { source: 'the vendor’s news', read: '2026-10' }],
     [/^kling-3\.0-omni/, omni],

@@ -11,7 +11,7 @@ import { verifyStandardWebhook } from '../shared/standard-webhooks.ts';
 import type { ImageTaskProvider, SubmitContext } from '../provider.ts';
 
 /**
- * Images of Kling: jobs of the legacy standard. Not covered: sets of images as one result, the subjects of
+ * Kling images, which are jobs of the legacy standard. Not covered: image sets as one result, the subjects of
  * `multi-image2image`, and expansion.
  */
 export function createKlingImage(call: KlingCall): ImageTaskProvider {
@@ -29,7 +29,7 @@ export function createKlingImage(call: KlingCall): ImageTaskProvider {
   };
 }
 
-/** Models that take several images have a path of their own. */
+/** Models that accept several images have a separate path. */
 const severalImages = /-(?:omni|o1)$/;
 
 function isOmni(model: string): boolean {
@@ -42,7 +42,7 @@ function pathOf(model: string): string {
 
 const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9'];
 
-/** By the pixels of a square one. 4k is sold by the models with several images only. */
+/** Classes by a square image's pixel count. Only models that accept several images offer 4k. */
 const classes = { '1k': 1024 ** 2, '2k': 2048 ** 2 };
 const sizes = { classes, ratios };
 
@@ -68,7 +68,7 @@ const usual: ImageFacts = {
 };
 
 const klingImageFacts: FactsTable = {
-  origin: { source: 'the vendor’s pages on its interface', read: '2026-09' },
+  origin: { source: 'the vendor’s API documentation', read: '2026-09' },
   models: [
     [
       severalImages,

@@ -3,18 +3,18 @@ import { framesOf } from '../../models/media-roles.ts';
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import { defined } from '../../base/defined.ts';
 
-/** Which service renders a request, and the part that each of its media plays there. */
+/** The service that renders a request, and each media item's role. */
 export interface KlingInputs {
   readonly service: 'text' | 'image' | 'multi-image' | 'omni' | 'motion';
-  /** First and last. */
+  /** The first and last frames. */
   readonly frames: readonly string[];
   readonly references: readonly string[];
-  /** One to take features from (`feature`), or one to edit (`base`). */
+  /** A video to take features from (`feature`) or to edit (`base`). */
   readonly video?: { readonly url: string; readonly role: string };
   readonly elements: readonly string[];
 }
 
-/** Names with a `v` before the version are those of the legacy standard: `kling-v2-6`, `kling-video-o1`. */
+/** Names with a `v` before the version belong to the legacy standard: `kling-v2-6`, `kling-video-o1`. */
 export function isLegacyKling(model: string): boolean {
   return model.startsWith('kling-v');
 }
@@ -31,7 +31,10 @@ export function klingInputs(request: VideoRequest, model: string): KlingInputs {
 
 type Media = Pick<KlingInputs, 'frames' | 'references'> & { readonly video: KlingInputs['video'] };
 
-/** `metadata.character_orientation` makes a video the motion of an image; the legacy standard's service is not covered. */
+/**
+ * `metadata.character_orientation` applies a video's motion to an image. The legacy standard's motion service is not
+ * covered.
+ */
 function serviceOf({ frames, references, video }: Media, extra: JsonObject, model: string) {
   const isLegacy = isLegacyKling(model);
   const isOmni = /-(?:omni|o1)$/.test(model);
@@ -44,7 +47,9 @@ function serviceOf({ frames, references, video }: Media, extra: JsonObject, mode
 
 const elementsSchema = z.array(z.object({ element_id: z.union([z.string().min(1), z.number().int()]) }));
 
-/** `metadata.element_list`, in the legacy spelling for both standards; undefined: it is none. */
+/**
+ * Reads `metadata.element_list`, in the legacy spelling for both standards. Returns undefined if it has another form.
+ */
 export function readElements({ element_list: list }: JsonObject): readonly string[] | undefined {
   if (list === undefined) return [];
   return elementsSchema.safeParse(list).data?.map(({ element_id }) => String(element_id));
@@ -52,7 +57,7 @@ export function readElements({ element_list: list }: JsonObject): readonly strin
 
 const roles: Readonly<Record<string, string>> = { reference: 'feature', edit: 'base' };
 
-/** Of `metadata.video_task`. */
+/** Reads `metadata.video_task`. */
 function readRole({ video_task: task = 'reference' }: JsonObject): string {
   return typeof task === 'string' ? (roles[task] ?? task) : 'feature';
 }

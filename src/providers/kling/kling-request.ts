@@ -1,6 +1,6 @@
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import { defined } from '../../base/defined.ts';
-import { passedOn } from '../../models/model-facts.ts';
+import { passedOn } from '../../models/facts-of-request.ts';
 import type { PlainFacts } from '../../models/model-facts.ts';
 import { klingFacts } from './kling-facts.ts';
 import { isLegacyKling, klingInputs } from './kling-inputs.ts';
@@ -44,7 +44,7 @@ function newPath({ service }: KlingInputs, { model }: Context): string {
   return `/${services[service]}/${encodeURIComponent(model)}`;
 }
 
-/** What is not known of `metadata` goes to the settings: it is where the new standard keeps what shapes the result. */
+/** Sends unknown `metadata` fields in the settings, where the new standard has the fields that affect the result. */
 function newBody(request: VideoRequest, { inputs, facts, extra, context }: Parts): JsonObject {
   const { resolution, watermark } = request;
   const settings = {
@@ -55,7 +55,7 @@ function newBody(request: VideoRequest, { inputs, facts, extra, context }: Parts
       aspect_ratio: ratioField(request, inputs, facts),
       audio: audioField(request, inputs, facts),
     }),
-    // An edit has one shot, and the model's default is several.
+    // An edit has one shot, but the model's default is several.
     ...(isEdit(inputs) && context.model.startsWith('kling-3.0') ? { multi_shot: false } : {}),
   };
   const text = inputs.service === 'text';
@@ -70,7 +70,7 @@ function newBody(request: VideoRequest, { inputs, facts, extra, context }: Parts
   };
 }
 
-/** Ids let a prompt name what it means: `@image_1`, `@video_1`, `@element_1`. */
+/** Ids allow a prompt to refer to media: `@image_1`, `@video_1`, `@element_1`. */
 function contents(prompt: string, inputs: KlingInputs): JsonObject[] {
   const { service, frames, references, video, elements } = inputs;
   const image = (type: string, url: string) => ({ type, url: withoutDataHead(url) });
@@ -94,7 +94,7 @@ function isEdit({ video }: KlingInputs): boolean {
   return video?.role === 'base';
 }
 
-/** Its sound can be kept, and no other is made. */
+/** Whether the input's sound can be kept, in which case no other sound is generated. */
 function bringsSound(inputs: KlingInputs): boolean {
   return isEdit(inputs) || inputs.service === 'motion';
 }
@@ -105,7 +105,7 @@ function secondsField({ duration }: VideoRequest, { fields = {} }: PlainFacts): 
 
 const ratioUnsaid = '16:9';
 
-/** A video to follow may give its shape; references alone need one to be named. */
+/** A video to follow may determine the shape. With references only, the request must specify the ratio. */
 function ratioField(
   { ratio }: VideoRequest,
   { service, video }: KlingInputs,
@@ -116,7 +116,7 @@ function ratioField(
   return ratio ?? (service === 'omni' ? ratioUnsaid : undefined);
 }
 
-/** Whether the model can be asked for sound, or silence. */
+/** Whether the request can choose between sound and silence. */
 function canChoose({ sound = 'choice' }: PlainFacts): boolean {
   return sound === 'choice';
 }
@@ -155,7 +155,7 @@ function legacyBody(request: VideoRequest, { inputs, facts, extra, context }: Pa
     ...legacyMedia(inputs, speaks ? generateAudio : undefined),
     ...defined({
       mode: resolution === undefined ? undefined : (modes[resolution.toLowerCase()] ?? resolution),
-      // A string in this standard.
+      // This standard expects a string.
       duration: seconds === undefined ? undefined : String(seconds),
       aspect_ratio: ratioField(request, inputs, facts),
       sound: speaks && !isEdit(inputs) ? (generateAudio ? 'on' : 'off') : undefined,

@@ -23,16 +23,16 @@ import type {
 import { readFacts } from '../shared/read-facts.ts';
 import type { VideoRequest } from '../../models/request.ts';
 
-/** How many ids one question takes is not documented; a client of the vendor's asks for 50. */
+/** The vendor does not document how many ids a query may contain. One vendor client sends 50. */
 const listMax = 50;
 const findPageSize = 500;
 const findPagesMax = 5;
 
 /**
- * Videos of Kling. The upstream's name of the model chooses the standard: the new one, or for names such as
- * `kling-v2-6` the legacy one. The operation is `{id}`, with the `path` of the query in the legacy standard. Not
- * covered: effects, extension, frames in the middle, lip-sync (which needs a face that an earlier call found), and the
- * legacy standard's motion control.
+ * Kling videos. The upstream's model name determines the standard: the new one, or the legacy one for names such as
+ * `kling-v2-6`. The operation is `{id}`, plus the `path` for queries in the legacy standard. Not covered: effects,
+ * extension, intermediate frames, lip-sync (which needs a face found by an earlier call), and the legacy standard's
+ * motion control.
  */
 export function createKlingVideo(call: KlingCall): VideoProvider {
   return {
@@ -54,7 +54,7 @@ export function createKlingVideo(call: KlingCall): VideoProvider {
 
 const elementsBesideFramesMax = 3;
 
-/** What no table can say: elements count together with references. */
+/** Checks what no table can express: elements and references share one limit. */
 function checkElements(request: VideoRequest, model: string): RequestIssue | undefined {
   const { firstFrame, references, extra } = request;
   const param = 'metadata.element_list';
@@ -84,7 +84,7 @@ function submitted({ id }: KlingJob, path: string): Submitted {
   return { operation: path.startsWith('/v1') ? { id, path } : { id }, traceId: id };
 }
 
-/** An id that the upstream does not know is just missing in the answer. */
+/** The response omits unknown ids. */
 async function newStatus(
   call: KlingCall,
   operation: Operation,
@@ -94,7 +94,7 @@ async function newStatus(
   const job = jobs.find(({ id }) => id === operation.id);
   if (job === undefined) throw unknownJob(answer.status);
   const status = klingStatus(job);
-  if (status === undefined) throw unreadableError(answer, 'the job succeeded and has no file');
+  if (status === undefined) throw unreadableError(answer, 'the job succeeded but has no file');
   return status;
 }
 
@@ -109,7 +109,7 @@ async function askMany(call: KlingCall, path: string, context: ProviderContext) 
   return { jobs, answer };
 }
 
-/** Jobs of the legacy standard, and those that the answer cannot settle, are asked for one by one. */
+/** Individually polls legacy jobs and jobs whose state the response does not reveal. */
 async function list(
   call: KlingCall,
   operations: readonly Operation[],
@@ -126,7 +126,7 @@ async function list(
   );
 }
 
-/** The query stands at the path of the submission. */
+/** Queries use the same path as the submission. */
 export async function legacyStatus(
   call: KlingCall,
   operation: Operation,
@@ -134,7 +134,7 @@ export async function legacyStatus(
 ): Promise<OperationStatus> {
   const { job, answer } = await legacyJob(call, operation, context);
   const status = klingStatus(job);
-  if (status === undefined) throw unreadableError(answer, 'the job succeeded and has no file');
+  if (status === undefined) throw unreadableError(answer, 'the job succeeded but has no file');
   return status;
 }
 
@@ -152,7 +152,7 @@ async function legacyJob(call: KlingCall, { id, path = '' }: Operation, context:
   }
 }
 
-/** The new standard is asked for the marker itself; the legacy one lists, newest first, the jobs of one service. */
+/** The new standard supports queries by marker. The legacy one lists a service's jobs, newest first. */
 async function find(
   call: KlingCall,
   { request, marker }: LostSubmit<VideoRequest>,
@@ -170,7 +170,7 @@ export async function findListed(
   { path, marker }: { readonly path: string; readonly marker: string },
   context: ProviderContext,
 ): Promise<readonly Submitted[]> {
-  // By id: a page may repeat what moved there from the one before.
+  // Keyed by id, because jobs that shift between pages can appear twice.
   const found = new Map<string, Submitted>();
   for (let page = 1; page <= findPagesMax; page += 1) {
     const query = new URLSearchParams({ pageNum: String(page), pageSize: String(findPageSize) });

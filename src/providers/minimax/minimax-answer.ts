@@ -5,7 +5,7 @@ import { optionalNumber, optionalText, reportedNumber, signedUrlExpiry } from '.
 import { cancelledJob, expiredJob, failedJob, middleOfSecond, tokenUsage } from '../shared/job-status.ts';
 import type { CallbackNews, OperationStatus, UpstreamCallback } from '../provider.ts';
 
-/** Reading of jobs in both interfaces: lenient, only what is used. */
+/** Reads jobs of both API versions leniently, using only the fields that it needs. */
 
 export const minimaxId = z
   .union([z.string().min(1).max(200), z.number().int().nonnegative()])
@@ -36,7 +36,7 @@ const jobSchema = z.object({
     .optional()
     .catch(undefined),
 });
-/** A job of v2. */
+/** A job in API version 2. */
 export type MinimaxJob = z.infer<typeof jobSchema>;
 
 const wrappedSchema = z.object({ task: z.unknown() });
@@ -51,7 +51,7 @@ export function readMinimaxJobs(value: unknown): MinimaxJob[] {
   return (listSchema.safeParse(value).data?.items ?? []).flatMap((item) => readMinimaxJob(item) ?? []);
 }
 
-/** Undefined: the job reports success, but holds no file. */
+/** Returns undefined if the job reports success but has no file. */
 export function minimaxStatus(job: MinimaxJob): OperationStatus | undefined {
   switch ((job.status ?? '').toLowerCase()) {
     case 'queued':
@@ -65,7 +65,7 @@ export function minimaxStatus(job: MinimaxJob): OperationStatus | undefined {
     case 'cancelled':
       return cancelledJob();
     default:
-      // `running`, and every word that is not known yet.
+      // `running`, or an unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }
@@ -97,7 +97,7 @@ const plainSchema = z.object({
   video_width: optionalNumber,
   video_height: optionalNumber,
 });
-/** A job of v1, whose file is asked for by its id. */
+/** A v1 job. Its file is requested by id. */
 export type MinimaxPlainJob = z.infer<typeof plainSchema>;
 
 export function readPlainJob(value: unknown): MinimaxPlainJob | undefined {
@@ -107,7 +107,7 @@ export function readPlainJob(value: unknown): MinimaxPlainJob | undefined {
 const challengeSchema = z.object({ challenge: z.string().min(1).max(1000) });
 const ends = new Set(['succeeded', 'success', 'failed', 'fail', 'cancelled', 'expired']);
 
-/** Either interface first challenges the address; it wants the challenge back within 3 seconds. */
+/** Both versions first send a challenge to the address, and expect it back within 3 seconds. */
 export function parseMinimaxCallback({ body }: UpstreamCallback): CallbackNews {
   const challenge = challengeSchema.safeParse(body).data;
   if (challenge !== undefined) return { ended: false, reply: challenge };

@@ -7,13 +7,13 @@ import type { HttpRequestOptions, HttpResponse, ProviderContext, UpstreamError }
 
 interface MinimaxRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Below the host, with its query. */
+  /** The path relative to the host, with its query. */
   readonly path: string;
   readonly json?: OutgoingObject;
   readonly limits?: Pick<HttpRequestOptions, 'bodyBytesMax' | 'largeStrings'>;
 }
 
-/** One exchange. Resolves with an answer that says it is a success. Throws UpstreamError. */
+/** Sends one request. Resolves with a successful response. Throws UpstreamError. */
 export async function callMinimax(request: MinimaxRequest, context: ProviderContext): Promise<HttpResponse> {
   const { answer, refusal } = await exchange(request, context);
   if (isSuccess(answer) && refusal === undefined) return answer;
@@ -25,7 +25,7 @@ interface Exchanged {
   readonly refusal: Refusal | undefined;
 }
 
-/** One exchange, whatever it said. */
+/** Sends one request and returns the response, even if it is a refusal. */
 export async function exchange(
   { method, path, json, limits }: MinimaxRequest,
   context: ProviderContext,
@@ -41,7 +41,7 @@ export async function exchange(
   return { answer, refusal: readRefusal(answer.json) };
 }
 
-/** The credential is a key, or `<group id>:<key>` for accounts whose files are retrieved with a group. */
+/** The credential is a key, or `<group id>:<key>` for accounts that need a group id to retrieve files. */
 export function readKey({ credential }: Pick<ProviderContext, 'credential'>): {
   readonly key: string;
   readonly group?: string;
@@ -57,8 +57,8 @@ const statusSchema = z.object({
 });
 
 /**
- * v2 has `{"error":{"type","message":"… (2013)"}}`, with the code in brackets at the end; v1 has
- * `{"base_resp":{"status_code","status_msg"}}`, with status 200.
+ * v2 responds with `{"error":{"type","message":"… (2013)"}}`, with the code in trailing parentheses. v1 responds with
+ * `{"base_resp":{"status_code","status_msg"}}` and status 200.
  */
 function readRefusal(json: unknown): Refusal | undefined {
   const error = errorSchema.safeParse(json).data?.error;
@@ -72,7 +72,7 @@ function readRefusal(json: unknown): Refusal | undefined {
     : { code: said.status_code, message: said.status_msg ?? '' };
 }
 
-/** The error of a refused question about a job, which may say that the upstream no longer knows it. */
+/** Returns the error for a refused job query. It may mean that the upstream no longer knows the job. */
 export function jobError({ answer, refusal }: Exchanged): UpstreamError {
   const { code: said, message } = refusal ?? { code: '', message: '' };
   const isUnknown = said === '2013' && /task[_ ]?id|not (?:exist|found)/i.test(message);

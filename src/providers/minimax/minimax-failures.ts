@@ -1,8 +1,8 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
 /**
- * Codes of refusals in both interfaces, and of failed jobs. Source: the vendor's tables of error codes, 2026-09. The
- * words are the types of errors without a code.
+ * Codes of refusals in both API versions, and of failed jobs. Source: the vendor's error code tables, 2026-09. Messages
+ * are matched if an error type has no code.
  */
 export const minimaxFailures: FailureTable = [
   { code: /^(?:1004|2049|authorized_error)$/, outcome: 'unavailable', class: 'quota' },

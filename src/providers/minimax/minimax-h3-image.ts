@@ -12,8 +12,8 @@ import { issue } from '../shared/request-issue.ts';
 import type { GeneratedImages, ProviderContext, RequestIssue } from '../provider.ts';
 
 /**
- * H3-Image and its Highspeed speak OpenAI's images, in JSON. Source: the pages of two resellers, which quote the vendor's
- * reference of 2026-11-11. No SDK has these models yet.
+ * H3-Image and H3-Image Highspeed use OpenAI's image API in JSON. Source: two resellers' pages, which quote the
+ * vendor's reference of 2026-11-11. No SDK supports these models yet.
  */
 
 export function isH3Image(model: string): boolean {
@@ -38,7 +38,7 @@ export const h3ImageFacts: ImageFacts = {
   },
 };
 
-/** What no table can say: pixels and a ratio exclude each other. */
+/** Checks what no table can express: a pixel size and a ratio exclude each other. */
 export function checkH3Image({ size, extra }: ImageRequest): RequestIssue | undefined {
   return parseSize(size) !== undefined && extra['aspect_ratio'] !== undefined
     ? issue(
@@ -48,7 +48,7 @@ export function checkH3Image({ size, extra }: ImageRequest): RequestIssue | unde
     : undefined;
 }
 
-/** How long links live is not known: that of the vendor's other images. */
+/** These links' lifetime is unknown, so this is the lifetime of links to the vendor's other images. */
 const linkLifetimeSeconds = 24 * 3600;
 
 export async function generateH3Image(

@@ -1,7 +1,7 @@
 import type { VideoFacts } from '../../models/model-facts.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 
-/** The videos that each model can render. */
+/** Video model capabilities. */
 
 const usual: VideoFacts = {
   addresses: {
@@ -37,11 +37,12 @@ const asReference: NonNullable<VideoFacts['cases']> = [
 
 const ratios = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
-/** v2 renders text in a ratio that must be named; frames bring their own. */
+/** v2 requires a ratio for text. Frames determine their own. */
 const h3: VideoFacts = {
   ...usual,
   media: { frames: 2, references: 9, videos: 3, audios: 3, total: 12, accompanied: ['audios'] },
   input_seconds: 15,
+  input_seconds_reported: true,
   prompt: { characters: 7000, wordless: [] },
   resolutions: ['768p', '2k'],
   ratios,
@@ -58,7 +59,7 @@ const h3: VideoFacts = {
 
 const noMedia = { frames: 0, references: 0, videos: 0, audios: 0 } as const;
 
-/** v1 knows no ratio: text is 16:9, frames bring theirs. */
+/** v1 has no ratio: it renders text in 16:9, and frames determine their own. */
 const hailuo: VideoFacts = {
   ...usual,
   media: { ...noMedia, frames: 1 },
@@ -68,7 +69,7 @@ const hailuo: VideoFacts = {
   seconds: { only: [6, 10] },
   sound: 'never',
   fields: { resolution: true, ratio: true, duration: true, generate_audio: true },
-  // What is rendered by default is the vendor's choice.
+  // The vendor chooses the default output.
   unsaid: { resolutions: ['768p', '1080p'], seconds: { min: 6, max: 10 } },
   cases: [
     { when: { brings: ['first_frame', 'references'] }, facts: { fields: { ratio: false } } },
@@ -84,7 +85,7 @@ const first: VideoFacts = {
   unsaid: { resolutions: ['720p'], seconds: { min: 6, max: 6 } },
 };
 
-/** Names that are not known are taken for the newest, and the vendor decides what they render. */
+/** Unknown names are treated like the newest model, and the vendor decides what they can render. */
 export const minimaxFacts: FactsTable = {
   origin: { source: 'the vendor’s parameter tables', read: '2026-09' },
   models: [
@@ -113,16 +114,17 @@ export const minimaxFacts: FactsTable = {
     prompt: { wordless: [] },
     fields: { ...h3.fields, generate_audio: false },
     unsaid: h3.unsaid,
+    input_seconds_reported: true,
     cases: asReference,
   },
 };
 
-/** v2, or the interface of the models before H3. */
+/** Returns the API version: 2, or 1 for models before H3. */
 export function minimaxVersion(name: string): 1 | 2 {
   return /^(?:MiniMax-Hailuo|[TIS]2V-)/i.test(name) ? 1 : 2;
 }
 
-/** It renders one length and resolution, and has no field for either. */
+/** Whether the model has a single length and resolution, and no field for either. */
 export function isFixedMinimax(name: string): boolean {
   return /^S2V-/i.test(name);
 }

@@ -2,7 +2,7 @@ import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import { defined } from '../../base/defined.ts';
 import { framesOf } from '../../models/media-roles.ts';
 import { isFixedMinimax, minimaxFacts, minimaxVersion } from './minimax-models.ts';
-import { passedOn } from '../../models/model-facts.ts';
+import { passedOn } from '../../models/facts-of-request.ts';
 import { readFacts } from '../shared/read-facts.ts';
 import type { SubmitContext } from '../provider.ts';
 
@@ -28,7 +28,7 @@ const resolutionUnsaid = '768P';
 const secondsUnsaid = 5;
 const ratioUnsaid = '16:9';
 
-/** v2, where resolution and length are required. */
+/** Builds a v2 body, which requires a resolution and a length. */
 function contentBody(request: VideoRequest): JsonObject {
   const { prompt, references, videos, audios, resolution, duration, ratio, watermark } = request;
   const frames = framesOf(request);
@@ -48,7 +48,7 @@ function contentBody(request: VideoRequest): JsonObject {
     resolution: resolution?.toUpperCase() ?? resolutionUnsaid,
     duration: typeof duration === 'number' ? duration : secondsUnsaid,
     ...defined({
-      // Frames bring their ratio, text needs one to be named.
+      // Frames determine the ratio. For text, the request must specify one.
       ratio: frames.length > 0 ? undefined : (ratio ?? (media.length === 0 ? ratioUnsaid : undefined)),
       aigc_watermark: watermark,
     }),

@@ -26,14 +26,14 @@ import type {
 import { defined } from '../../base/defined.ts';
 import type { VideoRequest } from '../../models/request.ts';
 
-/** The vendor's usual page. */
+/** The vendor's usual page size. */
 const listMax = 20;
 const fileLifeSeconds = 3600;
 
 /**
- * Videos of MiniMax. The upstream's name of the model chooses the interface: v2 (H3) or v1 (Hailuo and older). The
- * operation is `{id}`, with `version: '1'` in v1. Not covered: regeneration at 2K, prompt expansion as a job of its
- * own. Nothing of ours comes back with a job, so that a lost one is left to a person.
+ * MiniMax videos. The upstream's model name determines the API version: v2 (H3) or v1 (Hailuo and older). The operation
+ * is `{id}`, plus `version: '1'` in v1. Not covered: regeneration at 2K, and prompt expansion as a separate job. Jobs
+ * carry no marker, so only an operator can find a lost one.
  */
 export const minimaxVideo: VideoProvider = {
   linkLifeSeconds: fileLifeSeconds,
@@ -67,7 +67,7 @@ async function status({ id }: Operation, context: ProviderContext): Promise<Oper
   const job = readMinimaxJob(answer.json);
   if (job === undefined) throw unreadableError(answer, 'it is not a job');
   const read = minimaxStatus(job);
-  if (read === undefined) throw unreadableError(answer, 'the job succeeded and has no file');
+  if (read === undefined) throw unreadableError(answer, 'the job succeeded but has no file');
   return read;
 }
 
@@ -94,8 +94,8 @@ async function list(
 const actionSchema = z.object({ action: optionalText });
 
 /**
- * A job that is not queued is left alone: DELETE on a finished one would delete its record, on a running one it is
- * refused. v1 cancels nothing.
+ * Cancels only a queued job. DELETE would remove a finished job's record, and is refused for a running job. v1 cannot
+ * cancel.
  */
 async function cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused'> {
   if (operation['version'] === '1') return 'refused';
@@ -108,13 +108,13 @@ async function cancel(operation: Operation, context: ProviderContext): Promise<'
     const action = actionSchema.safeParse(answer.json).data?.action;
     return action?.startsWith('delete') === true ? 'refused' : 'cancelled';
   } catch (error) {
-    // It began to run between the two requests.
+    // The job started between the two requests.
     if (error instanceof UpstreamError && error.outcome === 'rejected') return 'refused';
     throw error;
   }
 }
 
-/** The status, and for a success the link of its file. A job that failed says why where a refusal does. */
+/** Reads the status and, on success, the link to the file. A failed job reports its reason where a refusal would. */
 async function plainStatus({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
   const query = new URLSearchParams({ task_id: id });
   const path = `/v1/query/video_generation?${query.toString()}`;
@@ -127,7 +127,7 @@ async function plainStatus({ id }: Operation, context: ProviderContext): Promise
   if (job === undefined) throw unreadableError(answer, 'it is not a job');
   if (word === 'preparing' || word === 'queueing') return { state: 'pending', phase: 'submitted' };
   if (word !== 'success') return { state: 'pending', phase: 'running' };
-  if (job.file_id === undefined) throw unreadableError(answer, 'the job succeeded and has no file');
+  if (job.file_id === undefined) throw unreadableError(answer, 'the job succeeded but has no file');
   return delivered(job, job.file_id, context);
 }
 

@@ -7,6 +7,7 @@ import type { ImageRequest, JsonObject } from '../../models/request.ts';
 import { openaiBill } from './openai-bill.ts';
 import { openaiFailures } from './openai-failures.ts';
 import { callImageConvention, readConventionRefusal } from '../shared/image-convention.ts';
+import { bearer, isSuccess, refusalError } from '../shared/http-outcome.ts';
 import type {
   GeneratedImages,
   ImageContext,
@@ -14,10 +15,11 @@ import type {
   ProviderContext,
   SynchronousImageProvider,
 } from '../provider.ts';
+import { UpstreamError } from '../provider.ts';
 
 const common = ['background', 'output_format', 'output_compression', 'user'];
 const fields = { size: true, quality: true };
-/** Edits refuse the field. */
+/** Edits reject this field. */
 const moderated = {
   when: { lacks: ['references'] },
   facts: { parameters: plainParameters('moderation') },
@@ -26,12 +28,12 @@ const others: ImageFacts = {
   fields,
   per_call: 10,
   data_only: true,
-  // 65 and 129 for each of at most three tiles. Source: the guide to images.
+  // 65, plus 129 per tile for at most three tiles. Source: the images guide.
   tokens: { image: 452, text: 0 },
   parameters: plainParameters(...common),
   cases: [
     { when: { brings: ['references'] }, facts: { parameters: plainParameters('input_fidelity') } },
-    // The most that high fidelity adds, for a tall image.
+    // The maximum that high fidelity adds, which a tall image reaches.
     { when: { metadata: { input_fidelity: 'high' } }, facts: { tokens: { image: 6_692 } } },
     moderated,
   ],
@@ -46,7 +48,7 @@ const gptImage: ImageFacts = {
   sizes: { only: ['1024x1024', '1536x1024', '1024x1536', 'auto'] },
 };
 const qualities = ['auto', 'high', 'medium', 'low'];
-/** These models always read images with high fidelity, and refuse `input_fidelity`. */
+/** These models always read images at high fidelity, and reject `input_fidelity`. */
 const second: ImageFacts = {
   ...gptImage,
   tokens: { image: 6_692, text: 0 },
@@ -102,7 +104,7 @@ const openaiImageFacts: FactsTable = {
       },
     ],
     [/gpt-image-2\.5/, { ...second, parameters: laterParameters, qualities: ['max', 'xhigh', ...qualities] }],
-    // The SDK does not say which qualities these models have: the vendor judges.
+    // The SDK does not list these models' quality values, so the vendor decides.
     [/gpt-image-2\./, { ...second, parameters: laterParameters }],
     [/gpt-image-2/, { ...second, qualities }],
     [
@@ -125,8 +127,8 @@ const openaiImageFacts: FactsTable = {
 };
 
 /**
- * OpenAI images. Variations are not covered. The vendor shut its video API down on 2026-09-24; other gateways that speak
- * that interface are served by `gateway`.
+ * OpenAI images. Variations are not covered. The vendor shut down its video API on 2026-09-24. `gateway` serves other
+ * gateways that offer that API.
  */
 const openaiImage: SynchronousImageProvider = {
   imageForms: ['file', 'data'],
@@ -139,17 +141,18 @@ export const openai: Provider = {
   about: {
     vendor: 'OpenAI',
     inputs:
-      'text; images and a mask for edits. Azure OpenAI too: its `base_url` ends with `/openai?api-version=…`, and `upstream` is the deployment; for its videos there is a vendor file, examples/vendors/azure-openai-video.yaml',
+      'text; images and a mask for edits. Azure OpenAI works as well: its `base_url` ends with `/openai?api-version=…`, and `upstream` is the deployment; its videos need the vendor file examples/vendors/azure-openai-video.yaml',
     unverified: [
-      'which qualities gpt-image-2.6 takes, and how many tokens each of them costs',
-      'when Azure shuts models down: the days in the table are those of OpenAI itself',
+      'which qualities gpt-image-2.6 accepts, and how many tokens each of them costs',
+      'when Azure shuts models down: the table has the dates of OpenAI',
     ],
   },
   image: openaiImage,
+  checkKey: listModels,
   bill: openaiBill,
 };
 
-/** An image makes it an edit, whichever route the caller took: generation accepts none. */
+/** A request with an image is an edit on either route, because generation accepts no images. */
 function isEdit(request: ImageRequest): boolean {
   return request.images.length > 0;
 }
@@ -173,9 +176,9 @@ async function generate(request: ImageRequest, context: ImageContext): Promise<G
 }
 
 /**
- * Returns the address and the headers of a request to Azure. The API version is in the query of the base address, each
- * deployment has its own path, and the key has its own header. Source: `AzureOpenAI` of the SDK. Undefined: the base
- * address is not Azure's.
+ * Returns the address and headers of a request to Azure, or undefined if the base address is not Azure's. Azure has the
+ * API version in the base address's query, a path per deployment, and its own header for the key. Source: the SDK's
+ * `AzureOpenAI`.
  */
 function azureTarget({ baseUrl, model, credential }: ProviderContext, path: string) {
   const [address = '', query] = baseUrl.split('?');
@@ -186,8 +189,29 @@ function azureTarget({ baseUrl, model, credential }: ProviderContext, path: stri
 }
 
 /**
- * Output tokens of one image of 1024 x 1024 pixels, by quality. Sources: the price list, which gives the price of each
- * quality; for gpt-image-2.5, measurements that were published in 2026-09.
+ * Lists the models, which is free. At Azure they belong to the resource, not to a deployment. A 403, which a key
+ * restricted to rendering gets, says nothing about the key. Neither does a list from a compatible server, which may
+ * serve it to anybody.
+ */
+async function listModels(context: ProviderContext): Promise<void> {
+  const [address = '', query] = context.baseUrl.split('?');
+  const { apiKey } = context.credential;
+  const target =
+    query === undefined
+      ? { url: `${address}/models`, headers: bearer(context) }
+      : { url: `${address.split('/deployments/', 1)[0]}/models?${query}`, headers: { 'api-key': apiKey } };
+  const { signal } = context;
+  const answer = await context.request({ method: 'GET', ...target, signal });
+  if (answer.status === 403)
+    throw new UpstreamError('rejected', 'The key may not list models.', { code: 'forbidden', status: 403 });
+  if (!isSuccess(answer)) throw refusalError(answer, readConventionRefusal(answer.json), openaiFailures);
+  if (isSuccess(await context.request({ method: 'GET', url: target.url, signal })))
+    throw new UpstreamError('rejected', 'The models are listed without a key.', { code: 'public_list' });
+}
+
+/**
+ * The output tokens of one 1024 x 1024 image, by quality. Sources: the price list, which has a price per quality; for
+ * gpt-image-2.5, measurements published in 2026-09.
  */
 const squareTokens: readonly [RegExp, Readonly<Record<string, number>>][] = [
   [/gpt-image-2\.5/, { low: 196, medium: 439, high: 1_756, xhigh: 3_122, max: 7_024 }],
@@ -195,14 +219,14 @@ const squareTokens: readonly [RegExp, Readonly<Record<string, number>>][] = [
   [/gpt-image-2/, { low: 196, medium: 1_756, high: 7_024 }],
   [/gpt-image/, { low: 272, medium: 1_056, high: 4_160 }],
 ];
-/** The most that any model needs: what counts where the quality, or its cost, is not known. */
+/** The most tokens that any model needs. Used if the quality or its cost is unknown. */
 const squareTokensMax = 7_024;
 const squarePixels = 1024 * 1024;
 const tallPixels = 1024 * 1536;
-/** Source: the guide to streaming images. */
+/** Source: the image streaming guide. */
 const tokensOfPartialImage = 100;
 
-/** A quality that is left open counts as the dearest, a size that is left open as the largest. */
+/** Assumes the most expensive quality and the largest size where unspecified. */
 function estimateTokens(
   request: ImageRequest,
   { data_only: isData, sizes }: PlainFacts,
@@ -218,7 +242,7 @@ function estimateTokens(
   return BigInt(request.n * (Math.ceil(tokens * Math.max(1, pixels / squarePixels)) + partials));
 }
 
-/** How many unfinished images of each image are asked for. */
+/** Returns the number of partial images requested per image. */
 function partialImagesOf({ partial_images: asked }: JsonObject): number {
   return typeof asked === 'number' ? asked : 0;
 }
@@ -231,7 +255,7 @@ function fieldsOf(request: ImageRequest, context: ProviderContext): JsonObject {
     prompt: request.prompt,
     n: request.n,
     ...defined({ size }),
-    // Models that always send base64 refuse the field.
+    // Models that always send base64 reject this field.
     ...(facts.data_only === true ? {} : { response_format: request.responseFormat ?? 'url' }),
   };
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
-import { passedOn } from '../../models/model-facts.ts';
+import { passedOn } from '../../models/facts-of-request.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import type { FailureTable, Refusal } from '../shared/failure-table.ts';
@@ -40,30 +40,31 @@ const moderatedOutput =
   /output.*(?:content policy|safety|moderat)|(?:content policy|safety|moderat).*output/i;
 
 /**
- * There are no codes: statuses and words decide, which are those of the vendor behind it. Source: the vendor's pages and
- * the types of its SDK (`@openrouter/sdk` 1.3.19), 2026-11.
+ * OpenRouter has no codes, so failures are classified by status and message, which come from the vendor behind it.
+ * Source: the vendor's pages and its SDK's types (`@openrouter/sdk` 1.3.19), 2026-11.
  */
 export const openrouterFailures: FailureTable = [
   { code: /^flagged_input$/, outcome: 'rejected', class: 'moderation_input' },
   { words: moderation, status: 400, outcome: 'rejected', class: 'moderation_input' },
   { words: moderation, status: 403, outcome: 'rejected', class: 'moderation_input' },
-  // No provider serves the model, or none that the account permits.
+  // No provider serves the model, or the account allows none that does.
   { status: 404, outcome: 'unavailable', class: 'quota' },
   { words: moderatedOutput, class: 'moderation_output' },
   { words: moderation, class: 'moderation_input' },
 ];
 
 /**
- * Of every model: what it renders stands in the vendor's catalogue, which changes daily, so that the vendor's own 400 is the
- * check. Reserved is, too, what reaches fields of the vendor behind it. References beside frames would be ignored in silence.
+ * Applies to every model. The vendor's catalogue lists what each model renders and changes daily, so the check is left
+ * to the vendor's own 400. Fields that reach the vendor behind OpenRouter are also reserved. References next to frames
+ * would be silently ignored.
  */
-export const openrouterFacts: FactsTable = {
+const openrouterFacts: FactsTable = {
   origin: { source: 'the vendor’s pages, @openrouter/sdk 1.3.19', read: '2026-11' },
   models: [],
   others: {
     media: { frames: 2 },
     addresses: { images: ['https', 'http', 'data'] },
-    // The vendor has no word for a length of the model's choice, and none for a ratio.
+    // The vendor has no value that lets the model choose a length or ratio.
     seconds: { min: 1, max: 3600 },
     fields: {
       resolution: true,
@@ -73,7 +74,7 @@ export const openrouterFacts: FactsTable = {
       seed: true,
       safety_identifier: true,
     },
-    // A video is a reference.
+    // A video always serves as a reference.
     parameters: { video_task: { values: ['reference'], read: true } },
     reserved: [
       'model', 'prompt', 'duration', 'resolution', 'aspect_ratio', 'size', 'frame_images', 'input_references',
@@ -109,7 +110,7 @@ function build(request: VideoRequest, context: SubmitContext): JsonObject {
     ...defined({
       prompt: prompt === '' ? undefined : prompt,
       duration: duration === 'auto' ? undefined : duration,
-      // Lines in small letters (`720p`), classes in capitals (`4K`).
+      // Resolutions by lines are lower case (`720p`), and classes are upper case (`4K`).
       resolution: resolution?.toLowerCase().replace(/k$/, 'K'),
       aspect_ratio: ratio === 'adaptive' ? undefined : ratio,
       frame_images: frames.length === 0 ? undefined : frames,
@@ -136,7 +137,7 @@ const refusalSchema = z.object({
   }),
 });
 
-/** `{"error":{"code":<status>,"message","metadata"?}}`; what was moderated has reasons. */
+/** `{"error":{"code":<status>,"message","metadata"?}}`. For a moderated request, `metadata` contains reasons. */
 function readRefusal(json: unknown): Refusal | undefined {
   const error = refusalSchema.safeParse(json).data?.error;
   if (error === undefined) return undefined;
@@ -145,7 +146,7 @@ function readRefusal(json: unknown): Refusal | undefined {
   return { code: isFlagged ? 'flagged_input' : '', message };
 }
 
-/** One exchange that must succeed. Throws UpstreamError. */
+/** Sends one request that must succeed. Throws UpstreamError. */
 async function call(
   { path, ...options }: Pick<HttpRequestOptions, 'method' | 'json'> & { readonly path: string },
   context: ProviderContext,
@@ -172,7 +173,7 @@ const links = readableItems(z.string().min(1)).nullish().catch(undefined);
 const jobSchema = z.object({
   status: optionalText,
   generation_id: optionalText,
-  /** Newer answers have links that need no key. */
+  /** Newer responses have links that need no key. */
   urls: links,
   unsigned_urls: links,
   usage: z
@@ -182,7 +183,7 @@ const jobSchema = z.object({
   error: optionalText,
 });
 
-/** The address that the vendor names to poll is not asked: it is built from the id. */
+/** Builds the address from the id and ignores the polling address in the response. */
 async function status({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
   const answer = await call({ method: 'GET', path: `/videos/${encodeURIComponent(id)}` }, context);
   const job = jobSchema.safeParse(answer.json).data;
@@ -197,7 +198,7 @@ async function status({ id }: Operation, context: ProviderContext): Promise<Oper
       const found =
         [urls, unsigned].find((list) => list !== undefined && list !== null && list.length > 0) ?? [];
       const items = found.map((url) => defined({ url, expiresAt: signedUrlExpiry(url) }));
-      if (items.length === 0) throw unreadableError(answer, 'the job succeeded and has no file');
+      if (items.length === 0) throw unreadableError(answer, 'the job succeeded but has no file');
       return defined({ state: 'succeeded' as const, items, facts: {}, ...facts });
     }
     case 'failed':
@@ -207,7 +208,7 @@ async function status({ id }: Operation, context: ProviderContext): Promise<Oper
     case 'expired':
       return expiredJob(facts);
     default:
-      // `in_progress`, and every word that is not known yet.
+      // `in_progress`, or an unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }
@@ -215,7 +216,7 @@ async function status({ id }: Operation, context: ProviderContext): Promise<Oper
 const newsSchema = z.object({ type: z.string().regex(/^video\.generation\./) });
 const signatureAgeMaxSeconds = 300;
 
-/** HMAC-SHA256 over `<t>,<body>` in hex, as `t=<Unix seconds>,v1=<hex>`, where the workspace has a secret. */
+/** HMAC-SHA256 over `<t>,<body>` in hex, sent as `t=<Unix seconds>,v1=<hex>` if the workspace has a secret. */
 async function verifyCallback(
   { header, raw }: UpstreamCallback,
   { credential, now }: Pick<CallbackContext, 'credential' | 'now'>,
@@ -231,13 +232,13 @@ async function verifyCallback(
 }
 
 /**
- * Videos of every model that OpenRouter resells. The operation is `{id}`. The vendor knows no cancel and no list, and
- * returns nothing of ours. Not covered: its images, continuing a job, upscaling, and the `provider` field, which reaches
- * fields that the gateway decides.
+ * Videos of every model that OpenRouter resells. The operation is `{id}`. The vendor has no cancel or list call, and
+ * returns no marker. Not covered: its images, continuing a job, upscaling, and the `provider` field, through which
+ * callers could set fields that the gateway controls.
  */
 const video: VideoProvider = {
   cancelUntil: 'never',
-  // The file is delivered by the vendor itself, for its key.
+  // The vendor serves the file itself, and only with its key.
   linkHeaders: (url, context) =>
     new URL(url).origin === new URL(context.baseUrl).origin ? bearer(context) : {},
   facts: openrouterFacts,
@@ -252,12 +253,12 @@ export const openrouter: Provider = {
   about: {
     vendor: 'OpenRouter',
     inputs:
-      'text; a first frame, or a first and a last one; reference images, where the model takes them videos and sounds. What a model renders is for the vendor to say. Nothing of ours comes back and there is no list, so that a lost job is left to a person',
+      'text; a first frame, or a first and a last one; reference images and, if the model accepts them, videos and sounds. The vendor decides what each model renders. OpenRouter returns no marker and cannot list jobs, so only a person can find a lost job',
     costUnit: 'USD',
     unverified: [
-      'whether a job that failed is billed',
+      'whether a failed job is billed',
       'how long the file is kept ("a short period"), and links without the key',
-      'the cost with a key of one’s own at the vendor behind it: none is recorded',
+      'the cost if OpenRouter uses your own key for the vendor behind it: no cost is recorded in that case',
     ],
   },
   video,

@@ -9,9 +9,7 @@ import type { Provider, TaskProvider } from '../provider.ts';
 
 const ended = new Set(['succeeded', 'failed', 'canceled', 'aborted']);
 
-/**
- * Any model of Replicate, by its mapping in gateway.yaml. Not covered: training, and answers while the request waits.
- */
+/** Any model on Replicate, as mapped in gateway.yaml. Not covered: training, and synchronous responses. */
 function jobs<Request extends GenerationRequest>(
   kind: Request['kind'],
 ): Omit<TaskProvider<Request>, 'facts'> {
@@ -32,13 +30,13 @@ export const replicate: Provider = {
   about: {
     vendor: 'Replicate',
     inputs:
-      'whatever the mapping of a model says. A job is found again by the address that it calls back, or by the field that the mapping names as its marker; where it has neither, a person looks it up within the hour for which inputs are kept',
-    costUnit: 'what the mapping counts: seconds of its hardware, or outputs',
+      'defined by the mapping of each model. A lost job is found by its callback address, or by the marker field of the mapping. With neither, a person must look it up within an hour, because the inputs are deleted after that',
+    costUnit: 'the unit that the mapping counts (seconds of hardware, or outputs)',
     unverified: [
-      'whether a run that failed is billed for the time that it ran',
+      'whether a failed run is billed for its run time',
       'the names of the counts of outputs in `metrics`',
-      'whether the input or the result of a job was flagged: its class is `moderation_output`',
-      'the pace of accounts with a low balance; the text E006',
+      'whether the input or the result of a flagged job was at fault: its class is always `moderation_output`',
+      'the rate limit of accounts with a low balance; the message of error E006',
     ],
   },
   mapped: true,

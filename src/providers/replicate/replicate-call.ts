@@ -15,18 +15,18 @@ import type { HttpResponse, ProviderContext, UpstreamError } from '../provider.t
 
 interface ReplicateRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Below the base address, with its query. */
+  /** The path relative to the base address, with its query. */
   readonly path: string;
   readonly json?: OutgoingObject;
   readonly form?: FormData;
-  /** That there is none such is a success, too. */
+  /** Also counts a response that the prediction does not exist as a success. */
   readonly isGone?: boolean;
 }
 
-/** Predictions hold their inputs and logs; a page of the list holds a hundred of them. */
+/** Predictions contain their inputs and logs, and a list page contains a hundred predictions. */
 const bodyBytesMax = 16 * 1024 * 1024;
 
-/** One exchange with Replicate; resolves with a success only. Throws UpstreamError. */
+/** Sends one request to Replicate. Resolves only on success. Throws UpstreamError. */
 export async function callReplicate(
   request: ReplicateRequest,
   context: ProviderContext,
@@ -54,7 +54,7 @@ function replicateError(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readRefusal(answer.json), replicateFailures);
 }
 
-/** About a prediction that exists already: a 404 in the vendor's own words means that it does not. */
+/** Queries an existing prediction. A 404 in the vendor's own format means that the prediction does not exist. */
 export async function askReplicate(
   request: ReplicateRequest,
   context: ProviderContext,
@@ -66,7 +66,7 @@ export async function askReplicate(
   return { answer, prediction };
 }
 
-/** A page of a proxy says nothing in the vendor's words. */
+/** Excludes proxies' 404 pages, which are not in the vendor's format. */
 function isUnknown({ status, json }: HttpResponse): boolean {
   return status === 404 && readRefusal(json) !== undefined;
 }
@@ -105,7 +105,10 @@ export function readPrediction(value: unknown): Prediction | undefined {
 
 const pageSchema = z.object({ next: optionalText, results: z.array(z.unknown()).catch([]) });
 
-/** A page of the list; `next` is the path of the one after it, on our own base address whatever host it names. */
+/**
+ * A list page. `next` is the path of the next page, always on our own base address, even if the response contains
+ * another host.
+ */
 export function readPage(value: unknown): {
   readonly next?: string;
   readonly predictions: readonly Prediction[];

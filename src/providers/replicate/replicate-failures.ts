@@ -1,17 +1,17 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
 /**
- * Words of refusals and of failed predictions: neither has a code that can be relied on. Source: the vendor's pages, and
- * recorded texts of 2026-09.
+ * Messages of refusals and failed predictions, neither of which has a reliable code. Source: the vendor's pages, and
+ * messages recorded in 2026-09.
  */
 export const replicateFailures: FailureTable = [
-  // Whether the input or the result was flagged is not said.
+  // The vendor does not report whether the input or the result was flagged.
   {
     words: /\(E005\)|flagged as sensitive|\bNSFW\b|\bsafety\b/i,
     outcome: 'rejected',
     class: 'moderation_output',
   },
-  // A version that does not exist, or that the key may not use: another channel may do better.
+  // The version does not exist, or the key may not use it. Another channel may succeed.
   {
     words: /invalid version|version .*(?:does not exist|not found)|not permitted/i,
     outcome: 'unavailable',

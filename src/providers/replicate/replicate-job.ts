@@ -19,7 +19,7 @@ import type {
   Submitted,
 } from '../provider.ts';
 
-/** The life of a prediction, by the mapping of its model. The operation is `{id}`. */
+/** A prediction's life cycle, according to its model's mapping. The operation is `{id}`. */
 
 interface Endpoint {
   readonly path: string;
@@ -31,7 +31,7 @@ const model = new RegExp(`^${part}/${part}$`);
 const deployment = new RegExp(`^deployments/${part}/${part}$`);
 const versioned = new RegExp(`^(?:${part}/${part}:)?[0-9a-f]{64}$`);
 
-/** An official model is `owner/name`, any other `owner/name:<version>` or the version alone. */
+/** An official model is `owner/name`. Any other is `owner/name:<version>` or just the version. */
 function endpointOf(name: string): Endpoint | undefined {
   if (versioned.test(name)) return { path: '/predictions', version: name };
   if (deployment.test(name)) return { path: `/${name}/predictions` };
@@ -71,7 +71,7 @@ export async function submitReplicate(
   return { operation: { id }, traceId: id };
 }
 
-/** The channel's entry changed since the task was planned. */
+/** The channel's configuration has changed since the task was planned. */
 function unmapped(): UpstreamError {
   return new UpstreamError('unavailable', 'The model has no mapping on this channel.', {
     code: 'mapping_missing',
@@ -81,14 +81,14 @@ function unmapped(): UpstreamError {
 
 const markerParameter = 'attempt';
 
-/** The vendor shows the address with the prediction: what distinguishes one attempt from another stands in its query. */
+/** The vendor shows a prediction's callback address, so a marker in its query identifies the attempt. */
 function marked(callbackUrl: string, marker: string): string {
   const url = new URL(callbackUrl);
   url.searchParams.set(markerParameter, marker);
   return url.href;
 }
 
-/** For a task whose model has left the channel: where almost every model puts its files. */
+/** Where files usually are, for tasks whose model has been removed from the channel. */
 const unknownMapping: Pick<FieldMapping, 'result' | 'facts' | 'cost'> = { result: 'output', facts: {} };
 
 export async function replicateStatus(
@@ -117,12 +117,12 @@ export async function replicateStatus(
     }
     case 'failed':
       return failed(prediction);
-    // Aborted: cancelled before it began. No deadline is sent, so that nothing else aborts a prediction.
+    // `aborted`: cancelled before the start. We send no deadline, so nothing else aborts a prediction.
     case 'canceled':
     case 'aborted':
       return cancelledJob();
     default:
-      // `processing`, and every word that is not known yet.
+      // `processing`, or an unknown state.
       return { state: 'pending', phase: 'running' };
   }
 }
@@ -131,7 +131,10 @@ function pathOf({ id }: Operation): string {
   return `/predictions/${encodeURIComponent(id)}`;
 }
 
-/** Outputs are deleted an hour after the end; before that, a success without one did not pass moderation. */
+/**
+ * Outputs are deleted an hour after the prediction ends. Before that, a success without output means that the output
+ * failed moderation.
+ */
 function withoutOutput({ output, data_removed: isRemoved }: Prediction): OperationStatus | undefined {
   if (output !== null && output !== undefined) return undefined;
   if (isRemoved === true) {
@@ -160,7 +163,7 @@ function endOf({ completed_at: completed }: Prediction): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** A finished prediction is answered as it is. One that ran is charged for the time until now. */
+/** A finished prediction is returned unchanged. A running one is charged for the time used so far. */
 export async function cancelReplicate(
   operation: Operation,
   context: ProviderContext,
@@ -171,7 +174,7 @@ export async function cancelReplicate(
 
 const findPagesMax = 20;
 
-/** By the address that it would call back, or by a field that the mapping keeps for a text of ours. */
+/** Finds the prediction by its callback address or by a field that the mapping reserves for our marker. */
 export async function findReplicate(
   { marker, sentAfter, sentBefore }: LostSubmit<unknown>,
   context: ProviderContext,

@@ -1,3 +1,4 @@
+import { runwayBalance } from './runway-balance.ts';
 import { uploadToRunway } from './runway-files.ts';
 import { runwayFacts } from './runway-facts.ts';
 import { runwayImage } from './runway-image.ts';
@@ -6,8 +7,8 @@ import { cancelRunway, runwayStatus, submitRunway } from './runway-task.ts';
 import type { Provider, VideoProvider } from '../provider.ts';
 
 /**
- * Videos of Runway: text, frames, references, edits. Not covered: `act_two`, the model router, and guidance for an edit
- * beyond what `metadata.keyframes` holds.
+ * Runway videos from text, frames or references, and edits. Not covered: `act_two`, the model router, and guidance for
+ * edits beyond `metadata.keyframes`.
  */
 const runwayVideo: VideoProvider = {
   cancelUntil: 'running',
@@ -21,17 +22,18 @@ export const runway: Provider = {
   about: {
     vendor: 'Runway',
     inputs:
-      'text; a first frame, for some models a last one; Seedance, Wan 3, Hailuo 3, Grok and Gemini Omni 1.1: references; a video to edit (`metadata.video_task: edit` where the model takes reference videos, too), or to continue (`metadata.video_task: extend`, Seedance 2.5 and Gemini Omni 1.1); images with references, which a prompt of gen4 names `@image_1`. A resolution and a ratio are sent as a pair of pixels, or in the model’s own words. Nothing of ours comes back and there is no list, so that a person looks a lost job up in the portal',
+      'text; a first frame, and for some models a last frame; references (Seedance, Wan 3, Hailuo 3, Grok and Gemini Omni 1.1); a video to edit (`metadata.video_task: edit` if the model also accepts reference videos), or to continue (`metadata.video_task: extend`, Seedance 2.5 and Gemini Omni 1.1); images with references, which a prompt for gen4 calls `@image_1`. A resolution and a ratio are sent as a size in pixels, or in the model’s own words. The vendor returns no marker and cannot list jobs, so a person must look up a lost job in its portal',
     costUnit: 'credits',
     unbilled: { classes: ['internal'] },
     unverified: [
-      'whether what is refused for its content is billed: the documents say so, Seedance reported a cost of zero; the cost in the answer counts',
-      'fields, sizes and words are those of `@runwayml/sdk`; it does not say the lengths of Seedance 2.5, Wan 3, Grok Imagine, Hailuo 3 and H3 Max, and it does not have `veo3`, `gen4_aleph` and Kling',
-      'whether a model without a switch makes sound',
-      'whether a job that was cancelled is still known, as `CANCELLED`; both are read',
+      'whether jobs refused for their content are billed: according to the documentation they are, but Seedance reported a cost of zero; the cost in the response applies',
+      'fields, sizes and words come from `@runwayml/sdk`, which lacks the lengths of Seedance 2.5, Wan 3, Grok Imagine, Hailuo 3 and H3 Max, and does not have `veo3`, `gen4_aleph` and Kling',
+      'whether a model without a switch for sound generates sound',
+      'whether a cancelled job still exists, as `CANCELLED`; both cases are handled',
     ],
   },
   video: runwayVideo,
   imageTask: runwayImage,
+  balance: runwayBalance,
   upload: uploadToRunway,
 };

@@ -7,17 +7,17 @@ import { bearer, isSuccess, optionalText, refusalError } from '../shared/http-ou
 import { UpstreamError } from '../provider.ts';
 import type { HttpResponse, ProviderContext } from '../provider.ts';
 
-/** Without it every call is refused. */
+/** The vendor refuses every call without this header. */
 const version = '2024-11-06';
 
 interface RunwayRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Below the base address. */
+  /** The path relative to the base address. */
   readonly path: string;
   readonly json?: OutgoingObject;
 }
 
-/** One exchange with Runway; resolves with a success only. Throws UpstreamError. */
+/** Sends one request to Runway. Resolves only on success. Throws UpstreamError. */
 export async function callRunway(
   { method, path, json }: RunwayRequest,
   context: ProviderContext,
@@ -36,8 +36,8 @@ export async function callRunway(
 const quotaWaitMs = 3600 * 1000;
 
 /**
- * 429 means that the generations of the last 24 hours are used up: seconds would not help. A 503 explains nothing that
- * a submission could rely on.
+ * A 429 means that the 24-hour quota of generations is exhausted, so waiting a few seconds would not help. A 503
+ * provides no information that a submission could rely on.
  */
 function runwayRefusal(answer: HttpResponse): UpstreamError {
   const error = refusalError(answer, readRefusal(answer.json), runwayFailures);
@@ -57,7 +57,7 @@ const refusalSchema = z.object({
     .catch([]),
 });
 
-/** `{"error","docUrl"?,"issues"?}`; texts about an asset begin with its field: `promptImage: …`. */
+/** `{"error","docUrl"?,"issues"?}`. A message about an asset begins with its field: `promptImage: …`. */
 function readRefusal(json: unknown): Refusal | undefined {
   const said = refusalSchema.safeParse(json).data;
   if (said === undefined) return undefined;

@@ -6,14 +6,14 @@ import type { RunwayModel, Shapes } from './runway-models.ts';
 import { secondsUnsaid, shapesOf, usualFirst } from './runway-shape.ts';
 import type { RunwayInputs } from './runway-shape.ts';
 
-/** A domain name, over HTTPS; data; or what was uploaded to the vendor. */
+/** Accepted addresses: HTTPS with a domain name, data URLs, and uploads to the vendor. */
 export const runwayAddresses = { schemes: ['https', 'data', 'runway'], characters: 2048 };
 
 const { schemes, characters } = runwayAddresses;
 const usual: VideoFacts = {
   addresses: { images: schemes, videos: schemes, audios: schemes, characters },
   fields: { resolution: true, ratio: true, duration: true, generate_audio: true, seed: true },
-  // Whatever a video is to an unknown model, it is sent as a reference.
+  // An unknown model always receives a video as a reference.
   parameters: { video_task: { values: ['reference'], read: true } },
   reserved: [
     'model',
@@ -84,7 +84,7 @@ function factsOf(model: RunwayModel): VideoFacts {
   };
 }
 
-/** How many references fit is not known. */
+/** The maximum number of references is unknown. */
 function mediaFacts({ frames, references, edit, needs }: RunwayModel): VideoFacts['media'] {
   const isTaken = (kind: RunwayModel['references'][number]) => references.includes(kind);
   return {
@@ -96,7 +96,7 @@ function mediaFacts({ frames, references, edit, needs }: RunwayModel): VideoFact
   };
 }
 
-/** What a video may be, first what it is where a request says nothing. */
+/** Returns a video's possible roles, the default first. */
 function tasksOf({ references, edit }: RunwayModel): string[] {
   return [
     ...(references.includes('videos') ? ['reference'] : []),
@@ -105,7 +105,7 @@ function tasksOf({ references, edit }: RunwayModel): string[] {
   ];
 }
 
-/** `metadata.video_task: edit` edits the video of a model that takes reference videos, too. */
+/** `metadata.video_task: edit` edits a video even if the model also accepts reference videos. */
 function editedWhen({ references }: RunwayModel): FactsCondition {
   return defined({
     brings: partsOf.edit,
@@ -113,8 +113,9 @@ function editedWhen({ references }: RunwayModel): FactsCondition {
   });
 }
 
-/** An edit may have the length and the shape of its video. */
-function editFacts({ edit, references, shapes, wordless }: RunwayModel): PlainFacts {
+/** An edit may have its video's length and shape. */
+function editFacts(model: RunwayModel): PlainFacts {
+  const { edit, references, shapes, wordless } = model;
   const images = edit?.images === true && references.includes('images') ? {} : { references: 0 };
   const facts: PlainFacts = {
     media: { videos: 1, audios: 0, ...images },
@@ -127,11 +128,14 @@ function editFacts({ edit, references, shapes, wordless }: RunwayModel): PlainFa
     ...facts,
     ...defined({ ratios: targets === undefined ? undefined : [...targets, 'adaptive'] }),
     fields: { resolution: false, duration: false, ratio: targets !== undefined },
-    ...(sold.length === 0 ? {} : { unsaid: { resolutions: [...sold] } }),
+    unsaid: {
+      ...(sold.length === 0 ? {} : { resolutions: [...sold] }),
+      seconds: { ...openLength(model), as_input: true },
+    },
   };
 }
 
-/** A video is continued in its shape, by the seconds that are named. */
+/** Continues a video in its own shape for the requested number of seconds. */
 function extension(model: RunwayModel): NonNullable<VideoFacts['cases']>[number] {
   return {
     when: { brings: partsOf.extend, metadata: { video_task: 'extend' } },
@@ -143,7 +147,10 @@ function extension(model: RunwayModel): NonNullable<VideoFacts['cases']>[number]
   };
 }
 
-/** Where nothing is said, the vendor chooses, and how is not documented: any size and length that the model has. */
+/**
+ * If a request leaves the size or length open, the vendor's choice is undocumented. The result may be any that the
+ * model supports.
+ */
 function shapeFacts(model: RunwayModel, operation: RunwayInputs['operation']): PlainFacts {
   const { demandsRatio } = model;
   const sold = shapesOf(model, operation);
@@ -165,7 +172,7 @@ function shapeFacts(model: RunwayModel, operation: RunwayInputs['operation']): P
   };
 }
 
-/** Empty where the model takes words in place of pixels. */
+/** Empty if the model accepts a resolution and a ratio instead of pixels. */
 function pixelsOf(sold: Shapes): NonNullable<VideoFacts['shapes']> {
   const rows = 'pairs' in sold ? Object.entries(sold.pairs) : [];
   return Object.fromEntries(
@@ -177,7 +184,7 @@ function pixelsOf(sold: Shapes): NonNullable<VideoFacts['shapes']> {
   );
 }
 
-/** Undefined: the image gives the shape, and no ratio is sent. */
+/** Returns undefined if the image determines the shape and no ratio is sent. */
 function ratiosOf(model: RunwayModel, operation: RunwayInputs['operation']): string[] | undefined {
   const sold = shapesOf(model, operation);
   if (!('pairs' in sold)) {
@@ -188,7 +195,7 @@ function ratiosOf(model: RunwayModel, operation: RunwayInputs['operation']): str
   return typeof first === 'string' ? undefined : Object.keys(first);
 }
 
-/** A ratio that is sent as pixels names a resolution, too. */
+/** A ratio expressed in pixels also determines a resolution. */
 function namedShapes(model: RunwayModel): NonNullable<VideoFacts['cases']> {
   return (['text', 'image'] as const).flatMap((operation) => {
     const shapes = shapesOf(model, operation);
@@ -209,13 +216,13 @@ function openLength({ seconds: { min, max }, demandsSeconds }: RunwayModel) {
   return demandsSeconds ? { min: unsaid, max: unsaid } : { min, max };
 }
 
-/** A model newer than the table: the vendor itself decides what it takes. */
+/** Covers models newer than the table. The upstream decides what they accept. */
 export const runwayFacts: FactsTable = {
   origin: { source: '@runwayml/sdk 4.20.1', read: '2026-11' },
   models: runwayModels.map(([name, model, origin]) =>
     origin === undefined ? [name, factsOf(model)] : [name, factsOf(model), origin],
   ),
-  // Frames and references go to two addresses.
+  // Frames and references use different endpoints.
   others: {
     ...usual,
     media: { beside_frames: [] },

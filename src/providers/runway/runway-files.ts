@@ -4,8 +4,8 @@ import type { ProviderContext, UploadedFile, UploadedMedia } from '../provider.t
 import { callRunway } from './runway-call.ts';
 
 /**
- * The vendor's ephemeral uploads, which requests name as `runway://…` for a day; nothing deletes them before. Sources: the
- * vendor's SDK (`uploads.createEphemeral`), and for the day its documentation of uploads.
+ * The vendor's ephemeral uploads, which requests can use as `runway://…` for a day. They cannot be deleted earlier.
+ * Sources: the vendor's SDK (`uploads.createEphemeral`) and, for the lifetime, its upload documentation.
  */
 
 const slotSchema = z.object({
@@ -27,14 +27,14 @@ export async function uploadToRunway(
   const form = new FormData();
   for (const [field, value] of Object.entries(slot.fields)) form.append(field, value);
   form.append('file', blob, filename);
-  // A storage at another host: the fields are the permission, and the account's key must not reach it.
+  // The storage is on another host. The form fields authorize the upload, so the account's key must not be sent there.
   const stored = await context.request({
     method: 'POST',
     url: slot.uploadUrl,
     form,
     signal: context.signal,
   });
-  // The storage refuses the upload, which says nothing about the task's request.
+  // A refusal by the storage says nothing about the task's request.
   if (!isSuccess(stored)) throw refusalError({ ...stored, json: undefined }, undefined);
   return { id: slot.runwayUri, url: slot.runwayUri, keptMs };
 }

@@ -4,20 +4,20 @@ import type { FactsTable } from '../../models/facts-table.ts';
 import { plainParameters } from '../shared/read-facts.ts';
 import { runwayAddresses } from './runway-facts.ts';
 
-/** What the adapter knows of an image model. A test compares it with the types of the vendor's SDK. */
+/** An image model's capabilities. A test compares them with the types in the vendor's SDK. */
 export interface RunwayImageModel {
-  /** Pixel pairs, and words for a shape that the model chooses; undefined: any size is sent. */
+  /** Pixel pairs, and words that let the model choose the shape. Undefined if any size is sent unchanged. */
   readonly ratios?: readonly string[];
-  /** What is asked for where a request says nothing. */
+  /** The ratio to request by default. */
   readonly usual: string;
   readonly counts: readonly number[];
   readonly qualities: readonly string[];
-  /** Fields of the vendor's own that the model accepts. */
+  /** Vendor-specific fields that the model accepts. */
   readonly fields: readonly string[];
-  /** A prompt names a reference by its tag: `@image_1`. */
+  /** Whether prompts refer to references by tags such as `@image_1`. */
   readonly tags: boolean;
   readonly needsImage: boolean;
-  /** UTF-16 code units. */
+  /** The maximum prompt length in UTF-16 code units. */
   readonly promptMax: number;
 }
 
@@ -112,12 +112,12 @@ const known: Readonly<Record<string, RunwayImageModel>> = {
   },
 };
 
-/** A model newer than this table: the upstream itself decides which sizes it renders. */
+/** Covers models newer than this table. The upstream decides which sizes they render. */
 export function runwayImageModel(name: string): RunwayImageModel {
   return known[name] ?? base;
 }
 
-/** A word for a class is `auto_1k` there. */
+/** The vendor's names for size classes have the form `auto_1k`. */
 function sizesOf({ ratios }: RunwayImageModel): SizeFacts {
   if (ratios === undefined) return { pixels: {} };
   return { only: ratios.map((ratio) => ratio.replace(':', 'x').replace(/^auto_(\dk)$/, '$1')) };

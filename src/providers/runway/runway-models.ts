@@ -1,25 +1,25 @@
 import type { FactsOrigin } from '../../models/facts-table.ts';
 import type { RunwayInputs } from './runway-shape.ts';
 
-/** What the adapter knows of a video model. A test compares it with the types of the vendor's SDK. */
+/** A video model's capabilities. A test compares them with the types in the vendor's SDK. */
 export interface RunwayModel {
-  /** First, or first and last. */
+  /** 1: the first frame. 2: the first and last frames. */
   readonly frames: 0 | 1 | 2;
-  /** What may be a reference beside the text. */
+  /** The kinds of media that may accompany the text as references. */
   readonly references: readonly ('images' | 'videos' | 'audios')[];
-  /** Reference videos come without their `type`. */
+  /** Set if reference videos are sent without `type`. */
   readonly bareVideos?: true;
   readonly edit?: RunwayEdit;
-  /** What a request must bring beside its text. */
+  /** The kind of media that a request must contain besides text. */
   readonly needs?: 'image' | 'video';
-  /** What may come without a text. */
+  /** Operations without required text. */
   readonly wordless: readonly RunwayInputs['operation'][];
   readonly seconds: { readonly min: number; readonly max: number; readonly only?: readonly number[] };
-  /** What must be sent, whether a request says something about it or not. */
+  /** Whether a ratio must be sent even if the request specifies none. */
   readonly demandsRatio: boolean;
   readonly demandsSeconds: boolean;
   readonly shapes: Shapes;
-  /** With frames. */
+  /** The shapes available with frames. */
   readonly imageShapes?: Shapes;
   readonly sound: 'choice' | 'always' | 'never' | 'unknown';
   readonly seed: boolean;
@@ -28,24 +28,24 @@ export interface RunwayModel {
 }
 
 interface RunwayEdit {
-  /** Of the video that is edited. */
+  /** The field that contains the video to edit. */
   readonly field: 'promptVideo' | 'videoUri';
-  /** Images may stand beside the video. */
+  /** Whether images may accompany the video. */
   readonly images: boolean;
-  /** The result has the length and the shape of the video: neither is sent. */
+  /** Whether the result has the video's length and shape, in which case neither is sent. */
   readonly likeInput: boolean;
-  /** Fields that make it an edit, where the vendor offers other uses of a video, too. */
+  /** Fields that mark the request as an edit, if the vendor also has other uses for a video. */
   readonly says?: { readonly mode: 'edit'; readonly duration?: 'auto' };
-  /** The video may be continued, too. */
+  /** Set if the video may also be extended. */
   readonly extends?: true;
-  /** Ratios that the picture may be extended to. */
+  /** The ratios that the picture can be expanded to. */
   readonly targets?: readonly string[];
 }
 
 /**
- * How a request says what is rendered: by `ratio` alone, which holds pixels for each resolution and ratio, or one word for
- * each resolution where the image gives the shape; or by two fields in their own words. Without ratios the model chooses
- * the shape, or has that of its image.
+ * How a request specifies the output. Either `ratio` alone contains pixels per resolution and ratio, or one word per
+ * resolution if the image determines the shape; or resolution and ratio have separate fields. Without ratios, the model
+ * chooses the shape or uses its image's shape.
  */
 export type Shapes =
   | { readonly pairs: Pairs }
@@ -70,7 +70,7 @@ const gen4Shapes: Shapes = {
     },
   },
 };
-/** The pairs of 16:9, 4:3 and 1:1, perhaps 21:9; those of 9:16 and 3:4 stand on their side. */
+/** Pairs for 16:9, 4:3, 1:1, and for some models 21:9. The 9:16 and 3:4 pairs are the same, rotated. */
 const set = ([landscape, four, square, cinema]: readonly [string, string, string, string?]): Record<
   string,
   string
@@ -134,7 +134,7 @@ const omni: RunwayModel = {
   shapes: wide720,
 };
 
-/** The facts come from the SDK. A model that the SDK does not have names another `origin`. */
+/** The facts come from the SDK. Models missing from the SDK have a different `origin`. */
 export const runwayModels: readonly (readonly [name: RegExp, model: RunwayModel, origin?: FactsOrigin])[] = [
   [/^gen4\.5$/, { ...gen4, wordless: [], shapes: wide720, imageShapes: gen4Shapes }],
   [/^gen4_turbo$/, { ...gen4, needs: 'image' }],
@@ -277,7 +277,7 @@ export const runwayModels: readonly (readonly [name: RegExp, model: RunwayModel,
   ],
 ]; // prettier-ignore
 
-/** A model newer than this table: the upstream itself decides what it takes. */
+/** Covers models newer than this table. The upstream decides what they accept. */
 const unknownModel: RunwayModel = {
   ...base,
   frames: 2,

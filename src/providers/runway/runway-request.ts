@@ -1,6 +1,6 @@
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import { defined } from '../../base/defined.ts';
-import { passedOn } from '../../models/model-facts.ts';
+import { passedOn } from '../../models/facts-of-request.ts';
 import { readFacts } from '../shared/read-facts.ts';
 import { runwayModel } from './runway-models.ts';
 import { runwayFacts } from './runway-facts.ts';
@@ -39,12 +39,15 @@ export function buildRunwayVideo(
       ...shapeFields(request, model, inputs.operation),
       ...defined({ duration: secondsField(request, model, inputs), audio, seed }),
     },
-    // The upstream generates sound unless the request forbids it.
+    // The upstream generates sound unless the request disables it.
     ...defined({ sound: sound === 'choice' ? (audio ?? true) : audio }),
   };
 }
 
-/** An edit is as long as its video, but where the vendor makes a new one after it. */
+/**
+ * Whether the result has the input video's length. This applies to edits, unless the vendor renders a new video from
+ * the input.
+ */
 function hasOwnLength({ edit }: RunwayModel, { operation }: RunwayInputs): boolean {
   return operation === 'edit' && edit?.likeInput === true;
 }
@@ -69,7 +72,7 @@ function media(
     case 'text':
       return {};
     case 'image':
-      // Without a position some models take an image for a reference.
+      // Some models treat an image without a position as a reference.
       return {
         promptImage: frames.map((uri, index) => ({ uri, position: index === 0 ? 'first' : 'last' })),
       };

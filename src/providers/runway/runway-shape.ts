@@ -3,13 +3,15 @@ import type { VideoRequest } from '../../models/request.ts';
 import { defined } from '../../base/defined.ts';
 import type { Pairs, RunwayModel, Shapes } from './runway-models.ts';
 
-/** What a request renders, and from what. */
+/** A request's operation and input. */
 export interface RunwayInputs {
   readonly operation: 'text' | 'image' | 'references' | 'edit' | 'extend';
   readonly frames: readonly string[];
 }
 
-/** `metadata.video_task`: `edit` edits the video of a model that takes reference videos, too; `extend` continues it. */
+/**
+ * `metadata.video_task`: `edit` edits a video even if the model also accepts reference videos; `extend` continues it.
+ */
 export function runwayInputs(request: VideoRequest, model: RunwayModel): RunwayInputs {
   const { references, videos, audios, extra } = request;
   const frames = framesOf(request);
@@ -33,7 +35,7 @@ export function shapesOf({ shapes, imageShapes }: RunwayModel, operation: Runway
   return operation === 'image' ? (imageShapes ?? shapes) : shapes;
 }
 
-/** The resolutions of a model, first the one that a request without a word about it means. */
+/** Returns a model's resolutions. The first one is the default. */
 export function usualFirst(shapes: Shapes): readonly string[] {
   const sold = 'pairs' in shapes ? Object.keys(shapes.pairs) : shapes.resolutions;
   const others = sold.filter((resolution) => resolution !== resolutionUsual);
@@ -45,7 +47,7 @@ interface ShapeFields {
   readonly resolution?: string;
 }
 
-/** `ratio` and `resolution` of a request. Words that the table lacks are the vendor's own. */
+/** Returns `ratio` and `resolution` for a request. Values missing from the table are sent unchanged. */
 export function shapeFields(
   request: VideoRequest,
   model: RunwayModel,
@@ -77,7 +79,7 @@ function wordFields(
   { ratios }: { readonly ratios: readonly string[] },
   operation: RunwayInputs['operation'],
 ): ShapeFields {
-  // The picture keeps the shape of its image, or has the one that the model prefers.
+  // The picture keeps its image's shape, or takes the model's preferred one.
   const isFree =
     (operation === 'image' && ratios.length === 0) || (ratio === 'adaptive' && !ratios.includes(ratio));
   return defined({ resolution: resolution?.toLowerCase(), ratio: isFree ? undefined : ratio });

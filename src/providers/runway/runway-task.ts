@@ -18,8 +18,8 @@ import { UpstreamError } from '../provider.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
 
 /**
- * The task life cycle that videos and images share. The operation is `{id}`, with `sound` where the model has a choice:
- * answers do not say what was rendered, and sound changes the price.
+ * The task life cycle that videos and images share. The operation is `{id}`, plus `sound` if the model offers a choice,
+ * because sound affects the price and responses do not report what was rendered.
  */
 
 export interface RunwaySubmission {
@@ -58,7 +58,7 @@ export async function runwayStatus(
 ): Promise<OperationStatus> {
   const { answer, task } = await ask(operation, context);
   switch (task.status ?? '') {
-    // Throttled: accepted, and waiting for our own number of parallel jobs.
+    // Throttled: accepted, but waiting because our account has too many parallel jobs.
     case 'PENDING':
     case 'THROTTLED':
       return { state: 'pending', phase: 'submitted' };
@@ -66,7 +66,7 @@ export async function runwayStatus(
       const { sound } = operation;
       const facts = sound === undefined ? {} : { generateAudio: sound === 'true' };
       const found = succeeded(task, kind, facts);
-      if (found === undefined) throw unreadableError(answer, 'the task succeeded and has no file');
+      if (found === undefined) throw unreadableError(answer, 'the task succeeded but has no file');
       return found;
     }
     case 'FAILED':
@@ -78,7 +78,7 @@ export async function runwayStatus(
     case 'CANCELLED':
       return cancelledJob({ cost: costOf(task) });
     default:
-      // `RUNNING`, and every word that is not known yet.
+      // `RUNNING`, or an unknown state.
       return defined({ state: 'pending' as const, phase: 'running' as const, progress: progressOf(task) });
   }
 }
@@ -96,7 +96,7 @@ function pathOf(id: string): string {
   return `/v1/tasks/${encodeURIComponent(id)}`;
 }
 
-/** A page of a proxy says nothing about the task. */
+/** A proxy's error page reveals nothing about the task. */
 function isUnknown(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.status === 404 && error.outcome === 'rejected';
 }
@@ -122,18 +122,18 @@ function succeeded(
   });
 }
 
-/** The credits of its own mistakes come back, those of an input that it refused do not. */
+/** The vendor refunds credits for its own failures, but not for refused input. */
 function isReturned({ failureCode = '' }: RunwayTask): boolean {
   return !/^(?:SAFETY|ASSET|INPUT_PREPROCESSING\.SAFETY)\b/.test(failureCode);
 }
 
-/** A zero counts: the vendor reports it of what it does not charge. */
+/** Zero is a valid cost, which the vendor reports for anything that it does not charge. */
 function costOf({ cost }: RunwayTask): Cost | undefined {
   const amount = optionalAmount.parse(cost?.credits);
   return amount === undefined ? undefined : { amount, unit: 'credits' };
 }
 
-/** The upstream reports a share of 1. */
+/** The upstream reports a number from 0 to 1. */
 function progressOf({ progress }: RunwayTask): number | undefined {
   return progress === undefined || progress > 1 ? undefined : Math.round(progress * 100);
 }
@@ -141,8 +141,8 @@ function progressOf({ progress }: RunwayTask): number | undefined {
 const ended = new Set(['SUCCEEDED', 'FAILED', 'CANCELLED']);
 
 /**
- * The same request cancels a job that has not ended and deletes one that has, with its files: so the job is looked at
- * first. One that ends between the two is deleted and paid for.
+ * The same request cancels a running job or deletes a finished one with its files, so the job is checked first. A job
+ * that ends between the two requests is deleted but still charged.
  */
 export async function cancelRunway(
   operation: Operation,

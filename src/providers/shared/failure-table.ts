@@ -2,29 +2,29 @@ import { defined } from '../../base/defined.ts';
 import type { Failure, FailureClass, ModeratedInput } from '../../errors/failure.ts';
 import type { UpstreamOutcome } from '../provider.ts';
 
-/** The upstream's own error, as far as its body could be read. */
+/** The upstream's own error, to the extent that its body was readable. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
-  /** The field at fault, where the upstream names it. */
+  /** The field at fault, if the upstream reports it. */
   readonly field?: string;
-  /** How long to wait, where the body says so; a header comes first. */
+  /** The wait requested by the body. A header takes precedence. */
   readonly retryAfterMs?: number;
 }
 
-/** One row for each family of a vendor's codes. A row holds if everything that it names fits. */
+/** One row per family of vendor codes. A row matches if its code, words and status match, if specified. */
 export interface FailureRow {
   readonly code?: RegExp;
-  /** The vendor's message: for vendors that use one code for several things. */
+  /** Matches the vendor's message, for vendors whose codes have several meanings. */
   readonly words?: RegExp;
   readonly status?: number;
-  /** What a refusal with this code says about acceptance; absent: its status decides. */
+  /** The outcome that this code implies for a refusal. If absent, the status decides. */
   readonly outcome?: UpstreamOutcome;
   readonly class: FailureClass;
   readonly input?: ModeratedInput;
 }
 
-/** A vendor's error table; the first row that holds counts. */
+/** A vendor's error table. The first matching row applies. */
 export type FailureTable = readonly FailureRow[];
 
 export function findFailureRow(
@@ -49,8 +49,8 @@ export function failureOfRow(row: Pick<FailureRow, 'class' | 'input'>, { field }
 }
 
 /**
- * What an upstream said, with a code that is fit for logs and histories: one that its table names. Any other may be the
- * caller's own text: it goes in front of the words, and `instead` takes its place.
+ * Returns the upstream's words with a code that is safe for logs and histories because the vendor's table lists it. Any
+ * other code may be the caller's own text, so it is replaced by `instead` and moved into the message.
  */
 export function knownWords(
   table: FailureTable,
@@ -63,7 +63,7 @@ export function knownWords(
     : { code: instead, message: `${code}: ${message}` };
 }
 
-/** What a job that ended in failure failed of; a reason that no row knows is the vendor's own. */
+/** Returns why a job failed. A failure without a matching row counts as internal to the vendor. */
 export function jobFailure(table: FailureTable, refusal: Refusal): Failure {
   const row = findFailureRow(table, refusal);
   return row === undefined ? { class: 'internal' } : failureOfRow(row, refusal);

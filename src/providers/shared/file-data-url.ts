@@ -1,13 +1,12 @@
 /**
- * A data URL in a JSON body whose bytes lie in a file, or its base64 alone. The bytes are read and encoded while the request is sent: 60 MiB as
- * one string hold the event loop for half a second.
+ * A data URL in a JSON body, or only its base64, with the bytes in a file. They are read and encoded during sending,
+ * because building one string from 60 MiB would block the event loop for half a second.
  */
 export class FileDataUrl {
   readonly mediaType: string;
   readonly path: string;
-  /** Of the file. */
   readonly bytes: number;
-  /** What stands before the base64; empty: nothing does. */
+  /** The text before the base64, possibly empty. */
   readonly head: string;
 
   constructor(
@@ -20,13 +19,13 @@ export class FileDataUrl {
     this.head = head;
   }
 
-  /** What only looks at the body reads this. */
+  /** For code that only inspects the body. */
   toJSON(): string {
     return `${this.head}[${this.bytes} bytes of a file]`;
   }
 }
 
-/** What a request may send as JSON. */
+/** JSON that a request may send. */
 export type OutgoingJson =
   | string
   | number

@@ -7,12 +7,12 @@ import type { FailureRow, FailureTable, Refusal } from './failure-table.ts';
 import { UpstreamError } from '../provider.ts';
 import type { HttpResponse, ProviderContext, UpstreamOutcome } from '../provider.ts';
 
-/** What every adapter needs to turn an HTTP answer into our words. Knows no vendor. */
+/** What adapters need to interpret HTTP responses. Contains nothing vendor-specific. */
 
 /**
- * The error for a response that is not a success. An upstream that explains itself in its own format has read the
- * request and not accepted it; a page of an edge proxy reveals nothing about what happened behind it. A 5xx stays what
- * its status says, whatever code it carries: the job may exist.
+ * Returns the error for an unsuccessful response. An upstream that explains itself in its own format has read the
+ * request and not accepted it. An edge proxy's error page reveals nothing about what happened behind it. A 5xx is
+ * interpreted by its status, regardless of its code, because the job may exist.
  */
 export function refusalError(
   answer: HttpResponse,
@@ -49,16 +49,16 @@ function failureOf(outcome: UpstreamOutcome, refusal: Refusal, row: FailureRow |
 
 function outcomeOfStatus(status: number, explained: boolean): UpstreamOutcome {
   if (status === 429) return 'throttled';
-  // 529: the word of some vendors for "overloaded".
+  // Some vendors use 529 for "overloaded".
   if (status === 503 || status === 529) return explained ? 'throttled' : 'ambiguous';
   if (status === 401 || status === 402 || status === 403) return 'unavailable';
   if (status === 408 || status === 499 || status >= 500 || status < 300) return 'ambiguous';
-  // Redirects and unexplained 4xx: the address is wrong or something in between refuses; our request is not to blame.
+  // Redirects and unexplained 4xx: the address is wrong or an intermediary refuses. Our request is not at fault.
   if (status < 400 || (!explained && status !== 413)) return 'unavailable';
   return 'rejected';
 }
 
-/** A success without anything that we can use: the job may exist. */
+/** Returns the error for a successful response without usable content. The job may exist. */
 export function unreadableError(answer: HttpResponse, missing: string): UpstreamError {
   return new UpstreamError('ambiguous', `The upstream's response could not be read: ${missing}.`, {
     code: 'unreadable_answer',
@@ -74,7 +74,10 @@ export function bearer({ credential }: Pick<ProviderContext, 'credential'>): { a
   return { authorization: `Bearer ${credential.apiKey}` };
 }
 
-/** The upstream says in its own words that it does not know the job: a page of a proxy says nothing of it. */
+/**
+ * Returns the error for an upstream that reports, in its own format, that it does not know the job. A proxy's error
+ * page does not count.
+ */
 export function unknownJob(
   status: number | undefined,
   {
@@ -91,14 +94,16 @@ function atMostADay(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.min(Math.ceil(ms), retryAfterMaxMs);
 }
 
-/** `retry-after-ms`, or `retry-after` in seconds or as an HTTP date, which is read by the server's own clock. */
+/**
+ * Reads `retry-after-ms`, or `retry-after` in seconds or as an HTTP date. Dates are compared with the server's clock.
+ */
 function retryAfterMs(headers: HttpResponse['headers']): number | undefined {
   const precise = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (precise >= 0) return atMostADay(precise);
   const text = headers['retry-after']?.trim();
   if (text === undefined || text === '') return undefined;
   if (/^\d+(\.\d+)?$/.test(text)) return atMostADay(Number(text) * 1000);
-  // Date.parse also makes a year of "-5" and of "soon 7".
+  // Date.parse would also find a year in "-5" and "soon 7".
   const at = /^[A-Za-z]{3,9},? .*\d\d:\d\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) return undefined;
   const serverNow = Date.parse(headers['date'] ?? '');
@@ -107,8 +112,8 @@ function retryAfterMs(headers: HttpResponse['headers']): number | undefined {
 }
 
 /**
- * When a signed link stops working, in Unix seconds, if its query says so: `X-…-Date` with `X-…-Expires` (seconds),
- * `Expires` (Unix seconds), or `se` (a date).
+ * Returns when a signed link expires, in Unix seconds, if its query contains this: `X-…-Date` with `X-…-Expires`
+ * (seconds), `Expires` (Unix seconds), or `se` (a date).
  */
 export function signedUrlExpiry(url: string): number | undefined {
   if (!URL.canParse(url)) return undefined;
@@ -126,7 +131,7 @@ export function signedUrlExpiry(url: string): number | undefined {
   return signedAt === undefined || lifetime === undefined ? undefined : signedAt + lifetime;
 }
 
-/** `20260514T103217Z` as Unix seconds. */
+/** Converts `20260514T103217Z` to Unix seconds. */
 function parseCompactDate(text: string): number | undefined {
   const match = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/.exec(text);
   if (match === null) return undefined;
@@ -135,7 +140,7 @@ function parseCompactDate(text: string): number | undefined {
   return Number.isNaN(at) ? undefined : at / 1000;
 }
 
-/** A list of an answer without the items that cannot be read: they do not hide the others. */
+/** Reads a list, dropping unreadable items so that the others remain usable. */
 export function readableItems<Item>(item: z.ZodType<Item>) {
   return z.array(z.unknown()).transform((items) =>
     items.flatMap((each): Item[] => {
@@ -145,14 +150,19 @@ export function readableItems<Item>(item: z.ZodType<Item>) {
   );
 }
 
-/** The last second that JavaScript has a date for: more is neither a time, in seconds or milliseconds, nor a count. */
+/**
+ * The last second that a JavaScript date can represent. A larger number is neither a time (in seconds or milliseconds)
+ * nor a count.
+ */
 const numberMax = 8.64e12;
 
-/** Lenient pieces for schemas of answers: a field of an unexpected type, or that cannot be true, counts as absent. */
+/**
+ * Lenient building blocks for response schemas. Fields with an unexpected type or an impossible value count as absent.
+ */
 export const optionalText = z.string().min(1).optional().catch(undefined);
 const number = z.number().nonnegative().max(numberMax);
 export const optionalNumber = number.optional().catch(undefined);
-/** Numbers that some upstreams quote. */
+/** For numbers that some upstreams send as strings. */
 export const optionalNumeric = z
   .union([
     number,
@@ -164,7 +174,7 @@ export const optionalNumeric = z
   ])
   .optional()
   .catch(undefined);
-/** What a charge may depend on, as it was reported, quoted or not: typed-answers.ts says whether it can be true. */
+/** A reported fact that a charge may depend on, as a number or string. typed-answers.ts checks its plausibility. */
 export const reportedNumber = z
   .union([
     z.custom<number>((value) => typeof value === 'number'),

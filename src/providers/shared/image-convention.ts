@@ -29,28 +29,28 @@ import type {
 } from '../provider.ts';
 
 /**
- * The image API that many upstreams share: `POST /images/generations` and `/images/edits`, `data[]` of `url` or
- * `b64_json`. An adapter says where its upstream differs.
+ * The image API that many upstreams share: `POST /images/generations` and `/images/edits`, with `url` or `b64_json` in
+ * `data[]`. Each adapter specifies how its upstream differs.
  */
 
 export interface ImageBody {
   readonly path: '/images/generations' | '/images/edits';
-  /** JSON, or the text fields of a form. */
+  /** The JSON body, or the text fields of the form. */
   readonly fields: JsonObject;
-  /** Images and mask go along as files. */
+  /** Whether images and the mask are sent as files. */
   readonly multipart: boolean;
-  /** The fields ask for a stream of events. */
+  /** Whether the fields request an event stream. */
   readonly streamed?: boolean;
 }
 
 export interface ConventionRules {
   readonly failures: FailureTable;
   readonly readRefusal: (json: unknown) => Refusal | undefined;
-  /** Where an upstream may answer with a job; undefined: the answer is none. */
+  /** Set if the upstream may respond with a job. Returns the job's id, or undefined for any other response. */
   readonly readJob?: (json: unknown) => string | undefined;
-  /** The address and headers. Undefined: the path is below the base address, and the key is a bearer token. */
+  /** The address and headers. Undefined if the path is relative to the base address and the key is a bearer token. */
   readonly target?: Pick<HttpRequestOptions, 'url' | 'headers'> | undefined;
-  /** How long links live that carry no expiry. */
+  /** The lifetime, in seconds, of links without a stated expiry. */
   readonly linkLifetimeSeconds: number;
 }
 
@@ -71,7 +71,7 @@ export async function callImageConvention(
   });
   const answer = response.json === undefined ? { ...response, json: streamed?.answer() } : response;
   const refusal = rules.readRefusal(answer.json);
-  // Some answer 200 and explain a failure in the body.
+  // Some upstreams respond with 200 and describe the failure in the body.
   if (!isSuccess(answer)) throw refusalError(answer, refusal, rules.failures);
   const job = rules.readJob?.(answer.json);
   return job === undefined ? readConventionImages(answer, rules) : { images: [], facts: {}, extra: {}, job };
@@ -108,7 +108,7 @@ async function encodeForm(request: ImageRequest, fields: JsonObject): Promise<Fo
   return form;
 }
 
-/** An address stays text: adapters whose upstream accepts none leave `url` out of `imageForms`. */
+/** Addresses are sent as text. Adapters whose upstream accepts none omit `url` from `imageForms`. */
 async function appendImage(
   form: FormData,
   name: string,
@@ -123,7 +123,7 @@ async function appendImage(
 }
 
 const answerSchema = z.object({ created: optionalNumber, data: z.array(z.unknown()) });
-/** What is long stays the bytes that came: an answer may hold 20 MB of base64. */
+/** Long text remains the received bytes, because a response may contain 20 MB of base64. */
 const optionalLongText = z.union([z.instanceof(LargeText), optionalText]);
 const imageSchema = z.object({
   url: optionalLongText,
@@ -152,7 +152,7 @@ const usageSchema = z.object({
     .catch(undefined),
 });
 
-/** Throws UpstreamError where there is no image in it. */
+/** Throws UpstreamError if the response contains no image. */
 export function readConventionImages(answer: HttpResponse, rules: ConventionRules): GeneratedImages {
   const parsed = answerSchema.safeParse(answer.json).data;
   const entries = (parsed?.data ?? []).map((entry) => imageSchema.safeParse(entry).data);
@@ -179,7 +179,7 @@ export function readConventionImages(answer: HttpResponse, rules: ConventionRule
 
 type ConventionUsage = z.infer<typeof usageSchema>['usage'];
 
-/** Counts cached tokens as text first, up to the number of text tokens. */
+/** Attributes cached tokens to text first, up to the text token count. */
 function usageOf(usage: ConventionUsage): SettleFacts['usage'] {
   const { output_tokens: output, total_tokens: total, input_tokens_details: input } = usage ?? {};
   const { text_tokens: text, image_tokens: inputImageTokens, cached_tokens: cached } = input ?? {};
@@ -211,7 +211,7 @@ function resultItem(
 
 const dataPrefixBytesMax = 256;
 
-/** Some upstreams give a data URL where base64 is expected. Nothing is copied. */
+/** Strips the prefix if an upstream sends a data URL instead of base64, without copying anything. */
 function withoutDataPrefix(text: string | LargeText): string | LargeText {
   const head = text instanceof LargeText ? text.head(dataPrefixBytesMax) : text.slice(0, dataPrefixBytesMax);
   if (!head.startsWith('data:')) return text;
@@ -219,7 +219,10 @@ function withoutDataPrefix(text: string | LargeText): string | LargeText {
   return text instanceof LargeText ? text.from(start) : text.slice(start);
 }
 
-/** Every image was refused, or the answer cannot be read: the first reason is the request's failure. */
+/**
+ * Returns the error if every image was refused or the response is unreadable. The first reason becomes the request's
+ * failure.
+ */
 function noImagesError(
   answer: HttpResponse,
   failures: FailureTable,

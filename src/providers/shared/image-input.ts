@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs';
 import type { ImageInput } from '../../models/request.ts';
 import { FileDataUrl } from './file-data-url.ts';
 
-/** For a JSON body: the address itself, or a data URL. */
+/** Returns the image for a JSON body: the address itself, or a data URL. */
 export function imageAddress(image: ImageInput): string | FileDataUrl {
   switch (image.form) {
     case 'url':
@@ -16,17 +16,17 @@ export function imageAddress(image: ImageInput): string | FileDataUrl {
   }
 }
 
-/** For a JSON body that names the media type elsewhere: the base64 alone. */
+/** Returns only the image's base64, for a JSON body that has the media type elsewhere. */
 export function imageBase64(image: Exclude<ImageInput, { form: 'url' }>): string | FileDataUrl {
   return image.form === 'data' ? image.base64 : new FileDataUrl(image, '');
 }
 
-/** For upstreams that want base64 alone: the address itself, or what follows the head of a data URL. */
+/** Removes the prefix of a data URL, for upstreams that expect bare base64. Other addresses are unchanged. */
 export function withoutDataHead(address: string): string {
   return address.replace(/^data:[^,]*,/i, '');
 }
 
-/** The same of an image of a task, whose files are stored as data. */
+/** Returns the address or bare base64 of a task's image. Tasks store their files as data. */
 export function bareImage(image: ImageInput): string {
   switch (image.form) {
     case 'url':
@@ -45,7 +45,7 @@ export interface ImageFile {
   readonly name: string;
 }
 
-/** As a part of a form. */
+/** Returns the image as a form part. */
 export async function imageFile(image: Exclude<ImageInput, { form: 'url' }>): Promise<ImageFile> {
   switch (image.form) {
     case 'data':
@@ -54,7 +54,7 @@ export async function imageFile(image: Exclude<ImageInput, { form: 'url' }>): Pr
         name: `image.${fileExtension(image.mediaType)}`,
       };
     case 'file':
-      // Read while it is sent: a file of 60 MiB in memory holds the event loop for half a second.
+      // Read during sending, because loading a 60 MiB file blocks the event loop for half a second.
       return { blob: await openAsBlob(image.path, { type: image.mediaType }), name: image.name };
     default:
       return image satisfies never;
@@ -65,5 +65,5 @@ function fileExtension(mediaType: string): string {
   return /^image\/([a-z0-9]+)/.exec(mediaType)?.[1]?.replace('jpeg', 'jpg') ?? 'bin';
 }
 
-/** Answers with images as base64: several of 20 MB each. */
+/** A response with base64 images may contain several of 20 MB each. */
 export const imageAnswerBytesMax = 96 * 1024 * 1024;

@@ -6,16 +6,16 @@ import type { OperationStatus } from '../provider.ts';
 import { jobFailure, knownWords } from './failure-table.ts';
 import type { FailureTable } from './failure-table.ts';
 
-/** Statuses that adapters report alike. */
+/** Statuses that several adapters report in the same way. */
 
 type FailedStatus = Extract<OperationStatus, { state: 'failed' }>;
 
-/** What is known of a failed job beside its reason. */
+/** Facts about a failed job, other than its failure reason. */
 interface JobFacts {
   readonly cost?: Cost | undefined;
-  /** The vendor promises to charge nothing for it. */
+  /** Whether the vendor promises not to charge for the job. */
   readonly unbilled?: boolean | undefined;
-  /** Links of a result that must not reach a caller. */
+  /** Result links that must not reach a caller. */
   readonly withheld?: readonly string[] | undefined;
   readonly traceId?: string | undefined;
 }
@@ -23,14 +23,14 @@ interface JobFacts {
 interface SaidReason {
   readonly code?: string | undefined;
   readonly message?: string | undefined;
-  /** The field at fault, where the upstream names it. */
+  /** The field at fault, if the upstream reports it. */
   readonly field?: string | undefined;
 }
 
 export const noReason = 'The upstream gave no reason.';
 export const failedCode = 'failed';
 
-/** A job that failed of what the upstream said; its table says what that is. */
+/** Returns the status of a job that failed for a reason given by the upstream. The table maps the reason. */
 export function failedJob(table: FailureTable, said: SaidReason, facts: JobFacts = {}): FailedStatus {
   const { code = failedCode, message = noReason, field } = said;
   const failure = jobFailure(table, defined({ code, message, field }));
@@ -44,7 +44,7 @@ interface Reason {
   readonly failure: Failure;
 }
 
-/** A job of which the adapter itself knows what it failed of, mostly by its state alone. */
+/** Returns the status of a failed job whose reason the adapter already knows, usually from its state. */
 export function endedJob(reason: Reason, { unbilled, ...facts }: JobFacts = {}): FailedStatus {
   return defined({
     state: 'failed' as const,
@@ -64,7 +64,7 @@ export function expiredJob(facts: JobFacts = {}): FailedStatus {
   return endedJob({ code: 'upstream_expired', message, failure: { class: 'expired' } }, facts);
 }
 
-/** Undefined unless the answer reports at least one of the counts. */
+/** Returns undefined unless the response reports at least one of the counts. */
 export function tokenUsage(
   completionTokens: number | undefined,
   totalTokens: number | undefined,
@@ -74,7 +74,10 @@ export function tokenUsage(
   return Object.keys(usage).length === 0 ? undefined : usage;
 }
 
-/** When a job ended that names a whole second, in Unix milliseconds: in the middle of it. Undefined: it names none. */
+/**
+ * Returns a job's end as the middle of the reported second, in Unix milliseconds. Returns undefined if no end is
+ * reported.
+ */
 export function middleOfSecond(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : Math.floor(seconds) * 1000 + 500;
 }

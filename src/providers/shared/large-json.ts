@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { firstBytes } from '../../base/first-bytes.ts';
 
-/** A long string of a JSON text, kept as the bytes that came: UTF-8, unescaped, in pieces. */
+/** A long string in a JSON text: the received bytes as unescaped UTF-8, in pieces. */
 export class LargeText {
   readonly chunks: readonly Uint8Array[];
   readonly bytes: number;
-  /** It stood in the JSON text without escapes: its bytes are also its JSON form, between quotes. */
+  /** Whether the string had no escapes, so that its bytes in quotes are also its JSON form. */
   readonly verbatim: boolean;
 
   constructor(chunks: readonly Uint8Array[], verbatim: boolean) {
@@ -14,12 +14,12 @@ export class LargeText {
     this.bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   }
 
-  /** The first bytes, as text. */
+  /** Returns the first bytes as text. */
   head(bytes: number): string {
     return Buffer.from(firstBytes(this.chunks, bytes)).toString('utf8');
   }
 
-  /** Without its first bytes; shares their memory. */
+  /** Returns everything after the first bytes without copying. */
   from(bytes: number): LargeText {
     let skip = bytes;
     const chunks: Uint8Array[] = [];
@@ -30,33 +30,33 @@ export class LargeText {
     return new LargeText(chunks, this.verbatim);
   }
 
-  /** One string of all of it: for what must have a string, at the price of a copy. */
+  /** Returns the entire text as one string, which copies it. */
   toString(): string {
     return Buffer.concat(this.chunks).toString('utf8');
   }
 }
 
 export interface LargeJsonReader {
-  /** Keeps references into the chunk: it must not be written to any more. */
+  /** Keeps references into the chunk, so the chunk must not change afterwards. */
   push(chunk: Uint8Array): void;
-  /** The value, with LargeText in the place of long strings; undefined: it is not JSON. */
+  /** Returns the value with long strings replaced by LargeText, or undefined if the text is not JSON. */
   finish(): unknown;
 }
 
-/** Shorter strings are strings. */
+/** Shorter strings remain strings. */
 const largeFromBytes = 16 * 1024;
 const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * Reads a JSON text as it arrives. Only the ends of strings are looked for: what lies outside long strings is put
- * together to a small text, with a mark for each long string, and parsed as usual. A long string that holds escapes
- * (base64 has none but `\/`) is copied to undo them.
+ * Reads a JSON text as it arrives, searching only for the ends of strings. Text outside long strings is collected, with
+ * a mark in place of each long string, and parsed as usual. A long string with escapes (base64 has none but `\/`) is
+ * copied to remove them.
  */
 export function createLargeJsonReader(): LargeJsonReader {
   const small: Uint8Array[] = [];
   const large: LargeText[] = [];
-  // Nobody can guess it, so no string of the text can be taken for one of ours.
+  // The mark cannot be guessed, so no string in the text can be mistaken for it.
   const mark = randomUUID();
   let current: OpenString | undefined;
 
@@ -105,11 +105,11 @@ interface OpenString {
   readonly pieces: Uint8Array[];
   bytes: number;
   hasEscapes: boolean;
-  /** The chunk ended between a backslash and what it escapes. */
+  /** Whether the chunk ended between a backslash and the character that it escapes. */
   escaping: boolean;
 }
 
-/** Where the string ends in this chunk; -1: not in this one. */
+/** Returns where the string ends in this chunk, or -1 if it does not. */
 function findEnd(bytes: Buffer, start: number, open: OpenString): number {
   let at = start;
   let nextQuote = -1;

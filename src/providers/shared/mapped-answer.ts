@@ -6,19 +6,19 @@ import { optionalText, reportedNumber } from './http-outcome.ts';
 import { tokenUsage } from './job-status.ts';
 import { costOfUnits } from './vendor-cost.ts';
 
-/** Answers by a mapping, leniently: what is not where the mapping says is absent. */
+/** Reads responses leniently, according to a mapping. A fact missing from its mapped place counts as absent. */
 
 const linksMax = 100;
 const depthMax = 5;
 
-/** Every address at `result` and below it, in order. */
+/** Returns every address at or below `result`, in order. */
 export function mappedLinks(answer: unknown, { result }: Pick<FieldMapping, 'result'>): string[] {
   return valuesAt(answer, result)
     .flatMap((value) => addressesIn(value, depthMax))
     .slice(0, linksMax);
 }
 
-/** What the answer says of the price; the unit of a duration is seconds. */
+/** Reads the response's price facts. The duration is in seconds. */
 export function mappedFacts(answer: unknown, { facts }: Pick<FieldMapping, 'facts'>): SettleFacts {
   const text = (path: string | undefined) => textOf(firstAt(answer, path));
   const reported = (path: string | undefined) => reportedOf(firstAt(answer, path));
@@ -34,7 +34,7 @@ export function mappedFacts(answer: unknown, { facts }: Pick<FieldMapping, 'fact
   });
 }
 
-/** What the vendor counted, times the price of one; `usual` where the mapping names no place for the count. */
+/** Multiplies the vendor's count by the unit price. If the mapping does not locate the count, `usual` replaces it. */
 export function mappedCost(
   answer: unknown,
   { cost }: Pick<FieldMapping, 'cost'>,
@@ -45,7 +45,7 @@ export function mappedCost(
   return costOfUnits(reported, cost.price, cost.unit);
 }
 
-/** `images[].url`: a list on the way is walked through, whether or not the path says so; a number takes one item. */
+/** `images[].url`: lists along the path are flattened, with or without `[]`. A number selects one item. */
 export function valuesAt(value: unknown, path: string): unknown[] {
   return path.split('.').reduce<unknown[]>(
     (values, part) => {

@@ -12,7 +12,10 @@ import type {
 } from '../../models/model-facts.ts';
 import { plainParameters } from './read-facts.ts';
 
-/** What a mapping has room for; what its rules say of values, and what it has no field for, `mappedIssue` refuses. */
+/**
+ * Returns the facts that a mapping has fields for. `mappedIssue` refuses values that the mapping's rules exclude, and
+ * anything that has no field.
+ */
 export function mappedVideoFacts(mapping: FieldMapping | undefined): VideoFacts {
   if (mapping === undefined) return {};
   const fieldsOf = sentFields(mapping, fieldNames);
@@ -24,7 +27,7 @@ export function mappedVideoFacts(mapping: FieldMapping | undefined): VideoFacts 
   };
 }
 
-/** The same of images. */
+/** Returns the image facts that a mapping has fields for. */
 export function mappedImageFacts(mapping: FieldMapping | undefined): ImageFacts {
   if (mapping === undefined) return {};
   const { fields, endpoints } = mapping;
@@ -43,7 +46,7 @@ export function mappedImageFacts(mapping: FieldMapping | undefined): ImageFacts 
   };
 }
 
-/** What of `metadata`, or of further fields of an image request, is sent. */
+/** Returns the names that are sent: those in `metadata`, or an image request's extra fields. */
 function namesOf({ fields, constants, pass, marker }: FieldMapping): PlainFacts {
   return {
     parameters: plainParameters(...pass),
@@ -55,7 +58,7 @@ function namesOf({ fields, constants, pass, marker }: FieldMapping): PlainFacts 
   };
 }
 
-/** Frames before references, as `inputTypeOf` has it. */
+/** Frames take precedence over references, as in `inputTypeOf`. */
 const inputCases: readonly (readonly [FactsCondition, MappedInput])[] = [
   [{ brings: ['references', 'videos', 'audios'] }, 'reference'],
   [{ brings: ['first_frame'] }, 'first_last_frame'],
@@ -73,7 +76,7 @@ function sentFields({ fields }: FieldMapping, names: readonly FieldName[]) {
 
 type MediaField = 'first_frame' | 'last_frame' | 'images' | 'videos' | 'audios';
 
-/** Infinity: as many as the vendor takes. */
+/** Returns Infinity if the vendor accepts any number. */
 function itemsSent({ fields, endpoints }: FieldMapping, field: MediaField, input: MappedInput): number {
   const rule = fields[field];
   const isSent = rule !== undefined && rule.fixed === undefined && inputsOf(field, rule).includes(input);

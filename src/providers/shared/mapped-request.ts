@@ -6,12 +6,15 @@ import { formOf, inputsOf, itemsMax, ruleNames } from '../../models/field-mappin
 import type { FieldMapping, FieldRule, MappedField, MappedInput } from '../../models/field-mapping.ts';
 import type { OutgoingJson, OutgoingObject } from './file-data-url.ts';
 import { inputTypeOf } from '../../models/media-roles.ts';
-import { passedOn } from '../../models/model-facts.ts';
+import { passedOn } from '../../models/facts-of-request.ts';
 import { mappedImageFacts, mappedVideoFacts } from './mapped-facts.ts';
 import { readFacts } from './read-facts.ts';
 import { imageAddress } from './image-input.ts';
 
-/** Requests by a mapping. Only what is mapped is sent, and what cannot be said is refused. */
+/**
+ * Builds requests according to a mapping. Only mapped fields are sent, and a request that cannot be expressed is
+ * refused.
+ */
 
 type Asked = OutgoingJson | undefined;
 
@@ -19,12 +22,12 @@ function mappedInputOf(request: GenerationRequest): MappedInput {
   return request.kind === 'video' ? inputTypeOf(request) : request.images.length > 0 ? 'edit' : 'generate';
 }
 
-/** The upstream's name for requests of this input; `check` has made sure that there is one. */
+/** Returns the upstream's model name for requests with this input. `check` has verified that it exists. */
 export function mappedEndpoint(request: GenerationRequest, mapping: FieldMapping, upstream: string): string {
   return mapping.endpoints?.[mappedInputOf(request)] ?? upstream;
 }
 
-/** Why the mapping cannot say the request; undefined: it can. */
+/** Returns why the mapping cannot express the request, or undefined if it can. */
 export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): RequestIssue | undefined {
   const input = mappedInputOf(request);
   const { endpoints } = mapping;
@@ -41,7 +44,7 @@ export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): 
   return undefined;
 }
 
-/** The whole input. What callers may add stands first: nothing of ours is overwritten. */
+/** Builds the entire input. Fields that callers may add come first, so they cannot overwrite ours. */
 export function mappedBody(
   request: GenerationRequest,
   mapping: FieldMapping,
@@ -61,7 +64,7 @@ export function mappedBody(
   return Object.fromEntries(entries);
 }
 
-/** What was asked for, by our names; what was left open is absent. */
+/** Returns the requested values under our names, without those that the request leaves open. */
 function askedFields(request: GenerationRequest): (readonly [MappedField, OutgoingJson])[] {
   const asked = request.kind === 'video' ? videoFields(request) : imageFields(request);
   return asked.flatMap(([field, value]) => (value === undefined ? [] : [[field, value] as const]));
@@ -108,7 +111,7 @@ function videoIssue({ tools }: VideoRequest): RequestIssue | undefined {
     : { param: 'metadata.tools', message: 'The model does not accept tools.' };
 }
 
-/** As callers spell them, where it is not the name itself. */
+/** Callers' names that differ from ours. */
 const params: Partial<Record<MappedField, string>> = {
   images: 'references',
   seed: 'metadata.seed',
@@ -150,14 +153,14 @@ function fieldIssue(field: MappedField, value: OutgoingJson, asking: Asking): Re
     : undefined;
 }
 
-/** What changes nothing where the upstream has no field for it. */
+/** Whether omitting the value has no effect if the upstream has no field for it. */
 function isDispensable(field: MappedField, value: OutgoingJson): boolean {
   if (field === 'safety_identifier') return true;
   if (field === 'n') return value === 1;
   return value === false && (field === 'watermark' || field === 'draft' || field === 'return_last_frame');
 }
 
-/** The fields that say one value. */
+/** Returns the fields that express a value. */
 function written(field: MappedField, rule: FieldRule, value: OutgoingJson): [string, OutgoingJson][] {
   const names = ruleNames(rule);
   const [name] = names;
@@ -192,7 +195,7 @@ function writtenText(
   ];
 }
 
-/** Media are never asked for in words. */
+/** Objects become an empty string, because they are media and have no text form. */
 function textOf(value: OutgoingJson): string {
   return typeof value === 'object' ? '' : String(value);
 }

@@ -1,26 +1,27 @@
 import { defined } from '../../base/defined.ts';
 import { shapeOf } from '../../base/image-sizes.ts';
 import type { ImageShape } from '../../base/image-sizes.ts';
-import { factsFor, passedOn } from '../../models/model-facts.ts';
+import { factsFor, passedOn } from '../../models/facts-of-request.ts';
 import { servedFacts } from '../../models/facts-table.ts';
-import type { FactsBasis, PlainFacts } from '../../models/model-facts.ts';
+import type { FactsBasis } from '../../models/facts-of-request.ts';
+import type { PlainFacts } from '../../models/model-facts.ts';
 import type { FactsSource } from '../../models/facts-table.ts';
 import type { ImageRequest, JsonObject } from '../../models/request.ts';
 import type { ProviderContext } from '../provider.ts';
 
 export interface ReadImage {
-  /** Its quality and further fields, by the vendor's names. */
+  /** The quality and additional fields, under the vendor's names. */
   readonly passed: JsonObject;
-  /** As it came; absent: it is not sent. */
+  /** The size as received. Absent if no size is sent. */
   readonly size?: string;
-  /** What the size says; empty: nothing that is sent. */
+  /** The size's interpretation. Empty if no size is sent. */
   readonly shape: ImageShape;
   readonly facts: PlainFacts;
 }
 
 type Context = Pick<ProviderContext, 'model' | 'mapping' | 'facts'>;
 
-/** The facts of the model that hold for a request. */
+/** Returns the model's facts that apply to a request. */
 export function readFacts(
   request: FactsBasis,
   source: FactsSource,
@@ -29,12 +30,12 @@ export function readFacts(
   return factsFor(request, servedFacts(source, { upstream, mapping, facts }));
 }
 
-/** What the facts of the model make of a request. */
+/** Interprets a request according to the model's facts. */
 export function readImage(request: ImageRequest, source: FactsSource, context: Context): ReadImage {
   const facts = readFacts(request, source, context);
   const { fields = {}, sizes } = facts;
   const size = fields.size === true ? request.size : undefined;
-  // Every vendor that has a quality calls it so.
+  // Every vendor with a quality field uses this name.
   const quality = fields.quality === true ? request.quality : undefined;
   return {
     passed: { ...passedOn(request, facts), ...defined({ quality }) },
@@ -44,7 +45,7 @@ export function readImage(request: ImageRequest, source: FactsSource, context: C
   };
 }
 
-/** Parameters without rules of their own. */
+/** Declares parameters without rules. */
 export function plainParameters(...names: readonly string[]): NonNullable<PlainFacts['parameters']> {
   return Object.fromEntries(names.map((name) => [name, {}]));
 }

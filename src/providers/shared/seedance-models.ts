@@ -1,27 +1,28 @@
-/** The traits of the Seedance model families. */
+/** Characteristics of the Seedance model families. */
 export interface SeedanceFamily {
-  /** The first generation renders at sizes of its own. */
+  /** The first generation has its own pixel sizes. */
   readonly pixels: 'first_generation' | 'later' | 'unknown';
   readonly durations: { readonly min: number; readonly max: number; readonly auto: boolean };
   readonly resolutions: readonly string[];
-  /** Largest number of frame images: 0, 1 (first) or 2 (first and last). */
+  /** The maximum number of frame images: 0, 1 (first) or 2 (first and last). */
   readonly frames: 0 | 1 | 2;
   readonly references: { readonly images: number; readonly videos: number; readonly audios: number };
-  /** All reference videos together are at most this long, in seconds. */
+  /** The maximum total length of reference videos, in seconds. */
   readonly referenceSeconds: number;
-  /** Audio is taken without an image or a video beside it. */
+  /** Whether the model accepts audio without an accompanying image or video. */
   readonly audioAlone: boolean;
   /**
-   * With frames, and where a video is edited or extended, the picture keeps the shape of its input: `adaptive` only.
+   * Whether the picture keeps its input's shape with frames, and when a video is edited or extended. Only `adaptive` is
+   * then accepted.
    */
   readonly keepsShape: boolean;
-  /** Reference images are not taken at these resolutions. */
+  /** The resolutions that exclude reference images. */
   readonly referencesExclude: readonly string[];
   readonly generatesAudio: boolean;
   readonly draft: boolean;
   readonly tools: boolean;
   readonly flex: boolean;
-  /** Accepts `frames` in place of `duration`. */
+  /** Whether the model accepts `frames` instead of `duration`. */
   readonly frameCount: boolean;
 }
 
@@ -62,7 +63,7 @@ const secondGeneration: SeedanceFamily = {
   frameCount: false,
 };
 
-/** A private endpoint id (`ep-…`) or a model newer than this table: the upstream itself decides what it takes. */
+/** Covers private endpoint ids (`ep-…`) and models newer than this table. The upstream decides what they accept. */
 const unknownFamily: SeedanceFamily = {
   pixels: 'unknown',
   durations: { min: 1, max: 30, auto: true },
@@ -80,7 +81,7 @@ const unknownFamily: SeedanceFamily = {
   frameCount: true,
 };
 
-/** The first pattern that matches counts. */
+/** The first matching pattern applies. */
 export const seedanceFamilies: readonly (readonly [RegExp, SeedanceFamily])[] = [
   [/seedance-1-0-lite-t2v/i, { ...firstGeneration, frames: 0 }],
   [
@@ -125,10 +126,10 @@ export function seedanceFamily(model: string | undefined): SeedanceFamily {
   return seedanceFamilies.find(([name]) => name.test(model ?? ''))?.[1] ?? unknownFamily;
 }
 
-/** A model of the table, or a private endpoint, behind which one of them stands. */
+/** Whether the model is in the table or is a private endpoint, which may serve one of these models. */
 export function isSeedance(model: string): boolean {
   return seedanceFamily(model) !== unknownFamily || /^ep-/i.test(model);
 }
 
-/** Seconds are rendered at this rate, whatever is asked for. */
+/** The frame rate of all videos, regardless of the requested one. */
 export const seedanceFramesPerSecond = 24;

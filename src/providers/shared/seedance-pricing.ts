@@ -14,14 +14,14 @@ function sizes(...row: readonly [Size, Size, Size, Size, Size, Size]): SizesByRa
   return { '16:9': wide, '4:3': standard, '1:1': square, '3:4': tallStandard, '9:16': tall, '21:9': cinema };
 }
 
-/** Pixel sizes of the output; source: the vendor's table for Seedance 1.0. */
+/** Output pixel sizes. Source: the vendor's table for Seedance 1.0. */
 const firstGeneration: Table = {
   '480p': sizes([864, 480], [736, 544], [640, 640], [544, 736], [480, 864], [960, 416]),
   '720p': sizes([1248, 704], [1120, 832], [960, 960], [832, 1120], [704, 1248], [1504, 640]),
   '1080p': sizes([1920, 1088], [1664, 1248], [1440, 1440], [1248, 1664], [1088, 1920], [2176, 928]),
 };
 
-/** Seedance 1.5 and 2.0; 4k exists in 2.0 only, where `check` lets it through. */
+/** Seedance 1.5 and 2.0. Only 2.0 supports 4k, and `check` allows 4k only there. */
 const later: Table = {
   '480p': sizes([864, 496], [752, 560], [640, 640], [560, 752], [496, 864], [992, 432]),
   '720p': sizes([1280, 720], [1112, 834], [960, 960], [834, 1112], [720, 1280], [1470, 630]),
@@ -35,7 +35,10 @@ const tables: Readonly<Record<SeedanceFamily['pixels'], readonly Table[]>> = {
   unknown: [firstGeneration, later],
 };
 
-/** What callers may ask for in pixels; undefined: the family, and so its table, is not known. */
+/**
+ * Returns the pixel sizes that callers may request. Returns undefined if the family, and therefore its table, is
+ * unknown.
+ */
 export function seedanceShapes({ pixels, resolutions }: SeedanceFamily): VideoFacts['shapes'] {
   const [table = {}, other] = tables[pixels];
   if (other !== undefined) return undefined;
@@ -49,13 +52,13 @@ export function seedanceShapes({ pixels, resolutions }: SeedanceFamily): VideoFa
   );
 }
 
-/** What is rendered when neither the request nor the model's entry names one, in the dearest family. */
+/** The most expensive family's default, used if neither the request nor the model's entry specifies a resolution. */
 const unspecifiedResolution = '1080p';
 
 /**
  * `floor(width · height · frames / 1024)` with `24 · (output + input video seconds) + 1` frames: the documented
- * formula, and the extra frame that the observed values hold. Input images, sound and the prompt cost nothing.
- * Undefined for a resolution or ratio that no table has.
+ * formula, plus one extra frame observed in practice. Input images, sound and the prompt cost nothing. Returns
+ * undefined for a resolution or ratio missing from every table.
  */
 export function estimateSeedanceTokens(
   request: VideoRequest,
@@ -68,7 +71,7 @@ export function estimateSeedanceTokens(
     : output.resolution.toLowerCase() || unspecifiedResolution;
   const pixels = largestPixels(family, asked, output.ratio);
   const frames = frameCount(request, output, family);
-  // Of a length that cannot be, nothing is known.
+  // An impossible length has no known price.
   if (pixels === undefined || !Number.isSafeInteger(frames)) return undefined;
   return (pixels * BigInt(frames)) / 1024n;
 }
@@ -77,7 +80,7 @@ function largestPixels(family: SeedanceFamily, resolution: string, ratio: string
   const found = tables[family.pixels].flatMap((table) => {
     const row = table[resolution];
     if (row === undefined) return [];
-    // Not concrete: the model chooses, and the largest counts.
+    // The model chooses the ratio, so assume the largest.
     if (ratio === '' || ratio === 'adaptive') return Object.values(row);
     const size = row[ratio];
     return size === undefined ? [] : [size];
@@ -93,16 +96,16 @@ function frameCount(request: VideoRequest, output: EstimateOutput, family: Seeda
   const seconds = output.durationSeconds > 0 ? output.durationSeconds : family.durations.max;
   const timed = Math.ceil(seconds * seedanceFramesPerSecond) + 1;
   if (frames === undefined) return timed + inputFrames;
-  // Whether an unknown model heeds the number is not known: the larger one counts.
+  // An unknown model may ignore the number, so assume the larger one.
   return (isKnown(family) ? frames : Math.max(frames, timed)) + inputFrames;
 }
 
 export const draftResolution = '480p';
-/** What is rendered when the request does not say, by the vendor's parameter table: some models one, some the other. */
+/** The defaults in the vendor's parameter table, which vary by model. */
 export const usualResolutions = ['720p', '1080p'];
 export const usualSeconds = 5;
 
-/** What the upstream may render where the request leaves it open; see `TaskProvider.renders`. */
+/** Returns what the upstream may render if the request leaves it open. See `TaskProvider.renders`. */
 export function seedanceOutput(request: VideoRequest, model: string): PossibleOutput {
   const family = seedanceFamily(model);
   return defined({
@@ -115,7 +118,7 @@ export function seedanceOutput(request: VideoRequest, model: string): PossibleOu
   });
 }
 
-/** Of a length that no table can say: of counted frames, and what an unknown model may choose. */
+/** Returns lengths that no table can express: the length of counted frames, or one that an unknown model may choose. */
 export function countedSeconds(request: VideoRequest, model: string): PossibleOutput['seconds'] {
   const family = seedanceFamily(model);
   const timed = timedSeconds(request, family);
@@ -145,8 +148,8 @@ function isKnown({ pixels, frameCount }: SeedanceFamily): boolean {
 }
 
 /**
- * The legacy syntax that the upstream still reads out of the prompt's text: it would override the fields that the
- * price was computed from.
+ * The legacy syntax that the upstream still parses from the prompt. It would override the fields that determine the
+ * price.
  */
 const pricedFlags = /--(rs|resolution|rt|ratio|dur|duration|frames|fps)(?![a-z])/i;
 

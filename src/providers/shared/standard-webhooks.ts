@@ -1,7 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CallbackContext, UpstreamCallback } from '../provider.ts';
 
-/** `verifyCallback` of vendors that sign once there is a secret: then an unsigned callback is not genuine. */
+/**
+ * `verifyCallback` for vendors that sign callbacks once a secret is configured. From then on, an unsigned callback is
+ * not genuine.
+ */
 export async function verifyStandardWebhook(
   callback: UpstreamCallback,
   { credential, now }: Pick<CallbackContext, 'credential' | 'now'>,
@@ -13,8 +16,8 @@ export async function verifyStandardWebhook(
 const ageMaxSeconds = 300;
 
 /**
- * Standard Webhooks: HMAC-SHA256 over `<id>.<timestamp>.<body>`, one signature for each secret that is valid. The
- * secret is base64 after `whsec_`, `now` in Unix milliseconds.
+ * Standard Webhooks: HMAC-SHA256 over `<id>.<timestamp>.<body>`, with one signature per valid secret. The secret is
+ * base64 with the prefix `whsec_`. `now` is in Unix milliseconds.
  */
 function isStandardWebhook({ header, raw }: UpstreamCallback, secret: string, now: number): boolean {
   const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) =>

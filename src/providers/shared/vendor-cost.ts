@@ -2,30 +2,30 @@ import { z } from 'zod';
 import type { Cost } from '../../money/cost.ts';
 
 /**
- * Amounts that vendors report: decimal digits, at most this many on each side of the point. What has an exponent, or is
- * longer, is not a price.
+ * The amounts that vendors report: decimals with at most this many digits on each side of the point. A longer number,
+ * or one with an exponent, is not a price.
  */
 const decimalPattern = /^\d{1,15}(?:\.\d{1,15})?$/;
 
-/** For schemas of answers: a number or a text; one of an unexpected form counts as absent. */
+/** For response schemas: a number or text. Anything else counts as absent. */
 export const optionalAmount = z
   .union([z.number().transform(String), z.string()])
   .pipe(z.string().regex(decimalPattern))
   .optional()
   .catch(undefined);
 
-/** Undefined where nothing is charged: a zero is what vendors send before they know. */
+/** Returns undefined if there is no charge. Vendors send zero before they know the cost. */
 export function vendorCost(amount: string | undefined, unit: string): Cost | undefined {
   return amount !== undefined && /[1-9]/.test(amount) ? { amount, unit } : undefined;
 }
 
-/** What was counted, times the price of one; undefined: the count is not an amount. */
+/** Multiplies the count by the unit price. Returns undefined if the count is not an amount. */
 export function costOfUnits(units: unknown, price: string, unit: string): Cost | undefined {
   const count = optionalAmount.parse(units);
   return count === undefined ? undefined : vendorCost(multiplyDecimals(count, price), unit);
 }
 
-/** Exact: no float touches what is paid. */
+/** Exact, because money must never pass through a float. */
 function multiplyDecimals(one: string, other: string): string {
   const [a, b] = [one, other].map((text) => {
     const [whole = '0', fraction = ''] = text.split('.');

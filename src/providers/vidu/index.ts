@@ -1,8 +1,16 @@
-import { cancelVidu, findVidu, listVidu, submitVidu, viduPageSize, viduStatus } from './vidu-job.ts';
+import {
+  cancelVidu,
+  findVidu,
+  listVidu,
+  submitVidu,
+  viduBalance,
+  viduPageSize,
+  viduStatus,
+} from './vidu-job.ts';
 import { parseViduCallback, verifyViduCallback } from './vidu-callback.ts';
 import { defined } from '../../base/defined.ts';
 import { imagesOf } from '../../models/media-roles.ts';
-import { passedOn } from '../../models/model-facts.ts';
+import { passedOn } from '../../models/facts-of-request.ts';
 import { readFacts } from '../shared/read-facts.ts';
 import type { VideoFacts } from '../../models/model-facts.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
@@ -11,7 +19,7 @@ import type { Provider, SubmitContext, VideoProvider } from '../provider.ts';
 
 const usualRatios = ['16:9', '9:16', '1:1'];
 
-/** Frames bring their ratio: the vendor refuses one. */
+/** Frames determine the ratio. The vendor refuses any other. */
 const usual: VideoFacts = {
   media: { frames: 2, references: 7, videos: 0, audios: 0 },
   prompt: { characters: 5000, wordless: ['first_frame'] },
@@ -24,7 +32,7 @@ const usual: VideoFacts = {
     watermark: true,
     generate_audio: true,
   },
-  // With what changes the price: `off_peak`.
+  // `off_peak` is reserved because it changes the price.
   reserved: [
     'model', 'prompt', 'images', 'subjects', 'videos', 'duration', 'resolution', 'aspect_ratio', 'seed', 'audio',
     'watermark', 'payload', 'callback_url', 'off_peak',
@@ -55,7 +63,7 @@ const q1: VideoFacts = {
   unsaid: { resolutions: ['1080p'], seconds: { min: 5, max: 5 } },
 };
 
-export const viduFacts: FactsTable = {
+const viduFacts: FactsTable = {
   origin: { source: 'the vendor’s parameter tables', read: '2026-11' },
   models: [
     [/^viduq3/, { ...q2, seconds: { min: 1, max: 16 }, sound: 'choice' }],
@@ -77,7 +85,7 @@ function build(request: VideoRequest, context: SubmitContext): JsonObject {
   const { prompt, duration, resolution, ratio, seed, generateAudio, watermark, firstFrame } = request;
   const images = imagesOf(request);
   const facts = readFacts(request, viduFacts, context);
-  // Only models that can choose have the field.
+  // Only models with a choice of sound have this field.
   const isSilent = facts.sound === 'never';
   return {
     ...passedOn(request, facts),
@@ -98,8 +106,8 @@ function build(request: VideoRequest, context: SubmitContext): JsonObject {
 }
 
 /**
- * Videos of Vidu: text, frames, references. Not covered: its images, templates, story boards,
- * extensions, subjects with voices, and the cheaper jobs of quiet hours (`off_peak`).
+ * Vidu videos from text, frames and references. Not covered: images, templates, storyboards, extensions, subjects with
+ * voices, and the cheaper off-peak jobs (`off_peak`).
  */
 const video: VideoProvider = {
   cancelUntil: 'queued',
@@ -118,13 +126,14 @@ export const vidu: Provider = {
   about: {
     vendor: 'Vidu',
     inputs:
-      'text; a first frame, or a first and a last one; up to 7 reference images. A lost job is found by its `payload`, which is asked for job by job',
+      'text; a first frame, or a first and a last one; up to 7 reference images. A lost job is found by its `payload`, which requires reading each job',
     costUnit: 'credits',
     unverified: [
-      'which jobs can be cancelled, and whether their credits come back: documented are those of quiet hours, which are not used',
-      'whether a job that failed is billed',
-      'how several ids stand in the query of the list',
+      'which jobs can be cancelled, and whether their credits are returned: the documentation covers only jobs of quiet hours, which the adapter does not use',
+      'whether a failed job is billed',
+      'how the query of the list separates several ids',
     ],
   },
   video,
+  balance: viduBalance,
 };

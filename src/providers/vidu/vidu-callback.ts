@@ -10,12 +10,13 @@ export function parseViduCallback({ body }: UpstreamCallback): CallbackNews {
 }
 
 const ageMaxSeconds = 300;
-/** Of the vendor's, in each signature. */
+/** A vendor constant that is part of every signature. */
 const accessKey = 'vidu';
 
 /**
- * HMAC-SHA256 with the key that created the job, over method, path, query, access key, date and the headers that it
- * names, a line each; the body is not signed. Without our own address nothing can be compared: a hint.
+ * HMAC-SHA256, keyed with the key that created the job, over method, path, query, access key, date and the listed
+ * headers, one per line. The body is not signed. If our own address is unknown, nothing can be compared, so the
+ * callback is only a hint.
  */
 export async function verifyViduCallback(
   { header, url }: Pick<UpstreamCallback, 'header' | 'url'>,

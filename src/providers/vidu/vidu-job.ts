@@ -13,6 +13,7 @@ import {
   unreadableError,
 } from '../shared/http-outcome.ts';
 import { failedJob } from '../shared/job-status.ts';
+import { vendorBalance } from '../shared/vendor-balance.ts';
 import { optionalAmount, vendorCost } from '../shared/vendor-cost.ts';
 import { UpstreamError } from '../provider.ts';
 import type {
@@ -24,11 +25,12 @@ import type {
   ProviderContext,
   SubmitContext,
   Submitted,
+  VendorBalance,
 } from '../provider.ts';
 
-/** The life of a job. The operation is `{id}`. */
+/** A job's life cycle. The operation is `{id}`. */
 
-/** Reasons of refusals, and of failed jobs. Source: the vendor's page on errors, 2026-11. */
+/** The vendor's reasons for refusals and failed jobs. Source: the vendor's errors page, 2026-11. */
 export const viduFailures: FailureTable = [
   { code: /^TaskPromptPolicyViolation$/, outcome: 'rejected', class: 'moderation_input', input: 'prompt' },
   { code: /^AuditSubmitIllegal$/, outcome: 'rejected', class: 'moderation_input' },
@@ -50,7 +52,7 @@ export const viduFailures: FailureTable = [
     class: 'invalid_input',
   },
   { code: /^Image(?:DownloadFailure|FormatInvalid)$/, outcome: 'rejected', class: 'invalid_input' },
-  // A create that meets a path that is not there.
+  // A create request used a nonexistent path.
   { code: /^(?:Task|Creation)?NotFound$/, outcome: 'unavailable', class: 'quota' },
   { code: /^InternalServiceFailure$/, class: 'internal' },
 ];
@@ -65,7 +67,7 @@ function readRefusal(json: unknown): Refusal | undefined {
   return said === undefined ? undefined : { code: said.reason, message: said.message };
 }
 
-/** One exchange that must succeed. Throws UpstreamError. */
+/** Sends one request that must succeed. Throws UpstreamError. */
 async function call({ path, ...options }: Call, context: ProviderContext): Promise<HttpResponse> {
   const { request, baseUrl, signal, credential } = context;
   const headers = { authorization: `Token ${credential.apiKey}` };
@@ -77,10 +79,20 @@ async function call({ path, ...options }: Call, context: ProviderContext): Promi
   throw refusalError(answer, refusal, viduFailures);
 }
 
+const creditsSchema = z.object({ remains: z.array(z.object({ credit_remain: z.number() })) });
+
+/** Adds up the remaining credits of all packages. Source: the vendor's credits page, 2026-11. */
+export async function viduBalance(context: ProviderContext): Promise<VendorBalance> {
+  const answer = await call({ method: 'GET', path: 'credits' }, context);
+  const parts = creditsSchema.safeParse(answer.json).data?.remains;
+  const amount = parts?.reduce((sum, { credit_remain: left }) => sum + left, 0);
+  return vendorBalance(answer, { amount, unit: 'credits' });
+}
+
 const taskId = z.union([z.string().min(1), z.number().transform(String)]);
 const createdSchema = z.object({ task_id: taskId });
 
-/** Exactly one create, at one of the vendor's paths. */
+/** Sends exactly one create request to a vendor path. */
 export async function submitVidu(path: string, json: JsonObject, context: SubmitContext): Promise<Submitted> {
   const answer = await call({ method: 'POST', path, json }, context);
   const id = createdSchema.safeParse(answer.json).data?.task_id;
@@ -116,7 +128,7 @@ export async function viduStatus({ id }: Operation, context: ProviderContext): P
   switch (job.state) {
     case 'success': {
       const items = (job.creations ?? []).map(({ url }) => defined({ url, expiresAt: signedUrlExpiry(url) }));
-      if (items.length === 0) throw unreadableError(answer, 'the job succeeded and has no file');
+      if (items.length === 0) throw unreadableError(answer, 'the job succeeded but has no file');
       return defined({ state: 'succeeded' as const, items, facts: {}, cost });
     }
     case 'failed':
@@ -126,7 +138,7 @@ export async function viduStatus({ id }: Operation, context: ProviderContext): P
   }
 }
 
-/** Every word that is not known yet is a job that runs. */
+/** An unknown state counts as running. */
 function pending(state: string, progress?: number): OperationStatus {
   const isWaiting = state === 'created' || state === 'queueing';
   return defined({
@@ -136,7 +148,7 @@ function pending(state: string, progress?: number): OperationStatus {
   });
 }
 
-/** A job that has left the queue cannot be cancelled: a status of 400. */
+/** A job that has left the queue cannot be cancelled, which the vendor reports with 400. */
 export async function cancelVidu(
   { id }: Operation,
   context: ProviderContext,
@@ -165,7 +177,7 @@ async function page(query: URLSearchParams, context: ProviderContext) {
   return read;
 }
 
-/** What an end cost, and why it failed, is not in the list: those jobs are left to be asked about alone. */
+/** List entries of ended jobs lack the cost and the failure reason, so these jobs are polled individually. */
 export async function listVidu(
   operations: readonly Operation[],
   context: ProviderContext,
@@ -186,7 +198,7 @@ export async function listVidu(
 const pagesMax = 5;
 const candidatesMax = 20;
 
-/** The list does not say what `payload` was: each job of the time with the same prompt is asked for its own. */
+/** The list does not contain `payload`, so it is requested for each job from that time with the same prompt. */
 export async function findVidu(
   { request, marker, sentAfter, sentBefore }: LostSubmit<VideoRequest>,
   context: ProviderContext,

@@ -8,17 +8,17 @@ import { defined } from '../../base/defined.ts';
 import type { HttpRequestOptions, HttpResponse, ProviderContext, UpstreamError } from '../provider.ts';
 
 type XaiRequest = Pick<HttpRequestOptions, 'method' | 'json' | 'bodyBytesMax' | 'largeStrings'> & {
-  /** Below the base address. */
+  /** The path relative to the base address. */
   readonly path: string;
 };
 
-/** One exchange, whatever it said. */
+/** Sends one request and returns the response, even if it is a refusal. */
 export function askXai({ path, ...rest }: XaiRequest, context: ProviderContext): Promise<HttpResponse> {
   const { request, baseUrl, signal } = context;
   return request({ ...rest, url: baseUrl + path, headers: bearer(context), signal });
 }
 
-/** One exchange that must succeed. Throws UpstreamError. */
+/** Sends one request that must succeed. Throws UpstreamError. */
 export async function callXai(request: XaiRequest, context: ProviderContext): Promise<HttpResponse> {
   const answer = await askXai(request, context);
   if (!isSuccess(answer)) throw xaiRefusal(answer);
@@ -29,7 +29,7 @@ export function xaiRefusal(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readRefusal(answer.json), xaiFailures);
 }
 
-/** The answer is the vendor's own, and not a page of something in between. */
+/** Whether the response comes from the vendor itself, not from a proxy. */
 export function isXaiRefusal({ json }: HttpResponse): boolean {
   return readRefusal(json) !== undefined;
 }
@@ -39,7 +39,10 @@ const nestedSchema = z.object({
   error: z.object({ message: optionalText, type: optionalText, param: optionalText, code: optionalText }),
 });
 
-/** Three bodies: `{"code","error":"text"}`, `{"error":"text"}`, and `{"error":{"message","type","param","code"}}`. */
+/**
+ * Handles three bodies: `{"code","error":"text"}`, `{"error":"text"}`, and
+ * `{"error":{"message","type","param","code"}}`.
+ */
 function readRefusal(json: unknown): Refusal | undefined {
   const plain = plainSchema.safeParse(json).data;
   if (plain !== undefined) return { code: plain.code ?? '', message: plain.error };
@@ -50,10 +53,10 @@ function readRefusal(json: unknown): Refusal | undefined {
 }
 
 const usageSchema = z.object({ usage: z.object({ cost_in_usd_ticks: z.int().nonnegative() }) });
-/** Dollars. */
+/** The price of one tick in US dollars. */
 const priceOfTick = '0.0000000001';
 
-/** Undefined: no cost is reported. */
+/** Returns undefined if no cost is reported. */
 export function costOf(json: unknown): Cost | undefined {
   const ticks = usageSchema.safeParse(json).data?.usage.cost_in_usd_ticks;
   return costOfUnits(ticks, priceOfTick, 'USD');

@@ -1,7 +1,7 @@
 import type { VideoFacts } from '../../models/model-facts.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 
-/** Sounds of the request and voices of the vendor together. */
+/** The maximum number of audio files and vendor voices combined. */
 export const xaiSoundsMax = 3;
 
 const schemes = ['https', 'http', 'data'];
@@ -26,8 +26,8 @@ const reserved = [
 ];
 
 /**
- * An edit or an extension: of one video, of its shape and sound, at most at 720p. An edit has its length, too; the seconds
- * of an extension are added.
+ * An edit or extension uses one video and keeps its shape and sound, at no more than 720p. An edit also keeps its
+ * length; an extension adds the requested seconds.
  */
 function ofVideo(tasks: string[]): NonNullable<VideoFacts['cases']> {
   return [
@@ -43,7 +43,7 @@ function ofVideo(tasks: string[]): NonNullable<VideoFacts['cases']> {
           keyframes: { values: [] },
           reference_audios: { values: [] },
         },
-        unsaid: { resolutions: ['720p', '480p'], seconds: { min: 1, max: 9 } },
+        unsaid: { resolutions: ['720p', '480p'], seconds: { min: 1, max: 9, as_input: true } },
       },
     },
     {
@@ -59,8 +59,8 @@ function ofVideo(tasks: string[]): NonNullable<VideoFacts['cases']> {
 
 const usual: VideoFacts = {
   fields: { resolution: true, ratio: true, duration: true, generate_audio: true, safety_identifier: true },
-  // `video_task` is ours: `edit` (unless said otherwise) or `extend`.
-  // `reference_audios` are voices of the vendor, `[{ voice_id }]`. The sounds of the request are put before them.
+  // `video_task` is our own name: `edit` (the default) or `extend`. `reference_audios` are vendor voices, `[{ voice_id
+  // }]`. The request's audio files precede them.
   parameters: { video_task: { values: [], read: true }, reference_audios: { type: 'list' } },
   reserved,
   other_parameters: true,
@@ -94,7 +94,7 @@ const later: VideoFacts = {
   media: { ...first.media, frames: 2, audios: xaiSoundsMax },
   addresses: { ...first.addresses, audios: schemes },
   resolutions: [...resolutions, '1080p'],
-  // Images within the film: `[{ image: { url }, timestamp_s }]`, four at most.
+  // Images within the video: `[{ image: { url }, timestamp_s }]`, at most four.
   parameters: { ...usual.parameters, keyframes: { type: 'list' } },
   cases: [
     { when: { brings: ['first_frame', 'references'] }, facts: { ratios: [...ratios, 'adaptive'] } },

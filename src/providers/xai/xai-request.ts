@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue, VideoRequest } from '../../models/request.ts';
 import { defined } from '../../base/defined.ts';
 import { issue } from '../shared/request-issue.ts';
-import { passedOn } from '../../models/model-facts.ts';
+import { passedOn } from '../../models/facts-of-request.ts';
 import { readFacts } from '../shared/read-facts.ts';
 import type { RequestIssue, SubmitContext } from '../provider.ts';
 import { xaiFacts, xaiSoundsMax } from './xai-facts.ts';
@@ -25,7 +25,7 @@ export function buildXaiVideo(
   const own = defined({ prompt: prompt === '' ? undefined : prompt, duration: seconds });
   const [url] = videos;
   if (url !== undefined) {
-    // An extension has no field for the end user.
+    // Extensions have no end-user field.
     const user = operation === 'edits' ? safetyIdentifier : undefined;
     return { ...extra, model, ...own, video: { url }, ...defined({ user }) };
   }
@@ -62,7 +62,7 @@ function voicesOf({ reference_audios: voices }: JsonObject): readonly JsonValue[
   return Array.isArray(voices) ? voices : [];
 }
 
-/** What no table can say: sounds and voices are counted together. */
+/** Checks what no table can express: audio files and voices share one limit. */
 export function checkXaiSounds({ audios, extra }: VideoRequest): RequestIssue | undefined {
   return audios.length + voicesOf(extra).length > xaiSoundsMax
     ? issue(

@@ -25,8 +25,8 @@ import type {
 } from '../provider.ts';
 
 /**
- * Videos of Grok Imagine: created, edited and extended. The operation is `{id}`. The vendor knows no cancel, no list, no
- * callback, and returns nothing of ours, so that a lost job is left to a person.
+ * Creates, edits and extends Grok Imagine videos. The operation is `{id}`. The vendor has no cancel, list or callback,
+ * and returns no marker, so only an operator can find a lost job.
  */
 export const xaiVideo: VideoProvider = {
   cancelUntil: 'never',
@@ -67,7 +67,7 @@ const jobSchema = z.object({
 });
 type Job = z.infer<typeof jobSchema>;
 
-/** 202, with a body or without, is a job that runs. */
+/** A 202, with or without a body, means that the job is still running. */
 async function status({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
   const answer = await askXai({ method: 'GET', path: `/videos/${encodeURIComponent(id)}` }, context);
   if (answer.status === 404 && isXaiRefusal(answer)) throw unknownJob(404);
@@ -76,7 +76,7 @@ async function status({ id }: Operation, context: ProviderContext): Promise<Oper
   if (answer.status === 202) return pending(job);
   if (job === undefined) throw unreadableError(answer, 'it is not a job');
   const read = readJob(job, answer);
-  if (read === undefined) throw unreadableError(answer, 'the job succeeded and has no file');
+  if (read === undefined) throw unreadableError(answer, 'the job succeeded but has no file');
   return read;
 }
 
@@ -85,7 +85,10 @@ function pending(job: Job | undefined): OperationStatus {
   return defined({ state: 'pending' as const, phase: 'running' as const, progress });
 }
 
-/** Older answers have no status, and a link once they are done. Undefined: done, and no file. */
+/**
+ * Older responses have no status, only a link once the job is done. Returns undefined if the job is done but has no
+ * file.
+ */
 function readJob(job: Job, { json }: HttpResponse): OperationStatus | undefined {
   const { video, error } = job;
   const cost = costOf(json);

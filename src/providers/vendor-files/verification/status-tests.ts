@@ -1,5 +1,5 @@
-import { isRecord } from '../../base/is-record.ts';
-import type { VendorFile } from '../../models/vendor-file.ts';
+import { isRecord } from '../../../base/is-record.ts';
+import type { VendorFile } from '../../../models/vendor-file.ts';
 import type { Conformance } from './conformance.ts';
 import { hostile, wordsIssue } from './creation-tests.ts';
 import { createDouble, shown } from './double.ts';
@@ -10,7 +10,7 @@ import { withTexts } from './specimens.ts';
 import type { RecordedAnswer, Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
 
-/** Tests that only the vendor's own words about a job can end a task, whatever else an answer contains. */
+/** Tests that only the vendor's own statement about a job can end a task, and nothing else in a response. */
 export function statusTests(given: Conformance): VerificationTest[] {
   const { pending, succeeded, failed, find } = given.specimens;
   const states = statesOf(given.file, given.kind);
@@ -21,13 +21,13 @@ export function statusTests(given: Conformance): VerificationTest[] {
   const unknown = withTexts(pending.answers, (text) => (isState(text) ? 'A_WORD_NOBODY_KNOWS' : text));
   const isLink = (text: string): boolean => /^(?:https?:|data:)/.test(text);
   const bare = withTexts(succeeded.answers, (text) => (isLink(text) ? undefined : text));
-  // Without links in its answers, a vendor delivers the file at an address that derives from the job.
+  // A vendor whose responses contain no links serves the file at an address derived from the job.
   const hasLinks = JSON.stringify(bare) !== JSON.stringify(succeeded.answers);
   const rude = withTexts(failed.answers, (text) => (isState(text) ? text : hostile));
   const page = { status: 200, headers: { 'content-type': 'text/html' }, text: '<html>It works</html>' };
   return [
     {
-      test: 'a state that nobody knows is pending',
+      test: 'an unknown state is pending',
       run: async () => expectState(await ask(pending, unknown), 'pending'),
     },
     ...(hasLinks
@@ -72,7 +72,7 @@ async function askWith(
   return runStep(step.do, { provider, request, context, operation: operationOf(fixture) });
 }
 
-/** An operation may need more parts than `id`, because paths may contain them. */
+/** An operation may need parts other than `id`, because paths can contain them. */
 function operationOf({ steps }: Specimen['fixture']) {
   const created = steps.find((step) => step.do === 'submit')?.expect ?? {};
   const parts = Object.entries(created).flatMap(([name, value]) =>
@@ -89,7 +89,7 @@ function expectOutcome(
   { error, state }: Outcome,
   expected: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  if (!isRecord(error)) return `it is taken for the state ${shown(state)}`;
+  if (!isRecord(error)) return `it counts as the state ${shown(state)}`;
   const wrong = Object.entries(expected).find(([name, value]) => error[name] !== value);
   return wrong === undefined
     ? undefined

@@ -1,17 +1,17 @@
-import { isRecord } from '../../base/is-record.ts';
-import { defined } from '../../base/defined.ts';
-import type { FixtureStep } from '../../models/vendor-file.ts';
-import type { GenerationRequest } from '../../models/request.ts';
-import { UpstreamError } from '../../providers/provider.ts';
-import type { Operation, Provider, SubmitContext, TaskProvider } from '../../providers/provider.ts';
+import { isRecord } from '../../../base/is-record.ts';
+import { defined } from '../../../base/defined.ts';
+import type { FixtureStep } from '../../../models/vendor-file.ts';
+import type { GenerationRequest } from '../../../models/request.ts';
+import { UpstreamError } from '../../provider.ts';
+import type { Operation, Provider, SubmitContext, TaskProvider } from '../../provider.ts';
 
-/** Runs one step of a fixture. The adapter's outcome is plain data in the terms of vendor files. */
+/** Runs one fixture step. Returns the adapter's outcome as plain data in the terms of vendor files. */
 
 export interface Running {
   readonly provider: Provider;
   readonly request: GenerationRequest;
   readonly context: SubmitContext;
-  /** The job that an earlier step created. */
+  /** The job created by an earlier step. */
   readonly operation: Operation;
 }
 
@@ -78,7 +78,7 @@ function errorOutcome({ outcome, code, words, status, gone, failure, retryAfterM
   return spelled(defined({ outcome, code, message: words, status, gone, ...failure, retryAfterMs }));
 }
 
-/** Changes names to the spelling of vendor files. */
+/** Converts names to vendor file spelling. */
 function spelled(value: object): object;
 function spelled(value: unknown): unknown;
 function spelled(value: unknown): unknown {
@@ -91,7 +91,7 @@ function spelled(value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Says which expected part the outcome lacks. Undefined: it has all of them. */
+/** Describes which expected part is missing from the outcome. Returns undefined if nothing is missing. */
 export function lackOf(outcome: unknown, expected: unknown, path = ''): string | undefined {
   if (isRecord(expected)) {
     for (const [name, value] of Object.entries(expected)) {

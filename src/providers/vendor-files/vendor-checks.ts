@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { canonicalJson } from '../base/canonical-json.ts';
-import type { VendorFile } from '../models/vendor-file.ts';
+import { canonicalJson } from '../../base/canonical-json.ts';
+import type { VendorFile } from '../../models/vendor-file.ts';
 import { createExpressions } from './expressions.ts';
 import { vendorFileViolations } from './verification/verify.ts';
 
@@ -13,7 +13,7 @@ async function tried(file: VendorFile): Promise<readonly string[]> {
   return violations;
 }
 
-/** Returns the violations of a configuration's vendor files. Each version of a file is tried once. */
+/** Returns the violations in a configuration's vendor files. Each file version is tested once. */
 export function createVendorChecks() {
   const checked = new LRUCache<string, readonly string[]>({ max: checkedMax });
 
@@ -21,7 +21,8 @@ export function createVendorChecks() {
     const text = canonicalJson(file);
     const known = checked.get(text);
     if (known !== undefined) return known;
-    // A busy machine may exceed the limits of an expression once. A refused version is never tried a second time.
+    // On a busy machine, an expression may exceed its limits once. A version that fails twice is not tested a third
+    // time.
     const violations = (await tried(file)).length === 0 ? [] : await tried(file);
     if (violations.length === 0) checked.set(text, violations);
     return violations;

@@ -1,15 +1,15 @@
 import { createHmac } from 'node:crypto';
-import { UpstreamError } from '../providers/provider.ts';
-import type { Authentication } from '../models/vendor-file.ts';
-import { bearer } from '../providers/shared/http-outcome.ts';
-import { jsonWebToken } from '../providers/shared/json-web-token.ts';
-import type { ProviderContext } from '../providers/provider.ts';
+import { UpstreamError } from '../provider.ts';
+import type { Authentication } from '../../models/vendor-file.ts';
+import { bearer } from '../shared/http-outcome.ts';
+import { jsonWebToken } from '../shared/json-web-token.ts';
+import type { ProviderContext } from '../provider.ts';
 
-/** The parts of a request that can be signed. */
+/** The request parts that may be signed. */
 export interface Unsigned {
   readonly method: string;
   readonly url: URL;
-  /** The body as it is sent. Undefined: the body is a form, or there is none. */
+  /** The body as sent. Undefined without a body or for a form. */
   readonly body: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface Credentials {
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** The headers and the query that authenticate a request. `now` is in Unix milliseconds. */
+/** Returns the headers and the query that authenticate a request. `now` is in Unix milliseconds. */
 export function credentialsOf(
   authentication: Authentication,
   { unsigned, context, now }: { unsigned: Unsigned; context: ProviderContext; now: number },
@@ -40,7 +40,7 @@ function plainHeaders(authentication: Plain, context: ProviderContext): Readonly
     : { [authentication.header]: authentication.prefix + context.credential.apiKey };
 }
 
-/** Returns the headers for the link of a result. Only the vendor's own host gets the key. */
+/** Returns the headers for a result's link. Only the vendor's own host receives the key. */
 export function keyHeaders(
   authentication: Authentication,
   url: string,
@@ -78,7 +78,7 @@ function signature(
   };
 }
 
-/** The first part of the key pair is the issuer. */
+/** The key pair's first part is the issuer. */
 function token({ algorithm, lifetime_seconds: lifetimeSeconds }: Jwt, apiKey: string, now: number): string {
   const { id: issuer, secret } = pairOf(apiKey);
   return jsonWebToken({ algorithm, issuer, secret, lifetimeSeconds, now });

@@ -1,5 +1,5 @@
-import type { Fixture, VendorFile } from '../../models/vendor-file.ts';
-import type { Provider } from '../../providers/provider.ts';
+import type { Fixture, VendorFile } from '../../../models/vendor-file.ts';
+import type { Provider } from '../../provider.ts';
 import { creationTests } from './creation-tests.ts';
 import { factsTests } from './facts-tests.ts';
 import { specimensOf } from './specimens.ts';
@@ -7,7 +7,7 @@ import type { Specimens } from './specimens.ts';
 import { statusTests } from './status-tests.ts';
 import type { VerificationTest } from './verify.ts';
 
-/** Tests of the promises that every adapter keeps, for each kind of output that the file serves. */
+/** Tests every adapter's guarantees for each kind of output that the file serves. */
 export function conformanceTests(file: VendorFile, provider: Provider): VerificationTest[] {
   const kinds = (['video', 'image'] as const).filter((kind) => servedBy(file, kind));
   return kinds.flatMap((kind) => testsOf({ file, provider, kind, specimens: specimensOf(file, kind) }));

@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { defined } from '../base/defined.ts';
-import type { FactsTable } from '../models/facts-table.ts';
-import type { ImageRequest } from '../models/request.ts';
-import type { VendorImages } from '../models/vendor-file.ts';
-import { isSuccess, optionalText, unreadableError } from '../providers/shared/http-outcome.ts';
-import { imageAnswerBytesMax } from '../providers/shared/image-input.ts';
-import type { GeneratedImages, ImageContext, SynchronousImageProvider } from '../providers/provider.ts';
+import { defined } from '../../base/defined.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
+import type { ImageRequest } from '../../models/request.ts';
+import type { VendorImages } from '../../models/vendor-file.ts';
+import { isSuccess, optionalText, unreadableError } from '../shared/http-outcome.ts';
+import { imageAnswerBytesMax } from '../shared/image-input.ts';
+import type { GeneratedImages, ImageContext, SynchronousImageProvider } from '../provider.ts';
 import { costOf, factsOf, listOf, readStatus } from './answers.ts';
 import { buildRequest, callVendor, readAnswer, throwErrorIn } from './call.ts';
 import type { Calling } from './call.ts';
 import { createMediaMarks, markLargeTexts } from './media-marks.ts';
 import { requestView } from './request-view.ts';
 
-/** Serves images of a vendor file whose vendor answers with the images at once. */
+/** Serves images of a vendor file whose vendor responds with the images themselves. */
 
 interface ImageCalling extends Calling {
   readonly images: VendorImages;
@@ -58,7 +58,7 @@ async function generate(
     .filter(({ url, base64 }) => (url ?? base64) !== undefined)
     .slice(0, imagesMax)
     .map(({ base64, ...image }) => defined({ ...image, base64: large(base64) }));
-  if (images.length === 0 || !isSuccess(answer)) throw unreadableError(answer, 'it holds no image');
+  if (images.length === 0 || !isSuccess(answer)) throw unreadableError(answer, 'it contains no image');
   const status = readStatus(read);
   return {
     images,

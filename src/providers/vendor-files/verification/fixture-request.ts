@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { defined } from '../../base/defined.ts';
-import type { Fixture } from '../../models/vendor-file.ts';
-import type { GenerationRequest, JsonValue } from '../../models/request.ts';
+import { defined } from '../../../base/defined.ts';
+import type { Fixture } from '../../../models/vendor-file.ts';
+import type { GenerationRequest, JsonValue } from '../../../models/request.ts';
 
-/** Turns the request of a fixture into the request that an adapter receives. */
+/** Converts a fixture's request to the form that an adapter receives. */
 
 const text = z.string();
 const json: z.ZodType<JsonValue> = z.json();

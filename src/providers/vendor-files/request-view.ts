@@ -1,10 +1,10 @@
-import { defined } from '../base/defined.ts';
-import { passedOn } from '../models/model-facts.ts';
-import type { FactsSource } from '../models/facts-table.ts';
-import type { FieldName } from '../models/model-facts.ts';
-import type { GenerationRequest, ImageRequest, VideoRequest } from '../models/request.ts';
-import { readFacts, readImage } from '../providers/shared/read-facts.ts';
-import type { ProviderContext } from '../providers/provider.ts';
+import { defined } from '../../base/defined.ts';
+import { passedOn } from '../../models/facts-of-request.ts';
+import type { FactsSource } from '../../models/facts-table.ts';
+import type { FieldName, PlainFacts } from '../../models/model-facts.ts';
+import type { GenerationRequest, ImageRequest, JsonObject, VideoRequest } from '../../models/request.ts';
+import { readFacts, readImage } from '../shared/read-facts.ts';
+import type { ProviderContext } from '../provider.ts';
 import type { MediaMarks } from './media-marks.ts';
 
 interface Viewing {
@@ -13,7 +13,7 @@ interface Viewing {
   readonly marks: MediaMarks;
 }
 
-/** The request that expressions see: the values that the facts say are sent, in the terms of our interface. */
+/** Returns the request as expressions see it: the values that the facts allow to be sent, under our own names. */
 export function requestView(request: GenerationRequest, viewing: Viewing): object {
   return request.kind === 'video' ? videoView(request, viewing) : imageView(request, viewing);
 }
@@ -45,11 +45,21 @@ function videoView(request: VideoRequest, { facts: source, context, marks }: Vie
     videos: request.videos.map(marks.address),
     audios: request.audios.map(marks.address),
     parameters: passedOn(request, facts),
+    read: readParameters(request, facts),
   });
 }
 
+/** Returns the parameters that the expression interprets itself. */
+function readParameters({ extra }: GenerationRequest, { parameters = {} }: PlainFacts): JsonObject {
+  return Object.fromEntries(
+    Object.entries(extra).filter(
+      ([name]) => Object.hasOwn(parameters, name) && parameters[name]?.read === true,
+    ),
+  );
+}
+
 function imageView(request: ImageRequest, { facts, context, marks }: Viewing): object {
-  const { passed, size, shape } = readImage(request, facts, context);
+  const { passed, size, shape, facts: known } = readImage(request, facts, context);
   const { quality, ...parameters } = passed;
   return defined({
     kind: 'image',
@@ -68,5 +78,6 @@ function imageView(request: ImageRequest, { facts, context, marks }: Viewing): o
     mask: request.mask === undefined ? undefined : marks.image(request.mask),
     response_format: request.responseFormat,
     parameters,
+    read: readParameters(request, known),
   });
 }

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { isRecord } from '../../../base/is-record.ts';
 import type { Conformance } from './conformance.ts';
 import { createDouble, shown, testKey, testMarker } from './double.ts';
 import type { DoubleAnswer, SentRequest } from './double.ts';
@@ -7,9 +7,12 @@ import type { Outcome } from './run-step.ts';
 import { withTexts } from './specimens.ts';
 import type { RecordedAnswer, Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
-import { isPlain, isToken } from '../../base/plain-text.ts';
+import { isPlain, isToken } from '../../../base/plain-text.ts';
 
-/** Tests that a creation is sent once, whatever the answer, and that an unclear answer counts as accepted. */
+/**
+ * Tests that a create request is sent only once, whatever the response, and that an ambiguous response counts as
+ * accepted.
+ */
 export function creationTests(given: Conformance): VerificationTest[] {
   const { accepted, refused } = given.specimens;
   if (accepted === undefined || refused === undefined) return [];
@@ -20,7 +23,7 @@ export function creationTests(given: Conformance): VerificationTest[] {
       run: async () => expectError(await create(answer), { outcome: 'ambiguous' }),
     })),
     {
-      test: 'what was never sent is known to be not sent',
+      test: 'a request that was never sent is known not to have been sent',
       run: async () => expectError(await create('not_sent'), { outcome: 'not_sent' }),
     },
     ...clear(refused).map(([name, answer, expected]) => ({
@@ -28,7 +31,7 @@ export function creationTests(given: Conformance): VerificationTest[] {
       run: async () => expectError(await create(answer), expected),
     })),
     { test: 'words: a refusal is one line, its code a token', run: () => hostileRefusal(given, refused) },
-    { test: 'words: an id that nobody could ask about is ambiguous', run: () => hostileId(given, accepted) },
+    { test: 'words: an id that cannot be polled is ambiguous', run: () => hostileId(given, accepted) },
     {
       test: 'the request carries the key, and only where the file says',
       run: () => keyPlace(given, accepted),
@@ -79,7 +82,7 @@ function deep(): unknown {
 
 type Expected = Readonly<Record<string, unknown>>;
 
-/** Answers whose texts match no row of the file, so that only the status decides. */
+/** Returns responses whose text matches no row of the file, so that only the status decides. */
 function clear({ answers }: Specimen): readonly (readonly [string, DoubleAnswer, Expected])[] {
   const refusal = withTexts(answers, () => 'other');
   const [first = page] = refusal;
@@ -96,7 +99,7 @@ function clear({ answers }: Specimen): readonly (readonly [string, DoubleAnswer,
 
 function expectError({ outcome, sent }: Tried, expected: Expected): string | undefined {
   const { error } = outcome;
-  if (!isRecord(error)) return `it is taken for a success: ${shown(outcome)}`;
+  if (!isRecord(error)) return `it counts as a success: ${shown(outcome)}`;
   const wrong = Object.entries(expected).find(([name, value]) => error[name] !== value);
   if (wrong !== undefined) return `${wrong[0]} is ${shown(error[wrong[0]])}, and must be ${shown(wrong[1])}`;
   return sent.length === 1 ? undefined : `it sent ${sent.length} requests`;
@@ -107,7 +110,7 @@ export const hostile = `\u001b[2J\u202e evil\nsecond line ${'x'.repeat(5_000)}`;
 async function hostileRefusal(given: Conformance, refused: Specimen): Promise<string | undefined> {
   const [answer = page] = withTexts(refused.answers, () => hostile);
   const { outcome } = await tryAnswer(given, refused, answer);
-  return isRecord(outcome['error']) ? wordsIssue(outcome['error']) : 'it is taken for a success';
+  return isRecord(outcome['error']) ? wordsIssue(outcome['error']) : 'it counts as a success';
 }
 
 export function wordsIssue({ code, message }: Expected): string | undefined {

@@ -1,9 +1,9 @@
-import type { FactsTable } from '../models/facts-table.ts';
-import type { GenerationRequest } from '../models/request.ts';
-import type { VendorJobs } from '../models/vendor-file.ts';
-import { isRecord } from '../base/is-record.ts';
-import { unreadableError } from '../providers/shared/http-outcome.ts';
-import { UpstreamError } from '../providers/provider.ts';
+import type { FactsTable } from '../../models/facts-table.ts';
+import type { GenerationRequest } from '../../models/request.ts';
+import type { VendorJobs } from '../../models/vendor-file.ts';
+import { isRecord } from '../../base/is-record.ts';
+import { unreadableError } from '../shared/http-outcome.ts';
+import { UpstreamError } from '../provider.ts';
 import type {
   HttpResponse,
   Operation,
@@ -11,7 +11,7 @@ import type {
   ProviderContext,
   SubmitContext,
   Submitted,
-} from '../providers/provider.ts';
+} from '../provider.ts';
 import { readFound, readListed, readOperation, readStatus, stateOf, statusOf } from './answers.ts';
 import type { ReadStatus } from './answers.ts';
 import {
@@ -27,7 +27,7 @@ import type { Calling } from './call.ts';
 import { createMediaMarks } from './media-marks.ts';
 import { requestView } from './request-view.ts';
 
-/** Submits, polls, cancels, lists and finds the jobs of a vendor file. */
+/** Submits, polls, cancels, lists and finds a vendor file's jobs. */
 
 export interface JobCalling extends Calling {
   readonly jobs: VendorJobs;
@@ -35,7 +35,7 @@ export interface JobCalling extends Calling {
   readonly facts: FactsTable;
 }
 
-/** Room for a list of a hundred jobs that repeats their requests. */
+/** Enough for a list of a hundred jobs, including their requests. */
 const listBytesMax = 4 * 1024 * 1024;
 
 export async function submitJob(
@@ -88,7 +88,7 @@ async function ask(
   return { read: withAddresses(readStatus(read), context), answer };
 }
 
-/** Resolves a link that is a path against the base address, for vendors that deliver files without naming links. */
+/** Resolves a link that is only a path against the base address, for vendors that serve files without full links. */
 function withAddresses<Status extends ReadStatus | undefined>(
   status: Status,
   { baseUrl }: ProviderContext,
@@ -112,7 +112,7 @@ function withResult(status: ReadStatus, result: ReadStatus | undefined): ReadSta
   };
 }
 
-/** If the vendor refuses to cancel a job, the job continues or has already ended. */
+/** If the vendor refuses the cancellation, the job continues or has already ended. */
 export async function cancelJob(
   operation: Operation,
   context: ProviderContext,
@@ -129,7 +129,10 @@ export async function cancelJob(
   }
 }
 
-/** Leaves out succeeded jobs without a link in the list or with a result of their own. They are polled one by one. */
+/**
+ * Omits succeeded jobs that have no link in the list, or whose result is requested separately. They are polled
+ * individually.
+ */
 export async function listJobs(
   operations: readonly Operation[],
   context: ProviderContext,
@@ -156,7 +159,7 @@ function isComplete({ urls }: ReadStatus, { status }: VendorJobs): boolean {
   return status.result === undefined && urls.length > 0;
 }
 
-/** Returns only jobs that carry the marker themselves, because the others are not ours. */
+/** Returns only jobs that carry the marker, because no others are ours. */
 export async function findJobs(
   marker: string,
   context: ProviderContext,

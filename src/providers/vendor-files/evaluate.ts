@@ -1,26 +1,26 @@
-import { parentPort } from 'node:worker_threads';
 import jsonata from 'jsonata';
 import { LRUCache } from 'lru-cache';
-import { isRecord } from '../base/is-record.ts';
-import type { FromThread, ToThread } from './expressions.ts';
+import { isRecord } from '../../base/is-record.ts';
 
-/** The thread in which expressions of vendor files are evaluated. */
+/** Compiles and evaluates vendor files' expressions, within limits that no expression can raise. */
 
-/** The limits of one evaluation. */
-const stepsMax = 100_000;
 const depthMax = 200;
 const sequenceMax = 10_000;
 const resultCharactersMax = 512 * 1024;
 const compiledMax = 200;
 
-/** `eval` could run an answer as an expression, and `pad` makes a text of any length. The others change at each call. */
+/**
+ * `eval` could run a response as an expression, and `pad` can create text of any length. The others return a different
+ * value on each call.
+ */
 const refusedFunctions = new Set(['eval', 'random', 'shuffle', 'now', 'millis', 'pad']);
-/** A text of hundreds of megabytes would end the whole process, whatever the thread's limits are. */
+/** Text of hundreds of megabytes would kill the whole process, despite the thread's limits. */
 const textCharactersMax = 4 * 1024 * 1024;
 
 const compiled = new LRUCache<string, jsonata.Expression>({ max: compiledMax });
 
-function compile(source: string): jsonata.Expression {
+/** Throws if the expression cannot be compiled or uses a forbidden feature. */
+export function compile(source: string): jsonata.Expression {
   const known = compiled.get(source);
   if (known !== undefined) return known;
   const expression = jsonata(source, { stack: depthMax, sequence: sequenceMax });
@@ -48,22 +48,41 @@ function refuseNode({ type, value }: Readonly<Record<string, unknown>>): void {
     throw new Error(`$${value} is not permitted`);
 }
 
-/** JSONata calls it after each step, with the expression, its input, its scope and its result. */
+/** JSONata calls this after each step with the expression, its input, its scope and its result. */
 function refuseLongText(...[, , , result]: readonly unknown[]): void {
   if (typeof result === 'string' && result.length > textCharactersMax)
     throw new Error(`it makes a text of more than ${textCharactersMax} characters`);
 }
 
-/** Returns the result as JSON. Undefined: there is no result. */
-async function evaluate({ source, input, bindings }: ToThread): Promise<string | undefined> {
+export interface Evaluation {
+  readonly source: string;
+  readonly input: unknown;
+  readonly bindings: Readonly<Record<string, unknown>>;
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Resolves with the result as JSON, or undefined if there is none. Throws if the expression fails or exceeds a limit.
+ * JSONata counts steps per expression, so evaluations run one at a time.
+ */
+export function evaluate(evaluation: Evaluation, stepsMax: number): Promise<string | undefined> {
+  const result = last.then(() => evaluateNow(evaluation, stepsMax));
+  last = result.catch(() => undefined);
+  return result;
+}
+
+async function evaluateNow(
+  { source, input, bindings }: Evaluation,
+  stepsMax: number,
+): Promise<string | undefined> {
   const expression = compile(source);
-  if (bindings === undefined) return undefined;
   let steps = 0;
   const count = (): void => {
     steps += 1;
     if (steps > stepsMax) throw new Error(`it needs more than ${stepsMax} steps`);
   };
-  // The types of `assign` accept strings only, but this name is a symbol.
+  // The types of `assign` allow only strings, but this name is a symbol.
   const assign: unknown = Reflect.get(expression, 'assign');
   if (typeof assign !== 'function') throw new TypeError('steps cannot be counted');
   Reflect.apply(assign, expression, [Symbol.for('jsonata.__evaluate_entry'), count]);
@@ -74,7 +93,8 @@ async function evaluate({ source, input, bindings }: ToThread): Promise<string |
   return text;
 }
 
-function wordsOf(error: unknown): string {
+/** Returns a JSONata error's message, which may quote the input and must not be logged. */
+export function reasonOf(error: unknown): string {
   const message: unknown = isRecord(error)
     ? error['message']
     : error instanceof Error
@@ -82,14 +102,3 @@ function wordsOf(error: unknown): string {
       : undefined;
   return typeof message === 'string' ? message : 'it cannot be evaluated';
 }
-
-const send = (message: FromThread): void => parentPort?.postMessage(message);
-
-parentPort?.on('message', (message: ToThread) => {
-  evaluate(message).then(
-    (text) => send(text === undefined ? { kind: 'done' } : { kind: 'done', text }),
-    (error: unknown) => send({ kind: 'failed', reason: wordsOf(error) }),
-  );
-});
-
-send({ kind: 'ready' });

@@ -1,27 +1,27 @@
-import type { VendorFile } from '../../models/vendor-file.ts';
-import { withTypedAnswers } from '../../providers/typed-answers.ts';
+import type { VendorFile } from '../../../models/vendor-file.ts';
+import { withTypedAnswers } from '../../typed-answers.ts';
 import { ExpressionError } from '../expressions.ts';
 import type { Expressions } from '../expressions.ts';
 import { fileProvider } from '../file-provider.ts';
 import { conformanceTests } from './conformance.ts';
 import { fixtureTests } from './fixture-tests.ts';
 
-/** The result of one test of a vendor file. */
+/** The result of a single test of a vendor file. */
 export interface VerificationRow {
   readonly test: string;
-  /** A sentence about the failure. Absent: the test passed. */
+  /** A sentence that describes the failure. Undefined if the test passed. */
   readonly failure?: string;
 }
 
-/** A test that resolves with a sentence about its failure, or with undefined if it passes. */
+/** A test that resolves with a sentence describing its failure, or with undefined if it passes. */
 export interface VerificationTest {
   readonly test: string;
   readonly run: () => Promise<string | undefined>;
 }
 
 /**
- * Runs all tests that a vendor file must pass before it is used. Its expressions must compile, its fixtures must
- * replay, and it must keep the promises of every adapter. A double plays the vendor with the answers of the fixtures.
+ * Runs all tests that a vendor file must pass before it is used: its expressions must compile, its fixtures must
+ * replay, and it must give every adapter's guarantees. A test double plays the vendor, using the fixtures' responses.
  */
 export async function verifyVendorFile(
   file: VendorFile,
@@ -35,7 +35,7 @@ export async function verifyVendorFile(
   return [...compiled, ...fixtures, ...(await runAll(conformanceTests(file, provider)))];
 }
 
-/** Returns the failures of a vendor file as violations of the configuration. */
+/** Returns a vendor file's failures as violations of the configuration. */
 export async function vendorFileViolations(file: VendorFile, expressions: Expressions): Promise<string[]> {
   const failed = (await verifyVendorFile(file, expressions)).filter(({ failure }) => failure !== undefined);
   const [first] = failed;
@@ -71,8 +71,11 @@ function expressionTests(file: VendorFile, expressions: Expressions): Verificati
   }));
 }
 
-function expressionsOf({ error, videos, images }: VendorFile): (readonly [string, string])[] {
-  return [['error', error], ...partsOf('videos', videos), ...partsOf('images', images)];
+function expressionsOf({ error, balance, videos, images }: VendorFile): (readonly [string, string])[] {
+  return [
+    ['error', error],
+    ...Object.entries({ balance, videos, images }).flatMap(([name, part]) => partsOf(name, part)),
+  ];
 }
 
 const expressionKeys = new Set(['request', 'accepted', 'answer']);

@@ -1,12 +1,15 @@
 import type { Worker } from 'node:worker_threads';
-import { parseJson } from '../base/parse-json.ts';
-import { startThread, startThreadClock } from '../process/thread.ts';
-import type { Thread } from '../process/thread.ts';
+import { parseJson } from '../../base/parse-json.ts';
+import { startThread, startThreadClock } from '../../process/thread.ts';
+import type { Thread } from '../../process/thread.ts';
 
-/** Evaluates the JSONata of one vendor file in a thread of its own, which ends if an expression exceeds its limits. */
-export interface Expressions {
-  /** `input` is the expression's document, `bindings` are its variables. Throws ExpressionError. */
+export interface Evaluator {
+  /** `input` is the document to evaluate; `bindings` are the variables. Throws ExpressionError. */
   evaluate(source: string, input: unknown, bindings?: Bindings): Promise<unknown>;
+}
+
+/** Evaluates one vendor file's JSONata in its own thread, which is terminated if an expression exceeds its limits. */
+export interface Expressions extends Evaluator {
   /** Throws ExpressionError if the expression cannot be compiled or uses a forbidden feature. */
   check(source: string): Promise<void>;
   close(): Promise<void>;
@@ -14,7 +17,9 @@ export interface Expressions {
 
 export type Bindings = Readonly<Record<string, unknown>>;
 
-/** The expression cannot be evaluated with this input. `reason` may quote the input and must not be logged. */
+/**
+ * Thrown if the expression cannot be evaluated with this input. `reason` may quote the input and must not be logged.
+ */
 export class ExpressionError extends Error {
   readonly reason: string;
 
@@ -25,32 +30,35 @@ export class ExpressionError extends Error {
   }
 }
 
-/** The thread could not finish the evaluation in its limits. That says nothing about the expression or its input. */
+/**
+ * Thrown if the thread could not finish the evaluation within its limits, which reveals nothing about the expression or
+ * its input.
+ */
 export class ExpressionLimitError extends ExpressionError {}
 
 export interface ToThread {
   readonly source: string;
   readonly input?: unknown;
-  /** Absent: the expression is compiled but not evaluated. */
+  /** If undefined, the expression is compiled but not evaluated. */
   readonly bindings?: Bindings;
 }
 
 export type FromThread =
-  /** The first message: the thread has loaded its code. */
+  /** The first message, sent once the thread's code has been loaded. */
   | { readonly kind: 'ready' }
-  /** `text` absent: the expression has no result. */
+  /** `text` is absent if the expression has no result. */
   | { readonly kind: 'done'; readonly text?: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** The CPU time that one evaluation may use. */
+/** The CPU time limit per evaluation, in milliseconds. */
 const workingMsMax = 1_000;
 const workingLookMs = 50;
-/** Enough for an answer of several megabytes. An expression that needs more ends its thread. */
+/** Enough for a response of several megabytes. If an expression needs more, its thread is terminated. */
 const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
-/** An idle thread ends after this time, because it holds about ten megabytes. */
+/** An idle thread is terminated after this time, because it uses about ten megabytes. */
 const idleMs = 60_000;
 
-/** The thread starts with the first evaluation. Evaluations run one after the other. */
+/** The first evaluation starts the thread. Evaluations run one at a time. */
 export function createExpressions(): Expressions {
   let thread: Thread | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -102,7 +110,7 @@ export function createExpressions(): Expressions {
   };
 }
 
-/** Undefined: the thread exited, or exceeded its CPU time. */
+/** Returns undefined if the thread exited or exceeded its CPU time. */
 function ask(worker: Worker, message: ToThread): Promise<Exclude<FromThread, { kind: 'ready' }> | undefined> {
   return new Promise((resolve) => {
     const stop = (answer?: Exclude<FromThread, { kind: 'ready' }>): void => {

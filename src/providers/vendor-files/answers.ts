@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defined } from '../base/defined.ts';
-import type { Cost } from '../money/cost.ts';
-import type { SettleFacts } from '../money/settle-facts.ts';
-import type { StateWord, VendorFile } from '../models/vendor-file.ts';
+import { defined } from '../../base/defined.ts';
+import type { Cost } from '../../money/cost.ts';
+import type { SettleFacts } from '../../money/settle-facts.ts';
+import type { StateWord, VendorFile } from '../../models/vendor-file.ts';
 import {
   isSuccess,
   optionalNumber,
@@ -11,17 +11,17 @@ import {
   reportedNumber,
   signedUrlExpiry,
   unreadableError,
-} from '../providers/shared/http-outcome.ts';
-import { cancelledJob, expiredJob, failedJob, tokenUsage } from '../providers/shared/job-status.ts';
-import { optionalAmount, vendorCost } from '../providers/shared/vendor-cost.ts';
-import type { FailureTable } from '../providers/shared/failure-table.ts';
-import type { HttpResponse, Operation, OperationStatus } from '../providers/provider.ts';
+} from '../shared/http-outcome.ts';
+import { cancelledJob, expiredJob, failedJob, tokenUsage } from '../shared/job-status.ts';
+import { optionalAmount, vendorCost } from '../shared/vendor-cost.ts';
+import type { FailureTable } from '../shared/failure-table.ts';
+import type { HttpResponse, Operation, OperationStatus } from '../provider.ts';
 
-/** Reads the results of a vendor file's expressions leniently. A part that cannot be read is absent. */
+/** Leniently reads the results of a vendor file's expressions. An unreadable part counts as absent. */
 
 const linksMax = 100;
 
-/** JSONata turns a list of one item into the item itself, so a single item is accepted as a list. */
+/** JSONata unwraps a list with one item, so a single item is accepted as a list. */
 export function listOf<Item>(item: z.ZodType<Item>) {
   const asList = (value: unknown): unknown[] => {
     const list: unknown[] = Array.isArray(value) ? value : value === undefined ? [] : [value];
@@ -56,7 +56,7 @@ const factsSchema = z
   .partial()
   .catch({});
 
-/** Patterns of the vendor file are matched against codes. */
+/** Limits code lengths, because the vendor file's patterns are matched against them. */
 export const codeCharactersMax = 200;
 
 const code = z
@@ -87,7 +87,7 @@ const statusSchema = z.object({
 });
 export type ReadStatus = z.infer<typeof statusSchema>;
 
-/** Undefined: it is not a status. */
+/** Returns undefined if the value is not a status. */
 export function readStatus(value: unknown): ReadStatus | undefined {
   return statusSchema.safeParse(value).data;
 }
@@ -104,7 +104,7 @@ export function readOperation(value: unknown): Operation | undefined {
 
 const errorSchema = z.object({ error: z.unknown() });
 
-/** The error in an answer whose status is a success. */
+/** Returns the error in a response with a success status. */
 export function errorIn(value: unknown): unknown {
   return errorSchema.safeParse(value).data?.error;
 }
@@ -152,7 +152,7 @@ interface Reading {
   readonly states: Readonly<Record<string, StateWord>>;
 }
 
-/** An unknown word counts as running, so that a new state never makes somebody pay twice. */
+/** Unknown states count as running, so that a newly introduced one does not cause a second, billed job. */
 export function stateOf({ state = '' }: Pick<ReadStatus, 'state'>, states: Reading['states']): StateWord {
   return (Object.hasOwn(states, state) ? states[state] : undefined) ?? 'running';
 }
@@ -184,7 +184,7 @@ function succeeded(read: ReadStatus, answer: HttpResponse, { file, kind }: Readi
     .slice(0, linksMax)
     .map(({ url, expires_at: expiresAt }) => defined({ url, expiresAt: expiresAt ?? signedUrlExpiry(url) }));
   if (items.length === 0 || !isSuccess(answer))
-    throw unreadableError(answer, 'the job succeeded and has no file');
+    throw unreadableError(answer, 'the job succeeded but has no file');
   const facts = factsOf(read);
   return defined({
     state: 'succeeded' as const,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { defined } from '../base/defined.ts';
-import { patternMatcher, wordsMatcher } from '../models/vendor-file.ts';
-import type { VendorFile } from '../models/vendor-file.ts';
-import type { FailureTable, Refusal } from '../providers/shared/failure-table.ts';
-import type { OutgoingJson, OutgoingObject } from '../providers/shared/file-data-url.ts';
+import { defined } from '../../base/defined.ts';
+import { patternMatcher, wordsMatcher } from '../../models/vendor-file.ts';
+import type { VendorFile } from '../../models/vendor-file.ts';
+import type { FailureTable, Refusal } from '../shared/failure-table.ts';
+import type { OutgoingJson, OutgoingObject } from '../shared/file-data-url.ts';
 import {
   isSuccess,
   optionalNumber,
@@ -11,33 +11,33 @@ import {
   refusalError,
   unknownJob,
   unreadableError,
-} from '../providers/shared/http-outcome.ts';
-import { UpstreamError } from '../providers/provider.ts';
-import type { HttpRequestOptions, HttpResponse, Operation, ProviderContext } from '../providers/provider.ts';
+} from '../shared/http-outcome.ts';
+import { UpstreamError } from '../provider.ts';
+import type { HttpRequestOptions, HttpResponse, Operation, ProviderContext } from '../provider.ts';
 import { credentialsOf } from './authentication.ts';
 import { codeCharactersMax, errorIn } from './answers.ts';
 import { ExpressionError, ExpressionLimitError } from './expressions.ts';
-import type { Bindings, Expressions } from './expressions.ts';
+import type { Bindings, Evaluator } from './expressions.ts';
 import { hasFiles, markLargeTexts } from './media-marks.ts';
 import type { MediaMarks } from './media-marks.ts';
 
-/** The dependencies that all calls of a vendor file share. */
+/** Dependencies that all calls of a vendor file share. */
 export interface Calling {
   readonly file: VendorFile;
   readonly failures: FailureTable;
-  readonly expressions: Expressions;
+  readonly expressions: Evaluator;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
 
 export interface FileRequest extends Pick<HttpRequestOptions, 'method' | 'bodyBytesMax' | 'largeStrings'> {
-  /** The path below the base address, which may have a query. */
+  /** The path relative to the base address, possibly with a query. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: OutgoingObject;
   readonly form?: FormData;
-  /** Whether the request asks about a job, so that the answer may say that the job is unknown. */
+  /** Whether the request is about a job, so that the response may report the job as unknown. */
   readonly asksForJob?: true;
 }
 
@@ -53,7 +53,7 @@ export function failureTableOf({ failures }: VendorFile): FailureTable {
   );
 }
 
-/** Makes one request that must succeed. Throws UpstreamError. */
+/** Sends one request that must succeed. Throws UpstreamError. */
 export async function callVendor(
   request: FileRequest,
   context: ProviderContext,
@@ -87,13 +87,16 @@ function addressed(
   return { url: url.href, headers: { ...headers, ...credentials.headers } };
 }
 
-/** Returns undefined if the path, such as `/../x`, leaves the base address. */
+/** Returns undefined if the path leads out of the base address, as `/../x` does. */
 export function addressBelow(baseUrl: string, path: string): URL | undefined {
   const url = new URL(baseUrl + path);
   return url.href.startsWith(`${new URL(baseUrl).href.replace(/\/$/, '')}/`) ? url : undefined;
 }
 
-/** The vendor file cannot express this request. Nothing was sent, and other requests are not affected. */
+/**
+ * Returns the error for a request that the vendor file cannot express. Nothing was sent, and other requests are
+ * unaffected.
+ */
 function notSayable(why: string): UpstreamError {
   return new UpstreamError('rejected', `The vendor file cannot express this request: ${why}.`, {
     code: 'vendor_file',
@@ -126,7 +129,9 @@ function refusalOf(value: unknown): Refusal | undefined {
 
 const plainTextMax = 2_000;
 
-/** Reads an error in the vendor's own form. A proxy's error page has no such form and yields nothing. */
+/**
+ * Reads an error in the vendor's own format. Returns nothing for a proxy's error page, which has a different format.
+ */
 async function readRefusal(
   { status, headers, json, text }: HttpResponse,
   { expressions, file }: Calling,
@@ -151,7 +156,9 @@ function isUnknown(
   return unknown.codes === undefined || unknown.codes.some((one) => patternMatcher(one).test(code));
 }
 
-/** Evaluates an expression on a success. If the expression cannot read it, the outcome is unknown. */
+/**
+ * Evaluates an expression on a successful response. If the expression cannot read the response, the outcome is unknown.
+ */
 export async function readAnswer(
   answer: HttpResponse,
   { source, bindings }: { readonly source: string; readonly bindings: Bindings },
@@ -162,7 +169,7 @@ export async function readAnswer(
   const evaluate = () =>
     expressions.evaluate(source, markLargeTexts(json).value, { status, headers, ...bindings });
   try {
-    // A job may be paid for by now: a busy machine must not lose its answer.
+    // A job may already have been paid for, so a busy machine must not cause its response to be lost.
     return await evaluate().catch((error: unknown) => {
       if (error instanceof ExpressionLimitError) return evaluate();
       throw error;
@@ -173,7 +180,7 @@ export async function readAnswer(
   }
 }
 
-/** Throws the error that the vendor put into an answer whose status is a success. */
+/** Throws the error in a response with a success status. */
 export function throwErrorIn(
   read: unknown,
   answer: HttpResponse,
@@ -183,7 +190,7 @@ export function throwErrorIn(
   if (refusal !== undefined) throw refusalError(answer, refusal, failures);
 }
 
-/** Replaces each `{name}` by that part of the operation. */
+/** Replaces each `{name}` with the operation's part of that name. */
 export function filledPath(path: string, parts: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const part = Object.hasOwn(parts, name) ? parts[name] : undefined;
@@ -221,7 +228,7 @@ const builtSchema = z.strictObject({
   form: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** Builds the vendor's request with an expression. If it throws UpstreamError, nothing was sent. */
+/** Builds the vendor's request with an expression. An UpstreamError means that nothing was sent. */
 export async function buildRequest(
   { source, view, bindings }: { readonly source: string; readonly view: object; readonly bindings: Bindings },
   marks: MediaMarks,
@@ -244,7 +251,7 @@ export async function buildRequest(
 }
 
 async function evaluated(
-  expressions: Expressions,
+  expressions: Evaluator,
   source: string,
   { view, bindings }: { readonly view: object; readonly bindings: Bindings },
 ): Promise<unknown> {

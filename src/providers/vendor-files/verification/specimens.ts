@@ -1,10 +1,10 @@
-import { isRecord } from '../../base/is-record.ts';
-import type { Fixture, FixtureStep, VendorFile } from '../../models/vendor-file.ts';
-import type { GenerationRequest } from '../../models/request.ts';
+import { isRecord } from '../../../base/is-record.ts';
+import type { Fixture, FixtureStep, VendorFile } from '../../../models/vendor-file.ts';
+import type { GenerationRequest } from '../../../models/request.ts';
 import type { DoubleAnswer } from './double.ts';
 import { readFixtureRequest } from './fixture-request.ts';
 
-/** Finds the recorded answers that the conformance tests need, one of each sort. */
+/** Selects recorded responses for the conformance tests, one of each kind. */
 
 export interface Specimen {
   readonly fixture: Fixture;
@@ -16,9 +16,9 @@ export interface Specimen {
 export type RecordedAnswer = Exclude<DoubleAnswer, string>;
 
 export interface Specimens {
-  /** A creation that succeeds. */
+  /** A successful create request. */
   readonly accepted: Specimen | undefined;
-  /** A creation that the vendor refuses with its own error. */
+  /** A create request that the vendor refuses with an error of its own. */
   readonly refused: Specimen | undefined;
   readonly pending: Specimen | undefined;
   readonly succeeded: Specimen | undefined;
@@ -52,7 +52,7 @@ function specimensIn(fixture: Fixture): Specimen[] {
   }));
 }
 
-/** Changes the texts in the bodies of answers. A text whose `change` is undefined is left out. */
+/** Changes the text in response bodies. Text for which `change` returns undefined is omitted. */
 export function withTexts(
   answers: readonly RecordedAnswer[],
   change: (text: string) => string | undefined,

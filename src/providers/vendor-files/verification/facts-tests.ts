@@ -1,15 +1,15 @@
-import { canonicalJson } from '../../base/canonical-json.ts';
-import { servedFacts } from '../../models/facts-table.ts';
-import type { FactsSource } from '../../models/facts-table.ts';
-import type { ModelFacts, ParameterFacts } from '../../models/model-facts.ts';
-import type { GenerationRequest, JsonValue } from '../../models/request.ts';
+import { canonicalJson } from '../../../base/canonical-json.ts';
+import { servedFacts } from '../../../models/facts-table.ts';
+import type { FactsSource } from '../../../models/facts-table.ts';
+import type { ModelFacts, ParameterFacts } from '../../../models/model-facts.ts';
+import type { GenerationRequest, JsonValue } from '../../../models/request.ts';
 import type { Conformance } from './conformance.ts';
 import { createDouble } from './double.ts';
 import { runStep } from './run-step.ts';
 import type { Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
 
-/** Tests that each value that the facts offer changes the request. Otherwise it would be sold but not rendered. */
+/** Tests that every offered value changes the request. A value that does not would be sold but not rendered. */
 export function factsTests(given: Conformance): VerificationTest[] {
   const { accepted } = given.specimens;
   const source = sourceOf(given);
@@ -33,7 +33,7 @@ function sourceOf({ provider, kind }: Conformance): FactsSource | undefined {
   return kind === 'video' ? provider.video?.facts : (provider.image ?? provider.imageTask)?.facts;
 }
 
-/** One model name for each row of the facts, and one that matches no row. */
+/** Returns one model name per row of facts, plus one that matches no row. */
 function modelsOf({ file, kind }: Conformance, { fixture }: Specimen): string[] {
   const table = kind === 'video' ? file.videos?.facts : file.images?.facts;
   const rows = (table?.models ?? []).map(({ model }) => model.replaceAll('*', ''));
@@ -47,7 +47,7 @@ function offeredValues(facts: ModelFacts, kind: Conformance['kind']): (readonly 
   const offered: readonly (readonly [string, Values | undefined])[] =
     kind === 'video'
       ? [
-          // A model with one resolution needs no field for it.
+          // A model with only one resolution needs no field for it.
           ['resolution', resolutions?.length === 1 && fields.resolution !== true ? undefined : resolutions],
           ['ratio', ratios],
           ['duration', seconds?.only ?? spanOf(seconds)],
@@ -86,7 +86,7 @@ interface Sending {
   readonly model: string;
 }
 
-/** The body and the path that are sent for these fields. Undefined: nothing is sent. */
+/** Returns the body and path sent for these fields, or undefined if nothing is sent. */
 async function sentWith(
   { given, accepted, model }: Sending,
   fields: Readonly<Record<string, unknown>>,

@@ -1,21 +1,18 @@
-import { defined } from '../../base/defined.ts';
-import { canonicalJson } from '../../base/canonical-json.ts';
-import type { Authentication, RecordedExchange } from '../../models/vendor-file.ts';
-import { UpstreamError } from '../../providers/provider.ts';
-import type {
-  HttpRequestOptions,
-  HttpResponse,
-  ProviderContext,
-  SubmitContext,
-} from '../../providers/provider.ts';
+import { defined } from '../../../base/defined.ts';
+import { canonicalJson } from '../../../base/canonical-json.ts';
+import type { Authentication, RecordedExchange } from '../../../models/vendor-file.ts';
+import { UpstreamError } from '../../provider.ts';
+import type { HttpRequestOptions, HttpResponse, ProviderContext, SubmitContext } from '../../provider.ts';
 
-/** A fake vendor that gives the answers recorded in a vendor file. Nothing leaves the process. */
+/**
+ * A vendor's test double. It returns the responses recorded in a vendor file, and sends nothing outside the process.
+ */
 
 export type DoubleAnswer = RecordedExchange['answer'] | 'lost' | 'not_sent';
 
 export interface Double {
   readonly context: SubmitContext;
-  /** The requests that were sent, in order. */
+  /** The requests sent so far, in order. */
   readonly sent: readonly SentRequest[];
 }
 
@@ -29,7 +26,7 @@ export interface SentRequest {
 }
 
 const baseUrl = 'https://vendor.invalid/base';
-/** The key is also a valid pair, for vendors whose requests are signed. */
+/** The key is also a valid key pair, for vendors that require signed requests. */
 export const testKey = 'test-key:test-secret';
 export const testMarker = 'mediary-fixture-1';
 const testCallback = 'https://gateway.invalid/callbacks/fixture';
@@ -37,7 +34,7 @@ const testCallback = 'https://gateway.invalid/callbacks/fixture';
 export interface DoubleOptions {
   readonly model: string;
   readonly authentication: Authentication;
-  /** One answer for each request. Answers to further requests are lost. */
+  /** One response per request. Responses to any further requests are lost. */
   readonly answers: readonly DoubleAnswer[];
 }
 
@@ -71,7 +68,7 @@ function responseOf({ status, headers, json, text }: RecordedExchange['answer'])
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );
   const body = text ?? (json === undefined ? '' : JSON.stringify(json));
-  // Each reader gets its own copy.
+  // Give each reader its own copy.
   return { status, headers: lowered, text: body, json: json === undefined ? undefined : JSON.parse(body) };
 }
 
@@ -93,7 +90,7 @@ async function sentRequest(
   });
 }
 
-/** Reads the fields of a form. A file becomes its base64. */
+/** Reads a form's fields, converting files to base64. */
 async function fieldsOf(form: FormData): Promise<Readonly<Record<string, unknown>>> {
   const fields = new Map<string, unknown[]>();
   for (const [name, value] of form) {
@@ -107,7 +104,7 @@ async function fieldsOf(form: FormData): Promise<Readonly<Record<string, unknown
   );
 }
 
-/** Says where a sent request differs from the recorded one. Undefined: they are equal. */
+/** Describes how a sent request differs from the recorded one. Returns undefined if they are equal. */
 export function differenceOf(sent: SentRequest, { send }: RecordedExchange): string | undefined {
   const names = ['method', 'path', 'json', 'form'] as const;
   const name = names.find((each) => canonicalJson(sent[each] ?? null) !== canonicalJson(send[each] ?? null));

@@ -1,24 +1,24 @@
-import { isRecord } from '../base/is-record.ts';
-import type { ImageInput } from '../models/request.ts';
-import { FileDataUrl } from '../providers/shared/file-data-url.ts';
-import type { OutgoingJson, OutgoingObject } from '../providers/shared/file-data-url.ts';
-import { imageAddress, imageBase64, imageFile, withoutDataHead } from '../providers/shared/image-input.ts';
-import type { ImageFile } from '../providers/shared/image-input.ts';
-import { LargeText } from '../providers/shared/large-json.ts';
+import { isRecord } from '../../base/is-record.ts';
+import type { ImageInput } from '../../models/request.ts';
+import { FileDataUrl } from '../shared/file-data-url.ts';
+import type { OutgoingJson, OutgoingObject } from '../shared/file-data-url.ts';
+import { imageAddress, imageBase64, imageFile, withoutDataHead } from '../shared/image-input.ts';
+import type { ImageFile } from '../shared/image-input.ts';
+import { LargeText } from '../shared/large-json.ts';
 
 /**
- * Media and large texts do not pass through expressions. A mark stands for each, and it is replaced in the expression's
- * result. A caller who writes a mark can reach only the media of the same request.
+ * Media and large texts do not pass through expressions. Each is represented by a mark, which is replaced in the
+ * expression's result. A caller who forges a mark can reach only media of the same request.
  */
 
-/** A medium as expressions see it. */
+/** A media item as expressions see it. */
 export interface SeenMedium {
   readonly url: string;
   readonly is_data: boolean;
   readonly media_type?: string;
-  /** Present only for data. */
+  /** The item as base64. Present only for data. */
   readonly base64?: string;
-  /** The mark for a form part with the bytes of the medium. Present only for data. */
+  /** The mark for a form part with the item's bytes. Present only for data. */
   readonly file?: string;
 }
 
@@ -34,11 +34,11 @@ const markPattern = /^\ue000(\d{1,4}):(url|base64|file)$/;
 
 export interface MediaMarks {
   readonly image: (image: ImageInput) => SeenMedium;
-  /** An address or a data URL. */
+  /** Accepts an address or a data URL. */
   readonly address: (url: string) => SeenMedium;
-  /** Replaces the marks in a value by their media. */
+  /** Replaces the marks in a value with the media that they represent. */
   readonly unmarked: (value: unknown) => OutgoingJson;
-  /** Returns the medium of a mark as a form part. Undefined: the text is not a mark. */
+  /** Returns a mark's media item as a form part, or undefined if the text is not a mark. */
   readonly part: (value: string) => Promise<ImageFile | undefined>;
 }
 
@@ -97,10 +97,10 @@ function mapped(
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, change(each)]));
 }
 
-/** Parts of an answer below this depth are left out. */
+/** The maximum depth of a response. Deeper parts are omitted. */
 const depthMax = 50;
 
-/** Replaces the large texts of an answer by marks, and returns a function that finds the text of a mark. */
+/** Replaces large texts in a response with marks, and returns a function that looks up a mark's text. */
 export function markLargeTexts(answer: unknown): {
   readonly value: unknown;
   readonly large: (text: string | undefined) => LargeText | string | undefined;
@@ -122,7 +122,7 @@ export function markLargeTexts(answer: unknown): {
   };
 }
 
-/** Whether a body contains files. Such a body cannot be signed. */
+/** Whether a body contains files, which prevents signing it. */
 export function hasFiles(value: OutgoingJson | undefined): boolean {
   if (value instanceof FileDataUrl) return true;
   return typeof value === 'object' && value !== null && Object.values(value).some((each) => hasFiles(each));

@@ -1,13 +1,13 @@
-import { isRecord } from '../../base/is-record.ts';
-import type { Fixture, FixtureStep, VendorFile } from '../../models/vendor-file.ts';
-import type { Operation, Provider } from '../../providers/provider.ts';
+import { isRecord } from '../../../base/is-record.ts';
+import type { Fixture, FixtureStep, VendorFile } from '../../../models/vendor-file.ts';
+import type { Operation, Provider } from '../../provider.ts';
 import { createDouble, differenceOf, shown } from './double.ts';
 import { readFixtureRequest } from './fixture-request.ts';
 import { lackOf, runStep } from './run-step.ts';
 import type { Running } from './run-step.ts';
 import type { VerificationTest } from './verify.ts';
 
-/** Replays each fixture. The requests must equal the recorded ones, and the outcomes must match `expect`. */
+/** Replays each fixture. Requests must equal the recorded ones, and outcomes must match `expect`. */
 export function fixtureTests(file: VendorFile, provider: Provider): VerificationTest[] {
   return file.fixtures.map((fixture) => ({
     test: `fixture ${fixture.name}`,
@@ -44,7 +44,7 @@ async function replayStep(
   const differences = sent.map((one, index) => {
     const recorded = step.exchanges[index];
     return recorded === undefined
-      ? `sent one request more: ${one.method} ${one.path}`
+      ? `sent an additional request: ${one.method} ${one.path}`
       : differenceOf(one, recorded);
   });
   const difference = differences.find((one) => one !== undefined);

@@ -1,23 +1,24 @@
-import { defined } from '../base/defined.ts';
-import { patternMatcher } from '../models/vendor-file.ts';
-import type { VendorFile, VendorImageJobs, VendorImages, VendorJobs } from '../models/vendor-file.ts';
-import type { FactsTable, Retirements } from '../models/facts-table.ts';
-import type { ModelFacts } from '../models/model-facts.ts';
-import type { GenerationRequest } from '../models/request.ts';
-import { withTypedAnswers } from '../providers/typed-answers.ts';
-import type { ImageTaskProvider, Provider, TaskProvider, VideoProvider } from '../providers/provider.ts';
+import { defined } from '../../base/defined.ts';
+import { patternMatcher } from '../../models/vendor-file.ts';
+import type { VendorFile, VendorImageJobs, VendorImages, VendorJobs } from '../../models/vendor-file.ts';
+import type { FactsTable, Retirements } from '../../models/facts-table.ts';
+import type { ModelFacts } from '../../models/model-facts.ts';
+import type { GenerationRequest } from '../../models/request.ts';
+import { withTypedAnswers } from '../typed-answers.ts';
+import { vendorBalance } from '../shared/vendor-balance.ts';
+import type { ImageTaskProvider, Provider, TaskProvider, VideoProvider } from '../provider.ts';
 import { keyHeaders } from './authentication.ts';
-import { failureTableOf } from './call.ts';
+import { callVendor, failureTableOf, readAnswer } from './call.ts';
 import type { Calling } from './call.ts';
 import { createExpressions } from './expressions.ts';
 import { imagesAtOnce } from './images-at-once.ts';
 import { cancelJob, findJobs, hasEnded, jobStatus, listJobs, submitJob } from './jobs.ts';
 import type { JobCalling } from './jobs.ts';
 
-/** Returns the adapter of a vendor file, always the same one for the same file object. */
+/** Returns a vendor file's adapter. The same file object always has the same adapter. */
 export type FileProviders = (file: VendorFile) => Provider;
 
-/** The expressions of each file have their own thread. `now` is in Unix milliseconds. */
+/** Each file's expressions run in their own thread. `now` is in Unix milliseconds. */
 export function createFileProviders(now: () => number): FileProviders {
   const opened = new WeakMap<VendorFile, Provider>();
   return (file) => {
@@ -29,10 +30,9 @@ export function createFileProviders(now: () => number): FileProviders {
   };
 }
 
-/** Makes an adapter from a vendor file. */
 export function fileProvider(file: VendorFile, deps: Pick<Calling, 'expressions' | 'now'>): Provider {
   const calling: Calling = { file, failures: failureTableOf(file), ...deps };
-  const { about, videos, images } = file;
+  const { about, videos, images, balance, key_check: check = balance } = file;
   return {
     about: defined({
       vendor: about.vendor,
@@ -41,8 +41,25 @@ export function fileProvider(file: VendorFile, deps: Pick<Calling, 'expressions'
       costUnit: about.cost_unit,
       unbilled: about.unbilled === undefined ? undefined : defined(about.unbilled),
     }),
+    ...(check === undefined ? {} : { checkKey: keyCheck(check.path, calling) }),
+    ...(balance === undefined ? {} : { balance: balanceReader(balance, calling) }),
     ...(videos === undefined ? {} : { video: videoPart(videos, calling) }),
     ...(images === undefined ? {} : imagePart(images, calling)),
+  };
+}
+
+function keyCheck(path: string, calling: Calling): NonNullable<Provider['checkKey']> {
+  return async (context) => void (await callVendor({ method: 'GET', path }, context, calling));
+}
+
+function balanceReader(
+  { path, answer: source, unit }: NonNullable<VendorFile['balance']>,
+  calling: Calling,
+): NonNullable<Provider['balance']> {
+  return async (context) => {
+    const answer = await callVendor({ method: 'GET', path }, context, calling);
+    const amount = await readAnswer(answer, { source, bindings: {} }, calling);
+    return vendorBalance(answer, { amount, unit });
   };
 }
 
@@ -63,16 +80,21 @@ function imagePart(
 interface FileFacts {
   readonly models: readonly { readonly model: string; readonly facts: ModelFacts }[];
   readonly others: ModelFacts;
+  readonly unoffered: readonly { readonly name: string; readonly reason: string }[];
 }
 
 function factsTableOf(
-  { models, others }: FileFacts,
+  { models, others, unoffered }: FileFacts,
   { about, retired }: Pick<VendorFile, 'about' | 'retired'>,
 ): FactsTable {
   const { source, read } = about;
   return defined({
     origin: { source, read },
     retired: retired === undefined ? undefined : retirementsOf(retired),
+    unoffered:
+      unoffered.length === 0
+        ? undefined
+        : unoffered.map(({ name, reason }) => [patternMatcher(name), reason] as const),
     models: models.map(({ model, facts }) => [patternMatcher(model), facts] as const),
     others,
   });

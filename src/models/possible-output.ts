@@ -1,0 +1,39 @@
+import { defined } from '../base/defined.ts';
+import type { PlainFacts } from './model-facts.ts';
+import type { VideoRequest } from './request.ts';
+
+/**
+ * Returns what may be rendered if a request omits a value or specifies one that is not sent. `inputSeconds` is the
+ * total length of its videos, if known.
+ */
+export function possibleOutput(
+  request: VideoRequest,
+  { unsaid, fields = {}, seconds }: PlainFacts,
+  inputSeconds?: number,
+) {
+  const { resolution, duration } = request;
+  const isNamed = fields.resolution === true && resolution !== undefined;
+  const isTimed = fields.duration === true && typeof duration === 'number';
+  const { min, max } = seconds ?? {};
+  const open = min === undefined || max === undefined ? undefined : { min, max };
+  const unnamed = unsaid?.seconds === undefined ? undefined : lengthsFor(unsaid.seconds, inputSeconds);
+  const unsaidLengths = duration === 'auto' ? (open ?? unnamed) : unnamed;
+  return defined({
+    resolutions: isNamed ? undefined : unsaid?.resolutions,
+    seconds: isTimed ? undefined : unsaidLengths,
+    openRatio: unsaid?.open_ratio,
+  });
+}
+
+type UnsaidSeconds = NonNullable<NonNullable<PlainFacts['unsaid']>['seconds']>;
+
+/** An input with one extra frame was rounded to a whole second, and vendors may round up. */
+function lengthsFor(
+  { min, max, as_input: isAsInput = false }: UnsaidSeconds,
+  inputSeconds: number | undefined,
+) {
+  if (!isAsInput || inputSeconds === undefined) return { min, max };
+  const within = (length: number) => Math.min(Math.max(length, min), max);
+  const usual = within(inputSeconds);
+  return { min: usual, max: within(Math.floor(inputSeconds) + 1), usual };
+}

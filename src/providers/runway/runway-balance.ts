@@ -1,0 +1,13 @@
+import { z } from 'zod';
+import type { ProviderContext, VendorBalance } from '../provider.ts';
+import { vendorBalance } from '../shared/vendor-balance.ts';
+import { callRunway } from './runway-call.ts';
+
+const organizationSchema = z.object({ creditBalance: z.unknown() });
+
+/** Reads the credits of the key's organization. */
+export async function runwayBalance(context: ProviderContext): Promise<VendorBalance> {
+  const answer = await callRunway({ method: 'GET', path: '/v1/organization' }, context);
+  const amount = organizationSchema.safeParse(answer.json).data?.creditBalance;
+  return vendorBalance(answer, { amount, unit: 'credits' });
+}

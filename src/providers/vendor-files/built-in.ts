@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { once } from '../../base/once.ts';
+import { parseJson } from '../../base/parse-json.ts';
+import { keep, keptPath, readKept } from '../../process/kept-files.js';
+import { vendorFileSchema } from '../../models/vendor-file.ts';
+import type { VendorFile } from '../../models/vendor-file.ts';
+import type { Provider } from '../provider.ts';
+import { ExpressionError } from './expressions.ts';
+import type { Evaluator } from './expressions.ts';
+import { fileProvider } from './file-provider.ts';
+
+/** The vendor files that ship with the product. */
+
+/** Reads a vendor file that was tested before the release. Throws if the file is invalid. */
+export function builtInFile(url: URL): VendorFile {
+  // Compiling the schema would take longer than reading the few files needed at startup.
+  return vendorFileSchema.parse(valueOf(readFileSync(url, 'utf8')), { jitless: true });
+}
+
+/** Parsing these files' YAML takes a tenth of a process's startup time. */
+function valueOf(text: string): unknown {
+  const path = keptPath(`vendor-files/${createHash('sha256').update(text).digest('hex')}.json`);
+  const kept = parseJson(readKept(path) ?? '');
+  if (kept !== undefined) return kept;
+  const value: unknown = parse(text, { prettyErrors: false, uniqueKeys: false });
+  keep(path, JSON.stringify(value));
+  return value;
+}
+
+export function builtInProvider(file: VendorFile): Provider {
+  return fileProvider(file, { expressions: createEvaluator(), now: Date.now });
+}
+
+/** Limits event loop blocking to about 20 ms, whatever the response. */
+const stepsMax = 10_000;
+
+/**
+ * Evaluates in this process: these expressions are reviewed like code, and a thread would take 30 MB and 0.3 s to
+ * start. JSONata is loaded on first use.
+ */
+function createEvaluator(): Evaluator {
+  const load = once(() => import('./evaluate.ts'));
+  return {
+    async evaluate(source, input, bindings = {}) {
+      const { evaluate, reasonOf } = await load();
+      try {
+        const text = await evaluate({ source, input, bindings }, stepsMax);
+        return text === undefined ? undefined : parseJson(text);
+      } catch (error) {
+        throw new ExpressionError(reasonOf(error));
+      }
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { defined } from '../base/defined.ts';
+import type { GenerationRequest } from '../models/request.ts';
+import type { ChargeInput } from '../money/charge.ts';
+import { factsAt } from '../money/price.ts';
+import type { PriceBasis } from '../money/price.ts';
+import type { TaskProvider } from '../providers/provider.ts';
+import { isUnmeasured, noInput } from './given-counts.ts';
+
+export interface FormulaTerms {
+  readonly provider: Pick<TaskProvider<GenerationRequest>, 'estimateTokens'> | undefined;
+  readonly request: GenerationRequest;
+  readonly basis: PriceBasis;
+  readonly channel: string;
+  /** The upstream's name for the model. */
+  readonly upstream: string | undefined;
+}
+
+/** Applies the adapter's formula to an output's facts. Input videos of unknown length cost nothing. */
+export function tokenFormula(terms: FormulaTerms): ChargeInput['tokensOf'] {
+  const { provider, request, basis, channel, upstream } = terms;
+  const asked = factsAt(basis, channel);
+  return (facts) => {
+    const { resolution = asked.resolution, ratio = asked.ratio, durationSeconds } = facts;
+    if (resolution === undefined || ratio === undefined || durationSeconds === undefined) return undefined;
+    const known = defined({ inputSeconds: facts.inputSeconds ?? basis.input_seconds });
+    const given = isUnmeasured(request, known) ? noInput : known;
+    return provider?.estimateTokens?.(request, { resolution, ratio, durationSeconds, ...given }, upstream);
+  };
+}

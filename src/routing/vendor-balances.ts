@@ -1,0 +1,70 @@
+import { timeLimit } from '../process/running-time.ts';
+import { UpstreamError } from '../providers/provider.ts';
+import type { VendorBalance } from '../providers/provider.ts';
+import type { Channels, OpenChannel } from './channels.ts';
+import { judge, saidBy } from './try-credential.ts';
+
+/** What is known about one credential's balance. Times are in Unix milliseconds. */
+export interface SeenBalance {
+  readonly credential: string;
+  /** Undefined until the vendor has responded, and after a failed request. */
+  readonly balance?: VendorBalance;
+  /** When the last request ended, successfully or not. Undefined before the first one. */
+  readonly at?: number;
+  /** A sentence explaining why the balance is unknown. */
+  readonly problem?: string;
+}
+
+interface Deps {
+  readonly channels: Channels;
+  readonly now: () => number;
+}
+
+const keptMs = 10 * 60_000;
+const answerMs = 15_000;
+
+/**
+ * Returns what is known about a channel's balances at its vendor, without waiting for the vendor. Each call also
+ * requests the balance of every credential whose last response is older than ten minutes, for later calls to return.
+ * Empty if the vendor reports no balances.
+ */
+export function createVendorBalances({ channels, now }: Deps): (channel: string) => readonly SeenBalance[] {
+  // A changed configuration has new channel objects, so a replaced key's balance is requested anew.
+  const known = new WeakMap<OpenChannel['config'], Map<string, SeenBalance & { readonly askedAt: number }>>();
+
+  async function ask(channel: OpenChannel, credential: string): Promise<Omit<SeenBalance, 'credential'>> {
+    const { provider, config } = channel;
+    const [model = ''] = Object.keys(config.models);
+    try {
+      const context = channel.context(credential, model, timeLimit(answerMs));
+      const balance = await provider.balance?.(context);
+      return balance === undefined ? {} : { balance };
+    } catch (error) {
+      return { problem: problemOf(error) };
+    }
+  }
+
+  return (id) => {
+    const channel = channels(id);
+    if (channel?.provider.balance === undefined) return [];
+    const seen = known.get(channel.config) ?? new Map<string, SeenBalance & { readonly askedAt: number }>();
+    known.set(channel.config, seen);
+    return channel.config.credentials.map(({ id: credential }) => {
+      const last = seen.get(credential);
+      if (last !== undefined && Math.abs(now() - last.askedAt) < keptMs) return last;
+      const asked = { ...last, credential, askedAt: now() };
+      seen.set(credential, asked);
+      void ask(channel, credential).then((answer) =>
+        seen.set(credential, { ...answer, credential, at: now(), askedAt: asked.askedAt }),
+      );
+      return asked;
+    });
+  };
+}
+
+function problemOf(error: unknown): string {
+  if (!(error instanceof UpstreamError)) return 'The balance could not be read.';
+  const { verdict, words } = judge(error);
+  const isAboutAccess = verdict === 'refused' || error.outcome === 'not_sent';
+  return isAboutAccess ? words : `The balance could not be read (${saidBy(error)}).`;
+}
