@@ -1,9 +1,12 @@
 import { defined } from '../base/defined.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import type { KeyStore } from '../store/keys.ts';
+import type { OperatorSessionStore } from '../store/operator-sessions.ts';
 import type { OperatorStore } from '../store/operators.ts';
 import { createKeyAuth } from './api-keys.ts';
 import type { KeyAuth } from './api-keys.ts';
+import { createInvitations } from './invitations.ts';
+import type { Invitations } from './invitations.ts';
 import { createLastUsed } from './last-used.ts';
 import { createOperatorAuth } from './operators.ts';
 import type { OperatorAuth } from './operators.ts';
@@ -11,41 +14,53 @@ import { createReceiptKeys } from './receipt-keys.ts';
 import type { ReceiptKeys } from './receipt-keys.ts';
 import type { Secrets } from './secrets.ts';
 
-/** Who may come in (callers with keys, operators with tokens), and how they know that an answer is ours. */
+/** Authenticates callers by key and operators by token, and provides the keys that sign receipts. */
 export interface Access {
   readonly auth: KeyAuth;
-  /** Absent: the operators' API does not exist. */
+  /** Undefined if the operators' API is disabled. */
   readonly operatorAuth?: OperatorAuth;
+  readonly invitations: Invitations;
   readonly receiptKeys: ReceiptKeys;
-  /** Writes when keys and tokens were last used; every minute after `start`. Never rejects. */
+  /** Writes when keys, tokens and sessions were last used. Called every minute after `start`. Never rejects. */
   flush(): Promise<void>;
   start(): void;
-  /** Writes the rest. */
+  /** Stops the interval and writes the remaining times. */
   stop(): Promise<void>;
 }
 
 export interface AccessDeps {
   readonly keys: Pick<KeyStore, 'findByHmac' | 'noteUsed'>;
   readonly operators: Pick<OperatorStore, 'findByHmac' | 'noteUsed'>;
+  readonly operatorSessions: Pick<OperatorSessionStore, 'findByHmac' | 'open' | 'noteUsed'>;
   readonly secrets: Pick<Secrets, 'deriveKey'>;
   readonly adminToken: string | undefined;
-  /** The last uses could not be written; they are noted again. */
+  /** Called if last-used times could not be written. They are kept and written later. */
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
 }
 
 export function createAccess(deps: AccessDeps): Access {
-  const { keys, operators, secrets, adminToken, onError, now, randomBytes } = deps;
+  const { keys, operators, operatorSessions, secrets, adminToken, onError, now, randomBytes } = deps;
   const used = {
-    keys: createLastUsed({ write: (noted) => keys.noteUsed(noted), onError, now }),
-    operators: createLastUsed({ write: (noted) => operators.noteUsed(noted), onError, now }),
+    keys: createLastUsed({ write: (uses) => keys.noteUsed(uses), onError, now }),
+    operators: createLastUsed({ write: (uses) => operators.noteUsed(uses), onError, now }),
+    sessions: createLastUsed({ write: (uses) => operatorSessions.noteUsed(uses), onError, now }),
   };
   const secret = secrets.deriveKey('operator-token-hmac');
   const operatorAuth =
     adminToken === undefined
       ? undefined
-      : createOperatorAuth({ adminToken, operators, lastUsed: used.operators, secret, now, randomBytes });
+      : createOperatorAuth({
+          adminToken,
+          operators,
+          sessions: operatorSessions,
+          lastUsed: used.operators,
+          sessionUsed: used.sessions,
+          secret,
+          now,
+          randomBytes,
+        });
   return {
     auth: createKeyAuth({
       keys,
@@ -55,16 +70,16 @@ export function createAccess(deps: AccessDeps): Access {
       randomBytes,
     }),
     ...defined({ operatorAuth }),
+    invitations: createInvitations({ secret: secrets.deriveKey('invitation-hmac'), now, randomBytes }),
     receiptKeys: createReceiptKeys(secrets.deriveKey('receipt-keys')),
     async flush() {
-      await Promise.all([used.keys.flush(), used.operators.flush()]);
+      await Promise.all(Object.values(used).map((each) => each.flush()));
     },
     start() {
-      used.keys.start();
-      used.operators.start();
+      for (const each of Object.values(used)) each.start();
     },
     async stop() {
-      await Promise.all([used.keys.stop(), used.operators.stop()]);
+      await Promise.all(Object.values(used).map((each) => each.stop()));
     },
   };
 }

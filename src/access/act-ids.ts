@@ -4,17 +4,20 @@ import { sameText } from './tokens.ts';
 interface Act {
   readonly task: string;
   readonly action: string;
-  /** Who acts, or says to. */
+  /** The name in the update. It proves nothing without a valid id. */
   readonly by: string;
 }
 
 /**
- * Ids of the updates through which the API acts. Temporal does not say who sends an update, and accepts every id: one that
- * only the API can make is what proves that its operator acts.
+ * Generates and verifies the ids of updates that the API sends. Temporal accepts any update id and does not record the
+ * sender. An id that only the API can generate therefore proves that the API's operator acted.
  */
 export interface ActIds {
   readonly newId: (act: Act) => string;
-  /** `anna` for the operator anna of the API, `temporal:anna` for whoever writes that name at Temporal's own tools. */
+  /**
+   * Returns `anna` if operator anna acted through the API, or `temporal:anna` if that name was given in Temporal's own
+   * tools.
+   */
   readonly actorOf: (act: Act & { readonly id: string }) => string;
 }
 

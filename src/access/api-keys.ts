@@ -5,23 +5,23 @@ import type { RandomBytes } from '../base/ids.ts';
 import type { ApiKey, KeyStore } from '../store/keys.ts';
 import type { LastUsed } from './last-used.ts';
 import { createTokens } from './tokens.ts';
-import type { NewToken } from './tokens.ts';
+import type { Tokens } from './tokens.ts';
 
 export interface KeyAuth {
-  readonly newKey: () => NewToken;
+  readonly newKey: Tokens<never>['newToken'];
   /**
-   * The caller behind an Authorization header. Undefined for everything that is not a valid key, whatever the reason:
-   * callers of ours cannot distinguish an unknown key from an expired one.
+   * Returns the caller behind an Authorization header, or undefined for anything but a valid key. Gives no reason, so
+   * that callers cannot distinguish an unknown key from an expired one.
    */
   authenticate(authorization: string | undefined): Promise<KeyHolder | undefined>;
-  /** Makes a change of the key effective on this node at once; the others follow within five seconds. */
+  /** Makes a change to the key effective on this node immediately. Other nodes follow within 5 s. */
   forget(keyId: string): void;
 }
 
 export interface KeyAuthDeps {
   readonly keys: Pick<KeyStore, 'findByHmac'>;
   readonly lastUsed: Pick<LastUsed, 'note'>;
-  /** Keys the HMACs; changing it invalidates every API key. */
+  /** The HMAC key. Changing it invalidates every API key. */
   readonly secret: Buffer;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;

@@ -1,37 +1,43 @@
 import type { KeyCaps } from '../money/caps.ts';
 import type { KeyScope } from '../base/key-scope.ts';
+import type { PriceFactors } from '../money/price-factors.ts';
 
-/** Who is calling: what authentication found out about the key. */
+/** A caller authenticated by its key. */
 export interface KeyHolder extends Caller {
   readonly scopes: readonly KeyScope[];
-  /** CIDRs from which the key may be used. Undefined: any address. */
+  /** The CIDRs from which the key may be used. Undefined allows any address. */
   readonly addresses?: readonly string[];
-  /** Operations that the key may call. Undefined: every operation that its scopes allow. */
+  /** Operations that the key may call. Undefined allows every operation covered by its scopes. */
   readonly routes?: readonly string[];
 }
 
-/** The account and key that tasks are created for, and the limits on what may be created. */
+/** The account and key for which tasks are created, and the limits on what may be created. */
 export interface Caller {
   readonly account: string;
-  /** Public id of the key: of a key that replaced another one, the first one's. Limits count by it. */
+  /** The key's public id, or that of the first key in its chain of replacements. Limits are counted under this id. */
   readonly key: string;
-  /** Whether the key may see tasks and files that other keys of the account created. */
+  /** Whether the key may see tasks and files created with the account's other keys. */
   readonly seesAccount?: boolean;
-  /** The longest video that the key may request, in seconds. */
+  /** The maximum length of a video that the key may request, in seconds. */
   readonly secondsMax?: number;
-  /** The largest resolution that the key may request, such as `1080p`. */
+  /** The maximum resolution that the key may request, such as `1080p`. */
   readonly resolutionMax?: string;
-  /** Absent: all. */
+  /** The models that the key may use. Undefined allows all. */
   readonly models?: readonly string[];
   readonly channels?: readonly string[];
-  /** May name assets in an upstream account. Absent: not. */
+  /** Whether the key may reference assets in an upstream account. Defaults to false. */
   readonly assetUrls?: boolean;
-  /** Whether a field without effect is an error for every request of the key. */
+  /** Whether a field without effect is an error in all requests made with the key. */
   readonly strict?: boolean;
-  /** Whether every create must name its end user. */
+  /** Whether every create request must name an end user. */
   readonly endUserRequired?: boolean;
   readonly requestsPerMinute?: number;
   readonly concurrentTasks?: number;
-  /** Absent: none. */
+  /** The key's spending caps. Undefined means none. */
   readonly caps?: KeyCaps;
+}
+
+/** A caller and its account's prices. Needed only to plan requests. */
+export interface Buyer extends Caller {
+  readonly factors: PriceFactors;
 }

@@ -1,24 +1,31 @@
 import { createRounds } from '../process/rounds.ts';
+import type { LastUses } from '../store/last-uses.ts';
 
-/** When keys and tokens were last used: kept in memory and written once in a minute, never by a request. */
+/**
+ * Records when keys and tokens were last used. Times are kept in memory and written once a minute, never as part of a
+ * request.
+ */
 export interface LastUsed {
-  /** Costs a write of memory. */
+  /** Writes only to memory. */
   note(id: string): void;
-  /** Writes what was noted; every minute, until `stop`. Never rejects: what could not be written is noted again. */
+  /**
+   * Writes the recorded times. Called every minute until `stop`. Never rejects: times that could not be written are
+   * kept.
+   */
   flush(): Promise<void>;
   start(): void;
-  /** Writes the rest. */
+  /** Stops the interval and writes the remaining times. */
   stop(): Promise<void>;
 }
 
 export interface LastUsedDeps {
-  /** Unix milliseconds by id; a later time that is stored already stays. */
-  readonly write: (used: ReadonlyMap<string, number>) => Promise<void>;
+  /** Receives each id's time in Unix milliseconds. A later time that is already stored is kept. */
+  readonly write: (uses: LastUses) => Promise<void>;
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
 }
 
-/** Those that are noted while MongoDB does not answer. */
+/** The maximum number of ids kept while MongoDB is unavailable. */
 const notedMax = 10_000;
 
 export function createLastUsed({ write, onError, now }: LastUsedDeps): LastUsed {
@@ -26,12 +33,12 @@ export function createLastUsed({ write, onError, now }: LastUsedDeps): LastUsed 
 
   async function work(): Promise<void> {
     if (noted.size === 0) return;
-    const used = noted;
+    const uses = noted;
     noted = new Map();
     try {
-      await write(used);
+      await write(uses);
     } catch (error) {
-      for (const [id, at] of used) if (!noted.has(id) && noted.size < notedMax) noted.set(id, at);
+      for (const [id, at] of uses) if (!noted.has(id) && noted.size < notedMax) noted.set(id, at);
       throw error;
     }
   }

@@ -1,27 +1,27 @@
 import { createHash, createPrivateKey, createPublicKey, hkdfSync, sign } from 'node:crypto';
 import { canonicalJson } from '../base/canonical-json.ts';
 
-/** A public key as RFC 8037 writes it. */
+/** A public key as specified in RFC 8037. */
 export interface PublicReceiptKey {
   readonly kty: 'OKP';
   readonly crv: 'Ed25519';
-  /** 32 bytes, base64url. */
+  /** The key's 32 bytes in base64url. */
   readonly x: string;
-  /** Its thumbprint (RFC 7638). */
+  /** The key's thumbprint (RFC 7638). */
   readonly kid: string;
   readonly alg: 'EdDSA';
   readonly use: 'sig';
 }
 
 /**
- * The keys that sign receipts: the nth is derived from the root of this database and n, so every process has the same
- * ones, and nothing is stored. A higher number is the rotation; those before it stay published, for the receipts that
- * they have signed.
+ * The keys that sign receipts. The nth key is derived from n and the database's root, so every process has the same
+ * keys and nothing is stored. A higher n rotates the key. Earlier keys remain published for the receipts that they
+ * signed.
  */
 export interface ReceiptKeys {
-  /** A JWS in the compact form (RFC 7515) whose payload is the canonical text of this object. */
+  /** Returns a compact JWS (RFC 7515) whose payload is the canonical text of this object. */
   sign(payload: object, n: number): string;
-  /** The first to the nth, the current one first. */
+  /** Returns the public keys from n down to 1. */
   published(n: number): readonly PublicReceiptKey[];
 }
 
@@ -48,7 +48,7 @@ export function createReceiptKeys(secret: Uint8Array): ReceiptKeys {
   };
 }
 
-/** What stands before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410, section 7). */
+/** The PKCS #8 prefix for the 32 bytes of an Ed25519 key (RFC 8410, section 7). */
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 function derivePair(secret: Uint8Array, n: number): KeyPair {

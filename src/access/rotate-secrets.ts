@@ -3,11 +3,11 @@ import { SealError } from './sealer.ts';
 import type { Sealer } from './sealer.ts';
 
 export interface RotationReport {
-  /** Id of the key that seals from now on. */
+  /** The id of the key that seals now. */
   readonly keyId: string;
-  /** Documents. */
+  /** The number of rewritten documents. */
   readonly rewritten: number;
-  /** Values that are sealed with another key still, by its id. */
+  /** The number of values still sealed with other keys, by key id. */
   readonly left: ReadonlyMap<string, number>;
 }
 
@@ -20,9 +20,9 @@ export interface RotationOptions {
 const progressDocuments = 10_000;
 
 /**
- * Seals with the first key what is sealed with another one, document by document, and then counts what is left: values
- * whose key is missing or that are damaged, and what others have sealed in the meantime. May be interrupted and repeated
- * at any time, and run more than once at a time.
+ * Reseals everything that is not sealed with the first key, document by document. Then counts the remaining values:
+ * those whose key is missing, those that are damaged, and those that other processes have since sealed. Safe to
+ * interrupt and repeat at any time. Several runs may overlap.
  */
 export async function rotateSecrets(options: RotationOptions): Promise<RotationReport> {
   const { places, sealer, onProgress } = options;
@@ -37,7 +37,7 @@ export async function rotateSecrets(options: RotationOptions): Promise<RotationR
   return { keyId, rewritten, left: await countOthers(places, keyId) };
 }
 
-/** False: one of its values cannot be opened, or it has changed meanwhile. */
+/** Returns false if any of the values cannot be opened, or if the document has changed since. */
 async function rewrite({ place, id }: Holder, { sealer, onProgress }: RotationOptions): Promise<boolean> {
   const { name } = place;
   try {

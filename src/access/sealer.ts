@@ -3,15 +3,15 @@ import { sealedFields } from '../base/sealed.ts';
 import type { Sealed, SealedAt, SealPurpose } from '../base/sealed.ts';
 
 export interface Sealer {
-  /** Id of the key that seals: the first one. */
+  /** The id of the first key, which seals. */
   readonly keyId: string;
-  /** Encrypts a text for storage; every call gives another result. */
+  /** Encrypts text for storage. Every call produces a different result. */
   seal(at: SealedAt, text: string): Sealed;
-  /** Throws SealError if the key is missing, the value was sealed for another place, or it was changed. */
+  /** Throws SealError if the key is missing, or if the value was modified or sealed for another place. */
   open(at: SealedAt, sealed: Sealed): string;
 }
 
-/** A sealed value cannot be opened. The message names keys by their ids. */
+/** A sealed value cannot be opened. The message identifies keys by id. */
 export class SealError extends Error {
   override readonly name = 'SealError';
 }
@@ -22,14 +22,14 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * AES-256-GCM under keys that HKDF-SHA256 derives from those of SECRETS_KEY: the first one seals, all of them open.
- * The data is nonce, tag and ciphertext. The place of the value is authenticated with it. A key's id is derived from
- * the key and reveals nothing about it.
+ * Seals with AES-256-GCM under keys derived from those in SECRETS_KEY by HKDF-SHA256. The first key seals; every key
+ * opens. The data consists of nonce, tag and ciphertext, and authenticates where the value is stored. A key's id is
+ * derived from the key and reveals nothing about it.
  */
 export function createSealer(masters: readonly Uint8Array[]): Sealer {
   const keys = new Map(masters.map((master) => [keyIdOf(master), keyRing(master)]));
   const [keyId] = keys.keys();
-  if (keyId === undefined) throw new RangeError('SECRETS_KEY holds no key');
+  if (keyId === undefined) throw new RangeError('SECRETS_KEY contains no key');
   const keyFor = (id: string, purpose: SealPurpose): Buffer => {
     const key = keys.get(id);
     if (key !== undefined) return key(purpose);
@@ -78,7 +78,7 @@ function keyIdOf(master: Uint8Array): string {
   return deriveBytes(master, 'key-id', keyIdBytes).toString('hex');
 }
 
-/** 32 bytes for each purpose, derived once. */
+/** Derives 32 bytes per purpose, once each. */
 export function keyRing<Purpose extends string>(master: Uint8Array): (purpose: Purpose) => Buffer {
   if (master.length !== keyBytes) throw new RangeError(`a key has ${keyBytes} bytes`);
   const derived = new Map<Purpose, Buffer>();

@@ -3,40 +3,44 @@ import type { RootKeyStore } from '../store/root-key.ts';
 import { createSealer, keyRing } from './sealer.ts';
 import type { Sealer } from './sealer.ts';
 
-/** What a key is derived for: no two purposes share key material, so no HMAC or ciphertext fits another place. */
+/**
+ * A derived key's purpose. No two purposes share key material, so an HMAC or ciphertext is valid only in its own place.
+ */
 export type DerivedPurpose =
   | 'api-key-hmac'
   | 'operator-token-hmac'
+  | 'invitation-hmac'
   | 'idempotency-hmac'
   | 'payload-codec'
   | 'act-ids'
   | 'media-link'
   | 'ledger'
+  | 'error-words'
   | 'receipt-keys';
 
 export interface Secrets extends Sealer {
-  /** 32 bytes, always the same for one database and purpose, whatever SECRETS_KEY holds. */
+  /** Returns 32 bytes that depend only on the database and the purpose, not on SECRETS_KEY. */
   deriveKey(purpose: DerivedPurpose): Buffer;
 }
 
 const rootBytes = 32;
 
-/** `root`: 32 bytes from which `deriveKey` derives. */
+/** `root` is the 32 bytes from which `deriveKey` derives. */
 export function createSecrets(keys: readonly Uint8Array[], root: Uint8Array): Secrets {
   return { ...createSealer(keys), deriveKey: keyRing(root) };
 }
 
 /**
- * The root is random, made by the first start on a database and stored there, sealed: nobody can rewrite the HMAC of a
- * key that only its owner has, so what is derived must outlive each key of SECRETS_KEY. Throws SealError when SECRETS_KEY
- * lacks the key of this database.
+ * Opens a database's secrets. The first start on a database generates a random root and stores it there, sealed. An API
+ * key's HMAC cannot be recomputed, because only its owner has the key, so derived keys must outlive every SECRETS_KEY.
+ * Throws SealError if SECRETS_KEY lacks the key for this database.
  */
 export async function openSecrets(keys: readonly Uint8Array[], stored: RootKeyStore): Promise<Secrets> {
   const sealer = createSealer(keys);
   const at = { purpose: 'root-key', id: stored.id } as const;
   let sealed = await stored.find();
   while (sealed === undefined) {
-    // Several processes may start at once: the first one's is everybody's.
+    // If several processes start concurrently, all of them use the root that was stored first.
     await stored.insert(sealer.seal(at, randomBytes(rootBytes).toString('base64')));
     sealed = await stored.find();
   }

@@ -4,18 +4,20 @@ import type { Caller } from './caller.ts';
 import { defined } from '../base/defined.ts';
 import type { AskedRequest, ImageRequest } from '../models/request.ts';
 
-/** Who spends: what the ledger adds up by. */
+/** The dimensions by which the ledger sums spending. */
 export interface Spender {
-  /** Public id of the API key; of one that replaced another, the first one's. */
+  /** The API key's public id, or that of the first key in its chain of replacements. */
   readonly key: string;
   readonly model: string;
-  /** `safety_identifier` as sent, or `user` of an image. Absent: the request names none. */
+  /** Undefined if the request does not name an end user. */
   readonly endUser?: string;
-  /** What it may spend; absent: as much as the account. */
+  /** The spending caps that apply. Undefined means that only the account's balance is a limit. */
   readonly caps?: readonly Cap[];
 }
 
-/** @param request - As asked: what its model does not take is missing from the planned one. */
+/**
+ * @param request - The request as the caller sent it. The planned request lacks fields that its model does not accept.
+ */
 export function spenderOf(
   { key, caps }: Caller,
   model: string,
@@ -26,9 +28,6 @@ export function spenderOf(
 }
 
 export function endUserOf(request: AskedRequest | ImageRequest): string | undefined {
-  const names =
-    request.kind === 'video'
-      ? [request.safetyIdentifier]
-      : [request.extra['safety_identifier'], request.extra['user']];
-  return names.find((name): name is string => typeof name === 'string' && name !== '');
+  const name = request.kind === 'video' ? request.safetyIdentifier : request.extra['user'];
+  return typeof name === 'string' && name !== '' ? name : undefined;
 }

@@ -4,46 +4,59 @@ import { randomBase62 } from '../base/ids.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import { createRecent } from '../process/recent.ts';
 
-/** A fresh secret: shown to its owner once, stored as `hmac` only. */
+/** A new secret. Its owner sees it once, and only `hmac` is stored. */
 export interface NewToken {
   readonly token: string;
-  /** What the token is stored as, and found by. */
+  /** The stored form of the token, by which requests look it up. */
   readonly hmac: string;
-  /** To recognise the token by. */
+  /** The token's first characters, by which people recognise it. */
   readonly prefix: string;
 }
 
-/** Secrets of one kind that this gateway has issued: API keys, or operators' tokens. */
+/** One kind of secret issued by this gateway: API keys, operators' tokens, sessions or invitations. */
 export interface Tokens<Found> {
-  readonly newToken: () => NewToken;
+  /** Tests can pass `randomBytes` to replace the process's own source of randomness. */
+  readonly newToken: (randomBytes?: RandomBytes) => NewToken;
+  /** Returns a token's stored form, or undefined if the text cannot be a token of this kind. */
+  hmacOf(token: string): string | undefined;
   /**
-   * What is stored of the token in an Authorization header, as it was no more than three seconds ago; its expiry is the
-   * caller's to check. Undefined for everything that was never issued, whatever the reason.
+   * Returns the stored record for the token in an Authorization header. Unless `areFresh` is set, the record may be
+   * three seconds old. The caller must check expiry. Returns undefined for any token that was never issued, whatever
+   * the reason.
    */
   find(authorization: string | undefined): Promise<Found | undefined>;
-  /** Forgets what is remembered of these, so that a change is effective on this node at once. */
+  /** Drops matching entries from the cache, so that a change takes effect on this node immediately. */
   forget(matches: (found: Found) => boolean): void;
 }
 
 export interface TokensDeps<Found> {
-  /** Such as `sk`. */
+  /** The kind of secret, such as `sk`. */
   readonly kind: string;
   readonly load: (hmac: string) => Promise<Found | undefined>;
-  /** Keys the HMACs; changing it invalidates every token. */
+  /** Whether every request reads the database, so that a revocation takes effect on every node immediately. */
+  readonly areFresh?: boolean;
+  /** The HMAC key. Changing it invalidates every token. */
   readonly secret: Buffer;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
 }
 
-/** A revoked token works no longer than this on a node that knows it. The promise is 5 s. */
+/**
+ * How long a revoked token may keep working on a node that has cached it, in milliseconds. The documented limit is 5 s.
+ */
 const cacheTtlMs = 3_000;
 const cachedTokensMax = 10_000;
 /** 43 base62 characters hold 256 bits. */
 const secretCharacters = 43;
-/** CRC-32 in hexadecimal. */
+/** The length of a hexadecimal CRC-32. */
 const checksumCharacters = 8;
 const prefixCharacters = 8;
 const bearerPattern = /^Bearer +([\x21-\x7e]+)$/i;
+
+/** Returns a token's stored form. */
+export function tokenHmac(token: string, secret: Buffer): string {
+  return createHmac('sha256', secret).update(token).digest('base64url');
+}
 
 export function createTokens<Found extends { readonly hmac: string }>(
   deps: TokensDeps<Found>,
@@ -51,25 +64,32 @@ export function createTokens<Found extends { readonly hmac: string }>(
   const pattern = new RegExp(
     `^${deps.kind}-([0-9A-Za-z]{${secretCharacters}})([0-9a-f]{${checksumCharacters}})$`,
   );
-  // By SHA-256 of the token: the token itself does not stay in memory, and the duration of a look-up reveals nothing.
-  // Only tokens that exist are remembered, so nobody can fill the cache with guesses.
+  // The cache is keyed by the token's SHA-256, so that the token itself does not stay in memory and lookup times reveal
+  // nothing. Only existing tokens are cached, so guesses cannot fill the cache.
   const cache = createRecent<Found>({ max: cachedTokensMax, ttlMs: cacheTtlMs, now: deps.now });
   const lookups = new Map<string, Promise<Found | undefined>>();
-  const hmacOf = (token: string): string =>
-    createHmac('sha256', deps.secret).update(token).digest('base64url');
+  const hmac = (token: string): string => tokenHmac(token, deps.secret);
+
+  /** Whether the checksum matches, so that a typo fails without a database read. This is not a security check. */
+  function isWellFormed(token: string): boolean {
+    const [, secret, sum] = pattern.exec(token) ?? [];
+    return secret !== undefined && sum === checksum(secret);
+  }
+
+  async function read(token: string): Promise<Found | undefined> {
+    const stored = hmac(token);
+    const found = await deps.load(stored);
+    return found !== undefined && sameText(found.hmac, stored) ? found : undefined;
+  }
 
   async function load(token: string, digest: string): Promise<Found | undefined> {
-    const hmac = hmacOf(token);
-    const found = await deps.load(hmac);
-    if (found === undefined || !sameText(found.hmac, hmac)) {
-      cache.delete(digest);
-      return undefined;
-    }
-    cache.set(digest, found);
+    const found = await read(token);
+    if (found === undefined) cache.delete(digest);
+    else cache.set(digest, found);
     return found;
   }
 
-  /** Requests with one token that arrive together share one read. */
+  /** Lets concurrent requests with the same token share one read. */
   function loadOnce(token: string, digest: string): Promise<Found | undefined> {
     const running = lookups.get(digest);
     if (running !== undefined) return running;
@@ -79,17 +99,18 @@ export function createTokens<Found extends { readonly hmac: string }>(
   }
 
   return {
-    newToken() {
-      const secret = randomBase62(secretCharacters, deps.randomBytes);
+    newToken(randomBytes = deps.randomBytes) {
+      const secret = randomBase62(secretCharacters, randomBytes);
       const token = `${deps.kind}-${secret}${checksum(secret)}`;
-      return { token, hmac: hmacOf(token), prefix: token.slice(0, prefixCharacters) };
+      return { token, hmac: hmac(token), prefix: token.slice(0, prefixCharacters) };
     },
+
+    hmacOf: (token) => (isWellFormed(token) ? hmac(token) : undefined),
 
     async find(authorization) {
       const token = bearerToken(authorization) ?? '';
-      const [, secret, sum] = pattern.exec(token) ?? [];
-      // The checksum lets a typo fail without a read of the database; it protects nothing else.
-      if (secret === undefined || sum !== checksum(secret)) return undefined;
+      if (!isWellFormed(token)) return undefined;
+      if (deps.areFresh === true) return read(token);
       const digest = hash('sha256', token, 'base64');
       return cache.get(digest) ?? (await loadOnce(token, digest));
     },
@@ -100,12 +121,12 @@ export function createTokens<Found extends { readonly hmac: string }>(
   };
 }
 
-/** What follows `Bearer` in an Authorization header. */
+/** Returns the text after `Bearer` in an Authorization header. */
 export function bearerToken(authorization: string | undefined): string | undefined {
   return bearerPattern.exec(authorization ?? '')?.[1];
 }
 
-/** Compares in constant time: the duration does not reveal where the texts differ. */
+/** Compares in constant time, so that timing does not reveal where the texts differ. */
 export function sameText(a: string, b: string): boolean {
   return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
 }

@@ -1,7 +1,7 @@
 import type { AccountStore } from '../store/accounts.ts';
 import type { Secrets } from './secrets.ts';
 
-/** The account's webhook secrets, newest first, opened. */
+/** Returns the account's webhook secrets in plain text, newest first. */
 export function webhookSecretsOf({
   stores,
   secrets,

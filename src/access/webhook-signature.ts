@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto';
 
 export interface SignedMessage {
-  /** Stable over retries: receivers recognise a repetition by it. */
+  /** The message id. Every retry has the same id, so that receivers can recognise duplicates. */
   readonly id: string;
   /** Unix milliseconds. */
   readonly at: number;
   readonly body: string;
-  /** `whsec_…`, newest first. */
+  /** Secrets in the form `whsec_…`, newest first. */
   readonly secrets: readonly string[];
 }
 
-/** The headers of Standard Webhooks: HMAC-SHA256 over `id.timestamp.body`, one signature per secret. */
+/** Returns the Standard Webhooks headers: an HMAC-SHA256 over `id.timestamp.body`, with one signature per secret. */
 export function webhookHeaders({ id, at, body, secrets }: SignedMessage): Record<string, string> {
   const timestamp = Math.floor(at / 1000).toString();
   const signatures = secrets.map((secret) => {

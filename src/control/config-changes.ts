@@ -3,16 +3,16 @@ import { canonicalJson } from '../base/canonical-json.ts';
 import type { ConfigChange } from '../base/config-change.ts';
 
 const shownCharactersMax = 200;
-/** Texts elsewhere may be keys, or addresses that hold one. */
+/** Texts that may be displayed. Any other text may be a key, or an address that contains one. */
 const shownTexts =
   /^(?:currency$|results\.(?:storage|directory)$|models\.|channels\.[^.]+\.(?:provider$|private_(?:link_)?networks$|models\.))/;
 
-/** What differs, in the order of the file. Nothing: only comments, blanks or the order of entries. */
+/** Returns the differences in file order. Comments, whitespace and the order of entries do not count. */
 export function configChanges(before: GatewayConfig, after: GatewayConfig): readonly ConfigChange[] {
   return valueChanges({ ...before, hash: '' }, { ...after, hash: '' });
 }
 
-/** Compares files as they are written: without defaults, and with the names of secrets in place of their values. */
+/** Compares files as written: without defaults, and with the names of secrets instead of their values. */
 export function valueChanges(before: unknown, after: unknown): readonly ConfigChange[] {
   return compare(before, after, []);
 }
@@ -28,7 +28,7 @@ function compare(before: unknown, after: unknown, path: readonly string[]): Conf
   return [{ path: path.join('.'), kind, before: shown(before, path), after: shown(after, path) }];
 }
 
-/** The members of an object, or of a list whose entries have ids. */
+/** Returns the members of an object or of a list whose entries have ids. */
 function entriesOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (!Array.isArray(value)) return { ...value };
@@ -42,7 +42,7 @@ function entriesOf(value: unknown): Readonly<Record<string, unknown>> | undefine
 function shown(value: unknown, path: readonly string[]): string | undefined {
   if (value === undefined) return undefined;
   const isName = typeof value === 'string' && /^\$\{[^}]+\}$/.test(value);
-  // An id with dots must not look like a path.
+  // Replace dots in an id so that the id does not look like a path.
   const place = path.map((name) => name.replaceAll('.', '-')).join('.');
   const isSafe = isName || typeof value === 'number' || typeof value === 'boolean' || shownTexts.test(place);
   return isSafe ? canonicalJson(value).slice(0, shownCharactersMax) : undefined;

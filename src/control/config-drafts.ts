@@ -3,6 +3,8 @@ import type { RandomBytes } from '../base/ids.ts';
 import { defined } from '../base/defined.ts';
 import type { ConfigChange } from '../base/config-change.ts';
 import { packText, unpackText } from '../config/configuration-text.ts';
+import { entryOf, insertionInto } from '../config/draft-entries.ts';
+import type { DraftEntry, Insertion } from '../config/draft-entries.ts';
 import { concealText, editText, readText, replaceSecrets, restoreText } from '../config/draft-text.ts';
 import type { ChangedText } from '../config/draft-text.ts';
 import type { Violations } from '../config/config-file.ts';
@@ -17,31 +19,44 @@ import type {
   ConfigurationStore,
   PublishedConfiguration,
 } from '../store/configurations.ts';
+import { contentsOf } from './catalogue-additions.ts';
+import type { DraftContents } from './catalogue-additions.ts';
 import { valueChanges } from './config-changes.ts';
-import type { RunningConfig } from './running-config.ts';
+import type { RunningConfig, TextToPublish } from './running-config.ts';
 
-/** Edits, publishes and rolls back the configuration for operators. All methods throw GatewayError. */
+/** Lets operators edit, publish and roll back the configuration. All methods throw GatewayError. */
 export interface ConfigDrafts {
   show(): Promise<ShownDraft>;
-  /** `revision` is the one that the operator has read. A newer one refuses the change. */
+  /** Returns the draft's entry at a JSON pointer, for building a form. */
+  entry(pointer: string): Promise<ShownEntry>;
+  /** `revision` is the one that the operator has read. If a newer one exists, the change is refused. */
   edit(change: DraftChange, revision: number, by: string): Promise<ShownDraft>;
   discard(revision: number): Promise<void>;
-  publish(order: PublishOrder, by: string): Promise<ConfigurationHead>;
-  rollBack(order: RollBackOrder, by: string): Promise<ConfigurationHead>;
-  /** Returns what `rollBack` to this version would change. */
+  publish(order: PublishOrder, by: string): Promise<Publication>;
+  rollBack(order: RollBackOrder, by: string): Promise<Publication>;
+  /** Returns the changes that rolling back to this version would make. */
   compare(version: number): Promise<readonly ConfigChange[]>;
   versions(): Promise<readonly ConfigurationHead[]>;
   /** Returns the draft as a loaded configuration. */
   config(): Promise<GatewayConfig>;
 }
 
-/** Replaces the whole text, or sets values by their JSON pointers. */
-export type DraftChange = { readonly text: string } | { readonly set: Readonly<Record<string, unknown>> };
+/** Replaces the whole text, sets values by JSON pointer, or adds an element to a list or mapping. */
+export type DraftChange =
+  | { readonly text: string }
+  | { readonly set: Readonly<Record<string, unknown>> }
+  | { readonly insert: Insertion };
+
+/** `changes` is relative to the replaced version. */
+interface Publication {
+  readonly head: ConfigurationHead;
+  readonly changes: readonly ConfigChange[];
+}
 
 interface PublishOrder {
   readonly revision: number;
   readonly reason: string;
-  /** Confirms that the draft replaces this version, which is newer than the draft's base. */
+  /** Confirms that the draft should replace this version, which is newer than the draft's base. */
   readonly over?: number | undefined;
 }
 
@@ -50,13 +65,13 @@ interface RollBackOrder {
   readonly reason: string;
 }
 
-export interface ShownDraft {
+export interface ShownDraft extends DraftContents {
   readonly revision: number;
-  /** Whether anybody has edited the draft. If not, its text is that of the running version. */
+  /** Whether anyone has edited the draft. If not, its text is the running version's. */
   readonly isBegun: boolean;
   readonly base: number;
   readonly running: number;
-  /** Has `${kept}` in place of each secret that the text contains. */
+  /** Contains `${kept}` in place of each secret. */
   readonly text: string;
   readonly changes: readonly ConfigChange[];
   readonly violations: readonly string[];
@@ -64,6 +79,8 @@ export interface ShownDraft {
   readonly secrets: readonly (ConfiguredSecret & { readonly isUsed: boolean })[];
   readonly isPublishable: boolean;
 }
+
+export type ShownEntry = DraftEntry & Pick<ShownDraft, 'revision' | 'violations'>;
 
 export interface ConfigDraftsDeps {
   readonly configDrafts: ConfigDraftStore;
@@ -84,7 +101,7 @@ interface Opened {
 export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
   const { configDrafts: drafts, configurations, running, isExportOnly, now } = deps;
 
-  /** Returns the draft. If there is none, returns the running version as an unedited draft. */
+  /** Returns the draft, or the running version as an unedited draft if there is none. */
   async function open(): Promise<Opened> {
     const [published, { revision, draft }] = await Promise.all([configurations.read(), drafts.read()]);
     if (published === undefined) throw serviceUnavailable('no configuration was published');
@@ -104,12 +121,14 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
     const secrets = await drafts.listSecrets();
     const loaded = isBegun ? await loadDraft(opened, secrets, running) : undefined;
     const used = new Set(sealedNamesIn(draft.text));
+    const value = valueOf(draft.text);
     return {
       ...draft,
       isBegun,
       running: published.version,
       text: concealText(unpackText(draft.text).gateway),
-      changes: valueChanges(valueOf(published.text), valueOf(draft.text)),
+      ...contentsOf(value),
+      changes: valueChanges(valueOf(published.text), value),
       violations: loaded !== undefined && 'violations' in loaded ? loaded.violations : [],
       secrets: secrets.map((secret) => ({ ...secret, isUsed: used.has(secret.name) })),
       isPublishable: !isExportOnly,
@@ -123,23 +142,27 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
     return `\${sealed:${configured.name}}`;
   }
 
-  async function publishText(order: RollBackOrder & { readonly text: string }, by: string) {
+  async function publishText(
+    text: string,
+    { published, by, reason }: Pick<Opened, 'published'> & Pick<TextToPublish, 'by' | 'reason'>,
+  ): Promise<Publication> {
     if (isExportOnly) throw new GatewayError('action_not_possible', exportOnly);
-    const { text, version: follows, reason } = order;
-    const result = await running.publishText({ text, by, reason, follows });
+    const result = await running.publishText({ text, by, reason, follows: published.version });
     if (!result.ok) throw notPublished(result.violations);
-    return result.head;
+    return { head: result.head, changes: valueChanges(valueOf(published.text), valueOf(text)) };
   }
 
   return {
     show,
+
+    entry: async (pointer) => shownEntry(await show(), pointer),
 
     async edit(change, revision, by) {
       const { published, draft } = await open();
       if (draft.revision !== revision) throw changed(draft, revision);
       const { gateway, vendors } = unpackText(draft.text);
       const read = applied(change, gateway);
-      if ('violation' in read) throw invalidParameter('text' in change ? 'text' : 'set', read.violation);
+      if ('violation' in read) throw invalidParameter(Object.keys(change)[0] ?? '', read.violation);
       const ofFile = isExportOnly ? draftSecretsIn(valueOf(published.text)) : [];
       const before = draftSecretsIn(valueOf(draft.text));
       const sealed = await replaceSecrets(restoreText(read.text, gateway), async (secret) =>
@@ -168,16 +191,15 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
       const { version } = published;
       if (draft.base !== version && over !== version) throw await behind(draft, published, configurations);
       await loadOrThrow(opened);
-      const head = await publishText({ text: draft.text, version, reason }, by);
-      // If the draft was edited during the publication, this discards nothing, and the edit is kept.
+      const publication = await publishText(draft.text, { published, by, reason });
+      // If the draft was edited during publication, nothing is discarded and the edit is kept.
       await drafts.discard(revision);
-      return head;
+      return publication;
     },
 
     async rollBack({ version, reason }, by) {
       const { published } = await open();
-      const text = await textOf(configurations, version);
-      return publishText({ text, version: published.version, reason }, by);
+      return publishText(await textOf(configurations, version), { published, by, reason });
     },
 
     async compare(version) {
@@ -191,7 +213,13 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
   };
 }
 
-/** Loads the draft as processes would. */
+function shownEntry({ revision, violations, text }: ShownDraft, pointer: string): ShownEntry {
+  const entry = entryOf(valueOf(text), pointer);
+  if (entry === undefined) throw invalidParameter('pointer', `The draft has no entry ${pointer}.`);
+  return { revision, violations, ...entry };
+}
+
+/** Loads the draft as a process would. */
 async function loadDraft(
   { published, draft, isBegun }: Opened,
   secrets: readonly ConfiguredSecret[],
@@ -206,7 +234,10 @@ async function loadDraft(
 
 const changesKept = 50;
 const endingCharacters = 4;
-/** The shortest secret whose ending is shown, in characters. Four of fewer would reveal too much. */
+/**
+ * The minimum length of secrets whose ending is displayed. The last four characters of a shorter one would reveal too
+ * much.
+ */
 const shownFrom = 16;
 const exportOnly =
   'Drafts cannot be published here, because only files change the configuration (CONFIG_DRAFTS=export). Export the draft as YAML, and reload the file.';
@@ -224,15 +255,22 @@ function isSame(one: WrittenSecret, other: WrittenSecret): boolean {
 }
 
 function applied(change: DraftChange, gateway: string): ChangedText {
-  return 'text' in change ? readText(change.text) : editText(gateway, change.set);
+  if ('text' in change) return readText(change.text);
+  if ('set' in change) return editText(gateway, change.set);
+  const insertion = insertionInto(parsed(gateway), change.insert);
+  return 'violation' in insertion ? insertion : editText(gateway, insertion.set);
 }
 
 function valueOf(text: string): unknown {
-  const read = readYaml(unpackText(text).gateway);
+  return parsed(unpackText(text).gateway);
+}
+
+function parsed(gateway: string): unknown {
+  const read = readYaml(gateway);
   return 'value' in read ? read.value : undefined;
 }
 
-/** A process that died while it published may have noted the version in force as replaced. */
+/** Lists all versions. A process that died while publishing may have marked the current version as replaced. */
 function allVersions(
   inForce: ConfigurationHead,
   replaced: readonly ConfigurationHead[],
@@ -250,7 +288,9 @@ function changed({ revision, edits }: ConfigDraft, read: number): GatewayError {
   const missed = edits.filter((edit) => edit.revision > read);
   const words = missed.map(({ by, changes }) => `${by}: ${wordsOf(changes)}`);
   const what =
-    words.length === 0 ? 'It has been discarded, published or edited many times since.' : words.join('; ');
+    words.length === 0
+      ? 'It has been discarded, published or edited many times since.'
+      : `${words.join('; ')}.`;
   return new GatewayError(
     'action_not_possible',
     `The draft is now at revision ${revision}; you have read revision ${read}. ${what} Read the draft, and repeat your change.`,

@@ -1,13 +1,13 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { NodeReport, NodeStore } from '../store/nodes.ts';
 
-/** What this process says of itself to all others, every few seconds. */
+/** Reports this process's state to all others every few seconds. */
 export interface NodeReports {
-  /** Says it now. Rejects when MongoDB does not answer. */
+  /** Reports the current state. Rejects if MongoDB does not respond. */
   report(): Promise<void>;
-  /** Never rejects: what could not be said now is said later. */
+  /** Never rejects. A failed report is retried later. */
   start(): Promise<void>;
-  /** From now on it accepts no new work. Never rejects: others find out by its silence. */
+  /** Announces that this process accepts no more work. Never rejects: if it fails, others notice the silence. */
   leave(): Promise<void>;
   /** Never rejects. */
   stop(): Promise<void>;
@@ -18,13 +18,13 @@ export interface NodeReportsDeps {
   readonly identity: Pick<NodeReport, 'id' | 'kind' | 'version' | 'since'>;
   readonly config: () => NodeReport['config'];
   readonly inFlight: () => number;
-  /** Of a worker: those that it serves now. */
+  /** Returns the channels that a worker currently serves. */
   readonly channels?: () => readonly string[];
   readonly unreached: () => NodeReport['unreached'];
   readonly onError: (error: unknown) => void;
 }
 
-const intervalMs = 5_000;
+const intervalMs = 6_000;
 const resolutionMs = 100;
 const nanosecondsPerMs = 1e6;
 const lagPercentile = 99;

@@ -1,29 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serviceOf } from '../task/service.ts';
 import type { Pace } from '../process/pace.ts';
+import { afterRunning } from '../process/running-time.ts';
 import type { Service, Surroundings } from '../task/service.ts';
 import type { Node, NodeStore } from '../store/nodes.ts';
 import { createSnapshot } from '../store/snapshot.ts';
 
-/** All processes of the gateway, as this one last read what they say of themselves. */
+/** All gateway processes, according to the reports that this process last read. */
 export interface Nodes extends Service, Surroundings {
   readonly all: () => readonly Node[];
-  /** Rejects when MongoDB does not answer. */
+  /** Rejects if MongoDB does not respond. */
   refresh(): Promise<void>;
   /**
-   * When every living process has taken this version of the configuration or refused it, or after five seconds; and then,
-   * where several APIs run, when each has had the time to see which workers serve it.
+   * Waits up to five seconds until every live process has loaded or refused this configuration version. If several APIs
+   * run, also waits until each has had time to see which workers serve the version.
    */
   untilDecided(version: number): Promise<void>;
   start(pace: Pace): void;
   stop(): void;
 }
 
-export interface NodesDeps {
+export interface NodesDeps extends Pick<Surroundings, 'isUnsearchable'> {
   readonly store: Pick<NodeStore, 'list' | 'lastServed'>;
-  /** The channels of the running configuration. Undefined: a newer configuration is published. */
+  /** Returns the running configuration's channels, or undefined if a newer configuration has been published. */
   readonly channels: () => readonly ConfiguredChannel[] | undefined;
-  /** What was read last stays in force. */
+  /** Called if MongoDB does not respond. The most recently read reports remain in use. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -36,7 +37,7 @@ const intervalMs = 2_000;
 const decidedWithinMs = 5_000;
 const lookEveryMs = 200;
 
-export function createNodes({ store, channels, onError }: NodesDeps): Nodes {
+export function createNodes({ store, channels, isUnsearchable, onError }: NodesDeps): Nodes {
   let service: Service | undefined;
   const known = createSnapshot<Node>({
     async list() {
@@ -55,14 +56,17 @@ export function createNodes({ store, channels, onError }: NodesDeps): Nodes {
       channels()?.some(
         ({ id, credentials }) => id === channel && credentials.some((one) => one.id === credential),
       ) === false,
+    isUnsearchable,
     refresh: known.refresh,
     async untilDecided(version) {
-      const endsAt = performance.now() + decidedWithinMs;
+      let isOver = false;
+      const cancel = afterRunning(decidedWithinMs, () => (isOver = true));
       for (;;) {
         await known.refresh();
         const living = [...known.all()].filter(({ state }) => state !== 'gone');
         const isDecided = living.every((node) => hasDecided(node, version));
-        if (isDecided || performance.now() >= endsAt) {
+        if (isDecided || isOver) {
+          cancel();
           const apis = living.filter(({ kind }) => kind === 'api').length;
           return void (apis > 1 && (await sleep(intervalMs + lookEveryMs)));
         }
@@ -74,7 +78,7 @@ export function createNodes({ store, channels, onError }: NodesDeps): Nodes {
   };
 }
 
-/** As it is now. */
+/** Reads the current state, bypassing all caches. */
 export async function readService(store: NodesDeps['store']): Promise<Service> {
   return serviceOf(...(await Promise.all([store.list(), store.lastServed()])));
 }

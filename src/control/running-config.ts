@@ -8,74 +8,88 @@ import { defined } from '../base/defined.ts';
 import { following } from '../process/pace.ts';
 import type { Pace } from '../process/pace.ts';
 
-/** The configuration that this process runs: the newest that was published, unless it could not load that one. */
+/** The configuration that this process runs: the newest published one, unless the process could not load it. */
 export interface RunningConfig {
   readonly current: () => GatewayConfig;
   readonly state: () => RunConfiguration;
   /**
-   * Reads this process's own file, checks it and publishes it for all processes. `by`: an operator's name, or `signal`.
-   * A file with mistakes changes nothing.
+   * Reads this process's own file, validates it and publishes it for all processes. `by` is an operator's name, or
+   * `signal`. An invalid file changes nothing.
    */
   publish(by: string, reason?: string): Promise<PublishResult>;
-  /** Publishes a text that does not come from a file: a draft, or an earlier version. */
-  publishText(draft: TextToPublish): Promise<PublishResult>;
-  /** Loads the text as `publishText` would, and publishes nothing. */
+  /** Publishes text that is not from a file: a draft or an earlier version. */
+  publishText(draft: TextToPublish): Promise<PublishTextResult>;
+  /** Loads the text as `publishText` would, without publishing it. */
   check(text: string): Promise<{ readonly config: GatewayConfig } | Violations>;
-  /** What `publish` would change of what this process runs. Rejects when MongoDB does not answer. */
+  /** Returns what `publish` would change in this process's configuration. Rejects if MongoDB does not respond. */
   preview(): Promise<PreviewResult>;
-  /** Takes what was published since. Rejects when MongoDB does not answer. */
+  /** Loads the newest published configuration. Rejects if MongoDB does not respond. */
   refresh(): Promise<void>;
-  /** Called, and waited for, when a published version was taken or refused; alone repeated until it does not reject. */
+  /**
+   * Adds a listener that is called and awaited after each published version is loaded or refused. If a listener
+   * rejects, only it is called again, until it succeeds.
+   */
   onChange(listener: () => Promise<void>): void;
   start(pace: Pace): void;
   stop(): void;
 }
 
+interface NotPublished {
+  readonly ok: false;
+  readonly violations: readonly string[];
+}
+
+/** `changes` is relative to what this process was running. */
 export type PublishResult =
-  | { readonly ok: true; readonly head: ConfigurationHead }
-  | { readonly ok: false; readonly violations: readonly string[] };
+  | { readonly ok: true; readonly head: ConfigurationHead; readonly changes: readonly ConfigChange[] }
+  | NotPublished;
+
+type PublishTextResult = { readonly ok: true; readonly head: ConfigurationHead } | NotPublished;
 
 export interface TextToPublish {
   readonly text: string;
   readonly by: string;
   readonly reason: string;
-  /** The version that it replaces. It is published only if that version is still in force. */
+  /** The version to replace. Publication requires that it is still current. */
   readonly follows: number;
 }
 
-export type PreviewResult =
-  | { readonly ok: true; readonly changes: readonly ConfigChange[] }
-  | { readonly ok: false; readonly violations: readonly string[] };
+export type PreviewResult = { readonly ok: true; readonly changes: readonly ConfigChange[] } | NotPublished;
 
 export interface RunningConfigDeps extends ConfigFile {
   readonly store: ConfigurationStore;
-  /** Opens the value of each `${sealed:NAME}` in a text. */
+  /** Returns the value of each `${sealed:NAME}` in a text. */
   readonly openSecrets: (text: string) => Promise<ReadonlyMap<string, string>>;
-  /** Whether a start republishes an older file. The newest published file is not republished: drafts after it stay. */
+  /**
+   * Whether startup may republish an older file. The most recently published file is not republished, so drafts
+   * published after it remain in use.
+   */
   readonly bringsBack: boolean;
-  /** Whether there is money of accounts, whose currency cannot change any more. */
+  /** Whether accounts have money, in which case the currency can no longer change. */
   readonly hasMoney: () => Promise<boolean>;
-  /** Tries the vendor files of a configuration before it is used, and returns the violations. */
+  /** Tests a configuration's vendor files before the configuration is used, and returns the violations. */
   readonly checkVendors: (config: GatewayConfig) => Promise<readonly string[]>;
-  /** This process. */
   readonly node: string;
   readonly now: () => number;
-  /** Runs what publishes the own file for all processes at the start: nobody asked for it, and it changes what all run. */
+  /**
+   * Wraps the publication of the process's own file at startup so that it is audited. No operator requested it, but it
+   * changes what all processes run.
+   */
   readonly keepStart: (publish: () => Promise<ConfigurationHead>) => Promise<ConfigurationHead>;
-  /** The configuration in force stays. */
+  /** Called when a version is refused. The current configuration remains in use. */
   readonly onRefused: (version: number, reasons: readonly string[]) => void;
   readonly onTaken: (state: RunConfiguration, config: GatewayConfig) => void;
-  /** The file is an old copy: this process runs what is published. */
+  /** Called if the file is an old copy. This process then runs the published configuration. */
   readonly onOldCopy: (state: RunConfiguration) => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** Short even when idle: a publication waits until every process has taken it, busy or not. */
+/** Short even when idle, because publishing waits until every process, busy or idle, has loaded the configuration. */
 const period = { everyMs: 2_000, idleMs: 4_000 };
 
 /**
- * A file that no process ever published is published by the first one that starts with it. One that was published
- * before is an old copy, or the one in force: then what is published counts (docs/decisions/0018-one-configuration.md).
+ * Opens the running configuration. Publishes this file if it has never been published. If it has, it is either current
+ * or an old copy, and the published configuration applies (docs/decisions/0018-one-configuration.md).
  */
 export async function openRunningConfig(deps: RunningConfigDeps): Promise<RunningConfig> {
   const { store, own, now, node } = deps;
@@ -104,13 +118,13 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
   const listeners = createListeners();
   let current = deps.own.config;
   let state: RunConfiguration = { version: 0, hash: current.hash };
-  /** The version that was taken or refused. */
+  /** The last version that was loaded or refused. */
   let known = 0;
   let busy: Promise<void> | undefined;
 
   async function take(version: number): Promise<void> {
     const published = await store.read();
-    // Another process may have published a newer version, and a member that lags may return an older one.
+    // Another process may have published a newer version, and a lagging replica may return an older one.
     if (published === undefined || published.version < version) return;
     const { version: found, hash, text } = published;
     const parsed = await tried(
@@ -135,7 +149,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     await listeners.notify();
   }
 
-  /** One at a time: two that overlap could end with the older version. */
+  /** Only one run at a time, because overlapping runs could end with the older version. */
   async function refresh(): Promise<void> {
     await busy?.catch(() => undefined);
     busy ??= look().finally(() => (busy = undefined));
@@ -150,11 +164,14 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     state: () => state,
 
     async publish(by, reason) {
+      // Compare with what other processes have published since.
+      await refresh().catch(deps.onError);
       const file = await checked(deps.load(), deps, current);
       if ('violations' in file) return { ok: false, violations: file.violations };
+      const changes = configChanges(current, file.config);
       const head = await store.publish({ ...textOf(file), by, node, at: now(), ...defined({ reason }) });
       await refresh();
-      return { ok: true, head };
+      return { ok: true, head, changes };
     },
 
     async publishText({ text, follows, ...why }) {
@@ -184,12 +201,12 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
 
 function createListeners() {
   const all: (() => Promise<void>)[] = [];
-  /** Those that do not know of the last change yet. */
+  /** Listeners that have yet to handle the last change. */
   const owed = new Set<() => Promise<void>>();
   return {
     add: (listener: () => Promise<void>): void => void all.push(listener),
     owe: (): void => all.forEach((listener) => owed.add(listener)),
-    /** Calls them; those that reject are called again by the next call. Rejects if one did. */
+    /** Calls the pending listeners. Those that reject are called again next time. Rejects if any of them did. */
     async notify(): Promise<void> {
       const notified = await Promise.allSettled(
         [...owed].map(async (listener) => {
@@ -211,7 +228,7 @@ async function parsePublished(
   return parse(text, await openSecrets(text));
 }
 
-/** What may follow the published configuration. */
+/** Checks whether a configuration may follow the published one. */
 async function checked<Loaded extends { readonly config: GatewayConfig }>(
   loaded: Loaded | Violations,
   deps: RunningConfigDeps,
@@ -223,7 +240,10 @@ async function checked<Loaded extends { readonly config: GatewayConfig }>(
   return violations.length > 0 ? { violations } : file;
 }
 
-/** `opened` has the results that the process has opened, for as long as it lives; undefined: it opens them next. */
+/**
+ * Refuses changes to `results`, which a process opens only once. `opened` contains the open results, or undefined if
+ * none are open yet.
+ */
 function withoutNewResults<Loaded extends { readonly config: GatewayConfig }>(
   loaded: Loaded | Violations,
   opened: GatewayConfig | undefined,
@@ -243,7 +263,7 @@ function textOf({ text, config: { hash, currency } }: ConfigFile['own']) {
   return { text, hash, currency };
 }
 
-/** A process keeps its present configuration if it cannot run a published vendor file. */
+/** Tests a configuration's vendor files. A process that cannot run one of them keeps its current configuration. */
 async function tried<Loaded extends { readonly config: GatewayConfig }>(
   loaded: Loaded | Violations,
   { checkVendors }: Pick<RunningConfigDeps, 'checkVendors'>,
@@ -257,7 +277,10 @@ async function checkFile(config: GatewayConfig, deps: RunningConfigDeps): Promis
   return [...(await checkCurrency(config, deps)), ...(await deps.checkVendors(config))];
 }
 
-/** Amounts in the ledger name no currency: another one would turn every balance into another sum. */
+/**
+ * Refuses a different currency if accounts have money. Ledger amounts have no currency, so every balance would change
+ * its meaning.
+ */
 async function checkCurrency(
   { currency }: GatewayConfig,
   { store, hasMoney }: Pick<RunningConfigDeps, 'store' | 'hasMoney'>,
