@@ -2,39 +2,41 @@ import { GatewayError } from '../errors/errors.ts';
 import type { Answer, Claim, RepeatRequest, Repeats } from '../commands/repeats.ts';
 import { noRetry } from './explain-failure.ts';
 
-/** One part of an answer's body; base64 stays the bytes that the upstream sent. */
+/** One part of a response body. Base64 data stays in the bytes sent by the upstream. */
 export type BodyPart = string | Uint8Array;
 
 export interface ImageAnswer {
   readonly status: number;
   readonly parts: readonly BodyPart[];
   readonly headers: Readonly<Record<string, string>>;
-  /** The answer to an earlier request. */
+  /** Whether this repeats the response to an earlier request. */
   readonly replayed: boolean;
-  /** To be called when the response was completely written, or the caller has disconnected before. */
+  /** Call this once the response has been written completely, or when the caller disconnects before that. */
   readonly onEnd?: () => void;
 }
 
 export interface AnswerOnceDeps {
   readonly repeats: Repeats;
-  /** An id for an image request. */
+  /** Creates an id for an image request. */
   readonly newImage: () => string;
 }
 
 export interface ImageAnswerRequest extends RepeatRequest {
-  /** Aborted when the caller disconnects. Created on first use. */
+  /** Aborts when the caller disconnects. Created on first use. */
   readonly closed: () => AbortSignal;
-  /** The body of an error's answer. */
+  /** Returns the body of an error response. */
   readonly presentError: (error: GatewayError) => string;
 }
 
-/** Renders the answer to the image request of this id; calls `keep` with what is to be paid, before it is. */
+/** Produces the response to the image request with this id. Calls `keep` with the response before it is paid for. */
 export type MakeAnswer = (
   image: string,
   keep?: (parts: readonly BodyPart[]) => Promise<void>,
 ) => Promise<readonly BodyPart[]>;
 
-/** A repeated request for images is one upstream call: the second is given the first one's answer. */
+/**
+ * Responds to an image request. A repeat causes no second upstream call, but gets the response to the first request.
+ */
 export async function answerOnce(
   ask: ImageAnswerRequest,
   make: MakeAnswer,
@@ -51,7 +53,7 @@ export async function answerOnce(
     const end = await repeats.wait(claimed.record, ask.closed());
     if (end.kind === 'forgotten') continue;
     if (end.kind === 'answered') {
-      claimed.answered();
+      await claimed.answered();
       return replayed(end.answer);
     }
     throw end.kind === 'not_kept' ? notKept('could not be stored') : lost(claimed.made, end.isPaid);
@@ -71,7 +73,9 @@ function succeeded(parts: readonly BodyPart[]): Answer {
   return { status: 200, mayRetry: true, parts };
 }
 
-/** The first with its key: the answer is kept before it is paid, and given to others after. */
+/**
+ * Handles the first request with a key. The response is stored before it is paid for, and later returned to repeats.
+ */
 async function keepThenAnswer(claim: Claim, ask: ImageAnswerRequest, make: MakeAnswer): Promise<ImageAnswer> {
   try {
     const parts = await make(claim.made, (made) => claim.keep(succeeded(made)));
@@ -84,8 +88,8 @@ async function keepThenAnswer(claim: Claim, ask: ImageAnswerRequest, make: MakeA
 }
 
 /**
- * A client that may retry automatically: its response does not wait for the record. That it was written completely does
- * not mean that it arrived: what a proxy in front of us or the network loses is lost without our noticing.
+ * Serves a client that may retry automatically. The response is sent without waiting for the record to be written. The
+ * record is still needed after a complete response, because the network or a proxy may lose it unnoticed.
  */
 async function answerThenKeep(claim: Claim, ask: ImageAnswerRequest, make: MakeAnswer): Promise<ImageAnswer> {
   try {
@@ -97,7 +101,10 @@ async function answerThenKeep(claim: Claim, ask: ImageAnswerRequest, make: MakeA
   }
 }
 
-/** What an upstream may have accepted, or has refused, is the final answer to this request; the rest may be retried. */
+/**
+ * Ends a failed request. If an upstream refused the request or may have accepted it, the error becomes the final
+ * response. In all other cases, the request can be retried.
+ */
 function endFailed(claim: Claim, error: unknown, { presentError }: ImageAnswerRequest): Promise<void> {
   const isFinal = error instanceof GatewayError && error.headers['x-should-retry'] === 'false';
   if (!isFinal) return claim.forget();

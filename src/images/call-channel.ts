@@ -18,8 +18,9 @@ import type {
   SynchronousImageProvider,
   UpstreamOutcome,
 } from '../providers/provider.ts';
+import { timeLimit } from '../process/running-time.ts';
 
-/** `ambiguous`: how many of its calls may have been billed, and nothing came of them. */
+/** `ambiguous` is the number of calls that produced nothing but may have been billed. */
 export type ChannelAnswer =
   | { readonly kind: 'delivered'; readonly delivery: Delivery; readonly ambiguous: number }
   | { readonly kind: 'failed'; readonly error: UpstreamError; readonly ambiguous: number };
@@ -28,7 +29,7 @@ export interface Delivery {
   readonly images: readonly GeneratedImage[];
   readonly facts: SettleFacts & { readonly images: number };
   readonly extra: JsonObject;
-  /** What the vendor says it charges for all of them. */
+  /** The vendor's total charge for the images, as reported. */
   readonly cost?: Cost;
 }
 
@@ -37,19 +38,19 @@ export interface ChannelCall {
   readonly provider: SynchronousImageProvider;
   readonly candidate: RouteCandidate;
   readonly request: ImageRequest;
-  /** Images that the model renders for one call. */
+  /** The number of images that the model renders per call. */
   readonly perCall: number;
-  /** As ImageContext's. */
+  /** See ImageContext. */
   readonly onPartial?: ImageContext['onPartial'];
 }
 
 /**
- * Asks one channel for all images. One that renders fewer per call is called several times in parallel; what arrived
- * counts, and only if nothing did has the channel failed. Never throws for what an upstream did.
+ * Requests all images from one channel. A channel that renders fewer per call is called several times in parallel, and
+ * fails only if no call delivers an image. Never throws because of the upstream's behaviour.
  */
 export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
   const { channel, candidate, request, provider, perCall } = call;
-  const signal = AbortSignal.timeout(channel.config.timeouts.image_ms);
+  const signal = timeLimit(channel.config.timeouts.image_ms);
   const opened = contextOf(call, signal);
   if (opened instanceof UpstreamError) return { kind: 'failed', error: opened, ambiguous: 0 };
   const context = { ...opened, ...defined({ onPartial: call.onPartial }) };
@@ -64,10 +65,13 @@ export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
   return { kind: 'failed', error: mostSevere(errors), ambiguous };
 }
 
-/** Of a job that an upstream answered with. */
+/** How often to poll a job, in milliseconds, if the upstream responds with one. */
 const resumeEveryMs = 2_000;
 
-/** An upstream that answers with a job is asked until it has rendered, or our own time is over: then nobody knows. */
+/**
+ * If the upstream responds with a job, polls until the job is done or the signal aborts. After an abort, the outcome is
+ * unknown.
+ */
 async function render(
   request: ImageRequest,
   provider: SynchronousImageProvider,
@@ -79,7 +83,9 @@ async function render(
     const { job } = made;
     await sleep(resumeEveryMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted || provider.resume === undefined)
-      throw new UpstreamError('ambiguous', `The upstream still renders ${job}.`, { code: 'unfinished_job' });
+      throw new UpstreamError('ambiguous', `The upstream is still rendering ${job}.`, {
+        code: 'unfinished_job',
+      });
     made = await provider.resume(job, context).catch((error: unknown) => {
       if (error instanceof UpstreamError && error.gone) throw error;
       return made;
@@ -101,7 +107,10 @@ function splitCount(n: number, perCall: number): number[] {
   return Array.from({ length: Math.ceil(n / perCall) }, (_, index) => Math.min(perCall, n - index * perCall));
 }
 
-/** A failure that the adapter did not explain may have happened after the request was accepted. */
+/**
+ * Converts any thrown value. A failure that the adapter did not classify may have happened after acceptance of the
+ * request.
+ */
 function asUpstreamError(error: unknown, { channel }: RouteCandidate): UpstreamError {
   if (error instanceof UpstreamError) return error;
   return new UpstreamError('ambiguous', `The adapter of ${channel} failed.`, {
@@ -110,7 +119,10 @@ function asUpstreamError(error: unknown, { channel }: RouteCandidate): UpstreamE
   });
 }
 
-/** The decisive error when several calls failed: one that may have been accepted weighs more than any refusal. */
+/**
+ * Ranks failures to determine which one decides when several calls failed. A call that may have been accepted outweighs
+ * any refusal.
+ */
 const gravity: Record<UpstreamOutcome, number> = {
   ambiguous: 4,
   rejected: 3,
@@ -147,7 +159,7 @@ async function merge(answers: readonly GeneratedImages[]): Promise<Delivery> {
 
 type Usage = NonNullable<SettleFacts['usage']>;
 
-/** Undefined unless every response reported it: a partial sum would be charged as the whole. */
+/** Undefined unless every response reports usage, because a partial sum would be charged as if it were complete. */
 function sumUsage(usages: readonly (Usage | undefined)[]): Usage | undefined {
   const names = [...new Set(usages.flatMap((usage) => Object.keys(usage ?? {})))].filter(isCount);
   const sums = names.flatMap((name) => {
@@ -169,7 +181,7 @@ const usageCounts: Readonly<Record<keyof Usage, true>> = {
 };
 const isCount = (name: string): name is keyof Usage => Object.hasOwn(usageCounts, name);
 
-/** Collects the size and quality of each image. `answer` supplies them where an image reports none. */
+/** Collects each image's size and quality. `answer` supplies values that an individual image does not report. */
 export function factsOfImages(
   images: readonly GeneratedImage[],
   answer: Pick<SettleFacts, 'size' | 'quality'> = {},
@@ -182,7 +194,7 @@ export function factsOfImages(
   return { images: images.length, ...groupedFacts(groups), ...defined({ measured }) };
 }
 
-/** Keeps the fields that all calls report with the same value. */
+/** Keeps the fields for which all calls report the same value. */
 function mergeExtra(answers: readonly GeneratedImages[]): JsonObject {
   const [first, ...others] = answers.map(({ extra }) => extra);
   if (first === undefined || others.length === 0) return first ?? {};

@@ -1,6 +1,7 @@
 import { defined } from '../base/defined.ts';
 import { readFile, writeFile } from 'node:fs/promises';
 import { GatewayError } from '../errors/errors.ts';
+import { whileRoom } from '../errors/not-stored.ts';
 import type { ImageInput, ImageRequest } from '../models/request.ts';
 import { GuardedRequestError } from '../http-client/index.ts';
 import type { GuardedClient } from '../http-client/index.ts';
@@ -11,29 +12,35 @@ import type { ImageWorkspace } from './workspace.ts';
 
 export interface ConverterDeps {
   readonly openMedia: GuardedClient['openMedia'];
-  /** Fetched files go here. */
+  /** Where fetched files are stored. */
   readonly workspace: ImageWorkspace;
   readonly pixelsMax: number;
+  /** Reserves disk space for a file. Throws GatewayError if there is not enough. */
+  readonly reserve: (bytes: number) => void;
 }
 
-/** Gives a request's images the forms that a channel takes. An address is fetched once, however many channels ask. */
+/**
+ * Converts a request's images to the forms that a channel accepts. Each address is fetched and each image written only
+ * once, however many channels are tried.
+ */
 export interface ImageConverter {
   /** Throws `invalid_parameter` or `media_url_not_allowed`, naming the image. */
   convert(request: ImageRequest, forms: readonly ImageForm[]): Promise<ImageRequest>;
 }
 
-/** The limit of one image: the most that any of our upstreams accepts. */
+/** The limit per image in bytes. No upstream accepts more. */
 export const imageBytesMax = 50 * 1024 * 1024;
 const fetchTimeoutMs = 30_000;
 
 type FileInput = Extract<ImageInput, { form: 'file' }>;
 
 export function createImageConverter(deps: ConverterDeps): ImageConverter {
-  const fetched = new Map<string, Promise<FileInput>>();
+  /** Keyed by address, or by the data. */
+  const files = new Map<string | ImageInput, Promise<FileInput>>();
 
-  function fetchOnce(url: string, param: string): Promise<FileInput> {
-    const known = fetched.get(url) ?? fetchImage(url, param, deps);
-    fetched.set(url, known);
+  function once(of: string | ImageInput, make: () => Promise<FileInput>): Promise<FileInput> {
+    const known = files.get(of) ?? make();
+    files.set(of, known);
     return known;
   }
 
@@ -45,12 +52,12 @@ export function createImageConverter(deps: ConverterDeps): ImageConverter {
     if (forms.includes(input.form)) return input;
     switch (input.form) {
       case 'url':
-        return fetchOnce(input.url, param);
+        return once(input.url, () => fetchImage(input.url, param, deps));
       case 'file':
-        // The channel accepts data: the adapter encodes the file while it is sent.
+        // The channel accepts data. The adapter encodes the file while sending it.
         return input;
       case 'data':
-        return toFile(input, deps.workspace);
+        return once(input, () => toFile(input, deps));
       default:
         return input satisfies never;
     }
@@ -60,7 +67,7 @@ export function createImageConverter(deps: ConverterDeps): ImageConverter {
     async convert(request, forms) {
       const { images, mask } = request;
       const single = images.length === 1;
-      // Kept even if one fails: nothing is written into a workspace that is being removed.
+      // Wait for all conversions even if one fails, so that none of them writes into a workspace that is being removed.
       const converted = await Promise.allSettled(
         images.map((image, index) => convertOne(image, forms, single ? 'image' : `image[${index}]`)),
       );
@@ -75,7 +82,7 @@ export function createImageConverter(deps: ConverterDeps): ImageConverter {
   };
 }
 
-/** For what must travel inside a document: every file as data. */
+/** Converts every file to data, for a request that must be embedded in a document. */
 export async function filesToData(request: ImageRequest): Promise<ImageRequest> {
   const carry = (input: ImageInput): Promise<ImageInput> =>
     input.form === 'file' ? toData(input) : Promise.resolve(input);
@@ -92,12 +99,13 @@ async function toData({ mediaType, path }: FileInput): Promise<ImageInput> {
 
 async function toFile(
   { mediaType, base64 }: Extract<ImageInput, { form: 'data' }>,
-  workspace: ImageWorkspace,
+  { workspace, reserve }: Pick<ConverterDeps, 'workspace' | 'reserve'>,
 ): Promise<FileInput> {
   await workspace.make();
   const path = workspace.newPath();
   const bytes = Buffer.from(base64, 'base64');
-  await writeFile(path, bytes);
+  reserve(bytes.length);
+  await whileRoom(writeFile(path, bytes));
   const extension = mediaType.slice('image/'.length);
   return { form: 'file', mediaType, path, name: `image.${extension}`, bytes: bytes.length };
 }
@@ -105,8 +113,8 @@ async function toFile(
 async function fetchImage(url: string, param: string, deps: ConverterDeps): Promise<FileInput> {
   await deps.workspace.make();
   const path = deps.workspace.newPath();
-  const { openMedia } = deps;
-  const fetch = { openMedia, url, maxBytes: imageBytesMax, timeoutMs: fetchTimeoutMs };
+  const { openMedia, reserve } = deps;
+  const fetch = { openMedia, url, maxBytes: imageBytesMax, timeoutMs: fetchTimeoutMs, reserve };
   let bytes: number;
   try {
     bytes = await saveMedia(fetch, path);
@@ -119,7 +127,7 @@ async function fetchImage(url: string, param: string, deps: ConverterDeps): Prom
   return file;
 }
 
-/** What a private server answered is not revealed: only the kind of failure is reported. */
+/** Reports only the kind of failure, because a private server's response must not be revealed. */
 function explainFetch(error: unknown, param: string): unknown {
   if (!(error instanceof GuardedRequestError)) return error;
   if (error.code === 'address_refused') {

@@ -12,8 +12,8 @@ type DeliveredAnswer = Extract<ChannelAnswer, { kind: 'delivered' }>;
 type Plan = Pick<RoutePlan, 'basis' | 'currency'>;
 
 /**
- * What rendered images cost their operator: by the upstream's own number, otherwise by the channel's rules; and how many
- * calls beside them may have been billed.
+ * Computes the operator's cost for rendered images: the cost reported by the upstream or, without one, the cost by the
+ * channel's rules. Also returns the number of other calls that may have been billed.
  */
 export function costOfImages(
   { channel, request }: ChannelCall,

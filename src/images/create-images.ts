@@ -7,6 +7,8 @@ import { spenderOf } from '../access/spender.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Catalogue, RoutePlan } from '../routing/catalogue.ts';
 import type { Channels } from '../routing/channels.ts';
+import { answersWithData, withStorage } from '../routing/storage-room.ts';
+import type { StorageRefusal } from '../routing/storage-room.ts';
 import type { CreatedTask, CreateTaskCommand } from '../commands/create-task.ts';
 import { clientRepeat } from '../commands/repeats.ts';
 import type { ClientTry, Repeat, Repeats } from '../commands/repeats.ts';
@@ -19,81 +21,91 @@ import type { Generate, Generated } from './generate.ts';
 import { imageTaskCommand } from './image-task-command.ts';
 import { pinPlan } from './pin-plan.ts';
 import type { ResultForms } from './result-form.ts';
+import type { FetchedImages } from './fetched-images.ts';
 import type { ImageWorkspaces } from './workspace.ts';
 
 export interface CreateImagesDeps {
-  readonly catalogue: Pick<Catalogue, 'plan'>;
+  readonly catalogue: Pick<Catalogue, 'buyer' | 'plan'>;
   readonly channels: Channels;
   readonly generate: Generate;
   readonly repeats: Repeats;
   readonly workspaces: ImageWorkspaces;
+  readonly fetchedImages: FetchedImages;
   readonly openMedia: GuardedClient['openMedia'];
   readonly forms: ResultForms;
-  /** The images as upstreams get them. Throws GatewayError. */
+  readonly storageRefusal: StorageRefusal;
+  /** Returns the request with its images in the form for upstreams. Throws GatewayError. */
   readonly linkMedia: (request: ImageRequest, caller: Caller) => Promise<ImageRequest>;
-  /** Pixels of one reference image. */
+  /** The maximum number of pixels per reference image. */
   readonly pixelsMax: number;
-  /** An id for an image request. */
+  /** Creates an id for an image request. */
   readonly newImage: () => string;
 }
 
-/** Whether to create a task even if the upstream answers at once. `preferred` does so only if results can be links. */
+/**
+ * Whether to create a task even if the upstream responds synchronously. `preferred` does so only if results can be
+ * links.
+ */
 export type AsTask = boolean | 'preferred';
 
 export interface CreateImagesCommand {
   readonly request: ImageRequest;
-  /** Fields of it by what the caller wrote, where that is another name. */
+  /** Maps our field names to the caller's where they differ. */
   readonly named: Readonly<Record<string, string>>;
-  /** Whether to refuse fields that the plan would ignore. */
+  /** Whether to reject fields that would be ignored. */
   readonly strict?: true;
   readonly caller: Caller;
-  /** The route's name: the scope of the idempotency key beside the account. */
+  /** The route's name. With the account, it defines the idempotency key's scope. */
   readonly route: string;
-  /** Checked address. */
+  /** The validated address for the callback. */
   readonly callbackUrl?: string;
   readonly expiresAfterSeconds?: number;
   readonly idempotencyKey?: string;
   readonly sent: ClientTry;
   readonly asTask: AsTask;
   readonly traceparent?: string;
-  /** Aborted when the caller disconnects. Created on first use. */
+  /** Aborts when the caller disconnects. Created on first use. */
   readonly closed: () => AbortSignal;
-  /** Reserves memory until the answer. Throws GatewayError where there is none. */
+  /** Reserves memory until the response is sent. Throws GatewayError if there is not enough. */
   readonly reserve: (bytes: number) => void;
-  /** Throws GatewayError where so much memory could not be reserved now. */
+  /** Throws GatewayError if this much memory is not available now. */
   readonly requireRoom: (bytes: number) => void;
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
   readonly present: AnswerPresenter;
 }
 
-/** How a response is written, because it is kept exactly as it was sent. */
+/** Formats responses as text, because they are stored exactly as they were sent. */
 export interface AnswerPresenter {
-  /** `warnings`: names of fields that the plan does not use. */
+  /** `warnings` contains the names of fields that the plan does not use. */
   readonly images: (delivery: Delivery, warnings: readonly string[]) => readonly BodyPart[];
   readonly error: (error: GatewayError) => string;
 }
 
-/** `image`: the task of its ledger entries. */
+/** `image` is the id of the ledger entries, in place of a task id. */
 type Money = Omit<Generated, 'delivery'> & { readonly image: string };
 type ChargedAnswer = ImageAnswer & Partial<Money>;
 
 export type CreatedImages =
-  /** `charge`: micro-units; absent: a repeat, which costs nothing. */
+  /** `charge` is in micro-units. Undefined for a repeat, which is free. */
   | { readonly kind: 'answer'; readonly answer: ChargedAnswer }
   | { readonly kind: 'task'; readonly task: CreatedTask };
 
 export type CreateImages = (command: CreateImagesCommand) => Promise<CreatedImages>;
 
-/** One request for images: rendered while the caller waits, or a task, as the first channel of its plan renders. */
+/**
+ * Handles one request for images. Depending on the plan's first channel, it renders while the caller waits, or creates
+ * a task.
+ */
 export function createImageService(deps: CreateImagesDeps): CreateImages {
   return async (command) => {
     const { request, named, strict, caller } = command;
-    const plan = deps.catalogue.plan({ ...request, named, ...defined({ strict }) }, caller);
+    const buyer = await deps.catalogue.buyer(caller);
+    const plan = deps.catalogue.plan({ ...request, named, ...defined({ strict }) }, buyer);
     const keyed = command.idempotencyKey !== undefined;
     const asTask = command.asTask === 'preferred' ? hasLinks(plan, deps) : command.asTask;
     const pinned = pinPlan(plan, { channels: deps.channels, keyed, asTask });
     const repeat = await repeatOf(command);
-    // The results of tasks are links.
+    // A task's results are always links.
     const format = asTask ? 'url' : pinned.mode === 'task' ? undefined : request.responseFormat;
     const deliverable = format === 'url' ? withLinks(pinned.plan, { request, asTask }, deps) : pinned.plan;
     if (pinned.mode === 'task') {
@@ -107,7 +119,7 @@ export function createImageService(deps: CreateImagesDeps): CreateImages {
   };
 }
 
-/** Where nothing is kept, there is no link to what came as data: such a channel is not asked. */
+/** Drops channels that respond with data if no copies are stored, because their images would have no links. */
 function withLinks(
   plan: RoutePlan,
   { request, asTask }: { readonly request: ImageRequest; readonly asTask: boolean },
@@ -127,31 +139,38 @@ function hasLinks(plan: RoutePlan, { forms }: CreateImagesDeps): boolean {
   return forms.keepsImages || candidatesWithLinks(plan)[0] === plan.candidates[0];
 }
 
-function candidatesWithLinks({ candidates, serving }: RoutePlan): RoutePlan['candidates'] {
-  return candidates.filter(({ channel }) => serving.get(channel)?.facts.data_only !== true);
+function candidatesWithLinks(plan: RoutePlan): RoutePlan['candidates'] {
+  return plan.candidates.filter(({ channel }) => !answersWithData(plan, channel));
 }
 
-/** Of a large image as base64. */
+/** The typical size of a large image as base64, in bytes. */
 const dataBytes = 8 * 1024 * 1024;
 
 async function renderImages(
   command: CreateImagesCommand,
-  { plan, repeat }: { readonly plan: RoutePlan; readonly repeat: Repeat },
+  { plan: whole, repeat }: { readonly plan: RoutePlan; readonly repeat: Repeat },
   deps: CreateImagesDeps,
 ): Promise<ChargedAnswer> {
   const { caller, route, present, closed, traceparent } = command;
   const { openMedia, pixelsMax } = deps;
   const workspace = deps.workspaces.open();
-  const converter = createImageConverter({ openMedia, workspace, pixelsMax });
+  const space = deps.fetchedImages.open(caller.account);
+  const { reserve } = space;
+  const converter = createImageConverter({ openMedia, workspace, pixelsMax, reserve });
   const ask = { scope: [caller.account, route], repeat, closed, presentError: present.error };
   const paid: { money?: Money } = {};
   try {
     const answer = await answerOnce(
       ask,
       async (image, keepParts) => {
-        // A repeat gets its answer, though the file may be gone by then.
+        // Link the media only for a first request. A repeat gets its stored response even if the file has since been
+        // deleted.
         const request = await deps.linkMedia(command.request, caller);
-        // What is to be fetched and has no room is refused before it is rendered, and billed.
+        const needsStorage = (channel: string) =>
+          request.responseFormat === 'url' && answersWithData(whole, channel);
+        const plan = await withStorage(whole, needsStorage, deps.storageRefusal);
+        // If the images must be fetched but there is no memory for them, refuse the request before it is rendered and
+        // billed.
         const isFetched = request.responseFormat === 'b64_json' && candidatesWithLinks(plan).length > 0;
         if (isFetched) command.requireRoom(dataBytes);
         const partsOf = (made: Delivery) => present.images(made, plan.warnings);
@@ -173,6 +192,7 @@ async function renderImages(
     );
     return { ...answer, ...paid.money };
   } finally {
+    space.release();
     await workspace.dispose();
   }
 }

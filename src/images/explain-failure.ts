@@ -3,7 +3,7 @@ import { isModeration } from '../errors/failure.ts';
 import { scrub } from '../http-client/index.ts';
 import type { UpstreamError } from '../providers/provider.ts';
 
-/** Official clients retry a failed POST automatically; this keeps them from buying twice. */
+/** Official clients automatically retry a failed POST. This header prevents a second purchase. */
 export const noRetry = { 'x-should-retry': 'false' } as const;
 
 const retryAfterSecondsDefault = 5;
@@ -12,7 +12,10 @@ export function mayBeAccepted({ outcome }: UpstreamError): boolean {
   return outcome === 'ambiguous';
 }
 
-/** The error for the caller of a synchronous image when no channel delivered. Nothing was charged in any case. */
+/**
+ * Returns the caller's error for a synchronous image request that no channel served. Nothing has been charged in any of
+ * these cases.
+ */
 export function explainFailure(failure: UpstreamError): GatewayError {
   const detail = `${failure.outcome}: ${failure.code}`;
   const because = { detail, failure: failure.failure };
@@ -29,11 +32,12 @@ export function explainFailure(failure: UpstreamError): GatewayError {
   }
   switch (failure.outcome) {
     case 'ambiguous':
-      return new GatewayError(
-        'provider_error',
-        'The upstream failed while it rendered. Nothing was charged.',
-        { ...because, words, headers: noRetry, cause: failure },
-      );
+      return new GatewayError('provider_error', 'The upstream failed while rendering. Nothing was charged.', {
+        ...because,
+        words,
+        headers: noRetry,
+        cause: failure,
+      });
     case 'rejected':
       return new GatewayError('invalid_parameter', 'The upstream refused the request.', refused);
     case 'throttled':

@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import type { ImageInput, ImageRequest } from '../models/request.ts';
 
 /**
- * Two requests that ask for the same: the same text. Files count by what is in them, not by where they lie; `more` is
- * what the caller asked for beside the images.
+ * Returns the same text for two requests that ask for the same thing. Files are compared by content, not location.
+ * `more` is what the caller asked for besides the images.
  */
 export async function fingerprintImage(
   request: ImageRequest,

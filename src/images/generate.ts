@@ -28,30 +28,30 @@ export interface GenerateDeps extends SettleDeps {
   readonly imageLeases: ImageLeases;
   readonly holdTerms: FindHoldTerms;
   readonly gate: ImageGate;
-  /** `callChannel` of call-channel.ts, for an image. */
+  /** `callChannel` from call-channel.ts, bound to one image request. */
   readonly call: CallForImage;
 }
 
 export type CallForImage = (image: string, call: ChannelCall) => Promise<ChannelAnswer>;
 
 export interface GenerateCommand {
-  /** `img_…`: the task of its ledger entries. */
+  /** The id of the ledger entries, such as `img_…`, in place of a task id. */
   readonly image: string;
   readonly account: string;
   readonly by: Spender;
   readonly request: ImageRequest;
   readonly plan: RoutePlan;
   readonly converter: ImageConverter;
-  /** Gives what arrived the form that was asked for. Throws GatewayError if nothing of it has one. */
+  /** Converts the delivered images to the requested form. Throws GatewayError if none can be converted. */
   readonly inForm: (delivery: Delivery, channel: string) => Promise<Delivery>;
-  /** Keeps the answer before it is paid for; absent: it cannot be requested again. */
+  /** Stores the response before it is paid for. If undefined, repeats cannot get the response. */
   readonly keep?: (delivery: Delivery) => Promise<void>;
   readonly traceparent?: string;
 }
 
 export interface Generated {
   readonly delivery: Delivery;
-  /** Micro-units; written, or about to be. */
+  /** The charge in micro-units. It has been, or is about to be, written to the ledger. */
   readonly charge: bigint;
   readonly cap?: CapState;
 }
@@ -59,18 +59,18 @@ export interface Generated {
 export type Generate = (command: GenerateCommand) => Promise<Generated>;
 
 /**
- * Renders images while the caller waits: hold, upstream, settle, under the lease of this process. Resolves with what
- * arrived, paid for; throws GatewayError with nothing charged. A caller who disconnects changes nothing: what the
- * upstream delivers is charged.
+ * Renders images while the caller waits: hold, call the upstream, settle, all under this process's lease. Resolves with
+ * the images that arrived and are paid for. Throws GatewayError if nothing was charged. The images are charged even if
+ * the caller disconnects.
  */
 export function createGenerate(deps: GenerateDeps): Generate {
   const { ledger, log } = deps;
 
   return async (command) => {
     const { image: task, account, by, plan } = command;
-    // Before anything is held: an image that cannot be fetched is the caller's mistake.
+    // Prepare before taking the hold, because an image that cannot be fetched is the caller's mistake.
     const prepared = await prepareFirst(command, deps);
-    // What may be held now, and not before the images were fetched.
+    // Read the terms after the images have been fetched, so that they are current.
     const terms = await deps.holdTerms(account, by);
     const watched = await deps.imageLeases.watch(task);
     let fate: 'open' | 'closed' | 'promised' = 'open';
@@ -114,7 +114,7 @@ async function prepareFirst(command: GenerateCommand, deps: GenerateDeps): Promi
   return first === undefined ? undefined : prepare(first, command, deps);
 }
 
-/** Undefined: the configuration lost the channel since the plan was made. */
+/** Returns undefined if the channel has been removed from the configuration since planning. */
 async function prepare(
   candidate: RouteCandidate,
   { request, plan, converter }: GenerateCommand,
@@ -130,7 +130,7 @@ async function prepare(
 
 type Outcome =
   | Delivered
-  /** `upstream` absent: nothing was accepted. */
+  /** `upstream` is undefined if nothing was accepted. */
   | {
       readonly kind: 'failed';
       readonly error: unknown;
@@ -148,13 +148,13 @@ async function attempt(
   try {
     return await tryCandidates(first, watched, generation);
   } catch (error) {
-    // An image that a later channel needs as bytes and that cannot be fetched: nothing was accepted so far.
+    // A later channel needs the bytes of an image that cannot be fetched. No channel has accepted the request yet.
     if (error instanceof GatewayError) return { kind: 'failed', error, note: 'nothing was sent' };
     throw error;
   }
 }
 
-/** The next channel is asked only if this one has certainly not accepted the request. */
+/** Tries the next channel only if the current one has definitely not accepted the request. */
 async function tryCandidates(
   first: ChannelCall | undefined,
   watched: WatchedImage,
@@ -165,9 +165,9 @@ async function tryCandidates(
   for (const [index, candidate] of command.plan.candidates.entries()) {
     const prepared = index === 0 ? first : await prepare(candidate, command, deps);
     if (prepared === undefined) continue;
-    // Each time: while this process stood still, another one may have closed the hold.
+    // Confirm before each call, because another process may have closed the hold while this one was stalled.
     if (!(await watched.confirm())) {
-      const error = serviceUnavailable('it took longer than the lease until it could be sent');
+      const error = serviceUnavailable('the request could not be sent before its lease ended');
       return { kind: 'failed', error, note: 'the lease was lost before it was sent' };
     }
     const answer = await passGate(prepared, command, deps);
@@ -203,13 +203,13 @@ async function inForm(
     return {
       kind: 'failed',
       error,
-      note: 'what was rendered could not be delivered',
+      note: 'the rendered images could not be delivered',
       upstream: from.upstream,
     };
   }
 }
 
-/** Stays within the credential's limit, and reports the outcome to its circuit. */
+/** Observes the credential's limit, and reports the outcome to its circuit. */
 async function passGate(
   prepared: ChannelCall,
   { image, account }: Pick<GenerateCommand, 'image' | 'account'>,
@@ -217,18 +217,19 @@ async function passGate(
 ): Promise<ChannelAnswer> {
   const { candidate, channel, request } = prepared;
   const target = { ...candidate, account, model: request.model };
-  try {
-    const refusal = await gate.enter(image, target, channel.config.timeouts.image_ms);
-    if (refusal !== undefined) return { kind: 'failed', error: refusal, ambiguous: 0 };
+  const callMs = channel.config.timeouts.image_ms;
+  const passed = await gate.pass({ ...target, task: image, callMs }, async (report) => {
     const answer = await call(image, prepared);
-    void gate.report(image, target, answer.kind === 'delivered' ? undefined : answer.error);
+    report(answer.kind === 'delivered' ? undefined : answer.error);
     return answer;
-  } finally {
-    await gate.leave(image, candidate);
-  }
+  });
+  return 'sent' in passed ? passed.sent : { kind: 'failed', error: passed.refused, ambiguous: 0 };
 }
 
-/** The caller's error is about the upstream: a hold that cannot be released now is closed in the background. */
+/**
+ * Releases the hold. If that fails, returns false and the hold is closed in the background. Either way, the caller gets
+ * the error about the upstream.
+ */
 async function release(
   { note, upstream }: Pick<Failed, 'note' | 'upstream'>,
   { command, deps, hold }: Generation,
@@ -244,7 +245,7 @@ async function release(
   }
 }
 
-/** A response that could not be stored is still sent; it just cannot be replayed. */
+/** Stores the response for repeats. A response that cannot be stored is still sent, but cannot be repeated. */
 async function keepAnswer({ keep, image }: GenerateCommand, delivery: Delivery, log: Logger): Promise<void> {
   try {
     await keep?.(delivery);

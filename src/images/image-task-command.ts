@@ -10,11 +10,11 @@ import type { CreateImagesCommand } from './create-images.ts';
 interface ImageTask {
   readonly plan: RoutePlan;
   readonly repeat: Repeat;
-  /** The request as it is sent. */
+  /** Returns the request in the form in which it will be sent. */
   readonly linked: (request: ImageRequest) => Promise<ImageRequest>;
 }
 
-/** The task of an image request, under the part of its plan that serves it. */
+/** Builds the command that creates an image request's task, with the part of the plan that serves it. */
 export async function imageTaskCommand(
   command: CreateImagesCommand,
   { plan, repeat, linked }: ImageTask,
@@ -33,11 +33,14 @@ export async function imageTaskCommand(
   };
 }
 
-/** Base64 of all images together, and the rest as JSON: they travel in one document of 16 MiB. */
+/**
+ * The limits for all images' base64 text together, and for the rest as JSON. Both are stored in one document of at most
+ * 16 MiB.
+ */
 const charactersMax = 12 * 1024 * 1024;
 const restBytesMax = 2 * 1024 * 1024;
 
-/** The data, the document that holds them, its ciphertext, and what is stored of it. */
+/** The number of copies in memory: the data, its document, the ciphertext and the stored form. */
 const copies = 4;
 
 function checkedSize({ images, mask, ...rest }: ImageRequest): number {
@@ -50,7 +53,7 @@ function checkedSize({ images, mask, ...rest }: ImageRequest): number {
       { param: 'image' },
     );
   }
-  // What is one byte in a form may be six in JSON.
+  // One byte of a form can become six bytes of JSON.
   if (Buffer.byteLength(JSON.stringify(rest)) <= restBytesMax) return characters;
   throw new GatewayError(
     'request_too_large',

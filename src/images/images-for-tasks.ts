@@ -1,39 +1,48 @@
-import { GatewayError } from '../errors/errors.ts';
+import { GatewayError, mayBeRepeated } from '../errors/errors.ts';
 import type { ImageRequest } from '../models/request.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import { UpstreamError } from '../providers/provider.ts';
 import { callChannel } from './call-channel.ts';
 import type { ChannelAnswer, ChannelCall } from './call-channel.ts';
 import { createImageConverter } from './convert.ts';
+import type { FetchedImages } from './fetched-images.ts';
 import { openImageWorkspaces } from './workspace.ts';
 
 export interface ImagesForTasksOptions {
   readonly now: () => number;
   readonly openMedia: GuardedClient['openMedia'];
-  /** Pixels of one reference image. */
+  /** The maximum number of pixels per reference image. */
   readonly pixelsMax: number;
+  readonly fetchedImages: FetchedImages;
 }
 
-/** A worker's way to channels that answer with the images. */
+export interface TaskCall extends ChannelCall {
+  readonly account: string;
+}
+
+/** Lets a worker call channels that respond with the images themselves. */
 export interface ImagesForTasks {
-  /** Rejects only for what is a fault of ours. */
-  readonly render: (call: ChannelCall) => Promise<ChannelAnswer>;
+  /** Rejects only if the gateway itself is at fault. */
+  readonly render: (call: TaskCall) => Promise<ChannelAnswer>;
   close(): Promise<void>;
 }
 
 export async function openImagesForTasks(options: ImagesForTasksOptions): Promise<ImagesForTasks> {
-  const { openMedia, pixelsMax, now } = options;
+  const { openMedia, pixelsMax, now, fetchedImages } = options;
   const workspaces = await openImageWorkspaces(now);
   return {
     async render(call) {
       const workspace = workspaces.open();
+      const space = fetchedImages.open(call.account);
+      const { reserve } = space;
       try {
-        const converter = createImageConverter({ openMedia, workspace, pixelsMax });
+        const converter = createImageConverter({ openMedia, workspace, pixelsMax, reserve });
         const request = await converted(call, (asked) => converter.convert(asked, call.provider.imageForms));
         return request instanceof UpstreamError
           ? { kind: 'failed', error: request, ambiguous: 0 }
           : await callChannel({ ...call, request });
       } finally {
+        space.release();
         await workspace.dispose();
       }
     },
@@ -41,7 +50,7 @@ export async function openImagesForTasks(options: ImagesForTasksOptions): Promis
   };
 }
 
-/** An image that cannot be fetched is the request's fault: nothing was sent. */
+/** An image that cannot be fetched is the request's fault, but a full disk is not. Nothing has been sent yet. */
 async function converted(
   { request }: ChannelCall,
   convert: (request: ImageRequest) => Promise<ImageRequest>,
@@ -50,6 +59,7 @@ async function converted(
     return await convert(request);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    return new UpstreamError('rejected', error.message, { code: error.code, cause: error });
+    const outcome = mayBeRepeated(error) ? 'not_sent' : 'rejected';
+    return new UpstreamError(outcome, error.message, { code: error.code, cause: error });
   }
 }

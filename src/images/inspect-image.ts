@@ -1,29 +1,32 @@
-/** What the first bytes of an image say about it. */
+/** Facts read from an image's first bytes. */
 export interface ImageFacts {
   readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
   readonly width: number;
   readonly height: number;
 }
 
-/** A JPEG's size may follow profiles and previews; beyond this it is not searched for. */
+/** The number of bytes searched. A JPEG's size may come after profiles and previews. */
 export const inspectedBytesMax = 1024 * 1024;
 
-/** By the magic bytes, whatever name or media type the image came with; undefined: none of png, jpeg, gif, webp. */
+/**
+ * Relies only on the magic bytes, and ignores the image's name and declared media type. Returns undefined for anything
+ * but png, jpeg, gif and webp.
+ */
 export function inspectImage(bytes: Uint8Array): ImageFacts | undefined {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, inspectedBytesMax));
   const found = readPng(data) ?? readGif(data) ?? readWebp(data) ?? readJpeg(data);
   return found === undefined || found.width === 0 || found.height === 0 ? undefined : found;
 }
 
-/** The head of a file, which is enough for the pixel size of most images. */
+/** The number of bytes of a file to read first. They suffice to find most images' pixel size. */
 export const headBytes = 64 * 1024;
 
-/** Reads only as much of the file as its pixel size requires. Undefined for files of unknown types. */
+/** Reads only as much of the file as is needed to find the pixel size. Returns undefined for unknown types. */
 export async function inspectSource({
   bytes,
   read,
 }: {
-  /** The length of the whole file. */
+  /** The entire file's length. */
   readonly bytes: number;
   readonly read: (start: number, end: number) => Promise<Uint8Array>;
 }): Promise<ImageFacts | undefined> {
@@ -55,7 +58,7 @@ function readWebp(data: Buffer): ImageFacts | undefined {
     case 'VP8L': {
       if (data[20] !== 0x2f) return undefined;
       const bits = data.readUInt32LE(21);
-      // Two numbers of 14 bits.
+      // Width and height have 14 bits each.
       return { mediaType, width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
     }
     case 'VP8 ':
@@ -73,7 +76,7 @@ function readJpeg(data: Buffer): ImageFacts | undefined {
     if (data[at] !== 0xff) return undefined;
     const marker = data[at + 1] ?? 0;
     if (marker === 0xff) {
-      // Fill bytes may stand before a marker.
+      // Fill bytes may precede a marker.
       at += 1;
       continue;
     }
@@ -85,7 +88,7 @@ function readJpeg(data: Buffer): ImageFacts | undefined {
   return undefined;
 }
 
-/** SOF0 to SOF15, without the three of that range that are something else. */
+/** Recognises SOF0 to SOF15, except for the three codes in that range that mean something else. */
 function isFrameHeader(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }

@@ -1,15 +1,16 @@
 import { firstBytes } from '../base/first-bytes.ts';
 import type { GeneratedImage } from '../providers/provider.ts';
+import { base64Bytes } from '../models/image-data.ts';
 import { headBytes, inspectImage, inspectSource } from './inspect-image.ts';
 
-/** Reads the pixel size of an image from its data if the answer does not report it. */
+/** Reads an image's pixel size from its data if the response does not report it. */
 export async function measuredImage(image: GeneratedImage): Promise<GeneratedImage> {
   const { base64, size } = image;
   if (base64 === undefined || size !== undefined) return image;
   return withPixels(image, await inspectSource(sourceOf(base64)));
 }
 
-/** Reads the pixel size of a linked image from its first bytes. If the link does not open, the size stays unknown. */
+/** Reads a linked image's pixel size from its first bytes. The size remains unknown if the link does not open. */
 export async function measuredLink(
   image: GeneratedImage,
   open: (url: string) => Promise<AsyncIterable<Uint8Array>>,
@@ -38,9 +39,8 @@ function withPixels(
 }
 
 function sourceOf(base64: NonNullable<GeneratedImage['base64']>): Parameters<typeof inspectSource>[0] {
-  const characters = typeof base64 === 'string' ? base64.length : base64.bytes;
   return {
-    bytes: Math.floor((characters * 3) / 4),
+    bytes: Math.floor((base64Bytes(base64) * 3) / 4),
     read: (_start, end) => Promise.resolve(Buffer.from(headOf(base64, Math.ceil(end / 3) * 4), 'base64')),
   };
 }

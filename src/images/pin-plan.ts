@@ -8,15 +8,15 @@ export interface PinnedPlan {
 
 export interface PinContext {
   readonly channels: Channels;
-  /** The request may be repeated and must then take the same route: the draw by weight does not decide. */
+  /** Whether the request has an Idempotency-Key. A repeat must take the same route, so no weighted draw is used. */
   readonly keyed: boolean;
-  /** The caller does not wait: any channel serves, since a worker asks it. */
+  /** Whether a worker calls the channel, so that the caller need not wait. Any channel can serve such a request. */
   readonly asTask: boolean;
 }
 
 /**
- * The part of the plan that one request uses: only channels that answer synchronously, or only those that create a
- * task, unless a task is what was asked for.
+ * Returns the part of the plan that one request uses: either the channels that respond synchronously, or those that
+ * create a task. A request for a task can use all of them.
  */
 export function pinPlan(plan: RoutePlan, context: PinContext): PinnedPlan {
   if (context.asTask) return { mode: 'task', plan };

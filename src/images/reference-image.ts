@@ -3,12 +3,12 @@ import type { ImageInput } from '../models/request.ts';
 import { inspectedBytesMax, inspectImage } from './inspect-image.ts';
 import type { ImageFacts } from './inspect-image.ts';
 
-/** Why an image is refused, as the end of the sentence "The parameter image …". */
+/** Why an image is refused. Completes the sentence "The parameter image …". */
 export interface Refused {
   readonly refused: string;
 }
 
-/** A file of an upload or a fetched address, in a workspace. */
+/** A file in a workspace, either uploaded or fetched from an address. */
 export interface ImageFileSource {
   readonly path: string;
   readonly name: string;
@@ -21,7 +21,7 @@ type DataInput = Extract<ImageInput, { form: 'data' }>;
 const dataUrlPattern = /^data:([a-z0-9.+/-]{0,64})((?:;[a-z0-9=._-]{1,64}){0,4});base64,/i;
 const notAnImage = 'must be a PNG, JPEG, WebP or GIF image';
 
-/** Checks what a file is by its first bytes. */
+/** Determines a file's type from its first bytes. */
 export async function readImageFile(
   source: ImageFileSource,
   pixelsMax: number,
@@ -40,7 +40,7 @@ export async function readImageFile(
   return { form: 'file', mediaType: facts.mediaType, ...source, name: fileName(source.name, facts) };
 }
 
-/** `data:image/png;base64,…`: its media type is that of its bytes, whatever the URL declares. */
+/** Reads `data:image/png;base64,…`. The bytes determine the media type, even if the URL declares another one. */
 export function readDataUrl(text: string, pixelsMax: number): DataInput | Refused {
   const prefix = dataUrlPattern.exec(text.slice(0, 400))?.[0];
   if (prefix === undefined) return { refused: 'must be data:image/<type>;base64,<data>' };
@@ -65,7 +65,7 @@ function isBase64(text: string): boolean {
   return text.length > 0 && text.length % 4 !== 1 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }
 
-/** What the upstream sees: plain characters, and an extension that fits the bytes. */
+/** Returns the name for the upstream: plain characters, with an extension that matches the bytes. */
 function fileName(name: string, { mediaType }: ImageFacts): string {
   const stem = name.replace(/\.[^.]*$/, '').replace(/[^A-Za-z0-9_-]+/g, '_');
   const extension = mediaType === 'image/jpeg' ? 'jpg' : mediaType.slice('image/'.length);

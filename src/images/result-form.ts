@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { defined } from '../base/defined.ts';
+import { inTime } from '../base/in-time.ts';
 import { GatewayError } from '../errors/errors.ts';
 import type { ImageRequest } from '../models/request.ts';
 import type { KeepImages } from '../models/stored-media.ts';
@@ -8,62 +9,67 @@ import type { Task } from '../task/record.ts';
 import type { ResultItem } from '../task/task.ts';
 import type { OpenLink } from '../http-client/index.ts';
 import type { Base64Blob, GeneratedImage } from '../providers/provider.ts';
-import { signatureBytes } from '../models/stored-media.ts';
+import { signatureBytes, UnkeepableError } from '../models/stored-media.ts';
 import { factsOfImages } from './call-channel.ts';
 import type { Delivery } from './call-channel.ts';
 import { imageBytesMax } from './convert.ts';
 import { noRetry } from './explain-failure.ts';
+import { totalBytes, unlinkedData } from '../models/image-data.ts';
+import { timeLimit as limitRunning } from '../process/running-time.ts';
 import { measuredImage, measuredLink } from './measure-image.ts';
 
 export interface ResultFormDeps {
   readonly openLink: OpenLink;
-  /** Absent: no results are kept, and data stays data. */
+  /** Undefined if results are not stored. Data then remains data. */
   readonly keepImages?: KeepImages | undefined;
-  /** The bytes of a copy of ours; undefined: it is gone, or none are kept. */
+  /** Returns our copy's bytes, or undefined if it is gone or no copies are stored. */
   readonly openStored: (task: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
+  /** Waits for this many milliseconds. */
+  readonly pause?: (ms: number) => Promise<unknown>;
+  readonly timeLimit?: (ms: number) => AbortSignal;
 }
 
 export interface AskedForm {
   /** `img_…` */
   readonly image: string;
-  /** The channel that answered. */
   readonly channel: string;
   readonly format: ImageRequest['responseFormat'];
   /** Whether the charge depends on pixel sizes that must be read from the images. */
   readonly measuresLinks: boolean;
-  /** Reserves memory until the answer. Throws GatewayError where there is none. */
+  /** Reserves memory until the response is sent. Throws GatewayError if there is not enough. */
   readonly reserve: (bytes: number) => void;
 }
 
-/** Gives results the form that the caller asked for, whichever the upstream answered with. */
+/** Converts results to the form that the caller requested, whichever form the upstream used. */
 export interface ResultForms {
-  /** What cannot be converted has not arrived. Throws GatewayError if nothing has. */
+  /** Drops results that cannot be converted. Throws GatewayError if none is left. */
   readonly convert: (delivery: Delivery, asked: AskedForm) => Promise<Delivery>;
-  /** Results of a task as data. Rejects if one cannot be opened. */
+  /** Returns a task's results as data. Rejects if any of them cannot be opened. */
   readonly asData: (
     task: LinkedTask,
     items: readonly ResultItem[],
     reserve: AskedForm['reserve'],
   ) => Promise<readonly GeneratedImage[]>;
-  /** One result of a task as base64, piece by piece. Rejects if it cannot be opened. */
+  /** Returns one of a task's results as base64, piece by piece. Rejects if the result cannot be opened. */
   readonly streamData: (task: LinkedTask, item: ResultItem) => Promise<StreamedData>;
   readonly keepsImages: boolean;
 }
 
 interface StreamedData {
-  /** The first piece. `pieces` contains it, too. */
+  /** The first piece, which `pieces` also includes. */
   readonly head: string | Uint8Array;
   readonly pieces: AsyncIterable<string | Uint8Array>;
 }
 
-/** The channel decides where the links of the results may lead. */
+/** The channel determines where result links may lead. */
 type LinkedTask = Pick<Task, 'id' | 'channel'>;
 
 const fetchTimeoutMs = 60_000;
-/** Short, because the caller waits for the answer in the meantime. */
+/** In milliseconds. It is short, because the caller is waiting for the response. */
 const headTimeoutMs = 5_000;
 
-export function createResultForms({ openLink, keepImages, openStored }: ResultFormDeps): ResultForms {
+export function createResultForms(deps: ResultFormDeps): ResultForms {
+  const { openLink, keepImages, openStored, pause = sleep, timeLimit = limitRunning } = deps;
   const open = async (channel: string, url: string, timeoutMs = fetchTimeoutMs) =>
     (await openLink(channel, { url, maxBytes: imageBytesMax, timeoutMs })).body;
 
@@ -100,7 +106,10 @@ export function createResultForms({ openLink, keepImages, openStored }: ResultFo
         const delivery = measuresLinks ? await measured(made, head) : made;
         return format === undefined
           ? delivery
-          : { ...delivery, images: await linked(image, delivery.images, keepImages) };
+          : {
+              ...delivery,
+              images: await linked(image, delivery.images, { keepImages, pause, timeLimit, ...asked }),
+            };
       } catch (error) {
         throw error instanceof GatewayError ? error : undeliverable(error);
       }
@@ -125,14 +134,68 @@ export function createResultForms({ openLink, keepImages, openStored }: ResultFo
 async function linked(
   image: string,
   images: readonly GeneratedImage[],
-  keepImages: KeepImages | undefined,
+  { keepImages, ...waiting }: Pick<ResultFormDeps, 'keepImages'> & StorageWait,
 ): Promise<GeneratedImage[]> {
   if (keepImages === undefined) return [...images];
-  const data = images.flatMap(({ url, base64 }) =>
-    url === undefined && base64 !== undefined ? [base64] : [],
-  );
-  const links = data.length === 0 ? [] : [...(await keepImages(image, data))];
+  const data = unlinkedData(images);
+  const keep = () => keepImages(image, data);
+  const links = data.length === 0 ? [] : [...(await keptInTime(keep, totalBytes(data), waiting))];
   return images.map((one) => (one.url === undefined ? (links.shift() ?? one) : one));
+}
+
+const keepEveryMs = 1_000;
+const keepMaxMs = 60_000;
+/** A try that takes longer than this many milliseconds counts as waiting. */
+const keepAtOnceMs = 5_000;
+
+interface StorageWait
+  extends Required<Pick<ResultFormDeps, 'pause' | 'timeLimit'>>, Pick<AskedForm, 'reserve'> {}
+
+/**
+ * The upstream has rendered the images, so the caller waits up to a minute for them to be stored, if the process has
+ * memory for them. The storage may be full, unreachable or unresponsive.
+ */
+async function keptInTime<Kept>(
+  keep: () => Promise<Kept>,
+  bytes: number,
+  { pause, reserve, timeLimit }: StorageWait,
+): Promise<Kept> {
+  const end = timeLimit(keepMaxMs);
+  let isRoom: boolean | undefined;
+  const mayWait = (): boolean => (isRoom ??= isReserved(reserve, bytes));
+  for (;;) {
+    try {
+      return await tried(keep(), end, { mayWait, timeLimit });
+    } catch (error) {
+      // If the caller were asked to retry, the images would be rendered and billed a second time.
+      if (error instanceof UnkeepableError || end.aborted || !mayWait()) throw undeliverable(error);
+      await pause(keepEveryMs);
+      if (end.aborted) throw undeliverable(error);
+    }
+  }
+}
+
+async function tried<Kept>(
+  work: Promise<Kept>,
+  end: AbortSignal,
+  { mayWait, timeLimit }: Pick<StorageWait, 'timeLimit'> & { readonly mayWait: () => boolean },
+): Promise<Kept> {
+  const late = new Error('the storage did not answer in time');
+  try {
+    return await inTime(AbortSignal.any([end, timeLimit(keepAtOnceMs)]), work, () => late);
+  } catch (error) {
+    if (error !== late || end.aborted || !mayWait()) throw error;
+    return inTime(end, work, () => late);
+  }
+}
+
+function isReserved(reserve: AskedForm['reserve'], bytes: number): boolean {
+  try {
+    reserve(bytes);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function undeliverable(cause: unknown): GatewayError {
@@ -145,7 +208,7 @@ async function measured(delivery: Delivery, openHead: Parameters<typeof measured
   return { ...delivery, images, facts: factsOf(delivery, images) };
 }
 
-/** Reads the first piece at once, so that it rejects if the file cannot be opened. */
+/** Reads the first piece immediately, so that the promise rejects if the file cannot be opened. */
 async function withHead(rest: AsyncGenerator<Uint8Array, void, undefined>): Promise<StreamedData> {
   const first = await rest.next();
   const head = first.done === true ? '' : first.value;
@@ -156,7 +219,10 @@ async function withHead(rest: AsyncGenerator<Uint8Array, void, undefined>): Prom
   return { head, pieces: all() };
 }
 
-/** Tokens are counted for all images that were made: of those that arrived, it is their share, rounded up. */
+/**
+ * Reduces the facts to the images that arrived. An upstream counts tokens for all images that it rendered, so those
+ * that arrived are charged for their share, rounded up.
+ */
 function factsOf(
   { images: { length: made }, facts }: Delivery,
   images: readonly GeneratedImage[],
@@ -172,7 +238,7 @@ function factsOf(
   };
 }
 
-/** Rejects only if none has arrived. */
+/** Rejects only if no image has arrived. */
 async function arrived(images: readonly Promise<GeneratedImage>[]): Promise<GeneratedImage[]> {
   const results = await Promise.allSettled(images);
   const there = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -181,7 +247,7 @@ async function arrived(images: readonly Promise<GeneratedImage>[]): Promise<Gene
   return there;
 }
 
-/** What is kept is the text, in pieces: an image is never one string. */
+/** Keeps the text in pieces, so that an image never becomes a single string. */
 async function encode(body: AsyncIterable<Uint8Array>, reserve: AskedForm['reserve']): Promise<Base64Blob> {
   const chunks: Buffer[] = [];
   for await (const text of base64Of(body)) {
@@ -204,14 +270,17 @@ async function* base64Of(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer
     const whole = rest.length - (rest.length % 3);
     yield encoded(rest.subarray(0, whole));
     rest = rest.subarray(whole);
-    // A disk delivers faster than others get a turn.
+    // Yield to other work, because reading from a disk can otherwise monopolize the event loop.
     await turn();
   }
   if (!isChecked) checkImage(rest);
   if (rest.length > 0) yield encoded(rest);
 }
 
-/** Upstreams may render in formats that nobody here knows; a page that explains why there is no image is none. */
+/**
+ * Refuses empty files, HTML and JSON, such as a page that explains why there is no image. Accepts everything else,
+ * because an upstream may use a format that we do not know.
+ */
 function checkImage(head: Buffer): void {
   const isPage = /^\s*(?:<!doctype|<html|\{)/i.test(head.toString('latin1', 0, signatureBytes));
   if (head.length === 0 || isPage) throw new TypeError('the link does not lead to an image');

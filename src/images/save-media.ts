@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { whileRoom } from '../errors/not-stored.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 
 export interface MediaToSave {
@@ -8,17 +9,26 @@ export interface MediaToSave {
   readonly url: string;
   readonly maxBytes: number;
   readonly timeoutMs: number;
+  /** Reserves disk space as bytes arrive. May throw. */
+  readonly reserve?: (bytes: number) => void;
 }
 
-/** Streams what is at an address that a caller names into a file; its bytes. Throws GuardedRequestError. */
-export async function saveMedia({ openMedia, ...fetch }: MediaToSave, path: string): Promise<number> {
+/**
+ * Streams a file from a caller's address to disk. Returns its size in bytes. Throws GuardedRequestError or NoRoomError.
+ */
+export async function saveMedia(
+  { openMedia, reserve, ...fetch }: MediaToSave,
+  path: string,
+): Promise<number> {
   let bytes = 0;
   const media = await openMedia(fetch);
-  await pipeline(Readable.from(media.body, { objectMode: false }), countBytes, createWriteStream(path));
+  const body = Readable.from(media.body, { objectMode: false });
+  await whileRoom(pipeline(body, countBytes, createWriteStream(path)));
   return bytes;
 
   async function* countBytes(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of body) {
+      reserve?.(chunk.length);
       bytes += chunk.length;
       yield chunk;
     }

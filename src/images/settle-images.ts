@@ -14,13 +14,16 @@ import type { Logger } from '../observability/log.ts';
 import type { RoutePlan } from '../routing/catalogue.ts';
 import type { Delivery } from './call-channel.ts';
 import type { WatchedImage } from './leases/image-leases.ts';
+import { logUncharged } from './promised-bills.ts';
+import type { PromisedBill, PromisedBills } from './promised-bills.ts';
 
 export interface SettleDeps {
   readonly ledger: Pick<Ledger, 'settle'>;
   readonly log: Logger;
-  /** What was charged, in micro-units, and what it cost. */
+  /** Called with the charge in micro-units and the operator's cost. */
   readonly countMargin: (charge: bigint, upstream: UpstreamCost) => void;
   readonly charges: Pick<ChargeBook, 'note'>;
+  readonly bills: Pick<PromisedBills, 'promise'>;
 }
 
 /** An image whose hold is open. */
@@ -51,34 +54,34 @@ export function billFor(
   { plan: { basis, hold: held } }: Settling['command'],
 ): ImageBill {
   const input = { basis, channel: candidate.channel, facts: delivery.facts, held };
-  // Who waits for images cannot wait for a person.
+  // A caller waiting for images cannot wait for an operator's decision.
   const settlement = chargeImages(input, ({ amount }) => !needsReview(basis.price, { held, amount }));
   const said = { reported: input.facts, ...defined({ cost: delivery.cost }) };
   return { settlement: { ...settlement, ...said }, upstream };
 }
 
-/** After these the caller gets its images, and the charge follows. */
+/**
+ * The delays between tries, in milliseconds. After the last one, the caller gets the images and the charge is written
+ * later.
+ */
 const settleDelaysMs = [100, 400, 1_500];
-const settleEveryMs = 5_000;
-const settleForMs = 15 * 60_000;
 
 export interface Settled {
-  /** `promised`: the charge is about to be written. */
+  /** `promised` means that the charge is about to be written. */
   readonly fate: 'closed' | 'promised';
-  /** Micro-units; nothing where the hold was released before. */
+  /** The charge in micro-units. Zero if the hold had already been released. */
   readonly charge: bigint;
 }
 
 /**
- * Charges what arrived. While the ledger is away the caller is not kept waiting for long: paid images are delivered,
- * and the charge is retried in the background.
+ * Charges what arrived. If the ledger is unavailable, the caller does not wait long: paid images are delivered, and the
+ * charge is retried in the background until it is written.
  */
 export async function settleOrPromise(
   bill: ImageBill,
   watched: WatchedImage,
   settling: Settling,
 ): Promise<Settled> {
-  const { command, deps } = settling;
   const trySettle = () => settleOnce(bill, settling);
   for (const delayMs of [...settleDelaysMs, 0]) {
     const charge = await trySettle();
@@ -87,26 +90,27 @@ export async function settleOrPromise(
   }
   const { settlement, upstream } = bill;
   const owed = { charge: settlement.amount, basis: writeBasis(settlement), upstream };
-  void (async () => {
-    for (let waitedMs = 0; waitedMs < settleForMs; waitedMs += settleEveryMs) {
-      await watched.owe(owed).catch(() => undefined);
-      if ((await trySettle()) !== undefined) {
-        watched.end();
-        return;
-      }
-      await sleep(settleEveryMs, undefined, { ref: false });
-    }
-    deps.log.error({ task: command.image }, 'delivered images could not be charged');
-    watched.abandon(command.account);
-  })();
+  settling.deps.bills.promise(promisedBill(bill, settling), async () => {
+    const state = await watched.owe(owed).then(
+      () => 'noted' as const,
+      () => 'unwritten' as const,
+    );
+    if ((await trySettle()) === undefined) return state;
+    watched.end();
+    return 'written';
+  });
   return { fate: 'promised', charge: settlement.amount };
 }
 
-/** What the ledger has charged; undefined: it is away. */
-async function settleOnce(
-  { settlement, upstream }: ImageBill,
-  { command, deps, hold }: Settling,
-): Promise<bigint | undefined> {
+function promisedBill({ settlement: { amount }, upstream }: ImageBill, { command }: Settling): PromisedBill {
+  const { image: task, account, plan } = command;
+  return { task, account, amount, model: plan.model.id, channel: upstream.channel };
+}
+
+/** Returns the amount that the ledger has charged, or undefined if the ledger is unavailable. */
+async function settleOnce(bill: ImageBill, settling: Settling): Promise<bigint | undefined> {
+  const { settlement, upstream } = bill;
+  const { command, deps, hold } = settling;
   const { image: task, account, plan } = command;
   const { amount } = settlement;
   try {
@@ -126,16 +130,16 @@ async function settleOnce(
       deps.countMargin(amount, upstream);
       if (!result.replayed) deps.charges.note(chargeShape(plan.model.id, plan.basis), amount);
     } else {
-      deps.log.error({ task, account }, 'delivered images were released before they could be charged');
+      logUncharged(promisedBill(bill, settling), 'their hold was released before', deps.log);
     }
     return result.closed === 'no_hold' ? 0n : result.charged;
   } catch (err) {
-    deps.log.error({ task, err }, 'a charge could not be written; it will be retried');
+    deps.log.error({ task, err }, 'a charge could not be written; retrying');
     return undefined;
   }
 }
 
-/** The amount stands in the entry itself. */
+/** Omits the amount, which has its own field in the entry. */
 function writeBasis({ amount: _amount, ...how }: ImageBill['settlement']): string {
   return JSON.stringify(how);
 }

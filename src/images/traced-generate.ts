@@ -3,7 +3,7 @@ import { callChannel } from './call-channel.ts';
 import { createGenerate } from './generate.ts';
 import type { CallForImage, Generate, GenerateDeps } from './generate.ts';
 
-/** Images that a caller waits for, with each channel that is asked, as spans of the request's trace. */
+/** Traces synchronous image requests, with each channel call as a span of the request's trace. */
 export function createTracedGenerate(
   deps: Omit<GenerateDeps, 'call'>,
   spans: TaskSpans | undefined,

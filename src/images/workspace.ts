@@ -3,19 +3,20 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { whileRoom } from '../errors/not-stored.ts';
 import { identifyProcess, isSameProcessAlive, processIdentitySchema } from '../process/process-identity.ts';
 
-/** A directory for the files of one request. A request without files makes none. */
+/** A directory for one request's files, created only if there are any. */
 export interface ImageWorkspace {
-  /** Where the next file may be written once the directory is made. */
+  /** Returns a path for the next file. The file can be written once `make` has resolved. */
   newPath(): string;
-  /** To be awaited before a file is written. Repeatable. */
+  /** Must be awaited before a file is written. Idempotent. */
   make(): Promise<void>;
-  /** Removes everything. Repeatable. */
+  /** Removes everything. Idempotent. */
   dispose(): Promise<void>;
 }
 
-/** The process's directory for the files of requests, which are removed with them. */
+/** The process's directory for request files, which are removed when their request ends. */
 export interface ImageWorkspaces {
   readonly directory: string;
   open(): ImageWorkspace;
@@ -23,7 +24,10 @@ export interface ImageWorkspaces {
 }
 
 const prefix = 'mediary-images-';
-/** Of a directory whose owner this machine cannot see, in another container perhaps. No request lives this long. */
+/**
+ * For directories whose owner this machine cannot see, perhaps because it runs in another container. No request lives
+ * this many milliseconds.
+ */
 const abandonedAfterMs = 24 * 3600 * 1000;
 
 const ownerSchema = processIdentitySchema.extend({ host: z.string() });
@@ -49,7 +53,7 @@ function openWorkspace(directory: string): ImageWorkspace {
       return join(directory, String(files));
     },
     async make() {
-      made ??= mkdir(directory, { recursive: true, mode: 0o700 });
+      made ??= whileRoom(mkdir(directory, { recursive: true, mode: 0o700 }));
       await made;
     },
     async dispose() {
@@ -60,7 +64,7 @@ function openWorkspace(directory: string): ImageWorkspace {
   };
 }
 
-/** A file that is just being opened may appear while its directory is removed: the removal is retried. */
+/** Retries the removal, because a file that is just being created may still appear. */
 function remove(directory: string): Promise<void> {
   return rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
 }
@@ -80,7 +84,7 @@ async function isAbandoned(directory: string, now: () => number): Promise<boolea
   return found !== undefined && now() - found.mtimeMs > abandonedAfterMs;
 }
 
-/** The name says whose it is. */
+/** Decodes the owner from the directory's name. */
 function ownerOf(name: string): z.infer<typeof ownerSchema> | undefined {
   const [encoded = ''] = name.slice(prefix.length).split('.');
   try {

@@ -1,15 +1,15 @@
 import { UploadedFile } from './uploaded-file.ts';
 
 /**
- * Whether a field contains media or a file, or names an address. Such a field is never ignored: its caller would pay
- * for something other than what was requested.
+ * Whether a field contains media, a file, an address or a destination. Such a field is never ignored, because the
+ * caller would pay for something other than what was requested.
  */
 export function carries(name: string, value: unknown): boolean {
-  const isMedia = hasMediaName(name);
+  const isNamed = hasMediaName(name) || destinationName.test(plainName(name));
   const left: unknown[] = [value];
   for (let item = left.pop(); item !== undefined; item = left.pop()) {
     if (item instanceof UploadedFile) return true;
-    if (typeof item === 'string' && (isAddress(item) || (isMedia && isWord(item)))) return true;
+    if (typeof item === 'string' && (isAddress(item) || (isNamed && isWord(item)))) return true;
     if (typeof item === 'object' && item !== null) {
       const inner: unknown[] = Object.values(item);
       left.push(...inner.filter(isSaid));
@@ -18,7 +18,7 @@ export function carries(name: string, value: unknown): boolean {
   return false;
 }
 
-/** An empty field counts as absent. */
+/** Whether the field has a value. An empty field counts as absent. */
 export function isSaid(value: unknown): boolean {
   return value !== null && value !== undefined && value !== '';
 }
@@ -26,10 +26,17 @@ export function isSaid(value: unknown): boolean {
 const mediaName =
   /(?:^|_)(?:images?|videos?|audios?|masks?|files?|pictures?|photos?|media|frames?|markup|ur[li]s?|webhooks?|callbacks?|file_ids?|b64|b64_json)(?:_?\d{1,3})?$/;
 
-/** Judges by the last word: `first_frame_image`, `imageUrl` and `image_2` are media names, `image_size` is not. */
+const destinationName = /(?:^|_)(?:buckets?|destinations?|upload_to|save_to)$/;
+
+/** The last word decides: `first_frame_image`, `imageUrl` and `image_2` are media names, but `image_size` is not. */
 export function hasMediaName(name: string): boolean {
-  const plain = name.replaceAll(/\[\w*\]/g, '').replaceAll(/([a-z\d])([A-Z])/g, '$1_$2');
-  return mediaName.test(plain.toLowerCase().replaceAll(/[.-]/g, '_'));
+  return mediaName.test(plainName(name));
+}
+
+/** Converts `outputBucket` and `output-bucket[0]` to `output_bucket`. */
+function plainName(name: string): string {
+  const words = name.replaceAll(/\[\w*\]/g, '').replaceAll(/([a-z\d])([A-Z])/g, '$1_$2');
+  return words.toLowerCase().replaceAll(/[.-]/g, '_');
 }
 
 /** A URL scheme, `//host`, or a file id. */
@@ -53,7 +60,7 @@ const magics: readonly (readonly [start: string, type: string])[] = [
 const base64CharactersMin = 40;
 
 /**
- * Returns the media type of bare base64, which some clients send without a data URL. Returns undefined for other
+ * Returns the media type of bare base64, which some clients send instead of a data URL. Returns undefined for any other
  * text.
  */
 export function mediaTypeOfBase64(text: string): string | undefined {

@@ -17,7 +17,7 @@ interface Inner {
 const nestedName = /^([^[\]]+)((?:\[\w*\]){1,3})$/;
 
 /**
- * Converts form fields to the shape of JSON: `image[]` and repeated fields become lists, `metadata[seed]` and
+ * Converts form fields to JSON's structure: `image[]` and repeated fields become lists, and `metadata[seed]` and
  * `images[0][image_url]` become objects. Throws GatewayError.
  */
 export function fieldsOfForm(parts: readonly FormPart[]): Record<string, unknown> {
@@ -38,7 +38,7 @@ function assemble(name: string, inner: readonly Inner[]): unknown {
   if (plain.length === inner.length)
     return inner.length === 1 ? first?.value : inner.map(({ value }) => value);
   if (plain.length > 0)
-    throw invalidParameter(name, `The parameter ${name} comes with brackets and without them.`);
+    throw invalidParameter(name, `The parameter ${name} was sent both with and without brackets.`);
   const byKey = new Map<string, Inner[]>();
   inner.forEach(({ keys: [key = '', ...keys], value }, index) => {
     const place = key === '' ? `#${index}` : key;
@@ -56,8 +56,8 @@ function assemble(name: string, inner: readonly Inner[]): unknown {
 const position = (key: string): number => Number(key.replace('#', ''));
 
 /**
- * Our schemas do not know the types of a model's own parameters, so text that looks like a number or a boolean is
- * parsed as JSON.
+ * Parses text that looks like a number or boolean as JSON, because our schemas do not know the types of models' own
+ * parameters.
  */
 function readText(text: unknown): unknown {
   const isWord = typeof text === 'string' && /^(?:-?\d{1,15}(?:\.\d{1,6})?|true|false)$/.test(text);

@@ -11,7 +11,7 @@ export interface Medium {
   readonly value: string | UploadedFile;
   readonly kind: MediaKind;
   readonly role?: ImageRole;
-  /** The field name that the caller sent. */
+  /** The field name as the caller sent it. */
   readonly name: string;
 }
 
@@ -23,7 +23,7 @@ export interface MediaField {
 }
 
 /**
- * Reads every form of media: a URL, a data URL, base64, a file, `{url}`, `{image_url}`, `{image_url: {url}}` and
+ * Reads media in every form: a URL, a data URL, base64, a file, `{url}`, `{image_url}`, `{image_url: {url}}` or
  * `{file_id}`, each with an optional role, and lists of these. Throws GatewayError.
  */
 export function readMedia(value: unknown, field: MediaField): readonly Medium[] {
@@ -78,7 +78,7 @@ function ownFile(id: unknown, name: string): string {
   if (fileIdOf(url) !== undefined) return url;
   throw invalidParameter(
     name,
-    `The parameter ${name} must name a file that \`POST /v1/files\` has stored, by its id.`,
+    `The parameter ${name} must be the id of a file that \`POST /v1/files\` has stored.`,
   );
 }
 
@@ -101,7 +101,7 @@ function roleOf(role: unknown, name: string): ImageRole | undefined {
   );
 }
 
-/** Turns bare base64 into a data URL. */
+/** Converts bare base64 to a data URL. */
 function withType(text: string): string {
   const type = mediaTypeOfBase64(text);
   return type === undefined ? text : `data:${type};base64,${text}`;

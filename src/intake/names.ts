@@ -1,28 +1,27 @@
+import { commonParameters } from '../models/facts-of-request.ts';
 import type { ImageRole } from '../models/request.ts';
 
-/**
- * Maps an interface's field names to ours. This table defines the interface: nothing else reads the body of a create.
- */
+/** Maps an interface's field names to ours. This table defines the interface: nothing else reads a create body. */
 export interface Names {
-  /** The keys are full names, including a prefix such as `input.`. */
+  /** Keyed by full name, including a prefix such as `input.`. */
   readonly places: ReadonlyMap<string, Place>;
-  /** Prefix of every field name except those in `outer`, such as `input.`. */
+  /** The prefix of every field name except those in `outer`, such as `input.`. */
   readonly prefix: string;
-  /** Where unknown names below the prefix go, as parameters of the model. Undefined: nothing reads them. */
+  /** The destination of unknown names below the prefix, which are model parameters. Undefined if nothing reads them. */
   readonly others?: 'metadata' | 'body';
-  /** The role of an image that is the only one and has no role. */
+  /** The role of a single image that has no role of its own. */
   readonly alone?: ImageRole;
 }
 
 export type Place =
-  /** The field of ours that it becomes, such as `ratio` or `metadata.seed`. */
+  /** Our field that it becomes, such as `ratio` or `metadata.seed`. */
   | { readonly to: string }
   | { readonly media: MediaPlace; readonly role?: ImageRole }
   /** A list whose text parts form the prompt and whose media parts are sorted by type. */
   | { readonly parts: true }
-  /** The messages of a chat. The last message of the user asks for images. */
+  /** A chat's messages. The user's last message asks for images. */
   | { readonly messages: true }
-  /** The end of the error message: why we do not support the field, or what to use in its place. */
+  /** The end of the error message: why the field is not supported, or what to use instead. */
   | { readonly refused: string };
 
 export type MediaPlace = 'images' | 'videos' | 'audios' | 'image' | 'mask';
@@ -34,7 +33,10 @@ interface About extends Omit<Names, 'places'> {
   readonly outer?: Table;
 }
 
-/** If several tables contain the same name, the first wins. A plain string is the name of our own field. */
+/**
+ * Merges name tables. If several contain the same name, the first one wins. A plain string is the name of one of our
+ * own fields.
+ */
 export function namesOf({ outer = {}, ...about }: About, ...tables: readonly Table[]): Names {
   const places = new Map<string, Place>();
   const add = (table: Table, prefix: string): void => {
@@ -55,7 +57,7 @@ const images: Place = { media: 'images' };
 export const videos: Place = { media: 'videos' };
 export const audios: Place = { media: 'audios' };
 
-/** All spellings of the end user, which we store under one name. */
+/** All names under which callers may send the end user, who is stored under a single name. */
 export const endUserFields: Table = {
   safety_identifier: 'metadata.safety_identifier',
   end_user_id: 'metadata.safety_identifier',
@@ -73,12 +75,7 @@ const metadataNames = [
   'callback_url',
   'execution_expires_after',
   'tools',
-  'negative_prompt',
-  'cfg_scale',
-  'camera_control',
-  'fps',
-  'motion_strength',
-  'video_task',
+  ...commonParameters,
 ];
 
 /** Our own fields, which every interface accepts. */
@@ -100,7 +97,7 @@ const own: Table = {
   strict: 'strict',
 };
 
-/** Other services' spellings of our fields, taken from the sources of their SDKs. docs/contract.md describes them. */
+/** Other services' names for our fields, from their SDKs' sources. docs/contract.md describes them. */
 const neighbours: Table = {
   aspect_ratio: 'ratio',
   aspectRatio: 'ratio',
@@ -165,7 +162,7 @@ const neighbours: Table = {
   negativePrompt: 'metadata.negative_prompt',
 };
 
-/** The names that every video interface accepts in addition to its own. */
+/** Names that every video interface accepts in addition to its own. */
 export const videoFields: readonly Table[] = [
   own,
   Object.fromEntries(metadataNames.map((name) => [name, `metadata.${name}`])),
@@ -177,7 +174,7 @@ export const videoNames = namesOf({ prefix: '' }, ...videoFields);
 const imageMedia: Place = { media: 'image' };
 const mask: Place = { media: 'mask' };
 
-/** The names of our own image interface, which every interface accepts. Others become model parameters. */
+/** Our own image interface's names, which every interface accepts. All other names become model parameters. */
 export const imageFields: Table = {
   image: imageMedia,
   images: imageMedia,
@@ -197,8 +194,10 @@ export const imageFields: Table = {
   mask_image_url: mask,
   num_images: 'n',
   numImages: 'n',
+  safety_identifier: 'user',
   end_user_id: 'user',
   end_user: 'user',
+  user_id: 'user',
   callback_url: 'metadata.callback_url',
   webhook: 'metadata.callback_url',
   webhook_url: 'metadata.callback_url',

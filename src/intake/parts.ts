@@ -33,15 +33,15 @@ function readPart(part: unknown, place: string): Part {
   }
   throw invalidParameter(
     `${place}.type`,
-    `The parameter ${place}.type must be text (with its text), image_url, video_url or audio_url.`,
+    `The parameter ${place}.type must be text (with a text), image_url, video_url or audio_url.`,
   );
 }
 
 export const messagesMax = 1_000;
 
 /**
- * Reads the text and the media of the user's last message in a chat. If that message has no media, takes those of the
- * latest message that has some. Throws GatewayError.
+ * Reads the text and media of the user's last message in a chat. If it has no media, uses those of the most recent
+ * message with media. Throws GatewayError.
  */
 export function readMessages(value: unknown, name: string): Parts {
   if (!Array.isArray(value) || value.length > messagesMax || !value.every(isRecord))

@@ -1,10 +1,10 @@
 import { defined } from '../base/defined.ts';
 import { GatewayError } from '../errors/errors.ts';
 
-/** `images[0]` → the name of the caller's own field; unchanged if it has no other. */
+/** Maps a field such as `images[0]` to the caller's own name for it. A field without another name is unchanged. */
 export type TheirName = (ours: string) => string;
 
-/** Runs what names our fields in its errors: they name the caller's instead. */
+/** Runs code whose errors use our field names, and replaces these names with the caller's. */
 export async function inTheirWords<Result>(nameOf: TheirName, run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();
@@ -13,7 +13,7 @@ export async function inTheirWords<Result>(nameOf: TheirName, run: () => Promise
   }
 }
 
-/** Replaces our name of the field in the error by the caller's name. */
+/** Replaces our field name in the error with the caller's. */
 export function renamed(error: GatewayError, nameOf: TheirName): GatewayError {
   const { code, message, param: ours, ...about } = error;
   const param = nameOf(ours);

@@ -14,32 +14,32 @@ import type { Parts } from './parts.ts';
 import { hasFile, UploadedFile } from './uploaded-file.ts';
 import { overruled, refuseUnread } from './warnings.ts';
 
-/** The body of a create with our own field names, before validation. */
+/** A create body under our own field names, before validation. */
 export interface Understood {
   readonly body: Fields;
-  /** Maps our name of a field, such as `images[1]`, to the name that the caller sent. For errors and warnings. */
+  /** Maps one of our field names, such as `images[1]`, to the caller's. For errors and warnings. */
   readonly nameOf: (ours: string) => string;
-  /** Fields that nothing reads, as warnings. */
+  /** Warnings for fields that nothing reads. */
   readonly unread: readonly string[];
-  /** Whether a field that would be ignored is an error. */
+  /** Whether a field that would be ignored causes an error. */
   readonly strict: boolean;
 }
 
 export interface Interface {
   readonly names: Names;
-  /** Types of our own fields. Fields of `metadata` are listed as `metadata.<name>`. */
+  /** The types of our own fields. Those of `metadata` are listed as `metadata.<name>`. */
   readonly types: Types;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the body of a create by the field names of its interface. It resolves aliases, media, numbers sent as text,
- * empty fields and the end user. A field with media or an address that nothing reads is refused. Throws GatewayError
- * with the names that the caller sent.
+ * Reads a create body by its interface's field names. Resolves aliases, media, numbers sent as text, empty fields and
+ * the end user. Rejects a field with media or an address that nothing reads. Throws GatewayError with the field names
+ * that the caller sent.
  *
- * @param fixed - Fields, by our own names, that the URL or the interface itself determines. They override what was
- *   sent.
+ * @param fixed - Fields, under our own names, that the URL or the interface itself determines. They override what was
+ * sent.
  */
 export function understand(fields: Fields, { names, types }: Interface, fixed: Fields = {}): Understood {
   const draft = new Draft(names, types);
@@ -126,8 +126,8 @@ class Draft {
       throw invalidParameter('strict', 'The parameter strict must be a boolean.');
     const unread = [...someNames(this.unread), ...this.overruled.slice(0, someNamesMax)];
     if (strict) refuseUnread(unread);
-    nameEndUser(this.metadata);
-    nameEndUser(this.top);
+    nameEndUser(this.metadata, 'safety_identifier');
+    nameEndUser(this.top, 'user');
     const metadata = Object.keys(this.metadata).length === 0 ? {} : { metadata: this.metadata };
     return {
       body: { ...metadata, ...this.top },
@@ -151,7 +151,7 @@ class Draft {
   }
 
   private takeMedia(name: string, value: unknown, { media, role }: Extract<Place, { media: unknown }>): void {
-    // In some interfaces `audio: true` requests sound.
+    // `audio: true` is how some interfaces request sound.
     if (typeof value === 'boolean' && media === 'audios') return this.leave(name, value);
     const field = { name, kind: kindOf[media], ...(role === undefined ? {} : { role }) };
     for (const medium of readMedia(value, field)) this.addMedium(medium, media);
@@ -183,7 +183,7 @@ class Draft {
       return undefined;
     }
     if (target[key] === typed) return undefined;
-    // The top level overrides metadata; otherwise the first name wins.
+    // The top level overrides metadata. Within one level, the first name wins.
     const isFromMetadata = inner !== undefined && other === `${this.names.prefix}${to}`;
     const [loser, lost] = isFromMetadata ? [other, target[key]] : [name, typed];
     if (carries(loser, lost))
@@ -213,7 +213,7 @@ class Draft {
     const named =
       endUser === undefined || isSaid(rest['safety_identifier']) ? {} : { safety_identifier: endUser };
     for (const [name, each] of Object.entries({ ...rest, ...named })) {
-      // `null` is passed on: it may be a value of a model's own parameter.
+      // Pass `null` on, because it may be a value of one of the model's own parameters.
       if (each === '') continue;
       const place = `metadata.${name}`;
       this.metadata[name] = coerced(each, this.types.get(place));
@@ -240,7 +240,7 @@ class Draft {
     this.placeList('mask', mask);
   }
 
-  /** Drops `image` if `images` was sent, too, as the contract says. */
+  /** Drops `image` if `images` was also sent, as the contract requires. */
   private withoutOverruled(items: readonly Medium[]): readonly Medium[] {
     const overruled = items.filter(({ name, role }) => name === 'image' && role === undefined);
     if (overruled.length === 0 || !items.some(({ name }) => name.startsWith('images'))) return items;
@@ -286,19 +286,15 @@ function notAFile(metadata: unknown): GatewayError {
   return invalidParameter(param, `The parameter ${param} must not be a file.`);
 }
 
-const endUserNames = ['safety_identifier', 'user'] as const;
-
-function nameEndUser(fields: Record<string, unknown>): void {
-  for (const name of endUserNames) {
-    const said = fields[name];
-    if (typeof said === 'string') Object.assign(fields, { [name]: canonicalEndUser(said) });
-  }
+function nameEndUser(fields: Record<string, unknown>, name: string): void {
+  const said = fields[name];
+  if (typeof said === 'string') fields[name] = canonicalEndUser(said);
 }
 
 function nothingReads(name: string): GatewayError {
   return invalidParameter(
     name,
-    `The parameter ${name} contains media or an address, but is not a known field. Send images as images, videos as videos, sounds as audios, and the address for callbacks as metadata.callback_url.`,
+    `The parameter ${name} contains media, an address or a destination, but is not a known field. Send images as images, videos as videos, sounds as audios, and the address for callbacks as metadata.callback_url.`,
   );
 }
 

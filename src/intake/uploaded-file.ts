@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A file of a request, unchanged and not inspected yet. */
+/** A file in a request, as received and not yet inspected. */
 export class UploadedFile {
   readonly path: string;
   readonly name: string;
@@ -13,7 +13,7 @@ export class UploadedFile {
   }
 }
 
-/** In a body: a file of its form. */
+/** The schema for a file in a body, which was sent in a form. */
 export const uploadedFile = z
   .custom<UploadedFile>((value) => value instanceof UploadedFile, { error: 'must be a file of a form' })
   .meta({ type: 'string', format: 'binary' });

@@ -1,13 +1,16 @@
 import { GatewayError } from '../errors/errors.ts';
 
-/** A warning is the name of a field without effect, perhaps with more: `size: overruled by resolution and ratio`. */
+/**
+ * A warning is the name of a field without effect, sometimes followed by the reason: `size: overruled by resolution and
+ * ratio`.
+ */
 
-/** Two fields said different things, and `winners` count. */
+/** Returns the warning for a field that contradicts `winners`, which take precedence. */
 export function overruled(field: string, winners: readonly string[]): string {
   return `${field}: overruled by ${winners.join(' and ')}`;
 }
 
-/** Refuses a strict request with unread fields. Throws GatewayError. */
+/** Rejects a strict request with unread fields. Throws GatewayError. */
 export function refuseUnread([first]: readonly string[]): void {
   if (first === undefined) return;
   const [param = first, reason] = first.split(': ');

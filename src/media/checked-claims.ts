@@ -3,9 +3,8 @@ import type { MediaSource } from './media-source.ts';
 const trunFlags = 0x000f05;
 
 /**
- * Returns an MP4 source whose reads reject if its tables claim more samples than the file has bytes. A box of 28
- * bytes may claim millions, each of which would cost time and memory. The limits of the thread bound whatever this
- * check misses.
+ * Returns an MP4 source whose reads reject if its tables claim more samples than the file has bytes. A 28-byte box can
+ * claim millions, each of which would cost time and memory. The thread's limits bound whatever this check misses.
  */
 export function checkedClaims(source: MediaSource): MediaSource {
   const { bytes } = source;
@@ -31,7 +30,7 @@ export function checkedClaims(source: MediaSource): MediaSource {
 }
 
 interface Claim {
-  /** The offset of the box's name within the block. */
+  /** The offset of the box name in the block. */
   readonly at: number;
   readonly count: number;
 }
@@ -47,8 +46,8 @@ function* claimsOf(
 }
 
 /**
- * Returns the number of samples that a fragment claims. Picture bytes that happen to contain the box's name have
- * other flags.
+ * Returns the number of samples that a fragment claims. Ignores picture data that happens to contain the box name,
+ * because its flags differ.
  */
 function runClaim(block: Buffer, at: number): number {
   const versionAndFlags = block.readUInt32BE(at + 4);
@@ -57,7 +56,7 @@ function runClaim(block: Buffer, at: number): number {
 }
 
 /**
- * Returns the number of samples of one common size. They need no table, so the size of the box does not bound them.
+ * Returns the number of samples that share one size. They need no table, so the box's size does not limit their number.
  */
 function sizeClaim(block: Buffer, at: number): number {
   return block.readUInt32BE(at + 4) === 0 && block.readUInt32BE(at + 8) > 0 ? block.readUInt32BE(at + 12) : 0;

@@ -17,20 +17,21 @@ export interface FileLinksDeps {
 type Kind = 'image' | 'video' | 'audio';
 
 /**
- * An address in a request as an upstream gets it: in place of `asset://file_…` a link that works for as long as the file is
- * kept; a link of ours without a redirection; any other as it is. Throws invalid_parameter.
+ * Converts a request's media address to the form that an upstream receives. `asset://file_…` becomes a link that is
+ * valid for as long as the file is stored. One of our own links is changed so that it is served without a redirect.
+ * Other addresses are unchanged. Throws invalid_parameter.
  */
 export type LinkMedium = (url: string, place: MediumPlace) => Promise<string>;
 
 export interface MediumPlace {
-  /** The files that the request may name. */
+  /** The files that the request may reference. */
   readonly reach: Reach;
   readonly kind: Kind;
-  /** As the caller wrote the field. */
+  /** The field's name in the caller's spelling. */
   readonly param: string;
 }
 
-/** Undefined: nothing is stored. */
+/** `stored` is undefined if this gateway stores no files. */
 export function createLinkMedium(stored: FileLinksDeps | undefined): LinkMedium {
   return async (url, { reach, kind, param }) => {
     const id = fileIdOf(url);
@@ -48,7 +49,7 @@ export function createLinkMedium(stored: FileLinksDeps | undefined): LinkMedium 
 
 const article: Readonly<Record<Kind, string>> = { image: 'an image', video: 'a video', audio: 'an audio' };
 
-/** The request with its media as an upstream gets them. */
+/** Returns the request with its media as an upstream receives them. */
 export async function linkMedia(
   request: AskedRequest,
   caller: Caller,
@@ -67,7 +68,7 @@ export async function linkMedia(
   return { ...request, images, videos, audios };
 }
 
-/** The same for the images of an image request. */
+/** Returns an image request with its images as an upstream receives them. */
 export async function linkImages(
   request: ImageRequest,
   caller: Caller,
@@ -87,7 +88,7 @@ export async function linkImages(
 
 type ChangeAddress = (url: string) => Promise<string>;
 
-/** The request with other addresses of its media. */
+/** Returns the request with its media addresses replaced. */
 export async function withAddresses(
   request: GenerationRequest,
   change: ChangeAddress,

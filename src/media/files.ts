@@ -14,18 +14,19 @@ import type { ResultStorage } from '../results/storage.ts';
 import type { FilePage, FileStore } from '../store/files.ts';
 import type { MediaProbe } from './media-probe.ts';
 import type { MediaSource } from './media-source.ts';
+import { timeLimit } from '../process/running-time.ts';
 
 export interface FileSettings {
-  /** Of one file. */
+  /** The limit per file. */
   readonly bytesMax: number;
-  /** Of all files of one account together. */
+  /** The maximum total bytes of an account's files. */
   readonly accountBytesMax: number;
   readonly retentionSeconds: number;
 }
 
 export interface FilesDeps extends FileSettings {
   readonly store: FileStore;
-  readonly storage: Pick<ResultStorage, 'write' | 'remove'>;
+  readonly storage: Pick<ResultStorage, 'write' | 'remove' | 'refusal'>;
   readonly probe: Pick<MediaProbe, 'probe'>;
   readonly openMedia: GuardedClient['openMedia'];
   /** Unix milliseconds. */
@@ -33,7 +34,7 @@ export interface FilesDeps extends FileSettings {
   readonly randomBytes: RandomBytes;
 }
 
-/** A file of a request, on this machine's disk for as long as the request. */
+/** A file from a request. It stays on this machine's disk until the request ends. */
 export interface NewFile {
   readonly account: string;
   /** The key that stored the file. */
@@ -42,28 +43,31 @@ export interface NewFile {
   readonly bytes: number;
   readonly filename: string;
   readonly purpose: string;
-  /** The field that it came by, for errors. */
+  /** The field that contained the file, for error messages. */
   readonly param: string;
 }
 
-/** The files that accounts have stored for their requests. */
+/** Files that accounts have stored for use in requests. */
 export interface Files {
-  /** Of one file. */
+  /** The limit per file. */
   readonly bytesMax: number;
-  /** Throws request_too_large, storage_quota_exceeded, and invalid_parameter for what is not a medium. */
+  /** Throws request_too_large or storage_quota_exceeded, or invalid_parameter for anything that is not a media file. */
   add(file: NewFile): Promise<UserFile>;
-  /** From an address that a caller names, by way of `path`. Throws media_url_not_allowed, too. */
+  /**
+   * Stores a file fetched from a caller's address, using `path` for its temporary copy. Also throws
+   * media_url_not_allowed.
+   */
   addFetched(url: string, file: Omit<NewFile, 'bytes'>): Promise<UserFile>;
   /** Returns undefined if the file does not exist, is out of reach or has expired. */
   find(id: string, reach: Reach): Promise<UserFile | undefined>;
-  /** Newest first; `after`: the id of the last file of the page before, which may be gone. */
+  /** Newest first. `after` is the id of the previous page's last file, which may have been removed since. */
   list(reach: Reach, page: { readonly limit: number; readonly after?: string }): Promise<FilePage>;
-  /** Its bytes first: what fails in between is done once more by whoever asks again, or by its expiry. */
+  /** Removes the bytes first. If a call fails halfway, the next one or the file's expiry completes it. */
   remove(file: UserFile): Promise<void>;
 }
 
 const probeMs = 30_000;
-/** Nobody writes a file for so long: its record goes, with what there is of it. */
+/** Longer than writing any file takes. After this time, the file's record and any existing bytes are removed. */
 const writingMs = { base: 120_000, perMebibyte: 1_000 } as const;
 
 export function createFiles(deps: FilesDeps): Files {
@@ -88,7 +92,9 @@ async function addFile(added: NewFile, deps: FilesDeps): Promise<UserFile> {
   const { store, storage, now } = deps;
   const { path, param, ...described } = added;
   if (added.bytes > deps.bytesMax) throw tooLarge(param, deps);
-  const inTime = AbortSignal.timeout(probeMs);
+  const refusal = await storage.refusal();
+  if (refusal !== undefined) throw refusal;
+  const inTime = timeLimit(probeMs);
   const media = await deps.probe.probe(diskSource(added), added.account, inTime);
   if (media === undefined && inTime.aborted) throw serviceUnavailable('a file was not read in time');
   const extension = media === undefined ? undefined : extensionFor(media.mediaType);
@@ -105,7 +111,7 @@ async function addFile(added: NewFile, deps: FilesDeps): Promise<UserFile> {
   await store.begin({ ...file, expiresAt: createdAt + writingMsOf(file) });
   try {
     await requireRoom(file, deps);
-    await storage.write(`${file.id}/${file.name}`, createReadStream(path), media.mediaType);
+    await storage.write(`${file.id}/${file.name}`, createReadStream(path), { mediaType: media.mediaType });
     if (!(await store.complete(file.id, file.expiresAt))) throw serviceUnavailable('a file took too long');
   } catch (error) {
     await giveUp(file, deps).catch(() => undefined);
@@ -118,7 +124,7 @@ function writingMsOf({ bytes }: Pick<UserFile, 'bytes'>): number {
   return writingMs.base + Math.ceil(bytes / 2 ** 20) * writingMs.perMebibyte;
 }
 
-/** It counts no longer, whatever fails then: the reconciler deletes what is left. */
+/** Stops counting the file, even if a later step fails. The reconciler deletes whatever remains. */
 async function giveUp(
   { id, name }: Pick<UserFile, 'id' | 'name'>,
   { store, storage, now }: FilesDeps,
@@ -128,7 +134,10 @@ async function giveUp(
   await store.remove(id);
 }
 
-/** Its own bytes are counted already: of several at once none passes the limit. */
+/**
+ * Throws if the account has no room for the file. The file's own bytes are already counted, so that concurrent files
+ * cannot exceed the limit.
+ */
 async function requireRoom(
   { account, bytes }: Pick<UserFile, 'account' | 'bytes'>,
   { store, accountBytesMax, now }: FilesDeps,
@@ -143,7 +152,7 @@ async function requireRoom(
 
 const fetchMs = 60_000;
 
-/** What a private server answered is not revealed: only the kind of failure is reported. */
+/** Reports only the kind of failure, because a private server's response must not be revealed. */
 async function fetchTo(
   { path, param }: Pick<NewFile, 'path' | 'param'>,
   url: string,

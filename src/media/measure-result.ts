@@ -7,21 +7,22 @@ import type { MediaProbe } from './media-probe.ts';
 import { probedBytesMax } from './media-probe.ts';
 import type { MediaSource } from './media-source.ts';
 import { openRemoteSource, readAll } from './remote-source.ts';
+import { timeLimit } from '../process/running-time.ts';
 
 export interface MeasureResultDeps {
   readonly probe: MediaProbe;
   readonly openLink: OpenLink;
-  /** Absent: results are not stored, so the upstream's link is read. */
+  /** Undefined if results are not stored, in which case the upstream's link is read. */
   readonly storage?: Pick<ResultStorage, 'stat' | 'read'>;
 }
 
-/** Includes the wait for a thread, of which a channel has two. */
+/** Includes the wait for a thread. A channel may use two threads at a time. */
 const timeoutMs = 20_000;
 
-/** Measures a result from our own copy. Without a copy, reads only the linked file's parts that describe it. */
+/** Measures a result from our own copy. Without a copy, reads only the metadata parts of the linked file. */
 export function createMeasureResult({ probe, openLink, storage }: MeasureResultDeps): MeasureResult {
   return async ({ task, item, channel, headersFor }): Promise<MediaFacts | undefined> => {
-    const signal = AbortSignal.timeout(timeoutMs);
+    const signal = timeLimit(timeoutMs);
     try {
       const measured = open().then((source) => source && probe.probe(source, channel, signal));
       return await Promise.race([measured, aborted(signal)]);

@@ -1,37 +1,61 @@
-import type { MeasureVideos } from '../routing/measured-plan.ts';
+import type { MeasureVideos, VideoLength } from '../routing/measured-plan.ts';
+import { GuardedRequestError } from '../http-client/index.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { MediaProbe } from './media-probe.ts';
 import { probedBytesMax } from './media-probe.ts';
 import { dataUrlSource } from './media-source.ts';
 import type { MediaSource } from './media-source.ts';
+import type { MediaLinks } from '../results/media-links.ts';
+import type { FileStore } from '../store/files.ts';
 import { openRemoteSource } from './remote-source.ts';
+import { timeLimit } from '../process/running-time.ts';
+
+/** Returns a video's length if it was measured earlier, and undefined if not. */
+type KnownLength = (url: string) => Promise<number | undefined>;
 
 export interface MeasureVideosDeps {
-  readonly probe: MediaProbe;
-  /** Follows the rules for addresses that callers name. */
+  readonly probe: Pick<MediaProbe, 'probe'>;
+  /** Applies the rules for callers' addresses. */
   readonly openMedia: GuardedClient['openMedia'];
-  /** For all videos of a request, which are looked at side by side. 0: none is. */
+  /**
+   * The total time limit for a request's videos, which are measured in parallel, in milliseconds. 0 disables measuring.
+   */
   readonly timeoutMs: number;
-  /** Of a video that was looked at before; undefined: it was not. */
-  readonly known?: (url: string) => Promise<number | undefined>;
+  readonly known?: KnownLength;
 }
 
-/** The lengths of videos, from their bytes. */
+/** Looks up our own files, which were measured when stored. */
+export function lengthOfFile(links: Pick<MediaLinks, 'read'>, files: Pick<FileStore, 'find'>): KnownLength {
+  return async (url) => {
+    const link = links.read(url);
+    return link && (await files.find(link.task))?.media.seconds;
+  };
+}
+
+/** Measures the lengths of videos from their bytes. */
 export function createMeasureVideos(deps: MeasureVideosDeps): MeasureVideos {
   const { probe, openMedia, timeoutMs } = deps;
   const open = (url: string, signal: AbortSignal): MediaSource | Promise<MediaSource> =>
     dataUrlSource(url) ?? openRemoteSource(url, { openMedia, bytesMax: probedBytesMax, timeoutMs, signal });
-  const measure = async (url: string, account: string, signal: AbortSignal): Promise<number | undefined> => {
+  const measure = async (url: string, account: string, signal: AbortSignal): Promise<VideoLength> => {
     try {
-      const facts = await probe.probe(await open(url, signal), account, signal);
-      return facts?.mediaType.startsWith('video/') === true ? facts.seconds : undefined;
-    } catch {
-      // What cannot be opened now may still be opened by the upstream.
-      return undefined;
+      const source = await open(url, signal);
+      let failed: { readonly error: unknown } | undefined;
+      const read: MediaSource['read'] = (start, end) =>
+        source.read(start, end).catch((error: unknown) => {
+          failed = { error };
+          throw error;
+        });
+      const facts = await probe.probe({ bytes: source.bytes, read }, account, signal);
+      if (facts?.mediaType.startsWith('video/') === true && facts.seconds !== undefined) return facts.seconds;
+      if (failed !== undefined) throw failed.error;
+      return signal.aborted ? undefined : 'unreadable';
+    } catch (error) {
+      return isRefusal(error) ? 'unreadable' : undefined;
     }
   };
   return async (urls, { account }) => {
-    const signal = AbortSignal.timeout(timeoutMs);
+    const signal = timeLimit(timeoutMs);
     return Promise.all(
       urls.map(async (url) => {
         const known = await deps.known?.(url);
@@ -39,4 +63,15 @@ export function createMeasureVideos(deps: MeasureVideosDeps): MeasureVideos {
       }),
     );
   };
+}
+
+/** Statuses that justify a retry. */
+const temporaryStatuses = new Set([408, 425, 429]);
+
+/** Whether the video's own server responded and would respond to another request in the same way. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof GuardedRequestError)) return false;
+  const { code, status = 0 } = error;
+  if (code === 'bad_status') return status >= 400 && status < 500 && !temporaryStatuses.has(status);
+  return code === 'answer_too_large' || code === 'encoded_answer' || code === 'too_many_redirects';
 }

@@ -8,33 +8,33 @@ import { limitedSource } from './media-source.ts';
 import type { MediaSource } from './media-source.ts';
 import type { FromThread, ToThread } from './probe-messages.ts';
 
-/** Reads media facts from their bytes, in threads that are terminated if a medium exceeds its limits. */
+/** Reads facts from media bytes in threads, which are terminated if a file exceeds its limits. */
 export interface MediaProbe {
   /**
-   * Returns undefined if the medium cannot be read, or not before `signal` aborts. Never rejects. `account` is the
-   * owner of the medium; threads are shared fairly between accounts.
+   * Returns undefined if the file cannot be read before `signal` aborts, or at all. Never rejects. `account` owns the
+   * file; threads are shared fairly between accounts.
    */
   probe(source: MediaSource, account: string, signal: AbortSignal): Promise<MediaFacts | undefined>;
   close(): Promise<void>;
 }
 
-/** All that is read of one medium. */
+/** The maximum number of bytes to read per file. */
 export const probedBytesMax = 8 * 1024 * 1024;
-/** One account uses at most two threads, and one is kept for accounts that have none. */
-const threadsMax = { name: 'media threads', placesMax: 4, shareMax: 2, reserve: 1 };
-/** The CPU time limit for one medium. */
+/** An account uses at most two threads, and one thread is reserved for accounts that use none. */
+const threadsMax = { name: 'media threads', placesMax: 4, shareMax: 2, reserve: 1 } as const;
+/** The CPU time limit per file, in milliseconds. */
 const workingMsMax = 5_000;
 const workingLookMs = 100;
-/** A medium that needs more ends its thread. */
+/** If a file needs more memory than this, its thread is terminated. */
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 2 };
-/** A thread without work goes: it holds some ten megabytes. */
+/** An idle thread is terminated after this time, because it uses about ten megabytes. */
 const idleMs = 60_000;
 
 interface ProbeThread extends Thread {
   idle?: NodeJS.Timeout;
 }
 
-/** The first thread starts with the first medium. */
+/** Creates the probe. The first thread starts with the first file. */
 export function createMediaProbe(): MediaProbe {
   const places = createPlaces(threadsMax);
   const threads = new Set<ProbeThread>();
@@ -59,22 +59,29 @@ export function createMediaProbe(): MediaProbe {
     return thread;
   };
 
+  const probeInThread = async (source: MediaSource, signal: AbortSignal): Promise<MediaFacts | undefined> => {
+    const thread = free.pop() ?? start();
+    clearTimeout(thread.idle);
+    await thread.ready;
+    const answer = await ask(thread.worker, limitedSource(source, probedBytesMax), signal);
+    if (answer === 'none') {
+      await end(thread);
+      return undefined;
+    }
+    free.push(thread);
+    thread.idle = setTimeout(() => void end(thread), idleMs).unref();
+    return answer.facts;
+  };
+
   return {
     async probe(source, account, signal) {
       const place = await places.wait(account, signal);
       if (place === undefined) return undefined;
-      const thread = free.pop() ?? start();
-      clearTimeout(thread.idle);
-      await thread.ready;
-      const answer = await ask(thread.worker, limitedSource(source, probedBytesMax), signal);
-      if (answer === 'none') {
-        await end(thread);
-      } else {
-        free.push(thread);
-        thread.idle = setTimeout(() => void end(thread), idleMs).unref();
+      try {
+        return await probeInThread(source, signal);
+      } finally {
+        place.leave();
       }
-      place.leave();
-      return answer === 'none' ? undefined : answer.facts;
     },
     async close() {
       await Promise.all([...threads].map(end));
@@ -82,7 +89,7 @@ export function createMediaProbe(): MediaProbe {
   };
 }
 
-/** `none`: the thread exited, used too much CPU time, or did not answer in time. */
+/** `none`: the thread exited, used too much CPU time, or did not respond in time. */
 function ask(
   worker: Worker,
   source: MediaSource,

@@ -1,12 +1,15 @@
-/** The bytes of a medium, wherever they lie, in any order. */
+/** Random access to a media file's bytes, from any source. */
 export interface MediaSource {
-  /** Of the whole file. */
+  /** The entire file's size. */
   readonly bytes: number;
-  /** Up to, and without, `end`; fewer where the file ends. Rejects when they cannot be had. */
+  /**
+   * Reads up to, but not including, `end`. Returns fewer bytes if the file ends earlier. Rejects if the bytes are
+   * unavailable.
+   */
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
-/** Rejects as soon as more than this much was asked for altogether, however often the same bytes were. */
+/** Rejects once more bytes than this have been requested in total, including repeated ones. */
 export function limitedSource(source: MediaSource, bytesMax: number): MediaSource {
   const { bytes } = source;
   let left = bytesMax;
@@ -14,7 +17,7 @@ export function limitedSource(source: MediaSource, bytesMax: number): MediaSourc
     bytes,
     async read(start, end) {
       left -= Math.max(0, Math.min(end, bytes) - start);
-      if (left < 0) throw new RangeError('more of the file was needed than is read');
+      if (left < 0) throw new RangeError('the file needs more bytes to be read than the limit allows');
       return source.read(start, end);
     },
   };
@@ -22,7 +25,9 @@ export function limitedSource(source: MediaSource, bytesMax: number): MediaSourc
 
 const dataUrl = /^data:[^,]{0,200};base64,/i;
 
-/** Undefined: not a base64 data URL. Invalid characters in it are skipped, which leaves a broken file. */
+/**
+ * Returns undefined unless the address is a base64 data URL. Invalid characters are skipped, which corrupts the file.
+ */
 export function dataUrlSource(url: string): MediaSource | undefined {
   const prefix = dataUrl.exec(url.slice(0, 256))?.[0];
   if (prefix === undefined) return undefined;
@@ -32,7 +37,7 @@ export function dataUrlSource(url: string): MediaSource | undefined {
   return {
     bytes,
     read(start, end) {
-      // Four characters are three bytes: decoded from a whole group, and no more than is asked for.
+      // Four characters encode three bytes. Decode from the start of a group, and no more than requested.
       const group = Math.floor(start / 3);
       const text = url.slice(from + group * 4, from + Math.ceil(Math.min(end, bytes) / 3) * 4);
       return Promise.resolve(Buffer.from(text, 'base64').subarray(start - group * 3, end - group * 3));

@@ -1,6 +1,6 @@
 import type { GuardedClient } from '../http-client/index.ts';
 import type { InputMedia } from '../routing/measured-plan.ts';
-import { createMeasureVideos } from './measure-videos.ts';
+import { createMeasureVideos, lengthOfFile } from './measure-videos.ts';
 import { createMediaProbe } from './media-probe.ts';
 import { defined } from '../base/defined.ts';
 import type { KeptResults } from '../results/results.ts';
@@ -10,21 +10,21 @@ import { createFiles } from './files.ts';
 import type { Files, FilesDeps } from './files.ts';
 import { createOpenOwnMedia } from './own-media.ts';
 
-/** The way of a process to the media that callers name, and to what is in them. */
+/** A process's access to callers' media and their content. */
 export interface RequestMedia extends Pick<GuardedClient, 'checkAddress' | 'openMedia'> {
-  /** What is done with the media of requests before they are planned. */
+  /** Processes request media before planning. */
   readonly input: Required<InputMedia>;
   readonly linkMedium: LinkMedium;
-  /** Absent: nothing is stored. */
+  /** Undefined if this gateway stores nothing. */
   readonly files?: Files;
   close(): Promise<void>;
 }
 
 export interface RequestMediaSettings {
   readonly client: Pick<GuardedClient, 'checkAddress' | 'openMedia'>;
-  /** That a create waits at most. */
+  /** The maximum time that a create request waits, in milliseconds. */
   readonly probeMs: number;
-  /** Absent: nothing is stored. */
+  /** Undefined if this gateway stores nothing. */
   readonly kept?: Pick<KeptResults, 'storage' | 'links'>;
   readonly files: Omit<FilesDeps, 'storage' | 'probe' | 'openMedia'>;
 }
@@ -46,10 +46,7 @@ export function openRequestMedia(settings: RequestMediaSettings): RequestMedia {
         probe,
         openMedia,
         timeoutMs: probeMs,
-        known: async (url) => {
-          const link = kept?.links.read(url);
-          return link && (await settings.files.store.find(link.task))?.media.seconds;
-        },
+        ...defined({ known: kept && lengthOfFile(kept.links, settings.files.store) }),
       }),
       linkMedia: (request, caller) => linkMedia(request, caller, linkMedium),
     },

@@ -8,7 +8,10 @@ export interface OwnMedia {
   readonly storage: Pick<ResultStorage, 'stat' | 'read'>;
 }
 
-/** Media at a valid link of ours come from the storage: the gateway need not be able to reach itself by its public name. */
+/**
+ * Reads media behind our own valid links directly from storage, so that the gateway does not have to reach itself
+ * through its public address.
+ */
 export function createOpenOwnMedia(
   own: OwnMedia | undefined,
   client: Pick<GuardedClient, 'openMedia'>,
@@ -23,7 +26,7 @@ export function createOpenOwnMedia(
     if (isFetched || file.bytes === 0) return client.openMedia(fetch);
     const last = file.bytes - 1;
     const { start, end } = fetch.range ?? { start: 0, end: last };
-    // What is too large, or lies outside, is refused as that of any other address is.
+    // A range that is too large or outside the file is refused, as at any other address.
     if (start > last || Math.min(end, last) - start >= fetch.maxBytes) return client.openMedia(fetch);
     const body = await storage.read(key, { start, end: Math.min(end, last) });
     const mediaType = mediaTypeOf(found.name) ?? '';

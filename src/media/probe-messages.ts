@@ -1,15 +1,15 @@
 import type { MediaFacts } from '../models/media-facts.ts';
 
-/** What passes between a process and the thread that reads media for it. One medium at a time. */
+/** Messages between a process and its media-reading thread, which handles one file at a time. */
 
 export type ToThread =
   | { readonly kind: 'probe'; readonly bytes: number }
-  /** `data` absent: it could not be read. */
+  /** `data` is absent if the bytes were unreadable. */
   | { readonly kind: 'data'; readonly read: number; readonly data?: Uint8Array };
 
 export type FromThread =
-  /** The first message: the thread has loaded its code. */
+  /** The first message, sent once the thread's code has been loaded. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'read'; readonly read: number; readonly start: number; readonly end: number }
-  /** `facts` absent: nothing is known of it. */
+  /** `facts` is absent if nothing is known about the file. */
   | { readonly kind: 'done'; readonly facts?: MediaFacts };

@@ -6,13 +6,13 @@ import { inspectSource } from '../images/inspect-image.ts';
 import { checkedClaims } from './checked-claims.ts';
 import type { MediaSource } from './media-source.ts';
 
-/** None that names other files, as playlists do: nothing is read but the source. */
+/** Excludes formats that reference other files, such as playlists, so that only the source is read. */
 const formats = [MP4, QTFF, WEBM, MATROSKA, MP3, WAVE, OGG, FLAC, ADTS];
 const cacheBytesMax = 4 * 1024 * 1024;
-/** A day: a longer claim is not credible. */
+/** One day, in seconds. Longer lengths are not credible. */
 const secondsMax = 86_400;
 
-/** Undefined: an unknown format. Rejects where the file is broken, or cannot be read. */
+/** Returns undefined for an unknown format. Rejects if the file is broken or unreadable. */
 export async function readMedia(source: MediaSource): Promise<MediaFacts | undefined> {
   return (await inspectSource(source)) ?? readFilm(checkedClaims(source));
 }
@@ -24,7 +24,7 @@ async function readFilm(source: MediaSource): Promise<MediaFacts | undefined> {
       getSize: () => source.bytes,
       read: (start, end) => source.read(start, end),
       maxCacheSize: cacheBytesMax,
-      // Frame by frame, each read would be a message between threads.
+      // Without this, reading each frame would send a message between threads.
       prefetchProfile: 'fileSystem',
     }),
   });
@@ -40,7 +40,10 @@ async function readFilm(source: MediaSource): Promise<MediaFacts | undefined> {
   };
 }
 
-/** Not what a header claims: videos are paid by it. NaN: it would need more of the file than is read. */
+/**
+ * Ignores the header's length, because videos are charged by length. Returns NaN if computing it would require reading
+ * more of the file than allowed.
+ */
 async function lengthOfFrames(input: Input): Promise<number> {
   try {
     return await input.computeDuration(undefined, { skipLiveWait: true });
@@ -49,7 +52,10 @@ async function lengthOfFrames(input: Input): Promise<number> {
   }
 }
 
-/** The frames of some formats have no table: all of them would be read, one by one, for what a header says, too. */
+/**
+ * Returns the header's length, if any. Some formats have no frame table, so verifying it would mean reading every
+ * frame.
+ */
 async function lengthOfAudio(input: Input): Promise<number> {
   return (await input.getDurationFromMetadata()) ?? lengthOfFrames(input);
 }

@@ -3,18 +3,18 @@ import type { MediaSource } from './media-source.ts';
 
 export interface RemoteSourceOptions {
   readonly openMedia: GuardedClient['openMedia'];
-  /** The largest file that is read from a server without range requests. */
+  /** The maximum size of a file from a server without range request support, in bytes. */
   readonly bytesMax: number;
-  /** For each request. */
+  /** The time limit per request, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** What is fetched at least: where the boxes or tables of most files lie is known from the first bytes. */
+/** The minimum number of bytes per request. In most files, the first bytes show where the boxes or tables are. */
 const blockBytes = 64 * 1024;
 const requestsMax = 64;
 
-/** A file at an address that a caller names, read by ranges. Rejects when it cannot be opened. */
+/** Opens a file at a caller's address and reads it in ranges. Rejects if it cannot be opened. */
 export async function openRemoteSource(url: string, options: RemoteSourceOptions): Promise<MediaSource> {
   const { openMedia, bytesMax, timeoutMs, signal } = options;
   let requests = 0;

@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createPlaces } from '../base/places.ts';
+import { NoRoomError, NotReadError, noRoomOr } from '../errors/not-stored.ts';
 import { walk } from '../base/walk.ts';
+import type { Walked } from '../base/walk.ts';
 import type { GenerationRequest } from '../models/request.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { UserFile } from '../models/user-file.ts';
@@ -18,6 +20,7 @@ import type { Channels, OpenChannel } from '../routing/channels.ts';
 import type { FileStore } from '../store/files.ts';
 import type { FileUploadStore, ReadyUpload, StoredUpload, UploadKey } from '../store/file-uploads.ts';
 import { withAddresses } from './file-links.ts';
+import { timeLimit } from '../process/running-time.ts';
 
 export interface UploadsDeps {
   readonly uploads: FileUploadStore;
@@ -31,33 +34,33 @@ export interface UploadsDeps {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Our files at upstreams that have a place for them. */
+/** Manages copies of our files at upstreams with file storage. */
 export interface Uploads {
   /**
-   * The request with the upstream's own address in place of each link to a file of ours: uploaded under this credential at
-   * most once, however many ask at once. Where the upstream has no place for files, the links stay. Throws UpstreamError, and
-   * the signal's reason: whoever waits for another's upload stops waiting at once, and an upload of its own is abandoned, so
-   * that the next one who asks begins it anew.
+   * Returns the request with each link to one of our files replaced by the upstream's own address. Each file is
+   * uploaded under this credential at most once, no matter how many concurrent requests need it. If the upstream cannot
+   * store files, the links are kept. Throws UpstreamError, or the signal's reason: a request that waits for another's
+   * upload stops waiting immediately, and its own upload is abandoned, so that the next request starts a new one.
    */
   readonly register: (
     request: GenerationRequest,
     candidate: RouteCandidate,
     signal: AbortSignal,
   ) => Promise<GenerationRequest>;
-  /** Deletes at upstreams what is not needed any more; how many. */
-  readonly removeDue: () => Promise<number>;
+  /** Deletes files that upstreams no longer need. Resolves with the number of files. */
+  readonly removeDue: () => Promise<Walked>;
 }
 
 const uploadMs = 120_000;
 const lookMs = 500;
-/** Who uploads has ended, one way or the other, a while after its time. */
+/** The time after which an upload has ended, successfully or not. */
 const abandonedMs = uploadMs + 30_000;
-/** Before the upstream forgets a file, no request names it any more: its job may begin later. */
+/** Requests stop using a file this long before the upstream deletes it, because a job may start late. */
 const marginMs = 3_600_000;
 const duePerStep = 100;
 const removeMs = 20_000;
-/** An upstream that hangs cannot use up the places of other channels. */
-const removalsMax = { name: 'uploads deleted', placesMax: 8, shareMax: 2 };
+/** Prevents a hanging upstream from occupying other channels' places. */
+const removalsMax = { name: 'uploads deleted', placesMax: 8, shareMax: 2 } as const;
 const triesMax = 10;
 const retryMs = 600_000;
 
@@ -97,17 +100,21 @@ export function createUploads(deps: UploadsDeps): Uploads {
   }
 
   async function uploadAs(owner: string, key: UploadKey, { file, place }: Upload): Promise<string> {
-    const signal = AbortSignal.any([AbortSignal.timeout(uploadMs), place.signal]);
-    const context = place.channel.context(place.credential, place.model, signal);
+    const contextFor = (ms: number): ProviderContext => {
+      const signal = AbortSignal.any([timeLimit(ms), place.signal]);
+      return place.channel.context(place.credential, place.model, signal);
+    };
     try {
       const begunAt = now();
-      const made = await withBlob(file, deps, (blob) => place.upload({ blob, name: file.name }, context));
+      const made = await withBlob(file, deps, (blob) =>
+        place.upload({ blob, name: file.name }, contextFor(uploadMs)),
+      );
       if (await uploads.complete(key, owner, readyOf(made, begunAt, file))) {
-        // It may have been deleted before its upload was on record.
+        // The file may have been deleted before its upload was recorded.
         if ((await deps.files.find(file.id)) === undefined) await uploads.drop(file.id);
         return made.url;
       }
-      await place.channel.provider.removeUpload?.(made.id, context);
+      await place.channel.provider.removeUpload?.(made.id, contextFor(removeMs));
       throw new UpstreamError('unavailable', 'The file is gone.', { code: 'file_gone' });
     } catch (error) {
       await uploads.abandon(key, owner);
@@ -131,7 +138,7 @@ interface Place {
   readonly credential: string;
   readonly model: string;
   readonly upload: NonNullable<Provider['upload']>;
-  /** Of the task that asks. */
+  /** The signal of the task that needs the upload. */
   readonly signal: AbortSignal;
 }
 
@@ -140,9 +147,10 @@ interface Upload {
   readonly place: Place;
 }
 
-async function removeDue({ uploads, channels, log, now }: UploadsDeps): Promise<number> {
+async function removeDue({ uploads, channels, log, now }: UploadsDeps): Promise<Walked> {
   const places = createPlaces(removalsMax);
   return walk(await uploads.listDue(duePerStep), {
+    loop: 'uploads to delete',
     async run(upload) {
       await places.run(upload.channel, () => removeAtUpstream(upload, channels));
       await uploads.remove(upload);
@@ -162,30 +170,46 @@ async function removeAtUpstream({ id, channel: name, credential }: StoredUpload,
   if (id === undefined || channel?.provider.removeUpload === undefined) return;
   let context: ProviderContext;
   try {
-    context = channel.context(credential, '', AbortSignal.timeout(removeMs));
+    context = channel.context(credential, '', timeLimit(removeMs));
   } catch (error) {
-    // Without its credential nobody can delete it: the upstream does, in time.
+    // Without its credential, we cannot delete the file, but the upstream eventually does.
     if (error instanceof ChannelGoneError) return;
     throw error;
   }
   await channel.provider.removeUpload(id, context);
 }
 
-/** From a file of this machine: it is never in memory whole. */
+/** Streams a file from this machine, so that it is never completely in memory. */
 async function withBlob<Result>(
   { id, name, media }: UserFile,
   { openStored }: UploadsDeps,
   use: (blob: Blob) => Promise<Result>,
 ): Promise<Result> {
-  const directory = await mkdtemp(join(tmpdir(), 'mediary-upload-'));
+  const directory = await mkdtemp(join(tmpdir(), 'mediary-upload-')).catch(rethrow);
   try {
-    const stored = await openStored(id, name);
+    const stored = await openStored(id, name).catch(rethrow);
     if (stored === undefined)
       throw new UpstreamError('unavailable', 'The file is gone.', { code: 'file_gone' });
     const path = join(directory, name);
-    await pipeline(stored, createWriteStream(path));
+    await pipeline(stored, createWriteStream(path)).catch(rethrow);
     return await use(await openAsBlob(path, { type: media.mediaType }));
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+/** Submits a task to another channel, or later, if this machine has no room for its file or cannot read it. */
+function rethrow(error: unknown): never {
+  const cause = noRoomOr(error);
+  if (cause instanceof NoRoomError)
+    throw new UpstreamError('not_sent', 'The worker has no disk space for a file of the request.', {
+      code: 'no_room',
+      cause,
+    });
+  if (cause instanceof NotReadError)
+    throw new UpstreamError('not_sent', 'The storage of files does not answer.', {
+      code: 'storage_away',
+      cause,
+    });
+  throw error;
 }

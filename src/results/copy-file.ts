@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import { defined } from '../base/defined.ts';
+import { inTime } from '../base/in-time.ts';
+import { NotStoredError } from '../errors/not-stored.ts';
 import { GuardedRequestError } from '../http-client/index.ts';
 import type { OpenLink } from '../http-client/index.ts';
 import { signatureBytes } from '../models/stored-media.ts';
@@ -11,14 +13,17 @@ import type { LinkEvidence } from '../routing/delivery.ts';
 import type { ResultStorage } from './storage.ts';
 
 interface CopyFailure {
-  /** No retry helps. */
+  /** Whether a retry is pointless. */
   readonly final?: boolean;
-  /** `opens`: the file is too large or of another type, its time ran out, or the fault is our storage's. */
+  /**
+   * `opens` means that the link is not at fault: the file was too large or of the wrong type, time ran out, or our
+   * storage failed.
+   */
   readonly link?: LinkEvidence;
   readonly cause?: unknown;
 }
 
-/** Why a file is not copied. */
+/** The error for a file that was not copied. */
 export class CopyError extends Error {
   readonly final: boolean;
   readonly link: LinkEvidence;
@@ -32,30 +37,31 @@ export class CopyError extends Error {
 
 export interface CopyFileDeps {
   readonly storage: Pick<ResultStorage, 'write'>;
-  /** Results' addresses come from an upstream: hostile until checked. */
+  /** Upstreams choose result addresses, so treat them as hostile until checked. */
   readonly openLink: OpenLink;
   readonly maxBytes: number;
 }
 
-/** A file that takes longer is not copied, whatever the caller's own limit. */
+/** The time limit per file, in milliseconds. It applies even if the caller's own limit is higher. */
 const fileTimeoutMs = 10 * 60_000;
 
 export interface FileCopy {
   readonly task: string;
-  /** The channel whose answer has the link. */
+  /** The channel whose response contains the link. */
   readonly channel: string;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Name without its extension, which the first bytes decide. */
+  /** The name without its extension, which the file's first bytes determine. */
   readonly stem: string;
   readonly signal: AbortSignal;
+  /** Called with the file's name before any byte is stored, so that every file has a record. */
+  readonly onName: (name: string) => Promise<void>;
 }
 
 export type CopiedFile = Pick<StoredMedia, 'name' | 'sha256'>;
 
 const tooLong = 'the copy took too long';
 
-/** Streams one file. */
 export async function copyFile(deps: CopyFileDeps, copy: FileCopy): Promise<CopiedFile> {
   const { task, channel, url, stem, signal, headers } = copy;
   const { maxBytes } = deps;
@@ -71,27 +77,20 @@ export async function copyFile(deps: CopyFileDeps, copy: FileCopy): Promise<Copi
     if (extension === undefined)
       throw new CopyError('the file has a type that is not stored', { final: true });
     const name = `${stem}.${extension}`;
+    await copy.onName(name);
     const hash = createHash('sha256');
     const whole = hashed(followedBy(head, source, media.bytes), hash);
-    await before(signal, deps.storage.write(`${task}/${name}`, whole, mediaTypeOf(name) ?? ''));
+    const written = deps.storage.write(`${task}/${name}`, whole, { mediaType: mediaTypeOf(name) ?? '' });
+    // Hanging storage must not delay the task. The write continues in the background, and may be repeated. Data that
+    // has already arrived is still read, so the write may begin after its deadline.
+    await inTime(signal, written, () => new CopyError(tooLong));
     return { name, sha256: hash.digest('hex') };
   } catch (error) {
-    // The end of our time breaks the body, too.
+    // Our time limit also interrupts the body.
     throw hasOpened && signal.aborted ? new CopyError(tooLong, { cause: error }) : error;
   } finally {
     await source.return?.();
   }
-}
-
-/** A storage that hangs must not hold up the task: the write continues in the background, and may be repeated. */
-function before<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const expire = (): void => reject(new CopyError(tooLong));
-    work.then(resolve, reject);
-    // What had arrived by then is still read, so that the write may begin after the end of its time.
-    if (signal.aborted) expire();
-    else signal.addEventListener('abort', expire, { once: true });
-  });
 }
 
 async function readHead(source: AsyncIterator<Uint8Array>): Promise<Buffer> {
@@ -104,7 +103,7 @@ async function readHead(source: AsyncIterator<Uint8Array>): Promise<Buffer> {
   return head;
 }
 
-/** What passes is in the hash. */
+/** Passes the body through, and adds it to the hash. */
 export async function* hashed<Piece extends Uint8Array>(
   body: AsyncIterable<Piece>,
   hash: Hash,
@@ -115,7 +114,10 @@ export async function* hashed<Piece extends Uint8Array>(
   }
 }
 
-/** A body that is shorter than announced is broken, and must not be kept. */
+/**
+ * Yields the head and the rest of the body. Throws if the body is shorter than announced, because a truncated file must
+ * not be stored.
+ */
 async function* followedBy(
   head: Buffer,
   source: AsyncIterator<Uint8Array>,
@@ -143,5 +145,6 @@ export function asCopyError(error: unknown): CopyError {
     const final = finalCodes.includes(code);
     return new CopyError(`${code}: ${message}`, { final, link: evidenceOf(error), cause: error });
   }
+  if (error instanceof NotStoredError) return new CopyError(error.detail ?? error.message, { cause: error });
   return new CopyError(error instanceof Error ? error.message : 'unknown', { cause: error });
 }

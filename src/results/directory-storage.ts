@@ -1,24 +1,55 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, rmdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { ResultStorage } from './storage.ts';
+import { systemCodeOf } from '../base/caught.ts';
+import { defined } from '../base/defined.ts';
+import { NoRoomError, whileRoom } from '../errors/not-stored.ts';
+import { walk } from '../base/walk.ts';
+import type { Walked } from '../base/walk.ts';
+import type { ResultStorage, SweepFailed } from './storage.ts';
 
-/** Files below one directory, spread by the last two characters of the task. */
-export function createDirectoryStorage(directory: string): ResultStorage {
+/** Contains all unfinished files, so that those left behind by a dead process can be found. No task has such an id. */
+const partsFolder = '.parts';
+/** Longer than a write in progress ever pauses, in milliseconds. */
+const partKeptMs = 3_600_000;
+/** The number of bytes written to a file between checks of the free space. */
+const checkedBytes = 64 * 1024 * 1024;
+
+export interface DirectoryStorageOptions {
+  /** While less than this much space is free on the disk, nothing is written. */
+  readonly freeBytesMin?: number;
+}
+
+/** Stores files below one directory, spread by the last two characters of the task id. */
+export function createDirectoryStorage(
+  directory: string,
+  { freeBytesMin = 0 }: DirectoryStorageOptions = {},
+): ResultStorage {
+  const parts = join(directory, partsFolder);
   const pathOf = (key: string): string => {
     const [task = '', name = ''] = key.split('/');
     return join(directory, task.slice(-2), task, name);
   };
+
+  const room = createRoom(directory, freeBytesMin);
+
   return {
-    async write(key, body) {
+    async write(key, body, { signal }) {
       const path = pathOf(key);
-      const part = `${path}.${randomUUID()}.part`;
-      await mkdir(dirname(path), { recursive: true });
-      try {
-        await pipeline(body, createWriteStream(part, { flush: true, mode: 0o640 }));
+      const part = join(parts, randomUUID());
+      const write = async (): Promise<void> => {
+        await mkdir(parts, { recursive: true });
+        await room.require();
+        const file = createWriteStream(part, { flush: true, mode: 0o640 });
+        await pipeline(room.whileFree(body), file, defined({ signal }));
+        await mkdir(dirname(path), { recursive: true });
+        signal?.throwIfAborted();
         await rename(part, path);
+      };
+      try {
+        await whileRoom(write());
       } catch (error) {
         await rm(part, { force: true });
         throw error;
@@ -30,7 +61,7 @@ export function createDirectoryStorage(directory: string): ResultStorage {
         const { size, mtimeMs } = await stat(pathOf(key));
         return { bytes: size, etag: `"${size.toString(16)}-${Math.floor(mtimeMs).toString(16)}"` };
       } catch (error) {
-        if (isMissing(error)) return undefined;
+        if (systemCodeOf(error) === 'ENOENT') return undefined;
         throw error;
       }
     },
@@ -40,14 +71,84 @@ export function createDirectoryStorage(directory: string): ResultStorage {
     async remove(key) {
       const path = pathOf(key);
       await rm(path, { force: true });
-      // The task's directory goes with its last file.
+      // Removing a task's last file also removes its directory.
       await rmdir(dirname(path)).catch(() => undefined);
     },
 
+    sweep: (onFailed) => sweepParts(parts, onFailed),
+    refusal: () => room.refusal(),
+    problem: () => room.problem(),
     close: () => undefined,
   };
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+/** Deletes partial files that are no longer being written. */
+async function sweepParts(parts: string, onFailed: SweepFailed): Promise<Walked> {
+  await mkdir(parts, { recursive: true });
+  return walk(await readdir(parts), {
+    loop: 'parts of files',
+    async run(name) {
+      const path = join(parts, name);
+      // The writer may have renamed or deleted the part in the meantime.
+      const age = await ageOf(path);
+      if (age === undefined || age < partKeptMs) return false;
+      await rm(path, { force: true });
+      return true;
+    },
+    onFailed: (name, error) => onFailed(join(parts, name), error),
+  });
+}
+
+/** Returns the age in milliseconds, or undefined if the file is gone. */
+async function ageOf(path: string): Promise<number | undefined> {
+  try {
+    return Date.now() - (await stat(path)).mtimeMs;
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Checks whether the disk has free space beyond the reserve. */
+function createRoom(directory: string, freeBytesMin: number) {
+  async function freeBytes(): Promise<number> {
+    await mkdir(directory, { recursive: true });
+    const { bavail, bsize } = await statfs(directory);
+    return bavail * bsize;
+  }
+
+  async function refusal(): Promise<NoRoomError | undefined> {
+    const free = await freeBytes();
+    return free < freeBytesMin
+      ? new NoRoomError(`the disk that holds ${directory} has ${free} bytes free, below results.free_bytes`)
+      : undefined;
+  }
+
+  async function requireRoom(): Promise<void> {
+    const refused = await refusal();
+    if (refused !== undefined) throw refused;
+  }
+
+  return {
+    require: requireRoom,
+    refusal,
+
+    async *whileFree(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+      let unchecked = 0;
+      for await (const piece of body) {
+        unchecked += piece.byteLength;
+        if (unchecked >= checkedBytes) {
+          await requireRoom();
+          unchecked = 0;
+        }
+        yield piece;
+      }
+    },
+
+    async problem(): Promise<string | undefined> {
+      const free = await freeBytes();
+      if (free >= 2 * freeBytesMin) return undefined;
+      return `The disk of ${directory} has ${free} bytes free. Below ${freeBytesMin} (results.free_bytes), no result and no file is stored any more. Free some space, or lower results.retention_days.`;
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import { defined } from '../base/defined.ts';
 import { walk } from '../base/walk.ts';
+import type { Walked } from '../base/walk.ts';
 import type { Logger } from '../observability/log.ts';
 import type { FileStore } from '../store/files.ts';
 import type { ResultStorage } from './storage.ts';
@@ -14,7 +15,8 @@ export interface ExpiredFilesDeps {
 
 const duePerStep = 200;
 /**
- * The wait before another attempt to delete an object that the storage cannot delete, such as one under legal hold.
+ * How long to wait, in milliseconds, before retrying an object that the storage refuses to delete, such as one under
+ * legal hold.
  */
 const heldMs = 3_600_000;
 
@@ -24,8 +26,9 @@ function removeEach(
   files: readonly NamedFile[],
   { store, storage, log, now }: ExpiredFilesDeps,
   isOver?: () => boolean,
-): Promise<number> {
+): Promise<Walked> {
   return walk(files, {
+    loop: 'files to delete',
     async run({ id, name }) {
       await storage.remove(`${id}/${name}`);
       await store.remove(id);
@@ -39,12 +42,18 @@ function removeEach(
   });
 }
 
-/** Deletes files whose time is over, and what was never completed; how many. Repeatable, in any number of processes. */
-export async function deleteExpiredFiles(deps: ExpiredFilesDeps): Promise<number> {
+/**
+ * Deletes expired files, and files that were never completed. Resolves with the number of files. Idempotent, and safe
+ * to run in several processes concurrently.
+ */
+export async function deleteExpiredFiles(deps: ExpiredFilesDeps): Promise<Walked> {
   return removeEach(await deps.store.listDue(deps.now(), duePerStep), deps);
 }
 
-/** Deletes what an account has stored, until `endsAt` in Unix milliseconds. False: there is more. Repeatable. */
+/**
+ * Deletes an account's files, but stops at `endsAt` (Unix milliseconds). Resolves with false if files remain.
+ * Idempotent.
+ */
 export async function deleteFilesOf(
   account: string,
   endsAt: number,
@@ -54,9 +63,9 @@ export async function deleteFilesOf(
   while (!isOver()) {
     const files = await deps.store.someOf(account, duePerStep);
     if (files.length === 0) return true;
-    const removed = await removeEach(files, deps, isOver);
-    // The remaining objects cannot be deleted now.
-    if (removed === 0) return false;
+    const { done } = await removeEach(files, deps, isOver);
+    // None of the remaining objects can be deleted at present.
+    if (done === 0) return false;
   }
   return false;
 }

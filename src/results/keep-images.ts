@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Base64Text, KeepImages } from '../models/stored-media.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
-import { signatureBytes } from '../models/stored-media.ts';
+import { signatureBytes, UnkeepableError } from '../models/stored-media.ts';
 import { hashed } from './copy-file.ts';
 import { extensionOf, mediaTypeOf } from './media-types.ts';
 import type { MediaLinks } from './media-links.ts';
@@ -20,7 +20,7 @@ export function createKeepImages(deps: KeepImagesDeps): KeepImages {
   const { storage, copies, links, retentionSeconds, now } = deps;
   return async (image, data) => {
     const names = data.map(nameOf);
-    // First: what is on record is deleted when its time is over.
+    // Write the record first, so that the files are deleted when their retention ends.
     await copies.write({
       task: image,
       state: 'stored',
@@ -33,9 +33,9 @@ export function createKeepImages(deps: KeepImagesDeps): KeepImages {
       names.map(async (name, index) => {
         const bytes = asAsync(decode(data[index] ?? ''));
         const hash = createHash('sha256');
-        await storage.write(`${image}/${name}`, hashed(bytes, hash), mediaTypeOf(name) ?? '');
+        await storage.write(`${image}/${name}`, hashed(bytes, hash), { mediaType: mediaTypeOf(name) ?? '' });
         const link = links.url(image, name, storedAt);
-        if (link === undefined) throw new RangeError('results are kept for no time at all');
+        if (link === undefined) throw new UnkeepableError('the retention of results is zero');
         return { ...link, stored: { name, sha256: hash.digest('hex'), at: storedAt } };
       }),
     );
@@ -49,11 +49,11 @@ function nameOf(text: Base64Text, index: number): string {
     if (head.length >= signatureBytes) break;
   }
   const extension = extensionOf(head);
-  if (extension === undefined) throw new TypeError('the image has a type that is not stored');
+  if (extension === undefined) throw new UnkeepableError('the image has a type that is not stored');
   return `${index}.${extension}`;
 }
 
-/** Divisible by 4: each slice is base64 of its own. */
+/** Divisible by 4, so that every slice is valid base64. */
 const sliceCharacters = 64 * 1024;
 
 function* decode(text: Base64Text): Generator<Buffer, void, undefined> {

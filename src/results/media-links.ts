@@ -1,16 +1,19 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { MediaUrl } from '../models/stored-media.ts';
 
-/** Makes and checks the links to stored files: `PUBLIC_URL/media/<task>/<name>?expires=<Unix seconds>&sig=<HMAC>`. */
+/** Creates and checks links to stored files: `PUBLIC_URL/media/<task>/<name>?expires=<Unix seconds>&sig=<HMAC>`. */
 export interface MediaLinks {
   readonly url: MediaUrl;
-  /** A link to a file that works until this time, in Unix seconds. */
+  /** Returns a link that is valid until this time, in Unix seconds. */
   until(task: string, name: string, expiresAt: number): string;
-  /** The address as an upstream gets it: one of ours is never answered with a redirection, which not all of them follow. */
+  /**
+   * Returns the address in the form for upstreams. Our own links then never respond with a redirect, which some
+   * upstreams do not follow.
+   */
   forUpstream(url: string): string;
-  /** What a link of ours leads to; undefined: it is none, or it works no longer. */
+  /** Returns the target of one of our links. Undefined for any other link and for an expired one. */
   read(url: string): Pick<ClaimedLink, 'task' | 'name'> | undefined;
-  /** Constant time. */
+  /** Runs in constant time. */
   isValid(link: ClaimedLink): boolean;
 }
 
@@ -58,7 +61,8 @@ export function createMediaLinks(options: MediaLinksOptions): MediaLinks {
     read,
     forUpstream: (url) => (read(url) === undefined || url.endsWith(throughUs) ? url : `${url}${throughUs}`),
     url(task, name, storedAt) {
-      // The same link for a whole window, so that a task's body and etag stay as they are; each lives one to two.
+      // The link stays the same for a whole window, so that a task's body and etag do not change. Each link is valid
+      // for one to two windows.
       const window = Math.floor(nowSeconds() / ttlSeconds);
       const expiresAt = Math.min((window + 2) * ttlSeconds, storedAt + retentionSeconds);
       if (expiresAt <= nowSeconds()) return undefined;
@@ -67,6 +71,6 @@ export function createMediaLinks(options: MediaLinksOptions): MediaLinks {
   };
 }
 
-/** Not signed: who adds it or takes it away gets the same bytes by another way. */
+/** Not covered by the signature, because it affects only how the same bytes are delivered. */
 const throughUs = '&via=gateway';
 const linkPattern = /^(\w{1,80})\/([\w.-]{1,40})\?expires=(\d{1,12})&sig=([\w-]{1,80})(?:&via=gateway)?$/;

@@ -1,6 +1,6 @@
 /**
- * What is stored and served: these types and no others, by the file's first bytes. What an upstream says about the
- * type is not used, and nothing that a browser would run (HTML, SVG) is among them.
+ * The only types that are stored and served. A file's first bytes determine its type, not the upstream's claim. Types
+ * that a browser would execute (HTML, SVG) are excluded.
  */
 const mediaTypes = {
   mp4: 'video/mp4',
@@ -32,14 +32,14 @@ export function extensionOf(head: Buffer): MediaExtension | undefined {
   return /^GIF8[79]a/.test(ascii(0, 6)) ? 'gif' : undefined;
 }
 
-/** Of a stored file of this type; undefined: such files are not stored. */
+/** Returns the extension of a stored file of this type. Undefined if such files are not stored. */
 export function extensionFor(mediaType: string): string | undefined {
   return Object.entries(mediaTypes).find(([, type]) => type === mediaType)?.[0];
 }
 
 const namePattern = /^\d{1,3}(?:-last-frame)?\.([a-z0-9]{3,4})$/;
 
-/** The content type of a stored file; undefined: no file of ours has such a name. */
+/** Returns the content type of a stored file. Undefined if no stored file can have such a name. */
 export function mediaTypeOf(name: string): string | undefined {
   const extension = namePattern.exec(name)?.[1] ?? '';
   return isExtension(extension) ? mediaTypes[extension] : undefined;

@@ -3,7 +3,7 @@ import { GuardedRequestError } from '../http-client/index.ts';
 import type { OpenLink } from '../http-client/index.ts';
 import type { Deliver, LinkEvidence, LinkProblem } from '../routing/delivery.ts';
 
-/** These answers say "not now". Every other answer that is not the file is a refusal. */
+/** Statuses that mean "not now". Any other response without the file is a refusal. */
 const passingStatuses = new Set([408, 425, 429]);
 
 const refusals = new Set(['address_refused', 'invalid_request', 'too_many_redirects']);
@@ -17,7 +17,7 @@ export function evidenceOf(error: unknown): LinkEvidence {
 }
 
 export interface LinkLook {
-  /** The channel whose answer has the link. */
+  /** The channel whose response contains the link. */
   readonly channel: string;
   readonly url: string;
   readonly maxBytes: number;
@@ -27,7 +27,10 @@ export interface LinkLook {
 
 const lookTimeoutMs = 15_000;
 
-/** Reads the first bytes. Undefined: there is a file. Throws for faults of our own alone. */
+/**
+ * Reads the file's first bytes. Returns undefined if it exists, and the problem if not. Throws only if the gateway
+ * itself is at fault.
+ */
 export async function lookAtLink(
   openLink: OpenLink,
   { channel, url, maxBytes, headers, timeoutMs = lookTimeoutMs }: LinkLook,
@@ -43,12 +46,12 @@ export async function lookAtLink(
   }
 }
 
-/** A refusal is the stronger evidence. */
+/** Returns the stronger evidence. A refusal is stronger than silence. */
 export function worse(a: LinkProblem | undefined, b: LinkProblem | undefined): LinkProblem | undefined {
   return a === undefined || b?.evidence === 'refused' ? (b ?? a) : a;
 }
 
-/** Where nothing is kept. */
+/** Opens each link once. Used if no copies are stored. */
 export function createOpenLinks(openLink: OpenLink, { maxBytes }: Pick<LinkLook, 'maxBytes'>): Deliver {
   return async (_task, items, { timeoutMs, channel, headersFor }) => {
     const links = items.flatMap(({ url, lastFrameUrl, stored }) =>

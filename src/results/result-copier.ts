@@ -1,6 +1,8 @@
 import { defined } from '../base/defined.ts';
 import { createPlaces } from '../base/places.ts';
-import { walk } from '../base/walk.ts';
+import { walk, walkedAll } from '../base/walk.ts';
+import type { Walked } from '../base/walk.ts';
+import { NotStoredError } from '../errors/not-stored.ts';
 import { isTerminal } from '../task/task.ts';
 import type { ResultItem } from '../task/task.ts';
 import type { Logger } from '../observability/log.ts';
@@ -14,19 +16,20 @@ import type { CopiedFile, CopyError, CopyFileDeps } from './copy-file.ts';
 import { lookAtLink, worse } from './open-links.ts';
 import type { Deliver, Delivered, DeliveryOptions, LinkProblem } from '../routing/delivery.ts';
 import type { ResultStorage } from './storage.ts';
+import { timeLimit } from '../process/running-time.ts';
 
-/** Keeps our own copies of what upstreams deliver. */
+/** Stores our own copies of the files that upstreams deliver. */
 export interface ResultCopier {
   /**
-   * Copies what the items link to and returns them with a reference to the copy. An item that cannot be copied in time is
-   * returned unchanged, and is retried. Rejects only while MongoDB is away: a copy that is not on record is none.
+   * Copies the linked files, and returns the items with references to the copies. An item that cannot be copied in time
+   * is returned unchanged and retried. Rejects only while MongoDB is unavailable, because every copy needs a record.
    */
   readonly deliver: Deliver;
-  /** Retries what failed; returns how many tasks have their copy now. */
-  retryDue(): Promise<number>;
-  /** Deletes what was kept for as long as it had to be. */
-  deleteExpired(): Promise<number>;
-  /** Deletes the copies of these tasks, and forgets that there were any. Repeatable. */
+  /** Retries failed copies. Resolves with the number of tasks that now have their copy. */
+  retryDue(): Promise<Walked>;
+  /** Deletes copies whose retention has ended. Resolves with the number of tasks. */
+  deleteExpired(): Promise<Walked>;
+  /** Deletes the copies of these tasks and their records. Idempotent. */
   remove(tasks: readonly string[]): Promise<void>;
 }
 
@@ -42,19 +45,19 @@ export interface ResultCopierDeps extends CopyFileDeps {
 }
 
 const minuteMs = 60_000;
-/** 5, 10, 20, … minutes apart; the links of upstreams live a day as a rule. */
+/** In milliseconds. Retries occur after 5, 10, 20, … minutes. Upstreams' links are usually valid for a day. */
 const retryFirstMs = 5 * minuteMs;
 const triesMax = 9;
-/** Of one task, when it is retried, and of a whole step of the reconciler. */
+/** The limits for retrying one task, and for an entire reconciler step. */
 const retryTimeoutMs = 5 * minuteMs;
 const stepMs = 8 * minuteMs;
 const duePerStep = 200;
 /**
- * The limit on concurrent retries. A channel gets at most two, so that a slow one does not let the links of others
+ * Limits concurrent retries. A channel gets at most two, so that a slow channel does not let other channels' links
  * expire.
  */
-const retriesMax = { name: 'copies retried', placesMax: 8, shareMax: 2 };
-/** The wait before the next attempt to delete a copy. */
+const retriesMax = { name: 'copies retried', placesMax: 8, shareMax: 2 } as const;
+/** How long to wait before retrying to delete a copy, in milliseconds. */
 const postponedMs = 3_600_000;
 
 interface Copied extends Delivered {
@@ -63,7 +66,6 @@ interface Copied extends Delivered {
 }
 
 interface Attempted extends Copied {
-  /** What is to be written of it. */
   readonly record: ResultCopy;
 }
 
@@ -77,13 +79,13 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     for (const name of names) await storage.remove(`${task}/${name}`);
   }
 
-  /** Also postpones copies of removed tasks: their files are deleted once the storage allows it. */
+  /** Also called for copies of removed tasks, so that their files are deleted once the storage allows it. */
   async function postpone(copy: ResultCopy, err: unknown, dueAt = now() + postponedMs): Promise<void> {
     log.error({ task: copy.task, err }, 'the copy of a result could not be kept or deleted; it is postponed');
     await copies.write({ ...copy, dueAt });
   }
 
-  /** Its record is written last: a process that dies before leaves a copy that is retried. */
+  /** Writes the record last, so that the copy is retried if the process dies before that. */
   async function retry(copy: ResultCopy, endsAt: number): Promise<boolean> {
     const found = await deps.tasks.find(copy.task);
     return retries.run(found?.channel ?? '', async () => now() <= endsAt && retryTask(copy, found));
@@ -99,6 +101,9 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       await copies.write({ ...copy, ...after });
       return false;
     }
+    // The copy stays due until the storage accepts files or its task is removed. Until then, no link is opened and no
+    // upstream is asked.
+    if ((await storage.refusal()) !== undefined) return false;
     const { channel = '', credential = '' } = found;
     const headersFor = linkHeadersOf(deps.channels, { ...found, channel, credential });
     const linked = await withFreshLinks(found, found.outcome.items, deps);
@@ -118,7 +123,8 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       if (!items.some(({ url }) => url !== undefined)) return { items };
       try {
         const { problem, record, ...attempted } = await attempt({ task, items }, deps, options);
-        // What keeps the task from its success is asked for again there: only tries after it are counted.
+        // If a missing copy keeps the task from succeeding, the poll requests it again. Only retries after that are
+        // counted.
         const isOpen = problem === undefined;
         await copies.write(isOpen ? record : { ...record, state: 'retry', tries: 0, dueAt: firstRetryAt() });
         return { items: attempted.items, ...defined({ problem }) };
@@ -132,8 +138,9 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     async retryDue() {
       const endsAt = now() + stepMs;
       return walk(await copies.listDue('retry', now(), duePerStep), {
+        loop: 'copies to retry',
         run: (copy) => retry(copy, endsAt),
-        // Links may expire within the hour.
+        // Do not wait an hour, because links may expire sooner.
         onFailed: (copy, error) => postpone(copy, error, firstRetryAt()),
         isTogether: true,
       });
@@ -141,6 +148,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
 
     async remove(tasks) {
       await walk(await copies.findMany(tasks), {
+        loop: 'copies of removed tasks',
         async run(copy) {
           await removeFiles(copy);
           await copies.removeMany([copy.task]);
@@ -151,19 +159,17 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     },
 
     async deleteExpired() {
-      let deleted = 0;
-      for (const state of ['stored', 'gave_up'] as const) {
-        await walk(await copies.listDue(state, now(), duePerStep), {
+      const deleteDue = async (state: 'stored' | 'gave_up') =>
+        walk(await copies.listDue(state, now(), duePerStep), {
+          loop: 'copies to delete',
           async run(copy) {
             await removeFiles(copy);
             await copies.write({ ...copy, state: 'expired', names: [] });
-            deleted += copy.names.length;
             return true;
           },
-          onFailed: postpone,
+          onFailed: (copy, error) => postpone(copy, error),
         });
-      }
-      return deleted;
+      return walkedAll([await deleteDue('stored'), await deleteDue('gave_up')]);
     },
   };
 }
@@ -175,9 +181,11 @@ async function attempt(
 ): Promise<Attempted> {
   const { copies, now, log } = deps;
   const before = await copies.find(task);
-  const copied = await copyItems(deps, { task, items, ...links, signal: AbortSignal.timeout(timeoutMs) });
-  const tries = (before?.tries ?? 0) + 1;
+  const copied = await copyItems(deps, { task, items, ...links, signal: timeLimit(timeoutMs) });
   const { error } = copied;
+  // A refusal by the storage says nothing about the link, so the copy is retried for as long as the link opens.
+  const isRefused = error?.cause instanceof NotStoredError;
+  const tries = (before?.tries ?? 0) + (isRefused ? 0 : 1);
   const names = [...new Set([...(before?.names ?? []), ...copied.names])];
   const again = error !== undefined && !error.final && tries < triesMax;
   if (error !== undefined) log.warn({ task, attempts: tries, again, err: error }, 'a result was not copied');
@@ -186,7 +194,7 @@ async function attempt(
     state: again ? 'retry' : error === undefined ? 'stored' : 'gave_up',
     names,
     tries,
-    dueAt: again ? now() + retryFirstMs * 2 ** (tries - 1) : keptUntil(deps),
+    dueAt: again ? now() + retryFirstMs * (isRefused ? 1 : 2 ** (tries - 1)) : keptUntil(deps),
     ...defined({ error: error?.message }),
   } as const;
   return { ...copied, record };
@@ -196,7 +204,10 @@ function keptUntil({ now, retentionSeconds }: Pick<ResultCopierDeps, 'now' | 're
   return now() + retentionSeconds * 1000;
 }
 
-/** Links live for hours, and an upstream that still has the job gives new ones. */
+/**
+ * Replaces links that may have expired. Links are valid for hours, and an upstream that still has the job issues new
+ * ones.
+ */
 async function withFreshLinks(
   task: Task,
   items: readonly ResultItem[],
@@ -207,7 +218,7 @@ async function withFreshLinks(
   const provider = channel === undefined ? undefined : taskProviderFor(channel.provider, task.kind);
   if (job?.operation === undefined || channel === undefined || provider === undefined) return items;
   try {
-    const signal = AbortSignal.timeout(channel.config.timeouts.poll_ms);
+    const signal = timeLimit(channel.config.timeouts.poll_ms);
     const status = await provider.status(job.operation, channel.context(job.credential, task.model, signal));
     if (status.state !== 'succeeded') return items;
     return items.map((item, n) => {
@@ -237,12 +248,15 @@ async function copyItems(
   const take = async (url: string | undefined, stem: string): Promise<CopiedFile | undefined> => {
     if (url === undefined) return undefined;
     const headers = headersFor(url);
-    // No time is left for the file. Whether there is one is seen from its first bytes.
+    // There is no time for the whole file, but its first bytes show whether it exists.
     const isLate = signal.aborted;
     try {
-      const file = await copyFile(deps, { task, channel, url, stem, signal, ...defined({ headers }) });
-      names.push(file.name);
-      return file;
+      const onName = async (name: string): Promise<void> => {
+        // A write that takes too long may still complete later.
+        names.push(name);
+        await deps.copies.begin(task, name, deps.now() + retryFirstMs);
+      };
+      return await copyFile(deps, { task, channel, url, stem, signal, onName, ...defined({ headers }) });
     } catch (error) {
       failure = asCopyError(error);
       const { link: evidence, message } = failure;

@@ -1,17 +1,24 @@
 import { join } from 'node:path';
+import type { Walked } from '../base/walk.ts';
 import type { Environment } from '../config/environment.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import { noMediaUrl } from '../models/stored-media.ts';
 import type { KeepImages, MediaUrl } from '../models/stored-media.ts';
 import type { OpenLink, Outbound } from '../http-client/index.ts';
+import { NoRoomError, NotReadError } from '../errors/not-stored.ts';
+import type { NotStoredError } from '../errors/not-stored.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Channels } from '../routing/channels.ts';
 import type { ResultCopyStore } from '../store/result-copies.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { FileStore } from '../store/files.ts';
+import type { StorageRefusal } from '../routing/storage-room.ts';
+import type { UpkeepFailureStore } from '../store/upkeep-failures.ts';
+import type { StorageStep } from '../base/notice.ts';
 import { createDirectoryStorage } from './directory-storage.ts';
 import { deleteExpiredFiles, deleteFilesOf } from './expired-files.ts';
 import type { ExpiredFilesDeps } from './expired-files.ts';
+import { withKnownRefusals } from './known-refusals.ts';
 import { createKeepImages } from './keep-images.ts';
 import { createMediaLinks } from './media-links.ts';
 import type { MediaLinks } from './media-links.ts';
@@ -20,31 +27,34 @@ import type { Deliver } from '../routing/delivery.ts';
 import { createResultCopier } from './result-copier.ts';
 import type { ResultCopier } from './result-copier.ts';
 import type { ResultStorage } from './storage.ts';
+import { withTimeLimits } from './time-limits.ts';
 
 export interface Results {
   readonly mediaUrl: MediaUrl;
-  /** Absent: results are not copied, callers get the upstream's links. */
+  /** Undefined if results are not copied. Callers then receive the upstream's links. */
   readonly kept?: KeptResults;
   readonly deliver: Deliver;
   /** Returns why the channel's link does not lead to a file, or undefined if it does. */
   readonly canOpen: (channel: string, url: string) => Promise<string | undefined>;
   readonly openLink: OpenLink;
-  /** A stored file of a task; undefined: it is gone, or none are kept. */
+  /** Returns a task's stored file, or undefined if it is gone or no files are stored. */
   readonly openStored: (task: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
+  /** Returns why the storage currently accepts no files, if known. */
+  readonly storageRefusal: StorageRefusal;
   close(): void;
 }
 
 export interface KeptResults {
   readonly storage: ResultStorage;
   readonly links: MediaLinks;
-  /** Why the links lead nowhere; absent: they do not. */
+  /** Why links to this gateway cannot be opened from elsewhere. Undefined if they can. */
   readonly unreachableLinks?: string;
   readonly copier: ResultCopier;
   readonly keepImages: KeepImages;
-  /** As `deleteFilesOf`. */
+  /** See `deleteFilesOf`. */
   readonly removeFiles: (account: string, endsAt: number) => Promise<boolean>;
-  /** What the reconciler does for all that is stored. */
-  readonly upkeep: readonly { readonly name: string; readonly run: () => Promise<number> }[];
+  /** The reconciler's maintenance of everything stored. */
+  readonly upkeep: readonly { readonly name: string; readonly run: () => Promise<number | Walked> }[];
 }
 
 export interface ResultsDeps {
@@ -56,6 +66,7 @@ export interface ResultsDeps {
     readonly tasks: TaskStore;
     readonly resultCopies: ResultCopyStore;
     readonly files: FileStore;
+    readonly upkeepFailures: Pick<UpkeepFailureStore, 'note' | 'lastNote'>;
   };
   readonly key: Uint8Array;
   readonly log: Logger;
@@ -64,10 +75,14 @@ export interface ResultsDeps {
 
 const daySeconds = 86_400;
 
-/** Opens the storage that `results:` of gateway.yaml names. Fixed until the process ends: a reload does not move files. */
+/**
+ * Opens the storage configured under `results:` in gateway.yaml. It stays the same until the process ends, because a
+ * reload cannot move files.
+ */
 export async function openResults(deps: ResultsDeps): Promise<Results> {
   const { config, channels, environment, log, now } = deps;
-  const storage = await openStorage(config, environment);
+  const opened = await openStorage(config, environment);
+  const storage = opened && withKnownRefusals(withTimeLimits(opened), openFailureNotes(deps));
   const openLink: OpenLink = (channel, fetch) =>
     deps.outbound.linksOf(channels(channel)?.config).openMedia(fetch);
   const { max_bytes: maxBytes } = config;
@@ -79,6 +94,7 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
       deliver: createOpenLinks(openLink, { maxBytes }),
       close: () => undefined,
     };
+  warnOfStorage(storage, log);
   const retentionSeconds = config.retention_days * daySeconds;
   const links = createMediaLinks({
     key: deps.key,
@@ -114,20 +130,21 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
         retentionSeconds,
         now,
       }),
-      ...fileUpkeep(copier, { store: deps.stores.files, storage, log, now }),
+      ...fileUpkeep(copier, storage, { store: deps.stores.files, storage, log, now }),
     },
     close: () => storage.close(),
   };
 }
 
-/** Opens what others and our own storage hold. */
+/** Creates the functions that open files at upstreams and in our own storage. */
 function openers(
   openLink: OpenLink,
   { storage, maxBytes }: { readonly storage: ResultStorage | undefined; readonly maxBytes: number },
-): Pick<Results, 'canOpen' | 'openLink' | 'openStored'> {
+): Pick<Results, 'canOpen' | 'openLink' | 'openStored' | 'storageRefusal'> {
   return {
     canOpen: async (channel, url) => (await lookAtLink(openLink, { channel, url, maxBytes }))?.message,
     openLink,
+    storageRefusal: async () => storage?.refusal(),
     async openStored(task, name) {
       const file = await storage?.stat(`${task}/${name}`);
       return file === undefined
@@ -143,7 +160,7 @@ function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Address): string {
   return PUBLIC_URL ?? `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`;
 }
 
-/** Without PUBLIC_URL. */
+/** Warns if PUBLIC_URL is missing. */
 function warnOfLinks(address: Address, log: Logger): Pick<KeptResults, 'unreachableLinks'> {
   if (address.PUBLIC_URL !== undefined) return {};
   const unreachableLinks = `PUBLIC_URL is not set: links to results and files lead to ${publicUrlOf(address)}, which callers and upstreams elsewhere cannot open. Set it to the address under which they reach this gateway.`;
@@ -151,32 +168,83 @@ function warnOfLinks(address: Address, log: Logger): Pick<KeptResults, 'unreacha
   return { unreachableLinks };
 }
 
+/**
+ * Reports storage problems at startup. Storage that does not respond now may do so later, so each maintenance run
+ * checks it again.
+ */
+function warnOfStorage(storage: ResultStorage, log: Logger): void {
+  storage.problem().then(
+    (problem) => problem !== undefined && log.warn({}, problem),
+    (err: unknown) => log.warn({ err }, 'the storage of results does not answer'),
+  );
+}
+
+/** The maintenance steps whose failures give rise to notices about the storage. */
+const storageStep = 'storage';
+const fullStep: StorageStep = 'storage_full';
+const awayStep: StorageStep = 'storage_away';
+/** The minimum interval between logs of failing storage, in milliseconds. */
+const failureLoggedMs = 60_000;
+
+function openFailureNotes({ stores, log, now }: Pick<ResultsDeps, 'stores' | 'log' | 'now'>) {
+  const loggedAt = new Map<unknown, number>();
+  return {
+    async note(err: NotStoredError | NotReadError): Promise<void> {
+      const step = err instanceof NoRoomError ? fullStep : awayStep;
+      if (now() - (loggedAt.get(err.constructor) ?? -Infinity) >= failureLoggedMs) {
+        loggedAt.set(err.constructor, now());
+        const what = err instanceof NotReadError ? 'read' : 'stored';
+        log.error({ step, err }, `results and files cannot be ${what}: ${err.detail ?? ''}`);
+      }
+      await stores.upkeepFailures
+        .note({ step, count: 1 })
+        .catch((failed: unknown) =>
+          log.error({ err: failed }, 'a failure of the storage could not be recorded'),
+        );
+    },
+    lastFull: () => stores.upkeepFailures.lastNote(fullStep),
+    now,
+  };
+}
+
 function fileUpkeep(
   copier: ResultCopier,
+  storage: ResultStorage,
   files: ExpiredFilesDeps,
 ): Pick<KeptResults, 'upkeep' | 'removeFiles'> {
+  const { log } = files;
+  const sweep = async (): Promise<number | Walked> =>
+    storage.sweep?.((file, err) => log.error({ err }, `${file} could not be deleted`)) ?? 0;
+  const lookAtStorage = async (): Promise<Walked> => {
+    const problem = await storage.problem();
+    if (problem === undefined) return { done: 0, failed: 0 };
+    log.error({ step: storageStep }, problem);
+    return { done: 0, failed: 1 };
+  };
   return {
     removeFiles: (account, endsAt) => deleteFilesOf(account, endsAt, files),
     upkeep: [
       { name: 'copies', run: () => copier.retryDue() },
       { name: 'retention', run: () => copier.deleteExpired() },
       { name: 'files', run: () => deleteExpiredFiles(files) },
+      { name: 'parts', run: sweep },
+      { name: storageStep, run: lookAtStorage },
     ],
   };
 }
 
 async function openStorage(
-  { storage, directory, s3 }: GatewayConfig['results'],
+  { storage, directory, s3, free_bytes: freeBytesMin }: GatewayConfig['results'],
   { DATA_DIR }: Environment,
 ): Promise<ResultStorage | undefined> {
   switch (storage) {
     case 'none':
       return undefined;
     case 'directory':
-      return createDirectoryStorage(join(DATA_DIR, directory));
+      return createDirectoryStorage(join(DATA_DIR, directory), { freeBytesMin });
     case 's3': {
       if (s3 === undefined) throw new TypeError('results.s3 is required with storage: s3');
-      // The library is large, and most processes never need it.
+      // The library is large and most processes do not need it.
       const { createS3Storage } = await import('./s3-storage.ts');
       return createS3Storage(s3);
     }

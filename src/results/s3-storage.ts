@@ -2,61 +2,63 @@ import { defined } from '../base/defined.ts';
 import { Readable } from 'node:stream';
 import {
   DeleteObjectCommand,
+  GetBucketLifecycleConfigurationCommand,
   GetObjectCommand,
   HeadObjectCommand,
   NotFound,
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
-import type { PutObjectCommandInput, S3ClientConfig } from '@aws-sdk/client-s3';
+import type { LifecycleRule, PutObjectCommandInput, S3ClientConfig } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { GatewayConfig } from '../config/gateway-file.ts';
+import { NoRoomError } from '../errors/not-stored.ts';
 import type { DirectAsk, ResultStorage } from './storage.ts';
 
 export type S3Settings = NonNullable<GatewayConfig['results']['s3']>;
 
 interface S3Storage extends ResultStorage {
-  /** Leaves what is there already, also if another process writes it meanwhile. */
+  /** Does not replace an existing file, even if another process is writing it concurrently. */
   writeNew: ResultStorage['write'];
 }
 
-/** A file of unknown length goes up in parts: this much of it is in memory at a time. */
+/** Files of unknown length are uploaded in parts of this size, in bytes, which are buffered in memory. */
 const partBytes = 8 * 1024 * 1024;
 const partsAtOnce = 2;
 const connectTimeoutMs = 5_000;
-const requestTimeoutMs = 60_000;
+/** A connection without any traffic for this many milliseconds has failed. */
+const socketTimeoutMs = 30_000;
 
 /**
- * Any server that speaks S3. Its address is the operator's, so the library's own HTTP is used. With `links: gateway` callers
- * never see the bucket, which may be unreachable for them; with `presigned` they are sent to it, and it stays private.
+ * Stores files on any S3-compatible server. The operator chooses its address, so the library's own HTTP client is used.
+ * With `links: gateway`, callers never access the bucket, which may be unreachable for them. With `presigned`, they are
+ * redirected to the bucket, which stays private.
  */
 export function createS3Storage(settings: S3Settings): S3Storage {
   const client = new S3Client(clientOptions(settings));
   const locate = (key: string) => ({ Bucket: settings.bucket, Key: `${settings.prefix}${key}` });
-  const send = async (params: PutObjectCommandInput): Promise<void> => {
-    await new Upload({ client, params, partSize: partBytes, queueSize: partsAtOnce }).done();
-  };
-  const fileOf = (...[key, body, mediaType]: Parameters<ResultStorage['write']>) => ({
+  const fileOf = (...[key, body, { mediaType }]: Parameters<ResultStorage['write']>) => ({
     ...locate(key),
     Body: Readable.from(body, { objectMode: false }),
     ContentType: mediaType,
   });
   return {
-    write: (...file) => send(fileOf(...file)),
+    write: (...file) => send(client, fileOf(...file), file[2].signal),
 
     async writeNew(...file) {
       try {
-        await send({ ...fileOf(...file), IfNoneMatch: '*' });
+        await send(client, { ...fileOf(...file), IfNoneMatch: '*' });
       } catch (error) {
         if (!isThere(error)) throw error;
       }
     },
 
-    async stat(key) {
+    async stat(key, signal) {
       try {
         const { ContentLength: bytes = 0, ETag: etag = '' } = await client.send(
           new HeadObjectCommand(locate(key)),
+          abortedBy(signal),
         );
         return { bytes, etag };
       } catch (error) {
@@ -65,9 +67,10 @@ export function createS3Storage(settings: S3Settings): S3Storage {
       }
     },
 
-    async read(key, { start, end }) {
+    async read(key, { start, end }, signal) {
       const { Body: body } = await client.send(
         new GetObjectCommand({ ...locate(key), Range: `bytes=${start}-${end}` }),
+        abortedBy(signal),
       );
       if (!(body instanceof Readable)) throw new Error('the storage sent no body');
       return body;
@@ -76,6 +79,10 @@ export function createS3Storage(settings: S3Settings): S3Storage {
     async remove(key) {
       await client.send(new DeleteObjectCommand(locate(key)));
     },
+
+    // Only a write reveals that a bucket is full or unreachable.
+    refusal: () => Promise.resolve(undefined),
+    problem: () => problemOf(client, settings),
 
     close: () => client.destroy(),
 
@@ -89,7 +96,58 @@ export function createS3Storage(settings: S3Settings): S3Storage {
   }
 }
 
-/** If two write at once, the second one gets a conflict. */
+async function send(client: S3Client, params: PutObjectCommandInput, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  const upload = new Upload({ client, params, partSize: partBytes, queueSize: partsAtOnce });
+  signal?.addEventListener('abort', () => void upload.abort(), { once: true });
+  try {
+    await upload.done();
+  } catch (error) {
+    throw isFull(error)
+      ? new NoRoomError(`the bucket ${params.Bucket} is full: ${error.name}`, error)
+      : error;
+  }
+}
+
+function abortedBy(abortSignal: AbortSignal | undefined) {
+  return defined({ abortSignal });
+}
+
+async function problemOf(client: S3Client, { bucket, prefix }: S3Settings): Promise<string | undefined> {
+  const rules = await readRules(client, bucket);
+  if (rules === undefined || rules.some((rule) => endsUploads(rule, prefix))) return undefined;
+  return `The bucket ${bucket} has no lifecycle rule that aborts unfinished multipart uploads below "${prefix}": what a process leaves that dies while it copies is kept and billed. Add a rule with AbortIncompleteMultipartUpload after one day.`;
+}
+
+/** Returns undefined if the rules cannot be read. Some keys lack the permission, and some servers lack the feature. */
+async function readRules(client: S3Client, bucket: string): Promise<readonly LifecycleRule[] | undefined> {
+  try {
+    return (await client.send(new GetBucketLifecycleConfigurationCommand({ Bucket: bucket }))).Rules ?? [];
+  } catch (error) {
+    if (!(error instanceof S3ServiceException)) throw error;
+    return error.name === 'NoSuchLifecycleConfiguration' ? [] : undefined;
+  }
+}
+
+/** Returns whether the rule covers our uploads. A rule with conditions on tags or sizes does not. */
+function endsUploads(rule: LifecycleRule, prefix: string): boolean {
+  const { Status: status, Filter: filter, AbortIncompleteMultipartUpload: abort } = rule;
+  const isPlain = filter === undefined || Object.keys(filter).every((name) => name === 'Prefix');
+  return status === 'Enabled' && abort !== undefined && isPlain && prefix.startsWith(filter?.Prefix ?? '');
+}
+
+/**
+ * AWS has no limit. MinIO returns XMinioStorageFull or XMinioAdminBucketQuotaExceeded, Ceph and Garage return
+ * QuotaExceeded, and others use status 507.
+ */
+function isFull(error: unknown): error is S3ServiceException {
+  if (!(error instanceof S3ServiceException)) return false;
+  return (
+    error.$metadata.httpStatusCode === 507 || /StorageFull|QuotaExceeded|InsufficientStorage/.test(error.name)
+  );
+}
+
+/** Whether the file already exists. If two processes write it concurrently, the second gets a conflict. */
 function isThere(error: unknown): boolean {
   if (!(error instanceof S3ServiceException)) return false;
   return error.$metadata.httpStatusCode === 412 || error.name === 'ConditionalRequestConflict';
@@ -100,11 +158,11 @@ function clientOptions(settings: S3Settings): S3ClientConfig {
   return {
     region: settings.region,
     forcePathStyle: settings.path_style,
-    // Servers other than AWS do not all know the newer checksums.
+    // Some S3-compatible servers do not support the newer checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 3,
-    requestHandler: { connectionTimeout: connectTimeoutMs, requestTimeout: requestTimeoutMs },
+    requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: socketTimeoutMs },
     ...defined({ endpoint }),
     ...(accessKeyId === undefined || secretAccessKey === undefined
       ? {}

@@ -1,23 +1,46 @@
 import type { Readable } from 'node:stream';
+import type { Walked } from '../base/walk.ts';
+import type { NotStoredError } from '../errors/not-stored.ts';
 
-/** Where copies of results lie. Keys are `<task>/<name>`, made by us and checked before they get here. */
+interface WrittenFile {
+  readonly mediaType: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Stores copies of results. Keys have the form `<task>/<name>` and are created and checked elsewhere. */
 export interface ResultStorage {
-  /** Streams; nothing is visible under the key before all of it is there. Rejects with whatever broke. */
-  write(key: string, body: AsyncIterable<Uint8Array>, mediaType: string): Promise<void>;
-  /** Undefined: there is no such file. */
-  stat(key: string): Promise<StoredFile | undefined>;
-  /** `end` is inclusive. */
-  read(key: string, range: ByteRange): Promise<Readable>;
-  /** Also if it is gone already. */
+  /**
+   * Writes a stream. Nothing is visible under the key until the write is complete. Rejects with a NoRoomError if the
+   * storage has no room, and with the original error for any other failure. `withKnownRefusals` turns that error into a
+   * StorageAwayError unless the stream itself failed.
+   */
+  write(key: string, body: AsyncIterable<Uint8Array>, file: WrittenFile): Promise<void>;
+  /** Returns undefined if the file does not exist. Rejects with a NotReadError if that cannot be determined. */
+  stat(key: string, signal?: AbortSignal): Promise<StoredFile | undefined>;
+  /** `end` is inclusive. Rejects with a NotReadError, or the stream fails with one. */
+  read(key: string, range: ByteRange, signal?: AbortSignal): Promise<Readable>;
+  /** Succeeds even if the file no longer exists. */
   remove(key: string): Promise<void>;
-  /** An address at which anybody may read the file for a while, without us. Absent: we alone serve files. */
+  /** Deletes files that dead processes left unfinished. Undefined if the storage does so itself. */
+  readonly sweep?: (onFailed: SweepFailed) => Promise<Walked>;
+  /** Returns why no file is currently accepted, if known. */
+  refusal(): Promise<NotStoredError | undefined>;
+  /** Returns sentences about what operators should change in the storage, if anything. */
+  problem(): Promise<string | undefined>;
+  /**
+   * Returns an address from which anyone can read the file for a while without the gateway. Undefined if only the
+   * gateway serves files.
+   */
   readonly directAddress?: (key: string, ask: DirectAsk) => Promise<string>;
   close(): void;
 }
 
+/** Called for each file that could not be deleted. */
+export type SweepFailed = (path: string, error: unknown) => void;
+
 export interface StoredFile {
   readonly bytes: number;
-  /** Strong, in quotes. */
+  /** A strong etag, in quotes. */
   readonly etag: string;
 }
 
@@ -28,7 +51,7 @@ export interface ByteRange {
 
 export interface DirectAsk {
   readonly method: 'GET' | 'HEAD';
-  /** For how long it works, in whole seconds, at least 1. */
+  /** How long the address is valid, in whole seconds. At least 1. */
   readonly seconds: number;
   readonly mediaType: string;
 }

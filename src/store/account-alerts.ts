@@ -6,28 +6,28 @@ import { durable, ensureIndexes, openCollection } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument } from './sealed-document.ts';
 
-/** The events that an account has asked for. Times are in Unix milliseconds. */
+/** The events to which an account has subscribed. Times are in Unix milliseconds. */
 export interface AccountAlert {
   readonly account: string;
-  /** An event is posted each time the balance falls below it. Absent if there are no such events. */
+  /** An event is posted each time the balance falls below this amount. Undefined if no such events are wanted. */
   readonly threshold?: Micros;
-  /** An event is posted for each percentage of a cap that is reached. Absent if there are no such events. */
+  /** An event is posted for each percentage of a cap that is reached. Undefined if no such events are wanted. */
   readonly caps?: JudgedCaps;
-  /** Where events are posted; it may hold secrets. */
+  /** The address to which events are posted. It may contain secrets. */
   readonly address: Sealed;
   readonly isBelow: boolean;
-  /** The ledger entry that decided it last: what an older one says is of no interest any more. */
+  /** The ledger entry that last changed `isBelow`. Older entries are ignored. */
   readonly seq: bigint;
-  /** Events that were not delivered yet. */
+  /** Events not yet delivered. */
   readonly pending: readonly BalanceEvent[];
 }
 
 export interface JudgedCaps {
-  /** All ledger entries up to this one were compared with the caps. */
+  /** The last ledger entry, inclusive, up to which usage has been compared with the caps. */
   readonly upTo: bigint;
-  /** Counts how often the caps were changed. */
+  /** Incremented each time the caps change. */
   readonly revision: number;
-  /** The revision that was last compared with what is used. */
+  /** The revision for which usage was last compared with the caps. */
   readonly judged: number;
 }
 
@@ -35,30 +35,29 @@ export interface BalanceEvent {
   readonly id: string;
   readonly available: Micros;
   readonly at: number;
-  /** Requests that were begun. */
+  /** The number of delivery attempts started so far. */
   readonly tries: number;
   readonly dueAt: number;
 }
 
 type SeenEvent = Pick<BalanceEvent, 'id' | 'tries'>;
 
-/** What an entry has left, compared with the limit. */
+/** Whether an entry moved the available balance across the limit. */
 export interface Crossing {
   readonly isBelow: boolean;
   readonly seq: bigint;
-  /** Of a fall. */
+  /** Set if the balance fell below the limit. */
   readonly event?: BalanceEvent;
 }
 
 interface AlertDocument extends Omit<AccountAlert, 'account' | 'address'> {
   readonly _id: string;
-  /** The address. */
   readonly sealed: SealedDocument;
-  /** Each change of the events guards against the one before. */
+  /** Optimistic lock: every change of the events checks that this is unchanged. */
   readonly rev: number;
 }
 
-/** Of a receiver that is away while the balance falls again and again, the newest are kept. */
+/** If the balance keeps falling while a receiver is down, only this many of the newest events are kept. */
 const pendingMax = 20;
 
 export interface BalanceLimit extends AccountAlert {
@@ -74,7 +73,7 @@ export function createAccountAlertStore(db: Db) {
   return {
     ensureIndexes: () => ensureIndexes(alerts, [{ name: 'due', key: { 'pending.dueAt': 1 } }]),
 
-    /** Replaces the account's alert. A limit that is already reached is posted, too. */
+    /** Replaces the account's alert. A limit that is already reached is also posted. */
     async set({ account, threshold, caps, address }: NewAlert): Promise<void> {
       const sealed = toSealedDocument(address);
       const limits = defined({ threshold, caps });
@@ -90,7 +89,7 @@ export function createAccountAlertStore(db: Db) {
       return (await alerts.find({ _id: { $in: [...accounts] } }).toArray()).map(toAlert);
     },
 
-    /** In the order of the accounts. */
+    /** Returns alerts in account order. */
     async list({
       after,
       limit,
@@ -102,7 +101,7 @@ export function createAccountAlertStore(db: Db) {
       return (await found.limit(limit).toArray()).map(toAlert);
     },
 
-    /** False: another process has said so already, or a later entry has decided. */
+    /** Returns false if another process has already reported this, or if a later entry has since been evaluated. */
     async cross({ account, threshold }: BalanceLimit, { isBelow, seq, event }: Crossing): Promise<boolean> {
       const crossed = await alerts.updateOne(
         { _id: account, threshold, isBelow: !isBelow, seq: { $lt: seq } },
@@ -121,12 +120,12 @@ export function createAccountAlertStore(db: Db) {
 
 function judgedCaps(alerts: Collection<AlertDocument>) {
   return {
-    /** Entries up to this one need not be compared again. */
+    /** Marks entries up to this one as compared, so that they are not compared again. */
     async noteJudged(account: string, upTo: bigint): Promise<void> {
       await alerts.updateOne({ _id: account, 'caps.upTo': { $lt: upTo } }, { $set: { 'caps.upTo': upTo } });
     },
 
-    /** Requests a comparison with what is used now. Does nothing for an account without events about caps. */
+    /** Requests a comparison with current usage. Does nothing for an account without cap events. */
     async noteCapsChanged(account: string): Promise<void> {
       await alerts.updateOne(
         { _id: account, 'caps.revision': { $gte: 0 } },
@@ -145,7 +144,7 @@ function judgedCaps(alerts: Collection<AlertDocument>) {
 
 function alertEvents(alerts: Collection<AlertDocument>) {
   return {
-    /** Alerts with an event whose next request is due. */
+    /** Returns alerts with an event that is due for delivery. */
     async due(now: number, limit: number): Promise<AccountAlert[]> {
       return (
         await alerts
@@ -155,7 +154,7 @@ function alertEvents(alerts: Collection<AlertDocument>) {
       ).map(toAlert);
     },
 
-    /** Replaces an event, or removes it. False: it is no longer as it was seen, since another process has begun it. */
+    /** Replaces or removes an event. Returns false if another process has begun to deliver it since it was read. */
     async change(account: string, seen: SeenEvent, changed: BalanceEvent | undefined): Promise<boolean> {
       for (;;) {
         const found = await alerts.findOne({ _id: account });

@@ -1,7 +1,9 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../base/defined.ts';
+import { inTexts, textsOf } from '../base/search-text.ts';
 import type { EndUserNames } from './end-user-names.ts';
 import type { EndUserCaps } from '../money/caps.ts';
+import type { PriceFactors } from '../money/price-factors.ts';
 import type { Sealed } from '../base/sealed.ts';
 import { toCaps, toCapsDocuments } from './caps-document.ts';
 import type { CapsDocument } from './caps-document.ts';
@@ -14,45 +16,51 @@ import type { SealedDocument } from './sealed-document.ts';
 export interface Account {
   readonly id: string;
   readonly name: string;
-  /** Micro-units by which `available` may fall below zero through holds. */
+  /** How far below zero holds may take `available`, in micro-units. */
   readonly overdraftLimit: bigint;
-  /** Absent: none. */
+  /** Undefined if there are no caps. */
   readonly endUserCaps?: EndUserCaps;
-  /** Newest first; two are valid during a rotation. */
+  /** Undefined if the account pays list prices. */
+  readonly priceFactors?: PriceFactors;
+  /** The account's secrets, newest first. Older ones remain valid after a rotation. */
   readonly webhookSecrets: readonly Sealed[];
   /** Unix milliseconds. */
   readonly createdAt: number;
-  /** Unix milliseconds: from then on nothing new is created. */
+  /** Unix milliseconds. Nothing can be created from this time on. */
   readonly closedAt?: number;
   readonly changes?: readonly Change[];
-  /** Its keys, tasks and names are removed, or are about to be; the ledger stays. */
+  /** Set once removal of the account's keys, tasks and names has begun. Its ledger entries stay. */
   readonly deletion?: AccountDeletion;
 }
 
-type NewAccount = Omit<Account, 'endUserCaps'>;
+type NewAccount = Omit<Account, 'endUserCaps' | 'priceFactors'>;
 
-/** Times in Unix milliseconds. */
+/** Times are in Unix milliseconds. */
 export interface AccountDeletion {
   readonly by: string;
   readonly reason: string;
   readonly requestedAt: number;
-  /** Images that the ledger names are removed up to this entry. */
+  /** The ledger entry up to which images have been removed. */
   readonly imagesUpTo?: bigint;
-  /** Absent: there is more to be done. */
+  /** Undefined while work remains. */
   readonly finishedAt?: number;
 }
 
-interface AccountDocument extends Omit<Account, 'id' | 'endUserCaps' | 'webhookSecrets'> {
+interface AccountDocument extends Omit<Account, 'id' | 'endUserCaps' | 'priceFactors' | 'webhookSecrets'> {
   readonly _id: string;
-  /** Caps of a single end user name the user by pseudonym. */
+  /** Each end user appears as a pseudonym. */
   readonly endUserCaps?: readonly CapsDocument[];
   readonly endUsersIgnoreCase?: boolean;
+  /** Model names may contain dots, so they are stored as values, not field names. The general factor has no model. */
+  readonly priceFactors?: readonly { readonly model?: string; readonly factor: string }[];
   readonly webhookSecrets: readonly SealedDocument[];
-  /** The account again, while its deletion is not complete: an index of few. */
+  /** Search terms that find the account. */
+  readonly texts?: readonly string[];
+  /** A copy of the account's id while its deletion is incomplete. It keeps the index small. */
   readonly deleting?: string;
 }
 
-/** The one before the last may be the only one that a receiver knows: whose answer was lost, rotates again. */
+/** Three, because a receiver may have only the oldest: a rotation is repeated if its response is lost. */
 const webhookSecretsMax = 3;
 const deletionsAtOnce = 100;
 
@@ -62,15 +70,22 @@ export function createAccountStore(db: Db, endUsers: EndUserNames) {
   const accounts = openCollection<AccountDocument>(db, 'accounts', durable);
   const toAccount = createToAccount(endUsers);
   return {
-    ensureIndexes: () => ensureIndexes(accounts, [{ name: 'deleting', key: { deleting: 1 }, sparse: true }]),
+    ensureIndexes: () =>
+      ensureIndexes(accounts, [
+        { name: 'deleting', key: { deleting: 1 }, sparse: true },
+        { name: 'texts', key: { texts: 1 } },
+      ]),
 
     ...accountEnds(accounts, toAccount),
+    ...accountLists(accounts, toAccount),
+    ...accountTerms(accounts, endUsers),
 
-    /** False: the account exists. */
+    /** Returns false if the account already exists. */
     insert: ({ id: _id, webhookSecrets, ...account }: NewAccount): Promise<boolean> =>
       unlessThere(() => {
         const sealed = webhookSecrets.map(toSealedDocument);
-        return accounts.insertOne({ _id, webhookSecrets: sealed, ...account });
+        const texts = textsOf(_id, account.name);
+        return accounts.insertOne({ _id, texts, webhookSecrets: sealed, ...account });
       }),
 
     async find(id: string): Promise<Account | undefined> {
@@ -78,29 +93,24 @@ export function createAccountStore(db: Db, endUsers: EndUserNames) {
       return found === null ? undefined : toAccount(found);
     },
 
-    /** Those of these accounts that are closed. */
+    /** Returns the ids of those of these accounts that are closed. */
     async closedAmong(ids: readonly string[]): Promise<ReadonlySet<string>> {
       const closed = accounts.find({ _id: { $in: [...ids] }, closedAt: { $exists: true } });
       return new Set((await closed.project({ _id: 1 }).toArray()).map(({ _id }) => String(_id)));
     },
 
-    async list(page: { readonly limit: number; readonly after?: string }): Promise<Account[]> {
-      const found = await accounts
-        .find(page.after === undefined ? {} : { _id: { $gt: page.after } })
-        .sort({ _id: 1 })
-        .limit(page.limit)
-        .toArray();
-      return found.map(toAccount);
-    },
-
-    /** The new secret signs from now on; the two before it stay valid. */
+    /** Adds a secret that signs from now on. The previous two stay valid. */
     async addWebhookSecret(id: string, sealed: Sealed, change: Change): Promise<boolean> {
       const $each = [toSealedDocument(sealed)];
       const webhookSecrets = { $each, $position: 0, $slice: webhookSecretsMax };
       const changed = await accounts.updateOne({ _id: id }, { $push: { webhookSecrets, ...pushed(change) } });
       return changed.matchedCount === 1;
     },
+  };
+}
 
+function accountTerms(accounts: Collection<AccountDocument>, endUsers: EndUserNames) {
+  return {
     async setOverdraftLimit(id: string, limit: bigint, change: Change): Promise<boolean> {
       const changed = await accounts.updateOne(
         { _id: id },
@@ -109,7 +119,20 @@ export function createAccountStore(db: Db, endUsers: EndUserNames) {
       return changed.matchedCount === 1;
     },
 
-    /** Replaces them. False: there is no such account. */
+    /** Replaces the factors. Returns false if the account does not exist. */
+    async setPriceFactors(id: string, { all, models }: PriceFactors, change: Change): Promise<boolean> {
+      const priceFactors = [
+        ...(all === undefined ? [] : [{ factor: all }]),
+        ...[...models].map(([model, factor]) => ({ model, factor })),
+      ];
+      const changed = await accounts.updateOne(
+        { _id: id },
+        { $set: { priceFactors }, $push: pushed(change) },
+      );
+      return changed.matchedCount === 1;
+    },
+
+    /** Replaces the caps. Returns false if the account does not exist. */
     async setEndUserCaps(id: string, caps: EndUserCaps, change: Change): Promise<boolean> {
       const changed = await accounts.updateOne(
         { _id: id },
@@ -126,12 +149,34 @@ export function createAccountStore(db: Db, endUsers: EndUserNames) {
   };
 }
 
+function accountLists(
+  accounts: Collection<AccountDocument>,
+  toAccount: (document: AccountDocument) => Account,
+) {
+  return {
+    /** Finds accounts by the start of a word in the name, or by part of the id. */
+    async search(text: string, limit: number): Promise<Account[]> {
+      const found = accounts.find({ texts: inTexts(text) }).limit(limit);
+      return (await found.toArray()).map(toAccount);
+    },
+
+    async list(page: { readonly limit: number; readonly after?: string }): Promise<Account[]> {
+      const found = await accounts
+        .find(page.after === undefined ? {} : { _id: { $gt: page.after } })
+        .sort({ _id: 1 })
+        .limit(page.limit)
+        .toArray();
+      return found.map(toAccount);
+    },
+  };
+}
+
 function accountEnds(
   accounts: Collection<AccountDocument>,
   toAccount: (document: AccountDocument) => Account,
 ) {
   return {
-    /** False: there is no such account, or it is already closed. */
+    /** Returns false if the account does not exist or is already closed. */
     async close(id: string, change: Change): Promise<boolean> {
       const changed = await accounts.updateOne(
         { _id: id, closedAt: { $exists: false } },
@@ -140,7 +185,7 @@ function accountEnds(
       return changed.matchedCount === 1;
     },
 
-    /** False: there is no such account, it is not closed, or it is being deleted. */
+    /** Returns false if the account does not exist, is not closed, or is being deleted. */
     async reopen(id: string, change: Change): Promise<boolean> {
       const changed = await accounts.updateOne(
         { _id: id, closedAt: { $exists: true }, deletion: { $exists: false } },
@@ -149,7 +194,7 @@ function accountEnds(
       return changed.matchedCount === 1;
     },
 
-    /** False: there is no such account, it is open, or it is being deleted already. */
+    /** Returns false if the account does not exist, is open or is already being deleted. */
     async beginDeletion(id: string, deletion: AccountDeletion): Promise<boolean> {
       const begun = await accounts.updateOne(
         { _id: id, closedAt: { $exists: true }, deletion: { $exists: false } },
@@ -158,7 +203,7 @@ function accountEnds(
       return begun.matchedCount === 1;
     },
 
-    /** Those whose deletion is not complete, some of them. */
+    /** Returns some of the accounts whose deletion is incomplete. */
     async deleting(): Promise<Account[]> {
       const found = accounts.find({ deleting: { $gt: '' } }).sort({ deleting: 1 });
       return (await found.limit(deletionsAtOnce).toArray()).map(toAccount);
@@ -168,17 +213,26 @@ function accountEnds(
       await accounts.updateOne({ _id: id, deleting: id }, { $set: { 'deletion.imagesUpTo': upTo } });
     },
 
-    /** Nothing is left but the id, when it was made and closed, and who had it deleted. */
+    /** Keeps only the account's id, creation and closing times, and deleter. */
     async finishDeletion(id: string, at: number): Promise<void> {
       await accounts.updateOne(
         { _id: id, deleting: id },
         {
-          $set: { name: '', webhookSecrets: [], 'deletion.finishedAt': at },
-          $unset: { deleting: '', endUserCaps: '', endUsersIgnoreCase: '', changes: '' },
+          $set: { name: '', texts: textsOf(id, ''), webhookSecrets: [], 'deletion.finishedAt': at },
+          $unset: { deleting: '', endUserCaps: '', endUsersIgnoreCase: '', priceFactors: '', changes: '' },
         },
       );
     },
   };
+}
+
+function toFactors(factors: AccountDocument['priceFactors'] = []): PriceFactors | undefined {
+  if (factors.length === 0) return undefined;
+  const models = factors.flatMap(({ model, factor }) =>
+    model === undefined ? [] : [[model, factor] as const],
+  );
+  const all = factors.find(({ model }) => model === undefined)?.factor;
+  return { models: new Map(models), ...defined({ all }) };
 }
 
 function renamed<Value>(
@@ -195,7 +249,9 @@ function createToAccount(endUsers: EndUserNames) {
       webhookSecrets,
       endUserCaps: caps,
       endUsersIgnoreCase,
+      priceFactors: factors,
       deleting: _,
+      texts: _texts,
       ...account
     } = document;
     const { whole, parts } = toCaps(caps);
@@ -203,6 +259,11 @@ function createToAccount(endUsers: EndUserNames) {
       ...defined({ default: whole, ignoreCase: endUsersIgnoreCase }),
       named: renamed(parts, endUsers.read),
     };
-    return { id, webhookSecrets: webhookSecrets.map(toSealed), ...account, ...defined({ endUserCaps }) };
+    return {
+      id,
+      webhookSecrets: webhookSecrets.map(toSealed),
+      ...account,
+      ...defined({ endUserCaps, priceFactors: toFactors(factors) }),
+    };
   };
 }

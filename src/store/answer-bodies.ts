@@ -5,24 +5,24 @@ import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
 interface BodyDocument {
-  /** `<made>/<n>` */
+  /** The id, as `<made>/<n>`. */
   readonly _id: string;
-  /** Contains the bytes as latin1 text. */
+  /** The bytes as Latin-1 text. */
   readonly sealed: SealedDocument;
-  /** For MongoDB's TTL. */
+  /** When MongoDB's TTL index removes the document. */
   readonly expires: Date;
 }
 
-/** Well below MongoDB's limit of 16 MB, because latin1 text may take twice as many bytes in UTF-8. */
+/** Well below MongoDB's 16 MB limit, because Latin-1 text can double in size as UTF-8. */
 const documentBytes = 4 * 1024 * 1024;
 
-/** The bodies of answers that are kept for a repeat of their request, cut into documents. */
+/** Stores response bodies, split into documents, so that repeated requests get the same response. */
 export function createAnswerBodyStore(db: Db, { seal, open }: Sealing) {
   const bodies = openCollection<BodyDocument>(db, 'image_result_bodies', durable);
   return {
     ensureIndexes: () => ensureIndexes(bodies, [expiring]),
 
-    /** How many documents it took. Repeatable. */
+    /** Resolves with the number of documents written. Idempotent. */
     async write(answer: {
       readonly made: string;
       readonly body: readonly Uint8Array[];
@@ -43,7 +43,7 @@ export function createAnswerBodyStore(db: Db, { seal, open }: Sealing) {
       for (const id of made) await bodies.deleteMany({ _id: { $gte: `${id}/`, $lt: `${id}/:` } });
     },
 
-    /** Throws when a part is missing. */
+    /** Throws if a part is missing. */
     async read(made: string, documents: number): Promise<Uint8Array[]> {
       const parts: Uint8Array[] = [];
       for (let n = 0; n < documents; n += 1) {
@@ -63,7 +63,7 @@ function bodyId(made: string, n: number): string {
   return `${made}/${n}`;
 }
 
-/** The same bytes in pieces of one document each; one piece is in memory twice at a time. */
+/** Yields the same bytes in document-sized pieces. Only one piece at a time is in memory twice. */
 function* cut(parts: readonly Uint8Array[]): Generator<Buffer> {
   let piece: Uint8Array[] = [];
   let bytes = 0;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Collection, Db, Filter } from 'mongodb';
+import type { ConfigChange } from '../base/config-change.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { defined } from '../base/defined.ts';
 import { actOutcomes } from '../base/operator.ts';
@@ -15,7 +16,7 @@ import {
 } from './mongo.ts';
 import { sortKey } from './task-document.ts';
 
-/** One thing that an operator did, or tried to do. Times in Unix milliseconds. */
+/** An operator's act, completed or attempted. Times are in Unix milliseconds. */
 export interface AuditEntry {
   /** Sorts by time. */
   readonly id: string;
@@ -23,22 +24,24 @@ export interface AuditEntry {
   readonly by: string;
   readonly via: ActOrigin;
   readonly address?: string;
-  /** The operation of the API; of an act on a task, its name. */
+  /** The API operation, or the name of the act on a task. */
   readonly action: string;
   readonly target: string;
   readonly task?: string;
   readonly reason: string;
-  /** JSON of what was asked for. */
+  /** The request as JSON. */
   readonly what: string;
   readonly outcome: ActOutcome;
-  /** Why it was refused, or failed. */
+  /** Why the act was refused or failed. */
   readonly result?: string;
+  /** Values before and after the act. Undefined if not recorded. */
+  readonly changes?: readonly ConfigChange[];
   readonly endedAt?: number;
-  /** What was done to each task of a bulk act. */
+  /** A bulk act's items, one per task. */
   readonly items?: readonly AuditItem[];
 }
 
-/** `key` identifies the item. */
+/** `key` identifies the item within its entry. */
 interface AuditItemBegun {
   readonly key: string;
   readonly task: string;
@@ -47,28 +50,29 @@ interface AuditItemBegun {
 
 export interface AuditItem extends AuditItemBegun, Pick<AuditEntry, 'outcome' | 'result' | 'endedAt'> {}
 
-/** What the acts of a bulk share. */
+/** Fields shared by all acts of a bulk entry. */
 type BulkFacts = Pick<AuditEntry, 'id' | 'at' | 'by' | 'via' | 'address' | 'action' | 'reason' | 'what'> & {
   readonly bulk: string;
 };
 
 interface Sorted {
   readonly _id: string;
-  /** The id again, for the indexes. */
+  /** The entry's id. */
   readonly sort: string;
 }
 type SingleDocument = Omit<AuditEntry, 'id' | 'items'> & Sorted & { readonly items?: undefined };
-/** `bulk` is a hash of the operator and of what the acts share. `task` lists the tasks of all items, for the index. */
+/** `bulk` is a hash of the operator and the shared facts. `task` lists the tasks of all items, for the index. */
 type BulkDocument = Omit<BulkFacts, 'id'> &
   Sorted & { readonly task: readonly string[]; readonly items: readonly AuditItem[] };
 type AuditDocument = SingleDocument | BulkDocument;
 
-/** Exists once an entry has a thousand items. */
+/** Exists once an entry holds a thousand items. */
 const lastItem = 'items.999';
 
 export interface AuditFilter {
   readonly by?: string;
   readonly task?: string;
+  readonly target?: string;
   readonly since?: number;
 }
 
@@ -83,11 +87,12 @@ interface InSet {
 
 const deletionActs = ['deleteAccount', 'accountDeleted'] as const;
 
-type Ended = Required<Pick<AuditEntry, 'outcome' | 'endedAt'>> & Pick<AuditEntry, 'result'>;
+type EndedItem = Required<Pick<AuditEntry, 'outcome' | 'endedAt'>> & Pick<AuditEntry, 'result'>;
+type Ended = EndedItem & Pick<AuditEntry, 'changes'>;
 
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
-/** What operators did, for ever: nothing but its outcome is changed as long as its account exists. */
+/** A permanent record of what operators did. While the account exists, only an entry's outcome can change. */
 export function createAuditStore(db: Db) {
   const audit = openCollection<AuditDocument>(db, 'audit', durable);
   const singles = openCollection<SingleDocument>(db, 'audit', durable);
@@ -99,30 +104,35 @@ export function createAuditStore(db: Db) {
         { name: 'time', key: { sort: -1 } },
         { name: 'by', key: { by: 1, sort: -1 } },
         { name: 'task', key: { task: 1, sort: -1 } },
-        { name: 'target', key: { target: 1 } },
+        { name: 'target', key: { target: 1, sort: -1 } },
         { name: 'bulk', key: { bulk: 1 }, unique: true, sparse: true },
       ]),
 
-    /** Repeatable. */
-    async begin({ id: _id, ...entry }: Omit<AuditEntry, 'items'>): Promise<void> {
-      await unlessThere(() => singles.insertOne({ _id, sort: _id, ...entry }));
+    /** Writes one entry per `key`, even if a repeat has a different time and therefore a different id. */
+    async begin({ id: sort, ...entry }: Omit<AuditEntry, 'items'>, key: string = sort): Promise<void> {
+      await unlessThere(() => singles.insertOne({ _id: key, sort, ...entry }));
     },
 
-    async end(id: string, end: Ended) {
-      await singles.updateOne({ _id: id }, updateWith({ $set: end }));
+    async end(key: string, end: Ended) {
+      await singles.updateOne({ _id: key }, updateWith({ $set: end }));
     },
 
-    /** Of an account that is deleted: what was asked for, and why, is no longer known; the deletion is. */
+    /**
+     * Removes the request and the reason from entries about a deleted account. The entry for the deletion itself stays.
+     */
     async redact(about: { readonly target: InSet } | { readonly task: InSet }): Promise<void> {
       const others = { ...about, action: { $nin: [...deletionActs] } };
-      await audit.updateMany(others, { $set: { what: '{}', reason: '' }, $unset: { result: '' } });
+      await audit.updateMany(others, {
+        $set: { what: '{}', reason: '' },
+        $unset: { result: '', changes: '' },
+      });
       if ('target' in about) return;
       await bulks.updateMany({ ...about, items: { $exists: true } }, { $unset: { 'items.$[].result': '' } });
     },
 
-    /** Newest first; `after` is the id of the last entry of the page before. */
+    /** Returns entries, newest first. `after` is the id of the previous page's last entry. */
     async list(
-      { by, task, since }: AuditFilter,
+      { by, task, target, since }: AuditFilter,
       { limit, after }: { readonly limit: number; readonly after?: string },
     ): Promise<AuditPage> {
       const range = defined({
@@ -130,7 +140,7 @@ export function createAuditStore(db: Db) {
         $gte: since === undefined ? undefined : sortKey(since, ''),
       });
       const query: Filter<AuditDocument> = {
-        ...defined({ by, task }),
+        ...defined({ by, task, target }),
         ...(Object.keys(range).length === 0 ? {} : { sort: range }),
       };
       const found = await audit
@@ -143,12 +153,12 @@ export function createAuditStore(db: Db) {
   };
 }
 
-/** Acts that belong together are items of one entry. */
+/** Groups related acts as items of one entry. */
 function bulkActs(bulks: Collection<BulkDocument>) {
   return {
     /**
-     * Adds an act to its bulk. Acts that share all of `facts` are items of one entry, which the first of them creates.
-     * Returns the entry's id, or undefined if the entry is full.
+     * Adds an act as an item. Acts with identical `facts` share an entry, which the first of them creates. Returns the
+     * entry's id, or undefined if the entry is full.
      */
     async beginItem(facts: BulkFacts, begun: AuditItemBegun): Promise<string | undefined> {
       const { id: _id, at: first, bulk: name, ...shared } = facts;
@@ -173,19 +183,19 @@ function bulkActs(bulks: Collection<BulkDocument>) {
       }
     },
 
-    async endItem(id: string, key: string, end: Ended): Promise<void> {
+    async endItem(id: string, key: string, end: EndedItem): Promise<void> {
       const set = Object.fromEntries(Object.entries(end).map(([name, value]) => [`items.$.${name}`, value]));
       await bulks.updateOne({ _id: id, 'items.key': key }, updateWith({ $set: set }));
     },
   };
 }
 
-/** The outcome of the whole bulk is the first of these that any item has. */
+/** In order of precedence: the bulk's outcome is the first of these that any item has. */
 const bulkOutcomes: readonly ActOutcome[] = ['begun', 'failed', 'done', 'refused'];
 
 function toEntry(document: AuditDocument): AuditEntry {
   if (document.items === undefined) {
-    const { _id: id, sort: _sort, items: _items, ...entry } = document;
+    const { _id: _key, sort: id, items: _items, ...entry } = document;
     return { id, ...entry };
   }
   const { _id: id, sort: _sort, bulk: _bulk, task: _tasks, items, ...shared } = document;

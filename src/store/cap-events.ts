@@ -5,28 +5,31 @@ import type { CapPercent, ReachedCap } from '../money/cap-alerts.ts';
 import { dayMs } from '../base/times.ts';
 import { durable, ensureIndexes, expiring, openCollection, unlessThere } from './mongo.ts';
 
-/** Reports that a cap has reached a percentage, once in each window. Kept after delivery so that it stays unique. */
+/**
+ * A report that usage has reached a percentage of a cap, made once per window. It is kept after delivery to prevent
+ * duplicates.
+ */
 export interface CapEvent extends ReachedCap {
   readonly id: string;
   readonly account: string;
-  /** How many requests were begun. */
+  /** The number of delivery attempts started so far. */
   readonly tries: number;
   /** Unix milliseconds. */
   readonly dueAt: number;
 }
 
-/** Names its end user by pseudonym. */
+/** The end user appears as a pseudonym. */
 interface CapEventDocument extends Omit<CapEvent, 'id' | 'dueAt'> {
-  /** The account, the window and the percentage, so that two processes cannot both report it. */
+  /** Combines account, window and percentage, so that two processes cannot report the same event. */
   readonly _id: string;
   readonly event: string;
-  /** Absent if nothing is left to post. */
+  /** Undefined once nothing is left to post. */
   readonly dueAt?: number;
-  /** Absent for caps whose window does not end. */
+  /** Undefined for caps whose window never ends. */
   readonly expires?: Date;
 }
 
-/** Counted from the end of the window. Longer than the time in which an event is repeated. */
+/** Counted from the end of the window, in milliseconds. Longer than any delivery is retried. */
 const keptMs = 8 * dayMs;
 
 export type CapEventStore = ReturnType<typeof createCapEventStore>;
@@ -39,7 +42,6 @@ export function createCapEventStore(db: Db, endUsers: EndUserNames) {
   const placeOf = (account: string, reached: Pick<ReachedCap, 'cap' | 'by' | 'percent'>): string =>
     `${account}/${windowName(hidden(reached))}/${reached.percent satisfies CapPercent}`;
 
-  /** Returns those that exist. */
   async function existing(asked: readonly string[]): Promise<string[]> {
     if (asked.length === 0) return [];
     const found = events.find({ _id: { $in: [...asked] } }, { projection: { _id: 1 } });
@@ -54,7 +56,7 @@ export function createCapEventStore(db: Db, endUsers: EndUserNames) {
         { name: 'due', key: { dueAt: 1 }, sparse: true },
       ]),
 
-    /** Adds them in order. Events that exist are left as they are. */
+    /** Adds events in order. Existing events stay unchanged. */
     async add(found: readonly CapEvent[]): Promise<void> {
       const reported = new Set(await existing(found.map((event) => placeOf(event.account, event))));
       for (const { id: event, ...rest } of found) {
@@ -67,7 +69,7 @@ export function createCapEventStore(db: Db, endUsers: EndUserNames) {
       }
     },
 
-    /** Returns which of these percentages were reported. */
+    /** Returns which of these percentages have already been reported. */
     async reported<Asked extends Pick<ReachedCap, 'cap' | 'by' | 'percent'>>(
       account: string,
       asked: readonly Asked[],
@@ -76,7 +78,7 @@ export function createCapEventStore(db: Db, endUsers: EndUserNames) {
       return asked.filter((one) => known.has(placeOf(account, one)));
     },
 
-    /** Accounts with an event whose next request is due. */
+    /** Returns the accounts with an event that is due for delivery. */
     dueAccounts: (now: number): Promise<string[]> => events.distinct('account', { dueAt: { $lte: now } }),
 
     async due(account: string, now: number, limit: number): Promise<CapEvent[]> {
@@ -86,11 +88,11 @@ export function createCapEventStore(db: Db, endUsers: EndUserNames) {
       );
     },
 
-    /** How many were not delivered yet. */
+    /** Counts events not yet delivered. */
     countUndelivered: (account: string): Promise<number> =>
       events.countDocuments({ account, dueAt: { $gt: 0 } }),
 
-    /** `changed` is undefined if nothing is left to post. Returns false if another process has begun since `seen`. */
+    /** `changed` is undefined if nothing is left to post. Returns false if another process has acted since `seen`. */
     async change(
       seen: Pick<CapEvent, 'account' | 'tries' | 'cap' | 'by' | 'percent'>,
       changed: Pick<CapEvent, 'tries' | 'dueAt'> | undefined,

@@ -1,9 +1,9 @@
 import type { Caps } from '../money/caps.ts';
 import { defined } from '../base/defined.ts';
 
-/** The caps of a part: a model, or an end user. Names of both may have dots, so that they are values and no fields. */
+/** The caps of one model or end user. Either name may contain dots, so it is stored as a value, not a field name. */
 export interface CapsDocument {
-  /** Absent: of the whole key, or of each end user who is not named. */
+  /** Undefined for the key as a whole, or for end users without their own caps. */
   readonly of?: string;
   readonly day?: bigint;
   readonly month?: bigint;

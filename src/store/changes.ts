@@ -1,4 +1,4 @@
-/** What an operator changed, kept with the document that was changed. */
+/** An operator's change, kept in the document that it changed. */
 export interface Change {
   /** Unix milliseconds. */
   readonly at: number;
@@ -9,7 +9,7 @@ export interface Change {
 
 const changesMax = 50;
 
-/** For `$push`: the newest `changesMax` stay. */
+/** Returns a `$push` value that keeps the newest `changesMax` changes. */
 export function pushed(change: Change) {
   return { changes: { $each: [change], $slice: -changesMax } };
 }

@@ -2,18 +2,20 @@ import type { Db } from 'mongodb';
 import type { Circuit, CircuitRecord } from '../health/circuit-rules.ts';
 import { durable, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** A circuit that was opened at least once. Written on changes of its state only. */
+/** A circuit that has opened at least once. Written only when its state changes. */
 interface CircuitDocument extends CircuitRecord {
   readonly _id: string;
-  /** Until then one probe is in flight. */
+  /** The time until which a probe is in flight. */
   readonly probeUntil: number;
+  /** The task or image that is the probe. */
+  readonly probe?: string;
 }
 
 interface Probe {
   readonly task: string;
   readonly isSuspect: boolean;
   /**
-   * False: the evidence is about other models or accounts, so the request need not wait for the end of the cool-down.
+   * False if the failures affect only other models or accounts, so the request need not wait out the cool-down.
    */
   readonly isConcerned: boolean;
   readonly leaseMs: number;
@@ -24,7 +26,7 @@ export type ChannelHealthStore = ReturnType<typeof createChannelHealthStore>;
 export function createChannelHealthStore(db: Db, now: () => number) {
   const circuits = openCollection<CircuitDocument>(db, 'channel_health', durable);
   return {
-    /** As many as there are credentials in trouble, now or earlier. */
+    /** Returns all circuits: at most one per credential or model that has had trouble. */
     async list(): Promise<Circuit[]> {
       return (await circuits.find().toArray()).map(toCircuit);
     },
@@ -35,8 +37,8 @@ export function createChannelHealthStore(db: Db, now: () => number) {
     },
 
     /**
-     * True: the task may be sent through an open circuit whose cool-down is over, of all processes' tasks one. Tasks that
-     * failed there are suspect: they wait longer than others.
+     * Returns true if this task may probe an open circuit whose cool-down is over. Across all processes, only one task
+     * at a time may do so. Tasks that failed there are suspect and wait longer.
      */
     async takeProbe(id: string, { task, isSuspect, isConcerned, leaseMs }: Probe): Promise<boolean> {
       const at = now();
@@ -45,15 +47,20 @@ export function createChannelHealthStore(db: Db, now: () => number) {
       const taken = await circuits.updateOne(
         isSuspect
           ? { ...due, suspectsUntil: { $lte: at } }
-          : // As it is stored: what this process last read may be two seconds old.
+          : // Use the stored value, because this process's own copy may be two seconds old.
             { ...due, failedTasks: { $ne: task } },
-        { $set: { probeUntil: at + leaseMs } },
+        { $set: { probeUntil: at + leaseMs, probe: task } },
       );
       return taken.modifiedCount === 1;
+    },
+
+    /** Lets another task become the probe. Does nothing if this task is no longer the probe. */
+    async giveBackProbe(id: string, task: string): Promise<void> {
+      await circuits.updateOne({ _id: id, probe: task }, { $set: { probeUntil: 0 } });
     },
   };
 }
 
-function toCircuit({ _id: id, probeUntil: _probeUntil, ...record }: CircuitDocument): Circuit {
+function toCircuit({ _id: id, probeUntil: _until, probe: _probe, ...record }: CircuitDocument): Circuit {
   return { id, ...record };
 }

@@ -1,9 +1,8 @@
 import type { Db } from 'mongodb';
 import { durable, openCollection, repeatOnDuplicate, updateWith } from './mongo.ts';
 
-/** An operator's switch. Off takes the channel out of service; on leaves the decision to the configuration file. */
+/** An operator's switch. "Off" takes the channel out of service. "On" defers to the configuration file. */
 export interface ChannelState {
-  /** The channel's. */
   readonly id: string;
   readonly enabled: boolean;
   readonly by: string;
@@ -21,7 +20,7 @@ export type ChannelStateStore = ReturnType<typeof createChannelStateStore>;
 export function createChannelStateStore(db: Db) {
   const states = openCollection<ChannelStateDocument>(db, 'channel_states', durable);
   return {
-    /** As many as there are channels. */
+    /** Returns all switches, at most one per channel. */
     async list(): Promise<ChannelState[]> {
       return (await states.find().toArray()).map(({ _id: id, ...state }) => ({ id, ...state }));
     },

@@ -1,19 +1,19 @@
 import type { Collection, Db } from 'mongodb';
 import { durable, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** The last confirmed time of the database. Times are in Unix milliseconds. */
+/** The last confirmed database time. Times are in Unix milliseconds. */
 export interface ClockMark {
   readonly at: number;
-  /** Increases with each confirmation by a process or an operator. */
+  /** Incremented by each confirmation by a process or an operator. */
   readonly rev: number;
-  /** Absent: no process contradicts the time. */
+  /** Undefined if no process disputes the time. */
   readonly jump?: ClockJump;
 }
 
 export interface ClockJump {
-  /** What the time was by the process's own count. */
+  /** The time by the process's own count. */
   readonly expected: number;
-  /** What the database said. */
+  /** The time reported by the database. */
   readonly seen: number;
 }
 
@@ -23,7 +23,7 @@ interface MarkDocument extends ClockMark {
 
 export type ClockMarks = ReturnType<typeof createClockMarks>;
 
-/** One document, shared by all processes: it outlives each of them. */
+/** Stores a single document that all processes share and that outlives them. */
 export function createClockMarks(db: Db) {
   const marks: Collection<MarkDocument> = openCollection<MarkDocument>(db, 'clock', durable);
   const _id = 'database';
@@ -32,13 +32,13 @@ export function createClockMarks(db: Db) {
       return (await marks.findOne({ _id })) ?? undefined;
     },
 
-    /** The time is right: a process has counted it, or an operator says so. */
+    /** Records that the time is right, as a process has counted or an operator has stated. */
     async confirm(at: number): Promise<void> {
       const update = { $set: { at }, $inc: { rev: 1 }, $unset: { jump: '' } } as const;
       await repeatOnDuplicate(() => marks.updateOne({ _id }, update, { upsert: true }));
     },
 
-    /** Nothing happens if the time was confirmed since the mark was read. */
+    /** Does nothing if the time has been confirmed since the mark was read. */
     async contradict({ rev }: Pick<ClockMark, 'rev'>, jump: ClockJump): Promise<void> {
       await marks.updateOne({ _id, rev }, { $set: { jump } });
     },

@@ -4,7 +4,7 @@ import { durable, openCollection, unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** One edit of the draft. It is shown to editors who have read an older revision. */
+/** An edit of the draft, shown to editors who have read an older revision. */
 export interface DraftEdit {
   readonly revision: number;
   readonly by: string;
@@ -13,14 +13,14 @@ export interface DraftEdit {
   readonly changes: readonly ConfigChange[];
 }
 
-/** The configuration that operators prepare. There is one for the whole gateway. */
+/** The configuration that operators are preparing. There is one draft for the whole gateway. */
 export interface ConfigDraft {
-  /** Grows with each edit, and when the draft is discarded. */
+  /** Incremented by each edit and each discard of the draft. */
   readonly revision: number;
-  /** The published version that it began from. */
+  /** The published version on which the draft is based. */
   readonly base: number;
   readonly text: string;
-  /** The newest edits, oldest first. Older ones are dropped. */
+  /** The most recent edits, oldest first. */
   readonly edits: readonly DraftEdit[];
 }
 
@@ -29,20 +29,20 @@ interface DraftDocument {
   readonly revision: number;
   readonly base?: number;
   readonly edits: readonly DraftEdit[];
-  /** Undefined after the draft was discarded. */
+  /** Undefined once the draft has been discarded. */
   readonly sealed?: SealedDocument;
 }
 
-/** A secret that an operator entered in a draft. Its value is never shown. */
+/** A secret entered by an operator in a draft. Its value is never displayed. */
 export interface ConfiguredSecret {
   /** The NAME in `${sealed:NAME}`. */
   readonly name: string;
-  /** The last characters of the value. Empty if the value is short. */
+  /** The value's last characters. Empty for a short value. */
   readonly ending: string;
   /** Unix milliseconds. */
   readonly at: number;
   readonly by: string;
-  /** The only origin that the secret may be sent to. Undefined for secrets that no upstream gets. */
+  /** The only origin to which the secret may be sent. Undefined for a secret that is not sent to an upstream. */
   readonly origin?: string;
 }
 
@@ -61,7 +61,7 @@ export function createConfigDraftStore(db: Db, { seal, open }: Sealing) {
   const drafts = openCollection<DraftDocument>(db, 'configuration_drafts', durable);
   const secrets = openCollection<SecretDocument>(db, 'configured_secrets', durable);
 
-  /** Returns false if the draft has another revision. */
+  /** Returns false if the draft has a different revision. */
   async function replace(revision: number, next: Omit<DraftDocument, '_id' | 'revision'>): Promise<boolean> {
     const document = { ...next, revision: revision + 1 };
     if (revision === 0) return unlessThere(() => drafts.insertOne({ _id: only, ...document }));
@@ -70,7 +70,7 @@ export function createConfigDraftStore(db: Db, { seal, open }: Sealing) {
   }
 
   return {
-    /** Returns revision 0 if there has never been a draft. */
+    /** Returns revision 0 if no draft has ever existed. */
     async read(): Promise<{ readonly revision: number; readonly draft?: ConfigDraft }> {
       const found = await drafts.findOne({ _id: only });
       if (found === null) return { revision: 0 };
@@ -79,11 +79,11 @@ export function createConfigDraftStore(db: Db, { seal, open }: Sealing) {
       return { revision, draft: { revision, base, edits, text: open(place, toSealed(sealed)) } };
     },
 
-    /** Returns false if somebody has changed or discarded the draft since this revision. */
+    /** Returns false if the draft has been changed or discarded since this revision. */
     write: ({ revision, base, text, edits }: ConfigDraft): Promise<boolean> =>
       replace(revision, { base, edits: edits.slice(-editsMax), sealed: toSealedDocument(seal(place, text)) }),
 
-    /** Returns false as `write` does. */
+    /** Returns false for the same reasons as `write`. */
     discard: (revision: number): Promise<boolean> => replace(revision, { edits: [] }),
 
     async keepSecret({
@@ -95,7 +95,7 @@ export function createConfigDraftStore(db: Db, { seal, open }: Sealing) {
       await secrets.insertOne({ _id: name, ...about, sealed });
     },
 
-    /** Lists the secrets by name, without their values. */
+    /** Lists the secrets by name, without values. */
     async listSecrets(): Promise<readonly ConfiguredSecret[]> {
       const found = await secrets
         .find({}, { projection: { sealed: 0 } })
@@ -104,7 +104,7 @@ export function createConfigDraftStore(db: Db, { seal, open }: Sealing) {
       return found.map(({ _id: name, sealed: _sealed, ...about }) => ({ name, ...about }));
     },
 
-    /** Returns the values of these names. Omits names that do not exist. */
+    /** Returns the values for these names. Skips names that do not exist. */
     async openSecrets(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
       if (names.length === 0) return new Map();
       const found = await secrets.find({ _id: { $in: [...names] } }).toArray();

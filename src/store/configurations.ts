@@ -4,32 +4,32 @@ import { durable, ensureIndexes, openCollection, readByWrite, unlessThere } from
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** The configuration that all processes run: who published it, and where. */
+/** The configuration that all processes run, and its publisher. */
 export interface ConfigurationHead {
-  /** Grows by one with each publication. */
+  /** Incremented by each publication. */
   readonly version: number;
-  /** The first 12 hex digits of the SHA-256 of the text. */
+  /** The first 12 hex digits of the text's SHA-256. */
   readonly hash: string;
-  /** Of all accounts. */
+  /** The currency used for all accounts. */
   readonly currency: string;
-  /** An operator's name, `signal` or `start`. */
+  /** An operator's name, or `signal` or `start`. */
   readonly by: string;
   readonly reason?: string;
-  /** The hash of the newest version that came from a file. Undefined if this version came from one. */
+  /** The hash of the latest version that came from a file. Undefined if this version itself did. */
   readonly file?: string;
-  /** Of the process that read and checked the file. */
+  /** The process that read and validated the file. */
   readonly node: string;
-  /** Unix milliseconds, by that process's clock. */
+  /** Unix milliseconds on that process's clock. */
   readonly at: number;
 }
 
 export interface PublishedConfiguration extends ConfigurationHead {
-  /** Before `${NAME}` is replaced. */
+  /** The text before `${NAME}` substitution. */
   readonly text: string;
 }
 
 interface NewConfiguration extends Omit<PublishedConfiguration, 'version' | 'file'> {
-  /** Set if the text is a draft or an earlier version, and not a file. */
+  /** Set if the text came from a draft or an earlier version, not from a file. */
   readonly isDraft?: true;
 }
 
@@ -37,27 +37,27 @@ interface ConfigurationDocument extends Omit<ConfigurationHead, 'version'> {
   readonly _id: string;
   readonly version: bigint;
   readonly sealed: SealedDocument;
-  /** Counts the reads that are done as writes, to see what the majority has. */
+  /** The number of reads performed as writes to get what the majority has. */
   readonly reads?: number;
 }
 
 const only = 'published';
 const versionsShownMax = 100;
-/** Ids are padded with zeros to this length, so that they sort like their numbers. */
+/** The length to which ids are zero-padded, so that they sort numerically. */
 const versionDigits = 10;
 const place = { purpose: 'configuration', id: only } as const;
 
 export type ConfigurationStore = ReturnType<typeof createConfigurationStore>;
 
 /**
- * Stores the published configuration and all earlier versions by their numbers. Texts are sealed, because a file may
- * contain secrets instead of their names.
+ * Stores the published configuration, and all earlier versions by number. Texts are sealed, because a file may contain
+ * secrets themselves instead of their names.
  */
 export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   const published = openCollection<ConfigurationDocument>(db, 'configuration', durable);
   const replaced = openCollection<ConfigurationDocument>(db, 'replaced_configurations', durable);
 
-  /** Undefined: another process was first. */
+  /** Returns undefined if another process published first. */
   async function publishOver(
     before: ConfigurationDocument | undefined,
     { text, isDraft, ...next }: NewConfiguration,
@@ -76,7 +76,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
     return matchedCount === 0 ? undefined : toHead(whole);
   }
 
-  /** Must run before the replacement. If the process dies in between, the version is stored twice rather than lost. */
+  /** Must run before the replacement. If the process dies in between, the version is stored twice instead of lost. */
   async function noteReplaced({ reads: _reads, ...document }: ConfigurationDocument): Promise<void> {
     const _id = versionId(document.version);
     const text = open(place, toSealed(document.sealed));
@@ -89,7 +89,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
     return found === null ? undefined : toHead(found);
   }
 
-  /** Reads what the majority has. Use it for decisions. */
+  /** Reads the version that a majority of the servers has. Use it for decisions. */
   async function confirmHead(): Promise<ConfigurationHead | undefined> {
     const [count, after] = readByWrite;
     const options = { ...after, projection: { sealed: 0 } };
@@ -104,7 +104,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   return {
     ensureIndexes: () => ensureIndexes(replaced, [{ name: 'hash', key: { hash: 1 } }]),
 
-    /** May be out of date. Use it for what is only shown and soon read again. */
+    /** The version may be outdated. Use it only for display, where it is soon read again. */
     head,
     confirmHead,
 
@@ -114,14 +114,14 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
       return { ...toHead(found), text: open(place, toSealed(found.sealed)) };
     },
 
-    /** Whether this text is or ever was in force. A negative answer is certain. */
+    /** Whether this text is or ever was in force. A result of false is certain. */
     async wasPublished(hash: string): Promise<boolean> {
       if ((await head())?.hash === hash || (await replaced.findOne({ hash })) !== null) return true;
       const found = await replaced.findOneAndUpdate({ hash }, ...readByWrite);
       return found !== null || (await confirmHead())?.hash === hash;
     },
 
-    /** Lists the versions before the one in force, newest first. */
+    /** Returns versions older than the one in force, newest first. */
     async replaced(): Promise<readonly ConfigurationHead[]> {
       const found = await replaced
         .find({}, { projection: { sealed: 0 } })
@@ -131,14 +131,14 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
       return found.map(toHead);
     },
 
-    /** Returns the text of an earlier version, or undefined if there is no such version. */
+    /** Returns an earlier version's text, or undefined if the version does not exist. */
     async textOf(version: number): Promise<string | undefined> {
       const _id = versionId(version);
       const found = await replaced.findOne({ _id });
       return found === null ? undefined : open(placeOfReplaced(_id), toSealed(found.sealed));
     },
 
-    /** The text that is in force already is not published again. Of two at once the later one stays in force. */
+    /** Does nothing if the text is already in force. If two processes publish concurrently, the later one wins. */
     async publish(next: NewConfiguration): Promise<ConfigurationHead> {
       for (;;) {
         const after = await publishOver(await confirmWhole(), next);
@@ -146,7 +146,7 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
       }
     },
 
-    /** Publishes only if `version` is in force. Otherwise returns undefined. */
+    /** Publishes only if `version` is in force, and returns undefined if it is not. */
     async publishAfter(version: number, next: NewConfiguration): Promise<ConfigurationHead | undefined> {
       const before = await confirmWhole();
       return before === undefined || before.version !== BigInt(version)

@@ -5,7 +5,7 @@ import type { ClockJump, ClockMark, ClockMarks } from './clock-marks.ts';
 export interface DatabaseClock {
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Returns the jump that forbids dating money by this time, or undefined if there is none. */
+  /** Returns the clock jump that makes this time unsafe for dating money entries. Undefined if there is none. */
   readonly jump: () => ClockJump | undefined;
   readonly stop: () => void;
 }
@@ -13,30 +13,30 @@ export interface DatabaseClock {
 export interface DatabaseClockDeps {
   readonly db: Pick<Db, 'command'>;
   readonly marks: Pick<ClockMarks, 'find' | 'confirm' | 'contradict'>;
-  /** Of this process: it is never set. Milliseconds. */
+  /** This process's monotonic clock, in milliseconds. It cannot be set. */
   readonly monotonic?: () => number;
-  /** The machine's uptime, including time asleep. Seconds. */
+  /** The machine's uptime in seconds, including sleep. */
   readonly uptime?: () => number;
-  /** This machine's wall clock, used only until this process has a count of its own. Unix milliseconds. */
+  /** This machine's wall clock in Unix milliseconds, used only until this process has its own count. */
   readonly ownNow?: () => number;
-  /** The answer could not be had; the clock continues from what it knows. */
+  /** Called when the database cannot be reached. The clock then runs on from the last known time. */
   readonly onError: (error: unknown) => void;
-  /** After each look. */
+  /** Called after each check. */
   readonly onTime: (serverTime: number) => void;
 }
 
-/** A monotonic clock loses or gains far less than a second in that time. */
+/** In this many milliseconds, a monotonic clock drifts by far less than a second. */
 const lookEveryMs = 60_000;
 const clockJumpMs = 2 * 60_000;
 
 /**
- * The time of MongoDB's primary, which is the same for all processes, whatever their own clocks say: looked at now and then,
- * and carried on by the monotonic clock, so that a clock which is set meanwhile changes nothing. It is off by what an answer
- * takes at most: what is known is kept as long as an answer does not contradict it, however late a busy process reads that.
+ * The time of MongoDB's primary, which is the same for every process whatever its own clock says. It is read
+ * periodically and advanced by the monotonic clock, so setting a clock changes nothing. The error is at most one round
+ * trip. A known time is kept until a response contradicts it, however late a busy process reads that response.
  *
- * A time more than two minutes from this process's own count is a jump. It is ignored until the database agrees with the
- * count again, another process with a count of its own confirms it, or an operator accepts it. A process that has just
- * started compares the time with the last confirmed one.
+ * A time more than two minutes away from this process's own count is a jump. It is ignored until the database agrees
+ * with the count again, another process with its own count confirms it, or an operator accepts it. A process that has
+ * just started compares the time with the last confirmed one.
  */
 export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<DatabaseClock> {
   const { db, marks, onError, onTime } = deps;
@@ -44,7 +44,7 @@ export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<Databa
   let offset = Number.NEGATIVE_INFINITY;
   let isCounted = false;
   let awakeAt = 0;
-  /** The mark as it was last known to this process. */
+  /** The mark's latest revision that this process has read. */
   let rev: number | undefined;
   let jump: ClockJump | undefined;
   await look();
@@ -68,7 +68,7 @@ export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<Databa
       return;
     }
     jump = { expected: Math.floor(isCounted ? offset + answered : (mark?.at ?? time)), seen: time };
-    // A process without a count of its own still uses the database's time for everything but money.
+    // Until it has counted for itself, a process uses the database's time for everything except money.
     if (!isCounted) offset = time - answered;
     rev ??= mark?.rev;
     if (mark !== undefined && mark.jump === undefined) await marks.contradict(mark, jump);
@@ -92,7 +92,7 @@ export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<Databa
   };
 }
 
-/** Unix milliseconds. */
+/** Returns Unix milliseconds. */
 export async function readDatabaseTime(db: Pick<Db, 'command'>): Promise<number> {
   const { localTime } = await db.command({ hello: 1 });
   if (!(localTime instanceof Date)) throw new Error('MongoDB does not say what time it is');
@@ -111,8 +111,9 @@ function isNear(time: number, other: number): boolean {
 }
 
 /**
- * Nothing was counted while no process ran, so the time must be near the last confirmed one or this machine's clock. After
- * a recorded jump, it must be near this machine's clock and most of the jump must be undone.
+ * Whether the time can be trusted at startup. Nothing was counted while no process ran, so the time must be near the
+ * last confirmed time or this machine's clock. After a recorded jump, it must be near this machine's clock and most of
+ * the jump must have been undone.
  */
 function isRightAtStart(time: number, mark: ClockMark | undefined, ownNow: number): boolean {
   if (mark === undefined) return true;

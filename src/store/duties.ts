@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
 import { durable, openCollection, unlessThere } from './mongo.ts';
 
-/** What one of all processes does, as long as it lives. */
+/** A duty that exactly one process performs for as long as it lives. */
 interface DutyDocument {
   readonly _id: string;
-  /** Rises with each turn of whoever does it. */
+  /** Incremented with each turn of the performing process. */
   readonly turn: number;
 }
 
@@ -13,12 +13,12 @@ export type Duties = ReturnType<typeof createDuties>;
 export function createDuties(db: Db) {
   const duties = openCollection<DutyDocument>(db, 'duties', durable);
   return {
-    /** 0: nobody has ever done it. */
+    /** Returns 0 if no process has ever performed the duty. */
     async turn(duty: string): Promise<number> {
       return (await duties.findOne({ _id: duty }))?.turn ?? 0;
     },
 
-    /** True: the turn after the one that was seen is ours. */
+    /** Returns true if this process got the turn that follows `seen`. */
     async takeTurn(duty: string, seen: number): Promise<boolean> {
       if (seen > 0) {
         const taken = await duties.updateOne({ _id: duty, turn: seen }, { $set: { turn: seen + 1 } });

@@ -3,8 +3,8 @@ import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync } from 'no
 import { isPlain } from '../base/plain-text.ts';
 
 /**
- * Converts names of end users to the pseudonyms that the database stores. A name always has the same pseudonym, so that
- * spending can be counted by it. Without the key, nobody can read a pseudonym or check which name it belongs to.
+ * Converts end users' names to the pseudonyms stored in the database. A name always has the same pseudonym, so spending
+ * can be counted by it. Without the key, a pseudonym can be neither read nor matched with a name.
  */
 export interface EndUserNames {
   readonly hide: (name: string) => string;
@@ -17,10 +17,10 @@ const tagBytes = 16;
 const nameCharactersMax = 256;
 
 /**
- * Encrypts names with AES-256-CBC. As in SIV, the initialisation vector is the HMAC of the name under another key, and
- * is checked after decryption. Padding hides the length of short names.
+ * Encrypts names with AES-256-CBC. As in SIV, the initialisation vector is an HMAC of the name under another key, and
+ * is verified after decryption. Padding hides the length of short names.
  *
- * @param key - 32 bytes that outlive SECRETS_KEY, since entries of the ledger are never rewritten.
+ * @param key - 32 bytes that must outlive SECRETS_KEY, because ledger entries are never rewritten.
  */
 export function createEndUserNames(key: Uint8Array): EndUserNames {
   const derive = (purpose: string): Buffer =>
@@ -56,7 +56,7 @@ export function createEndUserNames(key: Uint8Array): EndUserNames {
   };
 }
 
-/** Replaces a name that is too long or not printable by its SHA-256, so that such users stay distinct. */
+/** Replaces a name that is too long or unprintable with its SHA-256, so that such users remain distinct. */
 function shownName(name: string): string {
   if (name.length <= nameCharactersMax && isPlain(name)) return name;
   return `sha256:${hash('sha256', name, 'hex')}`;

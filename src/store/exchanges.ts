@@ -2,20 +2,20 @@ import type { AnyBulkWriteOperation, Db } from 'mongodb';
 import { defaultRetention } from '../base/retention.ts';
 import { ensureIndexes, expiring, isDuplicateKey, openCollection, primaryOnly } from './mongo.ts';
 
-/** Exchanges of a task with its upstream that are to be added to its record. Each is one JSON text. */
+/** A task's exchanges with its upstream, to be added to its record. Each is JSON. */
 export interface NewExchanges {
   readonly task: string;
-  /** Those that create or end a job: an own list, so that many polls do not displace them. */
+  /** Exchanges that create or end a job. They are kept apart so that frequent polls do not displace them. */
   readonly submits: readonly string[];
   readonly polls: readonly string[];
 }
 
 interface ExchangesDocument {
-  /** The task. */
+  /** The task's id. */
   readonly _id: string;
   readonly submits: readonly string[];
   readonly polls: readonly string[];
-  /** For MongoDB's TTL. */
+  /** When MongoDB's TTL index removes the document. */
   readonly expires: Date;
 }
 
@@ -24,18 +24,18 @@ const pollsMax = 20;
 
 export type ExchangeStore = ReturnType<typeof createExchangeStore>;
 
-/** What a record of a task has beside its other collections: one bounded document per task. `keptMs`: after the last one. */
+/** Stores each task's exchanges in one bounded document. `keptMs` counts from the last exchange. */
 export function createExchangeStore(
   db: Db,
   now: () => number,
   keptMs: () => number = () => defaultRetention.exchangesMs,
 ) {
-  // Nothing is decided by it.
+  // No decision depends on these documents.
   const exchanges = openCollection<ExchangesDocument>(db, 'exchanges', primaryOnly);
   return {
     ensureIndexes: () => ensureIndexes(exchanges, [expiring]),
 
-    /** One command for many tasks. Several processes may add to one document. */
+    /** Writes for many tasks in one command. Several processes may add to the same document. */
     async add(news: readonly NewExchanges[]): Promise<void> {
       if (news.length === 0) return;
       const expires = new Date(now() + keptMs());
@@ -43,7 +43,7 @@ export function createExchangeStore(
       try {
         await exchanges.bulkWrite(writes, { ordered: false });
       } catch (error) {
-        // Two processes made a task's document at once: those that are in it already stay, the others are added.
+        // Two processes created a task's document concurrently. Keep its content and add the rest.
         if (!isDuplicateKey(error)) throw error;
         const failed = failedWrites(error);
         await exchanges.bulkWrite(
@@ -57,7 +57,7 @@ export function createExchangeStore(
       await exchanges.deleteMany({ _id: { $in: [...tasks] } });
     },
 
-    /** In the order in which they were added. */
+    /** Returns exchanges in the order of their addition. */
     async find(task: string): Promise<readonly string[]> {
       const found = await exchanges.findOne({ _id: task });
       return found === null || found.expires.getTime() < now() ? [] : [...found.submits, ...found.polls];
@@ -84,7 +84,6 @@ function appendTo(
   };
 }
 
-/** Positions of the writes that were not carried out. */
 function failedWrites(error: unknown): ReadonlySet<number> {
   const writeErrors: unknown = error instanceof Error && 'writeErrors' in error ? error.writeErrors : [];
   const list: readonly unknown[] = Array.isArray(writeErrors) ? writeErrors : [writeErrors];

@@ -4,7 +4,7 @@ import { durable, ensureIndexes, openCollection, unlessThere, updateWith } from 
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** A file at an upstream, under one of its credentials. Times in Unix milliseconds. */
+/** Identifies a file at an upstream under one of its credentials. Times are in Unix milliseconds. */
 export interface UploadKey {
   /** `file_…` */
   readonly file: string;
@@ -13,26 +13,26 @@ export interface UploadKey {
 }
 
 export interface StoredUpload extends UploadKey {
-  /** Unknown while it is uploaded. */
+  /** Unknown until the upload completes. */
   readonly id?: string;
   readonly tries: number;
 }
 
 export interface ReadyUpload {
-  /** By which the upstream deletes it. */
+  /** The id by which the upstream deletes the file. */
   readonly id: string;
-  /** By which a request names it. */
+  /** The address by which requests refer to the file. */
   readonly url: string;
-  /** After that no request names it. */
+  /** The time after which no request refers to the file. */
   readonly usableUntil: number;
-  /** When it is deleted at the upstream. */
+  /** The time at which the file is deleted at the upstream. */
   readonly dueAt: number;
 }
 
 export type Claim =
   | { readonly kind: 'ours' }
   | { readonly kind: 'ready'; readonly url: string }
-  /** Another process uploads it. */
+  /** Another process is uploading the file. */
   | { readonly kind: 'busy'; readonly owner: string };
 
 interface UploadDocument extends StoredUpload, Partial<Omit<ReadyUpload, 'dueAt' | 'url'>> {
@@ -40,15 +40,15 @@ interface UploadDocument extends StoredUpload, Partial<Omit<ReadyUpload, 'dueAt'
   readonly _id: string;
   readonly state: 'uploading' | 'ready';
   readonly url?: SealedDocument;
-  /** Of the upload: a new one for each. */
+  /** Identifies this particular upload. */
   readonly owner: string;
-  /** 0: its file is gone. */
+  /** 0 if the file has been removed. */
   readonly dueAt: number;
 }
 
 export type FileUploadStore = ReturnType<typeof createFileUploadStore>;
 
-/** Of an upload whose process died. */
+/** How long an upload may take before its process is presumed dead, in milliseconds. */
 const forgottenMs = 86_400_000;
 
 export function createFileUploadStore(db: Db, now: () => number, { seal, open }: Sealing) {
@@ -60,7 +60,9 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
         { name: 'due', key: { dueAt: 1 } },
       ]),
 
-    /** One of all that ask at once uploads the file. `gone`: whose upload is taken over, since it does not end. */
+    /**
+     * Lets only one of several concurrent callers upload the file. `gone` is the owner of a stuck upload to take over.
+     */
     async claim(key: UploadKey, owner: string, gone = ''): Promise<Claim> {
       const _id = idOf(key);
       const begun = { state: 'uploading' as const, owner, dueAt: now() + forgottenMs, tries: 0 };
@@ -76,7 +78,7 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       return { kind: 'ready', url: open(placeOf(_id), toSealed(url)) };
     },
 
-    /** False: it was taken over, or its file is gone. */
+    /** Returns false if the upload was taken over or its file has been removed. */
     async complete(key: UploadKey, owner: string, ready: ReadyUpload): Promise<boolean> {
       const _id = idOf(key);
       const url = toSealedDocument(seal(placeOf(_id), ready.url));
@@ -85,12 +87,12 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       return (await uploads.updateOne(owned, { $set })).matchedCount === 1;
     },
 
-    /** An upload that has failed: it is retried by the next one who asks. */
+    /** Marks the upload as failed. The next call to `claim` retries it. */
     async abandon(key: UploadKey, owner: string): Promise<void> {
       await uploads.deleteOne({ _id: idOf(key), owner, state: 'uploading' });
     },
 
-    /** The file is gone: so are its copies, soon. */
+    /** Call this when the file has been removed, so that its copies at upstreams are soon deleted. */
     async drop(file: string): Promise<void> {
       await uploads.updateMany({ file }, { $set: { dueAt: 0, usableUntil: 0 } });
     },

@@ -7,12 +7,12 @@ import { durable, ensureIndexes, openCollection } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** `expiresAt`: of one that is being written, when nobody writes it any more. */
+/** While a file is being written, `expiresAt` is the time at which its writer is presumed dead. */
 interface FileDocument extends Omit<UserFile, 'id' | 'filename'> {
-  /** `file_…`; sorts by time. */
+  /** `file_…`, sortable by time. */
   readonly _id: string;
   readonly filename: SealedDocument;
-  /** `writing`: its bytes may be there or not. */
+  /** `writing` means that the bytes may be missing or incomplete. */
   readonly state: 'writing' | 'ready';
 }
 
@@ -29,35 +29,40 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
   return {
     ensureIndexes: () => ensureIndexes(files, indexes),
 
-    /** Before its bytes: what is on record is deleted, whoever dies while writing them. */
+    /** Call this before writing the bytes. A recorded file is deleted even if its writer dies. */
     async begin({ id: _id, filename: name, ...file }: UserFile): Promise<void> {
       const filename = toSealedDocument(sealing.seal(placeOf(_id), name));
       await files.insertOne({ _id, state: 'writing', ...file, filename });
     },
 
-    /** All its bytes are there. False: it is on record no longer. */
+    /** Marks the file as complete. Returns false if it is no longer recorded. */
     async complete(id: string, expiresAt: number): Promise<boolean> {
       const update = { $set: { state: 'ready' as const, expiresAt } };
       return (await files.updateOne({ _id: id, state: 'writing' }, update)).matchedCount === 1;
     },
 
-    /** Its time is over, then: Unix milliseconds. Of any state, since it is not known whether `complete` that failed did it. */
+    /**
+     * Expires the file at this time, in Unix milliseconds. Accepts any state, because a failed `complete` may still
+     * have taken effect.
+     */
     async giveUp(id: string, at: number): Promise<void> {
       await files.updateOne({ _id: id }, { $set: { expiresAt: at } });
     },
 
-    /** Hides a file that could not be deleted, and stops counting its bytes. Deletion is attempted again at `at`. */
+    /** Hides a file that could not be deleted, and stops counting its bytes. Deletion is retried at `at`. */
     async postponeRemoval(id: string, at: number): Promise<void> {
       await files.updateOne({ _id: id }, { $set: { state: 'writing', bytes: 0, expiresAt: at } });
     },
 
-    /** Undefined: there is none whose bytes are there. */
+    /** Returns undefined unless the file is complete. */
     async find(id: string): Promise<UserFile | undefined> {
       const found = await files.findOne({ _id: id, state: 'ready' });
       return found === null ? undefined : toFile(found);
     },
 
-    /** Those whose time is not over at `at`, newest first; `after` is the id of the last file of the page before. */
+    /**
+     * Returns files that have not expired at `at`, newest first. `after` is the id of the previous page's last file.
+     */
     async list(
       { account, key }: Reach,
       { limit, after, at }: { readonly limit: number; readonly after?: string; readonly at: number },
@@ -71,7 +76,9 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       return { files: found.slice(0, limit).map(toFile), hasMore: found.length > limit };
     },
 
-    /** Of all files of an account whose time is not over then, those that are being written too. */
+    /**
+     * Returns the total size of an account's files that have not expired at `at`, including files still being written.
+     */
     async bytesOf(account: string, at: number): Promise<number> {
       const $match = { account, expiresAt: { $gt: at } };
       const $group = { _id: null, bytes: { $sum: '$bytes' } };
@@ -89,12 +96,12 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       return found.map(toNamed);
     },
 
-    /** Of any state, in no order. */
+    /** Returns files in any state, in no particular order. */
     async someOf(account: string, limit: number): Promise<readonly NamedFile[]> {
       return (await files.find({ account }, nameOnly).limit(limit).toArray()).map(toNamed);
     },
 
-    /** With its copies at upstreams, which the reconciler deletes. */
+    /** Removes the record. The reconciler then also deletes the copies at upstreams. */
     async remove(id: string): Promise<void> {
       await uploads.drop(id);
       await files.deleteOne({ _id: id });
@@ -128,5 +135,5 @@ function createToFile({ open }: Sealing) {
   };
 }
 
-/** Shown if this process lacks the key that sealed the name. The file still works. */
+/** Shown if this process lacks the key for the name. The file itself still works. */
 const unreadable = 'cannot be read';

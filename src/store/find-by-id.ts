@@ -4,9 +4,9 @@ import { gatherReads } from './gather-reads.ts';
 import type { TaskDocument } from './task-document.ts';
 
 /**
- * `findOne` by `_id` for the hottest read, as a command of its own: the cursor that the driver opens for its one
- * document costs a third of the read's CPU. Under load callers share a command. The driver repeats a failed `find` and
- * no command, so a failure of the connection, or of a server that is no longer the primary, is followed by a `find`.
+ * `findOne` by `_id` for the most frequent read, sent as a plain command, because the driver's cursor takes a third of
+ * the CPU time of a single-document read. Under load, callers share a command. The driver retries a failed `find` but
+ * not a command. A `find` therefore follows a connection failure or a server that is no longer the primary.
  */
 export function createFindById(
   db: Db,
@@ -45,7 +45,7 @@ function isReply(reply: unknown): reply is Reply {
   return typeof reply === 'object' && reply !== null && 'cursor' in reply;
 }
 
-/** What waited for its whole time is not asked for again. */
+/** Whether a failed read may be repeated. A read that timed out may not. */
 function isRepeatable(error: unknown): boolean {
   if (error instanceof MongoNetworkTimeoutError) return false;
   return error instanceof MongoNetworkError || error instanceof MongoServerError;

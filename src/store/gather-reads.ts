@@ -1,16 +1,16 @@
 /**
- * Under load, callers share their reads: those who come while reads are in flight are served together by the next
- * one. Nobody gets what was read before they asked, and nobody waits for a read that hangs.
+ * Under load, callers share reads: requests that arrive while reads are in flight are served together by the next one.
+ * No caller gets a result that was read before it asked, and none waits for a read that hangs.
  */
 export interface Reads<Value> {
   readonly one: (id: string) => Promise<Value | undefined>;
-  /** Those that were found, by id. One that is missing is asked for alone: a reply has a largest size. */
+  /** Returns the documents found, by id. Missing ones are read individually, because a reply's size is limited. */
   readonly many: (ids: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
 }
 
-/** So many are in flight at once before others are gathered: alone, nobody waits. */
+/** The number of reads in flight beyond which reads are gathered. A lone caller never waits. */
 const directMax = 2;
-/** A gathered read leaves as soon as another one is back, and after this time whatever the others do. */
+/** A gathered read starts as soon as another one returns, or after this many milliseconds at the latest. */
 const gatherMs = 2;
 const gatheredMax = 100;
 

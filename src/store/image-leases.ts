@@ -3,30 +3,30 @@ import type { UpstreamCost } from '../task/cost.ts';
 import { durable, openCollection } from './mongo.ts';
 
 /**
- * Which process is responsible for the holds of synchronous images: one document for each API process, written before
- * its first hold and renewed while it lives. One that is renewed no more belongs to a process that died.
+ * Records which process is responsible for the holds of synchronous images. Each API process has one document, which it
+ * writes before its first hold and renews while it lives. If renewals stop, the process has died.
  */
 export interface ImageLease {
-  /** What the ids of the process's images begin with. */
+  /** The prefix of the ids of this process's images. */
   readonly id: string;
-  /** For people. */
+  /** A readable name for the process. */
   readonly process: string;
-  /** The first id that the process may still be at work on; it has finished all before. */
+  /** The first id that the process may still be working on. All earlier ones are finished. */
   readonly from: string;
-  /** Counts its renewals: who looks compares no clock with the owner's. */
+  /** Incremented by each renewal, so that observers need not compare clocks with the owner. */
   readonly beat: number;
 }
 
 interface LeaseDocument extends Omit<ImageLease, 'id'> {
   readonly _id: string;
-  /** Another process closes the holds of this one: its lease can no longer be renewed. */
+  /** Set when another process closes this process's holds. The lease can no longer be renewed. */
   readonly dead?: true;
 }
 
-/** Images that were delivered while the ledger was away: `charge` (micro-units) is to be settled, not released. */
+/** Images delivered while the ledger was unavailable. Their `charge` (micro-units) must be settled, not released. */
 export interface OwedCharge {
   readonly charge: bigint;
-  /** JSON of how it came about. */
+  /** The calculation as JSON. */
   readonly basis: string;
   readonly upstream: UpstreamCost;
 }
@@ -37,7 +37,7 @@ interface OwedDocument extends OwedCharge {
 
 export type ImageLeaseStore = ReturnType<typeof createImageLeaseStore>;
 
-/** The part of an image's id that names the lease of its process. */
+/** The length of the part of an image id that identifies its process's lease. */
 export const imageLeaseIdLength = 16;
 
 export function createImageLeaseStore(db: Db) {
@@ -48,7 +48,7 @@ export function createImageLeaseStore(db: Db) {
       await leases.insertOne({ _id: id, process, from, beat: 0 });
     },
 
-    /** False: the lease is gone or declared dead; its holds are closed by somebody else. */
+    /** Returns false if the lease is gone or was declared dead. Another process then closes its holds. */
     async renew(id: string, from: string): Promise<boolean> {
       const { matchedCount } = await leases.updateOne(
         { _id: id, dead: { $exists: false } },
@@ -57,11 +57,16 @@ export function createImageLeaseStore(db: Db) {
       return matchedCount === 1;
     },
 
+    /**
+     * Call this once all of the lease's holds are closed. It also removes charges still recorded as owed, which remain
+     * if a process died just after writing them to the ledger.
+     */
     async remove(id: string): Promise<void> {
+      await owed.deleteMany({ _id: { $gte: id, $lt: `${id}~` } });
       await leases.deleteOne({ _id: id });
     },
 
-    /** One for each API process that lives, and for each that died and whose holds are not closed yet. */
+    /** Yields one lease per living API process, and one per dead process with open holds. */
     async *each(): AsyncIterable<ImageLease> {
       for await (const { _id: id, process, from, beat } of leases
         .find({ _id: { $gt: '' } })
@@ -70,13 +75,13 @@ export function createImageLeaseStore(db: Db) {
       }
     },
 
-    /** From now on its process no longer owns what it began. False: it was renewed since it was read. */
+    /** Takes over what the process began. Returns false if the lease has been renewed since it was read. */
     async declareDead({ id, beat }: Pick<ImageLease, 'id' | 'beat'>): Promise<boolean> {
       const declared = await leases.updateOne({ _id: id, beat }, { $set: { dead: true } });
       return declared.matchedCount === 1;
     },
 
-    /** Which of these images a lease covers, of a dead process too: what `ledger verify` asks. */
+    /** Returns the images covered by a lease, including leases of dead processes. Used by `ledger verify`. */
     async existing(images: readonly string[]): Promise<Set<string>> {
       const leaseOf = (image: string): string => image.slice(0, imageLeaseIdLength);
       const ids = [...new Set(images.map(leaseOf))];

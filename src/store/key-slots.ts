@@ -3,9 +3,9 @@ import { racePoint } from '../base/race-point.ts';
 import { durable, openCollection, unlessThere } from './mongo.ts';
 
 /**
- * The unfinished tasks of each API key that has a `concurrent_tasks` limit: one document per key, whose list of
- * members is the count. A member is added by one guarded update that matches only while there is room, so the limit
- * is exact over all processes. Times in Unix milliseconds.
+ * The unfinished tasks of each API key with a `concurrent_tasks` limit. Each key has one document, whose list length is
+ * the count. A guarded update adds a task only if there is room, so the limit is exact across all processes. Times are
+ * in Unix milliseconds.
  */
 interface KeySlotsDocument {
   /** The key's id. */
@@ -15,7 +15,7 @@ interface KeySlotsDocument {
 
 export interface KeySlot {
   readonly task: string;
-  /** From then on it no longer counts, whoever died without releasing it. */
+  /** The time after which the task stops counting, even if a process died without releasing it. */
   readonly until: number;
   readonly since: number;
 }
@@ -25,9 +25,9 @@ export type KeySlotStore = ReturnType<typeof createKeySlotStore>;
 export function createKeySlotStore(db: Db, now: () => number) {
   const keys = openCollection<KeySlotsDocument>(db, 'key_slots', durable);
 
-  /** Adds the task if there is room and it is not in the list; true: this call added it. */
+  /** Adds the task if there is room and it is not yet listed. Returns true if this call added it. */
   async function add(key: string, slot: KeySlot, limit: number): Promise<boolean> {
-    // Position `limit - 1` is empty as long as the list is shorter than `limit`.
+    // Position `limit - 1` is empty while the list is shorter than `limit`.
     const added = await keys.updateOne(
       { _id: key, 'tasks.task': { $ne: slot.task }, [`tasks.${limit - 1}`]: { $exists: false } },
       { $push: { tasks: slot } },
@@ -41,8 +41,9 @@ export function createKeySlotStore(db: Db, now: () => number) {
 
   return {
     /**
-     * Counts a task against its key. True: it counts now, or did already (the same task may ask again). False: the
-     * key has `limit` unfinished tasks. `until`: when the task has certainly ended, for processes that die.
+     * Counts a task against its key. Returns true if the task counts now or already did, because the same task may ask
+     * twice. Returns false if the key has `limit` unfinished tasks. `until` is a time by which the task must have
+     * ended, in case its process dies.
      */
     async take(
       key: string,
@@ -58,12 +59,12 @@ export function createKeySlotStore(db: Db, now: () => number) {
       return (await add(key, slot, limit)) || has(key, task);
     },
 
-    /** The task's deadline was moved. Repeatable; does nothing for a key without a limit. */
+    /** Extends `until` after the task's deadline has moved. Idempotent. Does nothing for a key without a limit. */
     async keepUntil(key: string, { task, until }: Pick<KeySlot, 'task' | 'until'>): Promise<void> {
       await keys.updateOne({ _id: key, 'tasks.task': task }, { $max: { 'tasks.$.until': until } });
     },
 
-    /** The task has ended, or was never admitted. Repeatable; does nothing for a key without a limit. */
+    /** Call this when the task has ended or was never admitted. Idempotent. Does nothing for a key without a limit. */
     async release(key: string, task: string): Promise<void> {
       await keys.updateOne({ _id: key }, { $pull: { tasks: { task } } });
     },
@@ -72,7 +73,7 @@ export function createKeySlotStore(db: Db, now: () => number) {
       await keys.deleteMany({ _id: { $in: [...ids] } });
     },
 
-    /** Every key with its unfinished tasks, as counted. */
+    /** Returns every key, with the tasks that count against it. */
     async list(): Promise<{ readonly key: string; readonly tasks: readonly KeySlot[] }[]> {
       const documents = await keys.find().toArray();
       return documents.map(({ _id, tasks }) => ({ key: _id, tasks }));

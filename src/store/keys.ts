@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { defined } from '../base/defined.ts';
+import { inTexts, textsOf } from '../base/search-text.ts';
 import { isKeyValid } from '../base/key-scope.ts';
 import type { KeyScope } from '../base/key-scope.ts';
 import type { KeyCaps } from '../money/caps.ts';
@@ -7,71 +8,80 @@ import { toCaps, toCapsDocuments } from './caps-document.ts';
 import type { CapsDocument } from './caps-document.ts';
 import { pushed } from './changes.ts';
 import type { Change } from './changes.ts';
+import { invitationIndex, redemptionOf } from './invitations.ts';
+import type { Invitation } from '../base/invitation.ts';
+import type { RedeemedLink } from './invitations.ts';
 import { durable, ensureIndexes, openCollection } from './mongo.ts';
+import { lastUses } from './last-uses.ts';
+import type { LastUses } from './last-uses.ts';
 
-/** Keys that are made within one millisecond, at most. */
+/** The maximum number of keys created in the same millisecond. */
 const sameMomentMax = 20;
 
-/** An API key, which itself is shown once and stored nowhere. Times in Unix milliseconds. */
+/** An API key. The key itself is shown once and never stored. Times are in Unix milliseconds. */
 export interface ApiKey {
-  /** HMAC of the key: what a request finds it by. */
+  /** The key's HMAC, by which requests look it up. */
   readonly hmac: string;
-  /** Public id: `key_…` */
+  /** The public id: `key_…` */
   readonly id: string;
   readonly account: string;
   readonly name: string;
-  /** The key's first characters, to recognise it by. */
+  /** The key's first characters, by which people recognise it. */
   readonly prefix: string;
   readonly scopes: readonly KeyScope[];
-  /** CIDRs from which the key may be used. Undefined: any address. */
+  /** CIDRs from which the key may be used. Undefined allows any address. */
   readonly addresses?: readonly string[];
-  /** Operations that the key may call. Undefined: every operation that its scopes allow. */
+  /** Operations that the key may call. Undefined allows every operation covered by its scopes. */
   readonly routes?: readonly string[];
-  /** The longest video that the key may request, in seconds. */
+  /** The maximum length of a video that the key may request, in seconds. */
   readonly secondsMax?: number;
-  /** The largest resolution that the key may request, such as `1080p`. */
+  /** The maximum resolution that the key may request, such as `1080p`. */
   readonly resolutionMax?: string;
-  /** Absent: all. */
+  /** Undefined allows all models. */
   readonly models?: readonly string[];
   readonly channels?: readonly string[];
-  /** May name assets in an upstream account, `asset://…`. Absent: not. */
+  /** Whether requests may reference assets in an upstream account (`asset://…`). Undefined means no. */
   readonly assetUrls?: boolean;
-  /** Whether a field without effect is an error for every request of the key. */
+  /** Whether a field without effect is an error in all requests made with the key. */
   readonly strict?: boolean;
-  /** Whether every create must name its end user. */
+  /** Whether every create request must name an end user. */
   readonly endUserRequired?: boolean;
   readonly requestsPerMinute?: number;
   readonly concurrentTasks?: number;
   readonly caps?: KeyCaps;
   readonly expiresAt?: number;
+  /** Set if the owner receives the key through a link. */
+  readonly invitation?: Invitation;
   readonly revokedAt?: number;
-  /** To the minute. */
+  /** Unix milliseconds, accurate to one minute. */
   readonly lastUsedAt?: number;
-  /** Of a key that replaced another one: the first of them, whose limits they share. */
+  /** The first key in a chain of replacements, which share its limits. Set only for a key that replaced another. */
   readonly countedAs?: string;
-  /** The key that replaced this one. */
   readonly replacedBy?: string;
   readonly changes?: readonly Change[];
   readonly createdAt: number;
 }
 
-/** The terms that a rotated key passes on to its replacement: its account, scopes and limits. */
+/** Returns what a rotated key passes on to its replacement: account, scopes and limits. */
 function termsOf(key: ApiKey) {
   const { hmac: _hmac, id: _public, prefix: _prefix, createdAt: _created, changes: _changes, ...rest } = key;
-  const { lastUsedAt: _used, revokedAt: _revoked, replacedBy: _by, countedAs: _as, ...terms } = rest;
+  const { lastUsedAt: _used, revokedAt: _revoked, replacedBy: _by, countedAs: _as, ...others } = rest;
+  const { invitation: _link, ...terms } = others;
   return terms;
 }
 
-interface KeyDocument extends Omit<ApiKey, 'hmac' | 'caps'> {
-  /** The HMAC. */
+interface KeyDocument extends Omit<ApiKey, 'id' | 'caps'> {
+  /** The public id. */
   readonly _id: string;
   readonly caps?: readonly CapsDocument[];
+  /** Search terms that find the key. */
+  readonly texts?: readonly string[];
 }
 
 interface Replacement {
-  /** The new key's id. */
+  /** The id of the new key. */
   readonly by: string;
-  /** Unix milliseconds: the old key's end. */
+  /** The time at which the old key ends, in Unix milliseconds. */
   readonly endsAt: number;
   readonly change: Change;
 }
@@ -83,9 +93,11 @@ export function createKeyStore(db: Db, now: () => number) {
   return {
     ensureIndexes: () =>
       ensureIndexes(keys, [
-        { key: { id: 1 }, name: 'id', unique: true },
+        { key: { hmac: 1 }, name: 'hmac', unique: true },
+        invitationIndex,
         { key: { account: 1, createdAt: -1 }, name: 'account_created' },
         { key: { createdAt: -1 }, name: 'created' },
+        { key: { texts: 1 }, name: 'texts' },
       ]),
 
     termsOf,
@@ -95,34 +107,47 @@ export function createKeyStore(db: Db, now: () => number) {
     },
 
     async findByHmac(hmac: string): Promise<ApiKey | undefined> {
-      const found = await keys.findOne({ _id: hmac });
+      const found = await keys.findOne({ hmac });
       return found === null ? undefined : toKey(found);
     },
 
-    /** By public id. */
+    /** Finds a key by its public id. */
     async find(id: string): Promise<ApiKey | undefined> {
-      const found = await keys.findOne({ id });
+      const found = await keys.findOne({ _id: id });
       return found === null ? undefined : toKey(found);
     },
 
-    /** False: no such key. Revoking twice keeps the first time. */
+    /** Finds a key by the HMAC of its invitation link. */
+    async findInvited(link: string): Promise<ApiKey | undefined> {
+      const found = await keys.findOne({ 'invitation.hmac': link });
+      return found === null ? undefined : toKey(found);
+    },
+
+    /** Returns undefined if the link has been used, has been revoked or has expired. */
+    async redeem(redeemed: RedeemedLink, address: string): Promise<ApiKey | undefined> {
+      const { filter, update } = receiving(redeemed, address, now());
+      const found = await keys.findOneAndUpdate(filter, update, { returnDocument: 'after' });
+      return found === null ? undefined : toKey(found);
+    },
+
+    /** Returns false if the key does not exist. If it is already revoked, the original time stays. */
     async revoke(id: string, by: string, reason: string): Promise<boolean> {
       const at = now();
       await keys.updateOne(
-        { id, revokedAt: { $exists: false } },
+        { _id: id, revokedAt: { $exists: false } },
         { $set: { revokedAt: at }, $push: pushed({ at, by, action: 'revoked', reason }) },
       );
-      return (await keys.countDocuments({ id }, { limit: 1 })) === 1;
+      return (await keys.countDocuments({ _id: id }, { limit: 1 })) === 1;
     },
 
     /**
-     * Ends a key in favour of another one that is stored already. False: it was revoked or replaced meanwhile; nothing
-     * was changed.
+     * Ends a key in favour of one that is already stored. Changes nothing and returns false if the key has since been
+     * revoked or replaced.
      */
     async replace(old: string, replacement: Replacement): Promise<boolean> {
       const { by, endsAt, change } = replacement;
       const changed = await keys.updateOne(
-        { id: old, revokedAt: { $exists: false }, replacedBy: { $exists: false } },
+        { _id: old, revokedAt: { $exists: false }, replacedBy: { $exists: false } },
         { $set: { replacedBy: by, expiresAt: endsAt }, $push: pushed(change) },
       );
       return changed.modifiedCount === 1;
@@ -132,33 +157,27 @@ export function createKeyStore(db: Db, now: () => number) {
     ...keysOfAccount(keys),
     ...keyLists(keys),
 
-    /** For a key that nobody was given. */
-    async remove(id: string): Promise<void> {
-      await keys.deleteOne({ id });
-    },
-
-    /** By public id. */
-    async noteUsed(used: ReadonlyMap<string, number>): Promise<void> {
-      for (const [id, at] of used) await keys.updateOne({ id }, { $max: { lastUsedAt: at } });
+    async noteUsed(uses: LastUses): Promise<void> {
+      await keys.bulkWrite(lastUses(uses), { ordered: false });
     },
   };
 }
 
 function keyTerms(keys: Collection<KeyDocument>, now: () => number) {
   return {
-    /** The caps that limit a key and its replacements: those of the last one, unless that has ended. */
+    /** Returns the caps that apply to a key and its replacements: those of the newest key that has not ended. */
     async capsInForce(id: string): Promise<KeyCaps | undefined> {
-      let key = await keys.findOne({ id });
-      while (key?.replacedBy !== undefined) key = await keys.findOne({ id: key.replacedBy });
+      let key = await keys.findOne({ _id: id });
+      while (key?.replacedBy !== undefined) key = await keys.findOne({ _id: key.replacedBy });
       return key === null || !isKeyValid(key, now()) || key.caps === undefined
         ? undefined
         : toKeyCaps(key.caps);
     },
 
-    /** By public id; replaces them. False: no such key. */
+    /** Replaces the caps of the key with this public id. Returns false if the key does not exist. */
     async setCaps(id: string, caps: KeyCaps, change: Change): Promise<boolean> {
       const changed = await keys.updateOne(
-        { id },
+        { _id: id },
         { $set: { caps: toCapsDocuments(caps.all, caps.models) }, $push: pushed(change) },
       );
       return changed.matchedCount === 1;
@@ -168,16 +187,16 @@ function keyTerms(keys: Collection<KeyDocument>, now: () => number) {
 
 function keysOfAccount(keys: Collection<KeyDocument>) {
   return {
-    /** Public ids of an account's keys, at most `limit`. */
+    /** Returns up to `limit` public ids of an account's keys. */
     async idsOf(account: string, limit: number): Promise<string[]> {
       const found = keys
-        .find({ account }, { projection: { id: 1 } })
+        .find({ account }, { projection: { _id: 1 } })
         .sort({ createdAt: -1 })
         .limit(limit);
-      return (await found.toArray()).map(({ id }) => id);
+      return (await found.toArray()).map(({ _id }) => _id);
     },
 
-    /** Every key of an account, the newest first. */
+    /** Yields every key of an account, newest first. */
     async *ofAccount(account: string): AsyncIterable<ApiKey> {
       for await (const document of keys.find({ account }).sort({ createdAt: -1 })) yield toKey(document);
     },
@@ -186,19 +205,25 @@ function keysOfAccount(keys: Collection<KeyDocument>) {
       return keys.countDocuments({ account });
     },
 
-    /** By public ids: of an account that is deleted. */
+    /** Removes a key that was never handed out. */
+    async remove(id: string): Promise<void> {
+      await keys.deleteOne({ _id: id });
+    },
+
+    /** Removes a deleted account's keys, by public id. */
     async removeMany(ids: readonly string[]): Promise<void> {
-      await keys.deleteMany({ id: { $in: [...ids] } });
+      await keys.deleteMany({ _id: { $in: [...ids] } });
     },
   };
 }
 
-function toDocument({ hmac: _id, caps, ...key }: ApiKey): KeyDocument {
-  return { _id, ...key, ...defined({ caps: caps && toCapsDocuments(caps.all, caps.models) }) };
+function toDocument({ id: _id, caps, ...key }: ApiKey): KeyDocument {
+  const texts = [...textsOf(_id, key.name), key.prefix.toLowerCase()];
+  return { _id, texts, ...key, ...defined({ caps: caps && toCapsDocuments(caps.all, caps.models) }) };
 }
 
-function toKey({ _id: hmac, caps, ...key }: KeyDocument): ApiKey {
-  return { hmac, ...key, ...defined({ caps: caps && toKeyCaps(caps) }) };
+function toKey({ _id: id, caps, texts: _texts, ...key }: KeyDocument): ApiKey {
+  return { id, ...key, ...defined({ caps: caps && toKeyCaps(caps) }) };
 }
 
 function toKeyCaps(documents: readonly CapsDocument[]): KeyCaps {
@@ -208,7 +233,13 @@ function toKeyCaps(documents: readonly CapsDocument[]): KeyCaps {
 
 function keyLists(keys: Collection<KeyDocument>) {
   return {
-    /** Newest first. `after`: the last key of the page before. */
+    /** Finds keys by the start of the key, by the start of a word in its name, or by part of its id. */
+    async search(text: string, limit: number): Promise<ApiKey[]> {
+      const found = keys.find({ texts: inTexts(text) }).limit(limit);
+      return (await found.toArray()).map(toKey);
+    },
+
+    /** Returns keys, newest first. `after` is the previous page's last key. */
     async list(
       filter: { readonly account?: string },
       { limit, after }: { readonly limit: number; readonly after?: ApiKey },
@@ -218,8 +249,22 @@ function keyLists(keys: Collection<KeyDocument>) {
         .sort({ createdAt: -1 })
         .limit(after === undefined ? limit : limit + sameMomentMax)
         .toArray();
-      const from = after === undefined ? 0 : found.findIndex(({ id }) => id === after.id) + 1;
+      const from = after === undefined ? 0 : found.findIndex(({ _id }) => _id === after.id) + 1;
       return found.slice(from, from + limit).map(toKey);
+    },
+  };
+}
+
+/** Returns the update that gives the owner a key. */
+function receiving(redeemed: RedeemedLink, address: string, at: number) {
+  const { filter, update } = redemptionOf(redeemed, at);
+  const change = { at, by: 'its owner', action: `received by the link, from ${address}`, reason: '' };
+  return {
+    filter,
+    update: {
+      ...update,
+      $addToSet: { texts: redeemed.issued.prefix.toLowerCase() },
+      $push: pushed(change),
     },
   };
 }

@@ -11,42 +11,44 @@ export interface Mongo {
 }
 
 export interface MongoSettings {
-  /** Our name in the server's log and in currentOp. */
+  /** Identifies this process in the server's log and in currentOp. */
   readonly appName?: string;
-  /** Most connections that this process keeps. */
+  /** The maximum number of connections kept by this process. */
   readonly poolSize?: number;
 }
 
 const databaseDefault = 'mediary';
 const poolSizeDefault = 50;
-const serverSelectionTimeoutMs = 10_000;
-const connectTimeoutMs = 10_000;
-/** Longer than any single command of ours; a half-dead server must not hold a request forever. */
+/** Longer than any of our commands takes, in milliseconds. Keeps a half-dead server from blocking a request forever. */
 const socketTimeoutMs = 30_000;
-const waitQueueTimeoutMs = 10_000;
-const majorityTimeoutMs = 10_000;
+/**
+ * The limit in milliseconds for a server, a connection, a place in the pool, and the majority. It is longer than a
+ * process is usually suspended, because a suspension counts as waiting.
+ */
+const waitMs = 20_000;
 
 /**
- * How a collection is read and written. The two concerns belong together: a majority read does not see yet what the
- * primary alone has acknowledged. Each collection names one of them, since a connection string may name something weaker.
+ * How a collection is read and written. The two concerns belong together: a majority read does not yet see what only
+ * the primary has acknowledged. Every collection states its own, because a connection string might specify something
+ * weaker.
  */
 export type Concerns = typeof durable | typeof primaryOnly;
 
-/** For whatever a decision, money or an answer rests on. */
+/** For everything on which a decision, money or a response depends. */
 export const durable = {
-  writeConcern: { w: 'majority', wtimeoutMS: majorityTimeoutMs },
+  writeConcern: { w: 'majority', wtimeoutMS: waitMs },
   readConcern: { level: 'majority' },
   readPreference: 'primary',
 } as const;
 
-/** For what may be lost in an election, at the cost of a repetition or a gap. */
+/** For data that an election may lose at the cost of repeated work or a gap. */
 export const primaryOnly = {
   writeConcern: { w: 1 },
   readConcern: { level: 'local' },
   readPreference: 'primary',
 } as const;
 
-/** Opens a collection: int64 is read as bigint, and its own writes are visible to its next read. */
+/** Opens a collection. Reads int64 as bigint, and sees this process's earlier writes. */
 export function openCollection<Schema extends Document>(
   db: Db,
   name: string,
@@ -56,8 +58,9 @@ export function openCollection<Schema extends Document>(
 }
 
 /**
- * Connects, and fails within ten seconds if no server answers, at once with a MongoAddressError if the address is none.
- * Every int64 is read as bigint; every write waits for the majority. Works on a stand-alone server, a replica set and a sharded cluster.
+ * Connects. Fails within twenty seconds if no server responds, and immediately with a MongoAddressError if the address
+ * is invalid. Every int64 is read as bigint. Every write waits for the majority. Works with a stand-alone server, a
+ * replica set and a sharded cluster.
  */
 export async function connectMongo(uri: string, settings: MongoSettings = {}): Promise<Mongo> {
   endUnfinishedWrites();
@@ -67,10 +70,10 @@ export async function connectMongo(uri: string, settings: MongoSettings = {}): P
     useBigInt64: true,
     ignoreUndefined: true,
     ...durable,
-    serverSelectionTimeoutMS: serverSelectionTimeoutMs,
-    connectTimeoutMS: connectTimeoutMs,
+    serverSelectionTimeoutMS: waitMs,
+    connectTimeoutMS: waitMs,
     socketTimeoutMS: socketTimeoutMs,
-    waitQueueTimeoutMS: waitQueueTimeoutMs,
+    waitQueueTimeoutMS: waitMs,
   });
   try {
     await client.connect();
@@ -82,7 +85,10 @@ export async function connectMongo(uri: string, settings: MongoSettings = {}): P
   return { client, db, close: () => client.close() };
 }
 
-/** The connection string is none, or has an option that does not exist. The message does not repeat it. */
+/**
+ * The connection string is invalid or contains an unknown option. The message does not repeat it, because it may
+ * contain a password.
+ */
 export class MongoAddressError extends Error {}
 
 function createClient(uri: string, options: MongoClientOptions): MongoClient {
@@ -93,21 +99,21 @@ function createClient(uri: string, options: MongoClientOptions): MongoClient {
   }
 }
 
-/** The path of the connection string; the driver itself would fall back to `test`. */
+/** Returns the database in the connection string. If none is specified, the driver itself would use `test`. */
 export function databaseName(uri: string): string {
   const path = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(uri)?.[1];
   return path === undefined ? databaseDefault : decodeURIComponent(path);
 }
 
 /**
- * What `findOneAndUpdate` needs to read one document as the majority has it: an election may leave a read behind, and no
- * write. Null means that there is none, which is certain.
+ * Arguments for `findOneAndUpdate` that read one document as the majority has it. A read may be stale after an
+ * election, but a write cannot be. Null means with certainty that the document does not exist.
  */
 export const readByWrite = [{ $inc: { reads: 1 } }, { returnDocument: 'after' }] as const;
 
 /**
- * Builds an update whose fields depend on its arguments. Undefined fields are left out, and so are operators without
- * fields, which servers before 5.0 refuse.
+ * Builds an update whose fields depend on its arguments. Omits undefined fields and empty operators, which servers
+ * before 5.0 refuse.
  */
 export function updateWith<Schema extends Document>(operators: UpdateFilter<Schema>): UpdateFilter<Schema>;
 export function updateWith(operators: Readonly<Record<string, object>>): object {
@@ -117,17 +123,23 @@ export function updateWith(operators: Readonly<Record<string, object>>): object 
   return Object.fromEntries(kept.filter(([, fields]) => Object.keys(fields).length > 0));
 }
 
-/** Two writers met on one `_id` or unique key; for insertMany: its first failure was that. */
+/**
+ * Whether two writers collided on an `_id` or unique key. For insertMany, whether the first failure was such a
+ * collision.
+ */
 export function isDuplicateKey(error: unknown): error is MongoServerError {
   return error instanceof MongoServerError && error.code === duplicateKeyCode;
 }
 
-/** The server ended a query at its `maxTimeMS`. */
+/** Whether the server ended a query at its `maxTimeMS`. */
 export function isOverTime(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === overTimeCode;
 }
 
-/** Runs an insert, or what may become one. False: there is a document of this `_id`, or of a key of it, already. */
+/**
+ * Runs an insert, or an operation that may become one. Returns false if a document with this `_id` or one of its keys
+ * already exists.
+ */
 export async function unlessThere(insert: () => Promise<unknown>): Promise<boolean> {
   try {
     await insert();
@@ -138,7 +150,7 @@ export async function unlessThere(insert: () => Promise<unknown>): Promise<boole
   }
 }
 
-/** An upsert that is repeated: of two first writers of a document, both may try to insert it. */
+/** Retries an upsert once, because two processes may both try to insert the same missing document. */
 export async function repeatOnDuplicate<Result>(upsert: () => Promise<Result>): Promise<Result> {
   try {
     return await upsert();
@@ -155,18 +167,21 @@ const indexConflictCodes: readonly unknown[] = [85, 86];
 
 export interface IndexShape {
   readonly name: string;
-  /** In order. */
+  /** The fields in index order. */
   readonly key: Readonly<Record<string, IndexDirection>>;
   readonly unique?: true;
   readonly sparse?: true;
-  /** TTL; the field must be a Date. */
+  /** TTL. The field must be a Date. */
   readonly expireAfterSeconds?: number;
 }
 
-/** Of a collection whose documents have the end of their life in `expires`. */
+/** The index of a collection in which documents expire at `expires`. */
 export const expiring: IndexShape = { name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 };
 
-/** An index of this name or key exists in another shape: changing it is a migration, never a side effect of a start. */
+/**
+ * An index with this name or key already has another definition. Changing it requires a migration, never a side effect
+ * of startup.
+ */
 export class IndexConflictError extends Error {
   constructor(collection: string, wanted: IndexShape, { found, cause }: { found: string; cause?: unknown }) {
     super(
@@ -178,7 +193,7 @@ export class IndexConflictError extends Error {
   }
 }
 
-/** Creates what is missing and keeps what exists; any number of processes may do so at once. */
+/** Creates missing indexes and leaves existing ones alone. Several processes may do so concurrently. */
 export async function ensureIndexes<Schema extends Document>(
   collection: Collection<Schema>,
   shapes: readonly IndexShape[],
@@ -193,7 +208,7 @@ export async function ensureIndexes<Schema extends Document>(
   }
 }
 
-/** Whether an index of this name and shape exists. */
+/** Whether an index with this name and shape exists. */
 export async function hasIndex<Schema extends Document>(
   collection: Collection<Schema>,
   shape: IndexShape,
@@ -233,7 +248,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** Only what decides behaviour, written alike for a wish and for a listing (which leaves out what is false). */
+/**
+ * Describes only what affects behaviour, in the same form for wanted indexes and for indexes listed by the server. The
+ * server omits options that are false.
+ */
 function describeIndex(index: Readonly<Record<string, unknown>>): string {
   const shape = {
     key: index['key'],
@@ -242,18 +260,21 @@ function describeIndex(index: Readonly<Record<string, unknown>>): string {
     expireAfterSeconds: index['expireAfterSeconds'],
     partialFilterExpression: index['partialFilterExpression'],
   };
-  // Directions and times come back as int32, int64 or double.
+  // The server returns directions and times as int32, int64 or double.
   return JSON.stringify(shape, (_name, value: unknown) =>
     typeof value === 'bigint' ? Number(value) : value,
   );
 }
 
-/** What the server says of a document or of a command, however often it is asked. Too large has several codes. */
+/** Codes with which the server permanently refuses a document or command. Several of them mean "too large". */
 const contentCodes: ReadonlySet<unknown> = new Set([
   2, 9, 14, 28, 40, 66, 121, 171, 10334, 11000, 17280, 17419, 17420, 7655103,
 ]);
 
-/** Whether the same operation may succeed later: the database, or the way to it, is at fault, and not what is written. */
+/**
+ * Whether the same operation may succeed later, because the fault lies with the database or the connection rather than
+ * the data.
+ */
 export function isOutage(error: unknown): boolean {
   if (error instanceof MongoServerError) return !contentCodes.has(error.code);
   if (error instanceof MongoInvalidArgumentError) return false;

@@ -3,44 +3,44 @@ import { defined } from '../base/defined.ts';
 import type { Circuit } from '../health/circuit-rules.ts';
 import { durable, ensureIndexes, openCollection, repeatOnDuplicate, updateWith } from './mongo.ts';
 
-/** What a process says of itself every few seconds. */
+/** A process's report about itself, sent every few seconds. */
 export interface NodeReport {
   /** `<kind>/<host>/<pid>/<run>` */
   readonly id: string;
   readonly kind: 'api' | 'worker';
-  /** Of the product. */
+  /** The product's version. */
   readonly version: string;
   /** Unix milliseconds. */
   readonly since: number;
-  /** It accepts no new work and ends when it has done what it began. */
+  /** Whether the process is shutting down. It then accepts no new work, and finishes what it began. */
   readonly leaving: boolean;
   readonly config: RunConfiguration;
-  /** Of a worker: whose queues it serves. */
+  /** The channels whose queues the worker serves. */
   readonly channels?: readonly string[];
-  /** The circuits that exist only in this process, because it cannot reach their upstreams. */
+  /** Circuits that exist only in this process, because it cannot reach their upstreams. */
   readonly unreached: readonly Circuit[];
   readonly load: NodeLoad;
 }
 
 export interface RunConfiguration {
-  /** 0: its own file, of which no publication is known. */
+  /** 0 if the process runs its own file, which is not known to have been published. */
   readonly version: number;
   readonly hash: string;
-  /** A published version that the process could not load, and why. */
+  /** A published version that the process could not load, and the reasons. */
   readonly refused?: { readonly version: number; readonly reasons: readonly string[] };
 }
 
 export interface NodeLoad {
-  /** The longest delay of the event loop, but for one turn in a hundred, since the report before. */
+  /** The 99th percentile of the event loop's delay since the last report, in milliseconds. */
   readonly eventLoopLagMs: number;
-  /** Requests of an API, activities of a worker. */
+  /** The number of an API's requests or a worker's activities in progress. */
   readonly inFlight: number;
 }
 
 export interface Node extends NodeReport {
-  /** `gone`: it has not been heard of for longer than a slow process is silent. */
+  /** `gone` means that the last report is older than even a slow process would allow. */
   readonly state: 'running' | 'leaving' | 'gone';
-  /** Unix milliseconds, by MongoDB's clock: compared with other nodes' only. */
+  /** Unix milliseconds by MongoDB's clock. Compare it only with other nodes' times. */
   readonly seen: number;
 }
 
@@ -49,17 +49,21 @@ interface NodeDocument extends Omit<NodeReport, 'id'> {
   readonly seen: Date;
 }
 
-/** When a worker said last that it serves a channel. The channel is a value: its id may have dots. */
+/**
+ * The time at which a worker last reported serving a channel. The channel is a value, because its id may contain dots.
+ */
 interface ServedDocument {
   readonly _id: string;
   readonly at: Date;
 }
 
-/** Four reports were missed. */
-const silentMs = 20_000;
-/** A node that ended without a word is shown for a while. */
+/** How often a continuously served channel is recorded, in milliseconds. */
+const notedEveryMs = 15_000;
+/** A process that has been silent this long has missed four reports and counts as gone. */
+const silentMs = 24_000;
+/** How long a node that ended without notice is shown, in seconds. */
 const keptSeconds = 600;
-/** Bounds for the reads. */
+/** Limits the size of reads. */
 const nodesMax = 1_000;
 const servedMax = 10_000;
 
@@ -69,7 +73,17 @@ export function createNodeStore(db: Db) {
   const nodes = openCollection<NodeDocument>(db, 'nodes', durable);
   const served = openCollection<ServedDocument>(db, 'served_channels', durable);
 
+  let noted = { channels: '', at: -Infinity };
+
   async function noteServed(channels: readonly string[]): Promise<void> {
+    const names = channels.join();
+    if (names === noted.channels && performance.now() - noted.at < notedEveryMs) return;
+    const at = performance.now();
+    await writeServed(channels);
+    noted = { channels: names, at };
+  }
+
+  async function writeServed(channels: readonly string[]): Promise<void> {
     const now = { $currentDate: { at: true } } as const;
     const { matchedCount } = await served.updateMany({ _id: { $in: [...channels] } }, now);
     if (matchedCount === channels.length) return;
@@ -95,17 +109,17 @@ export function createNodeStore(db: Db) {
       await nodes.deleteOne({ _id });
     },
 
-    /** Those that were seen in the ten minutes before the last one was. */
+    /** Returns the nodes seen within ten minutes before the most recent report. */
     async list(): Promise<readonly Node[]> {
       const found = await nodes.find().sort({ _id: 1 }).limit(nodesMax).toArray();
-      // Who reads this reports, too: the newest report is as recent as the read.
+      // The reading process also reports, so the newest report is about as recent as the read.
       const newest = Math.max(...found.map(({ seen }) => seen.getTime()));
       return found
         .map((document) => toNode(document, newest))
         .filter(({ seen }) => newest - seen <= keptSeconds * 1000);
     },
 
-    /** When each channel was served last, in Unix milliseconds. */
+    /** Returns when each channel was last served, in Unix milliseconds. */
     async lastServed(): Promise<ReadonlyMap<string, number>> {
       const found = await served.find().sort({ _id: 1 }).limit(servedMax).toArray();
       return new Map(found.map(({ _id, at }) => [_id, at.getTime()]));

@@ -4,17 +4,17 @@ import { durable, ensureIndexes, openCollection, unlessThere } from './mongo.ts'
 
 interface NoticeDocument extends Omit<Notice, 'id'> {
   readonly _id: string;
-  /** Each write guards against the one before. */
+  /** Optimistic lock: every write checks that this is unchanged. */
   readonly rev: number;
 }
 
-/** A notice as it was read; written back only if nobody has written it since. */
+/** A notice as it was read. It is written back only if the stored notice has not changed since. */
 export interface KeptNotice {
   readonly notice: Notice;
   readonly rev: number;
 }
 
-/** A bound for the read; as many as there are conditions in force and over the last days. */
+/** Limits the size of a read: the open conditions, and those of the last few days. */
 const noticesMax = 2_000;
 
 export type NoticeStore = ReturnType<typeof createNoticeStore>;
@@ -30,13 +30,13 @@ export function createNoticeStore(db: Db) {
       return found === null ? undefined : toKept(found);
     },
 
-    /** Those of a state, the last changed first. */
+    /** Returns the notices in this state, most recently changed first. */
     async list(state: Notice['state'], limit = noticesMax): Promise<KeptNotice[]> {
       const found = await notices.find({ state }).sort({ revisedAt: -1 }).limit(limit).toArray();
       return found.map(toKept);
     },
 
-    /** False: another process was first. */
+    /** Returns false if another process wrote first. */
     async write({ id, ...notice }: Notice, before: KeptNotice | undefined): Promise<boolean> {
       if (before === undefined) return unlessThere(() => notices.insertOne({ _id: id, ...notice, rev: 1 }));
       const { rev } = before;
@@ -44,12 +44,12 @@ export function createNoticeStore(db: Db) {
       return replaced.matchedCount === 1;
     },
 
-    /** Of something that is no more. */
+    /** Removes a notice about something that no longer exists. */
     async remove(id: string): Promise<void> {
       await notices.deleteOne({ _id: id });
     },
 
-    /** Notes which revision a target has. */
+    /** Records which revision a target has received. */
     async recordNotified(id: string, target: string, revision: number): Promise<void> {
       await notices.updateOne({ _id: id }, { $set: { [`notified.${target}`]: revision }, $inc: { rev: 1 } });
     },

@@ -1,30 +1,37 @@
 import type { Db } from 'mongodb';
 import type { OperatorRole } from '../base/operator.ts';
+import { invitationIndex, redemptionOf } from './invitations.ts';
+import type { Invitation } from '../base/invitation.ts';
+import type { RedeemedLink } from './invitations.ts';
 import { durable, ensureIndexes, openCollection, unlessThere } from './mongo.ts';
+import { lastUses } from './last-uses.ts';
+import type { LastUses } from './last-uses.ts';
 
-/** A person or a program with a token of its own for the operators' API. Times in Unix milliseconds. */
+/** A person or program with its own token for the operators' API. Times are in Unix milliseconds. */
 export interface Operator {
-  /** What every record of an action names. */
+  /** The name recorded with every action. */
   readonly name: string;
   readonly roles: readonly OperatorRole[];
-  /** HMAC of the token, which itself is shown once and stored nowhere. */
+  /** The HMAC of the token. The token itself is shown once and never stored. */
   readonly hmac: string;
-  /** The token's first characters, to recognise it by. */
+  /** The token's first characters, by which people recognise it. */
   readonly prefix: string;
   readonly createdAt: number;
   readonly createdBy: string;
-  /** To the minute. */
+  /** Set if the operator was invited. */
+  readonly invitation?: Invitation;
+  /** Accurate to one minute. */
   readonly lastUsedAt?: number;
   readonly revokedAt?: number;
   readonly revokedBy?: string;
 }
 
 interface OperatorDocument extends Omit<Operator, 'name'> {
-  /** The name. */
+  /** The operator's name. */
   readonly _id: string;
 }
 
-/** Lists show no more; nobody has that many. */
+/** The maximum length of a list. It far exceeds any real number of operators. */
 const operatorsMax = 1000;
 
 export type OperatorStore = ReturnType<typeof createOperatorStore>;
@@ -32,12 +39,41 @@ export type OperatorStore = ReturnType<typeof createOperatorStore>;
 export function createOperatorStore(db: Db, now: () => number) {
   const operators = openCollection<OperatorDocument>(db, 'operators', durable);
   return {
-    ensureIndexes: () => ensureIndexes(operators, [{ key: { hmac: 1 }, name: 'hmac', unique: true }]),
+    ensureIndexes: () =>
+      ensureIndexes(operators, [{ key: { hmac: 1 }, name: 'hmac', unique: true }, invitationIndex]),
 
-    /** False: there is an operator of this name. One that was revoked is replaced. */
+    /** Returns false if the name is taken. Replaces an operator who was revoked or has not used the invitation. */
     async insert({ name: _id, ...fields }: Operator): Promise<boolean> {
-      const revoked = { _id, revokedAt: { $gt: 0 } };
-      return unlessThere(() => operators.replaceOne(revoked, fields, { upsert: true }));
+      const unused = { 'invitation.hmac': { $exists: true }, 'invitation.usedAt': { $exists: false } };
+      const replaced = { _id, $or: [{ revokedAt: { $gt: 0 } }, unused] };
+      return unlessThere(() => operators.replaceOne(replaced, fields, { upsert: true }));
+    },
+
+    /** Finds an operator by the HMAC of the invitation link. */
+    async findInvited(link: string): Promise<Operator | undefined> {
+      const found = await operators.findOne({ 'invitation.hmac': link });
+      return found === null ? undefined : toOperator(found);
+    },
+
+    /** Returns undefined if the link has been used, revoked or replaced, or has expired. */
+    async redeem(redeemed: RedeemedLink): Promise<Operator | undefined> {
+      const { filter, update } = redemptionOf(redeemed, now());
+      const found = await operators.findOneAndUpdate(filter, update, { returnDocument: 'after' });
+      return found === null ? undefined : toOperator(found);
+    },
+
+    /** Returns false if no operator with this name has a usable invitation. */
+    async withdraw(name: string, by: string): Promise<boolean> {
+      const withdrawn = await operators.updateOne(
+        {
+          _id: name,
+          'invitation.hmac': { $exists: true },
+          'invitation.usedAt': { $exists: false },
+          revokedAt: { $exists: false },
+        },
+        { $set: { revokedAt: now(), revokedBy: by } },
+      );
+      return withdrawn.modifiedCount === 1;
     },
 
     async findByHmac(hmac: string): Promise<Operator | undefined> {
@@ -50,7 +86,7 @@ export function createOperatorStore(db: Db, now: () => number) {
       return found.map(toOperator);
     },
 
-    /** False: no operator of this name. Revoking twice keeps the first time. */
+    /** Returns false if no operator has this name. If the operator is already revoked, the original time stays. */
     async revoke(name: string, by: string): Promise<boolean> {
       await operators.updateOne(
         { _id: name, revokedAt: { $exists: false } },
@@ -59,8 +95,18 @@ export function createOperatorStore(db: Db, now: () => number) {
       return (await operators.countDocuments({ _id: name }, { limit: 1 })) === 1;
     },
 
-    async noteUsed(used: ReadonlyMap<string, number>): Promise<void> {
-      for (const [name, at] of used) await operators.updateOne({ _id: name }, { $max: { lastUsedAt: at } });
+    /** Returns undefined if no operator with this name currently has access. */
+    async setRoles(name: string, roles: readonly OperatorRole[]): Promise<Operator | undefined> {
+      const found = await operators.findOneAndUpdate(
+        { _id: name, revokedAt: { $exists: false } },
+        { $set: { roles } },
+        { returnDocument: 'before' },
+      );
+      return found === null ? undefined : toOperator(found);
+    },
+
+    async noteUsed(uses: LastUses): Promise<void> {
+      await operators.bulkWrite(lastUses(uses), { ordered: false });
     },
   };
 }

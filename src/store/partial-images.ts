@@ -1,40 +1,46 @@
-import { Binary } from 'mongodb';
+import { Buffer } from 'node:buffer';
 import type { Db } from 'mongodb';
 import type { Base64Text } from '../models/stored-media.ts';
 import { durable, ensureIndexes, expiring, openCollection } from './mongo.ts';
+import { toSealed, toSealedDocument } from './sealed-document.ts';
+import type { SealedDocument, Sealing } from './sealed-document.ts';
 
 interface PartialImageDocument {
   /** `<task>/<n>` */
   readonly _id: string;
-  /** Its base64. */
-  readonly data: Binary;
-  /** For MongoDB's TTL. */
+  /** The image as base64. */
+  readonly sealed: SealedDocument;
+  /** When MongoDB's TTL index removes the document. */
   readonly expires: Date;
 }
 
-/** Below MongoDB's 16 MB; a larger one is left out. */
+/** Below MongoDB's 16 MB limit. Larger images are omitted. */
 const base64BytesMax = 12 * 1024 * 1024;
 const keptMs = 3_600_000;
 
-/** Unfinished images of tasks, from the process that renders to the one whose caller watches. */
+/** Stores partial images, passing them from the rendering process to the process whose caller is watching. */
 export type PartialImageStore = ReturnType<typeof createPartialImageStore>;
 
-export function createPartialImageStore(db: Db, now: () => number) {
+export function createPartialImageStore(db: Db, now: () => number, { seal, open }: Sealing) {
   const partials = openCollection<PartialImageDocument>(db, 'partial_images', durable);
   return {
     ensureIndexes: () => ensureIndexes(partials, [expiring]),
 
     async write(task: string, n: number, image: Base64Text): Promise<void> {
-      const data = Buffer.concat(typeof image === 'string' ? [Buffer.from(image)] : image.chunks);
-      if (data.length > base64BytesMax) return;
-      const kept = { data: new Binary(data), expires: new Date(now() + keptMs) };
-      await partials.replaceOne({ _id: `${task}/${n}` }, kept, { upsert: true });
+      const text = typeof image === 'string' ? image : Buffer.concat(image.chunks).toString('latin1');
+      if (text.length > base64BytesMax) return;
+      const _id = `${task}/${n}`;
+      const sealed = toSealedDocument(seal(placeOf(_id), text));
+      await partials.replaceOne({ _id }, { sealed, expires: new Date(now() + keptMs) }, { upsert: true });
     },
 
-    /** Undefined: there is none yet. */
-    async find(task: string, n: number): Promise<Buffer | undefined> {
-      const found = await partials.findOne({ _id: `${task}/${n}` });
-      return found === null ? undefined : Buffer.from(found.data.value());
+    /** Returns undefined if the image does not exist yet. */
+    async find(task: string, n: number): Promise<string | undefined> {
+      const _id = `${task}/${n}`;
+      const found = await partials.findOne({ _id });
+      return found === null ? undefined : open(placeOf(_id), toSealed(found.sealed));
     },
   };
 }
+
+const placeOf = (id: string) => ({ purpose: 'partial-image', id }) as const;

@@ -1,12 +1,12 @@
 import type { Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** Requests of one key in one minute, counted by all processes. */
+/** The number of requests that one key made in one minute, counted across all processes. */
 interface RateLimitDocument {
   /** `<key>:<minute>` */
   readonly _id: string;
   readonly count: number;
-  /** For MongoDB's TTL, which tidies up. */
+  /** When MongoDB's TTL index removes the document. Nothing else depends on it. */
   readonly expires: Date;
 }
 
@@ -29,7 +29,7 @@ export function createRateLimitStore(db: Db) {
   return {
     ensureIndexes: () => ensureIndexes(counters, [expiring]),
 
-    /** Counts one request of the key in the minute that starts at `startedAt`, and says how many there are now. */
+    /** Counts a request in the minute that starts at `startedAt`, and returns the new count. */
     async count(key: string, startedAt: number): Promise<number> {
       return repeatOnDuplicate(() => increment(`${key}:${startedAt}`, startedAt));
     },

@@ -4,7 +4,7 @@ import { isUsable, renderSamplesMax } from '../models/render-times.ts';
 import type { RenderKind, RenderSample } from '../models/render-times.ts';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** The last renders of one kind of output. */
+/** The latest renders of one kind of output. */
 export interface RenderRecord extends RenderKind {
   readonly id: string;
   readonly samples: readonly RenderSample[];
@@ -13,14 +13,14 @@ export interface RenderRecord extends RenderKind {
 interface RenderTimesDocument extends RenderKind {
   readonly _id: string;
   readonly samples: readonly RenderSample[];
-  /** For MongoDB's TTL: what nobody renders any more is forgotten. */
+  /** When MongoDB's TTL index removes the document. Kinds that are no longer rendered are thereby forgotten. */
   readonly expires: Date;
 }
 
 const keptMs = 90 * 24 * 3_600_000;
-/** Kinds of output that a process knows: a bound for its memory and for the read. */
+/** The maximum number of kinds that a process reads. Limits memory and the size of the read. */
 const recordsMax = 2_000;
-/** Whatever stands there, only what is needed passes. */
+/** Picks only the required fields, even if the document contains others. */
 const recordSchema = z.object({
   _id: z.string(),
   channel: z.string(),
@@ -52,7 +52,7 @@ export function createRenderTimesStore(db: Db, now: () => number) {
   return {
     ensureIndexes: () => ensureIndexes(renders, [expiring]),
 
-    /** A document that cannot be read is left out. */
+    /** Skips documents that cannot be parsed. */
     async list(): Promise<RenderRecord[]> {
       const documents: unknown[] = await renders.find().limit(recordsMax).toArray();
       return documents.flatMap((document) => {
@@ -63,7 +63,7 @@ export function createRenderTimesStore(db: Db, now: () => number) {
       });
     },
 
-    /** One atomic push: processes that learn at the same time lose nothing. */
+    /** Adds samples with one atomic push, so that processes that learn concurrently lose nothing. */
     async add(kind: RenderKind, samples: readonly RenderSample[]): Promise<void> {
       await repeatOnDuplicate(() => push(kind, samples));
     },

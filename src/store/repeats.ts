@@ -5,55 +5,54 @@ import { durable, ensureIndexes, expiring, openCollection, unlessThere, updateWi
 import type { Sealing } from './sealed-document.ts';
 
 /**
- * The outcome of a request that may be repeated: by its Idempotency-Key, or by a client that repeats what it did not
- * hear the end of. A task is found by its id; an answer that exists nowhere else is kept here, cut into documents well
- * below MongoDB's 16 MB.
+ * The outcome of a request that may be repeated, either with its Idempotency-Key or by a client that did not receive
+ * the whole response. A task is found by its id. A response that exists nowhere else is kept here, split into documents
+ * well below MongoDB's 16 MB limit.
  */
 export interface RepeatRecord {
-  /** For a key, the HMAC of account, route and key. For a try, `<HMAC of account, route and body>/<what it made>`. */
+  /** With a key: the HMAC of account, route and key. For a try: `<HMAC of account, route and body>/<what it made>`. */
   readonly id: string;
-  /** Id of what the first request makes: a task, or the image request of a ledger entry. */
+  /** The id of what the first request creates: a task, or a ledger entry's image request. */
   readonly made: string;
-  /** Of the request. */
   readonly fingerprint: string;
-  /** `stored`: the answer is there, and not yet paid for. */
+  /** `stored` means that the response is kept but not yet paid for. */
   readonly state: 'running' | 'stored' | 'done';
   /**
-   * Incremented by each renewal while `running` or `stored`. Waiting processes watch it change, so their clocks need
-   * not agree with the owner's.
+   * Incremented by each renewal in `running` or `stored`. Waiting processes watch it change, so their clocks need not
+   * agree with the owner's.
    */
   readonly beat: number;
   readonly answer?: StoredAnswer;
-  /** Of a try that repeats another one: the id of the record that has the answer. */
+  /** The id of the record with the response. Set only for a try that repeats another. */
   readonly of?: string;
 }
 
-/** What is kept of an answer beside its body. */
+/** The part of a response that is kept alongside its body. */
 export interface AnswerHead {
   readonly status: number;
-  /** False: an upstream may have accepted what this answer says failed. */
+  /** False if an upstream may have accepted the request even though the response reports a failure. */
   readonly mayRetry: boolean;
 }
 
 interface StoredAnswer extends AnswerHead {
-  /** Documents of the body; absent: it was too large to keep. */
+  /** The number of documents that hold the body. Undefined if the body was too large to keep. */
   readonly documents?: number;
 }
 
-/** That of a task has neither a state nor an answer: it is done, and the task is found by its id. */
+/** A task's record has neither state nor response: it is done, and the task is found by its id. */
 interface RepeatDocument extends Pick<RepeatRecord, 'made' | 'fingerprint' | 'answer' | 'of'> {
   readonly _id: string;
-  /** Of a client's try: its answer did not arrive, as far as this side knows. */
+  /** Set for a try whose response, as far as we know, did not reach the client. */
   readonly lost?: true;
-  /** Of a client's try: a later one repeats it. */
+  /** Set for a try that a later one repeats. */
   readonly claimed?: true;
   readonly state?: RepeatRecord['state'];
   readonly beat?: number;
-  /** For MongoDB's TTL, which only tidies up. */
+  /** When MongoDB's TTL index removes the document. Nothing else depends on it. */
   readonly expires: Date;
 }
 
-/** Retries that were refused before anything was begun for them, by the name of their request. */
+/** Counts retries refused before any work began, by request name. */
 interface RefusedDocument {
   readonly _id: string;
   readonly refused: number;
@@ -61,18 +60,18 @@ interface RefusedDocument {
 }
 
 export interface RepeatClaim extends Pick<RepeatRecord, 'id' | 'made' | 'fingerprint' | 'of'> {
-  /** Set if repeats wait for the result. Not set for a task, because a repeat needs only its id. */
+  /** Set if repeats wait for the result. Not needed for a task, whose id suffices. */
   readonly isAwaited?: true;
-  /** For how long a repeat is recognised. */
+  /** How long repeats are recognised, in milliseconds. */
   readonly keptMs: number;
 }
 
 interface AnswerToStore extends AnswerHead {
-  /** Absent: too large to keep. */
+  /** Undefined if the body is too large to keep. */
   readonly body?: readonly Uint8Array[];
 }
 
-/** Selects a record only while it still belongs to this request: both fields must match. */
+/** Matches a record only while it still belongs to this request, so both fields must match. */
 export type RepeatName = Pick<RepeatClaim, 'id' | 'made'>;
 
 export type RepeatStore = ReturnType<typeof createRepeatStore>;
@@ -85,14 +84,14 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
     await records.updateOne({ _id: id, made }, updateWith({ $set: fields }));
   };
   return {
-    /** Deletes the stored answers of these ids. */
+    /** Deletes the stored responses for these ids. */
     removeBodies: (made: readonly string[]): Promise<void> => bodies.removeMany(made),
 
     async ensureIndexes(): Promise<void> {
       await Promise.all([ensureIndexes(records, [expiring]), bodies.ensureIndexes()]);
     },
 
-    /** Undefined: the claim is the caller's. Otherwise the record of an earlier request. */
+    /** Returns undefined if the caller now owns the claim, and the earlier request's record if not. */
     async claim(claim: RepeatClaim): Promise<RepeatRecord | undefined> {
       const fresh = freshDocument(claim, now());
       for (;;) {
@@ -105,15 +104,15 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
       }
     },
 
-    /** Records a client's try. `lost`: its answer did not arrive. Repeatable. */
+    /** Records a client's try. `lost` means that its response did not arrive. Idempotent. */
     async note(claim: RepeatClaim, { lost }: { readonly lost: boolean }): Promise<void> {
       const update = updateWith({ $setOnInsert: freshDocument(claim, now()), $set: lost ? { lost } : {} });
       await records.updateOne({ _id: claim.id }, update, { upsert: true });
     },
 
     /**
-     * A try of this name that nobody has claimed; it is claimed by this call. Looks first: most creates find none, and
-     * an update that changes nothing would still wait for the majority.
+     * Claims and returns an unclaimed try with this name. It reads first, because most create requests find none, and
+     * even an update that changes nothing waits for the majority.
      */
     async claimTry(name: string, { lost }: { readonly lost: boolean }): Promise<RepeatRecord | undefined> {
       if (!(await hasTry(name, { lost }))) return undefined;
@@ -123,13 +122,13 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
 
     hasTry,
 
-    /** One more request of this name was refused with an error that its client retries. */
+    /** Records another request with this name, refused with an error that clients retry. */
     async addRefused(id: string, keptMs: number): Promise<void> {
       const expires = new Date(now() + keptMs);
       await refusals.updateOne({ _id: id }, { $inc: { refused: 1 }, $set: { expires } }, { upsert: true });
     },
 
-    /** Uses up one recorded refusal of this name. False if none is left. */
+    /** Consumes one recorded refusal with this name. Returns false if none is left. */
     async takeRefused(id: string): Promise<boolean> {
       const filter = { _id: id, refused: { $gt: 0 }, expires: { $gt: new Date(now()) } };
       return (await refusals.updateOne(filter, { $inc: { refused: -1 } })).modifiedCount === 1;
@@ -140,12 +139,12 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
       return found === null || found.expires.getTime() <= now() ? undefined : toRecord(found);
     },
 
-    /** Its process lives. */
+    /** Signals that the process serving the request is alive. */
     async renew({ id, made }: RepeatName): Promise<void> {
       await records.updateOne({ _id: id, made }, { $inc: { beat: 1 } });
     },
 
-    /** Keeps the answer; nobody is given it before `complete`. Repeatable. */
+    /** Keeps the response. No request receives it before `complete`. Idempotent. */
     async store(name: RepeatName, { status, mayRetry, body }: AnswerToStore): Promise<void> {
       const { made } = name;
       const record = await records.findOne({ _id: name.id, made }, { projection: { expires: 1 } });
@@ -157,21 +156,21 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
 
     complete: (name: RepeatName) => change(name, { state: 'done' }),
 
-    /** The same key may be used again: nothing was sent. */
+    /** Frees the key for another request, because nothing was sent. */
     async forget({ id, made }: RepeatName): Promise<void> {
       await records.deleteOne({ _id: id, made });
     },
 
-    /** Throws when a part is missing. */
+    /** Throws if a part is missing. */
     readBody: (made: string, documents: number) => bodies.read(made, documents),
   };
 
-  /** Whether a try of this name could be claimed. */
+  /** Whether an unclaimed try with this name exists. */
   async function hasTry(name: string, { lost }: { readonly lost: boolean }): Promise<boolean> {
     return (await records.findOne(unclaimed(name, lost), { projection: { _id: 1 } })) !== null;
   }
 
-  /** Ids of tries begin with their name. */
+  /** A try's id begins with its name. */
   function unclaimed(name: string, lost: boolean): Filter<RepeatDocument> {
     return {
       _id: { $gt: `${name}/`, $lt: `${name}0` },

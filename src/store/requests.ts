@@ -1,6 +1,7 @@
 import { defined } from '../base/defined.ts';
 import type { Collection, Db } from 'mongodb';
 import { z } from 'zod';
+import { listedPromptCharactersMax } from '../models/request.ts';
 import type { GenerationRequest } from '../models/request.ts';
 import type { DroppedChannel } from '../task/candidates.ts';
 import type { Task } from '../task/record.ts';
@@ -9,36 +10,44 @@ import { durable, ensureIndexes, expiring, openCollection, readByWrite, unlessTh
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** What was asked, written before the workflow starts: prompts and media never pass through Temporal. */
+/** The caller's request, written before the workflow starts. Prompts and media never pass through Temporal. */
 export interface RequestRecord {
   readonly task: string;
   readonly account: string;
   readonly request: GenerationRequest;
-  /** Secret part of the address at which an upstream may call us back for this task. */
+  /** The secret part of the address at which an upstream may call us back about this task. */
   readonly callbackToken: string;
-  /** The caller's callback address; kept here because it may hold secrets. */
+  /** The caller's callback address, kept here because it may contain secrets. */
   readonly callbackUrl?: string;
-  /** What the create answered beside the task. */
+  /** The warnings in the create response. */
   readonly warnings: readonly string[];
-  /** Why other channels are not in the task's plan, for people. */
+  /** Why other channels are not in the task's plan, written for people. */
   readonly dropped: readonly DroppedChannel[];
-  /** The try of the creation that wrote it, as the state `creating` names it. */
+  /** The creation try that wrote the request, as in the state `creating`. */
   readonly by: string;
 }
 
-/** `deadlineAt`: of the task, in Unix milliseconds. The request is kept for a while longer. */
+/** `deadlineAt` is the task's deadline, in Unix milliseconds. The request is kept for some time after it. */
 export interface NewRequest extends RequestRecord, Pick<Task, 'deadlineAt'> {}
 
-/** What the caller wrote. */
+/** The parts written by the caller. */
 type Written = Pick<RequestRecord, 'request' | 'callbackToken' | 'callbackUrl'>;
 
 interface RequestDocument extends Omit<RequestRecord, 'task' | keyof Written> {
   readonly _id: string;
-  /** JSON of what the caller wrote, encrypted: request, callback address, and the token of the upstream's callback. */
+  /**
+   * Encrypted JSON of what the caller wrote: the request and the callback address, along with the token of the
+   * upstream's callback.
+   */
   readonly sealed: SealedDocument;
-  /** For MongoDB's TTL, from the first write on: whatever becomes of the task, what its caller wrote is forgotten. */
+  /** The beginning of the prompt. It is separate because a request may be many megabytes long. */
+  readonly prompt: SealedDocument;
+  /**
+   * When MongoDB's TTL index removes the document. The first write sets it, so that the caller's data is deleted even
+   * if nothing else happens to the task.
+   */
   readonly expires: Date;
-  /** Counts the reads that had to be writes. */
+  /** The number of reads that had to be writes. */
   readonly reads?: number;
 }
 
@@ -49,10 +58,14 @@ const writtenSchema = z.object({
 });
 
 const placeOf = (id: string) => ({ purpose: 'request', id }) as const;
+const promptPlaceOf = (id: string) => ({ purpose: 'prompt', id }) as const;
 
 export type RequestStore = ReturnType<typeof createRequestStore>;
 
-/** `keptMs`: after the task's deadline: for a callback that is redelivered, and for whoever asks what was asked. */
+/**
+ * `keptMs` counts from the task's deadline. The request is kept for redelivered callbacks, and for people who ask what
+ * was requested.
+ */
 export function createRequestStore(
   db: Db,
   now: () => number,
@@ -67,31 +80,54 @@ export function createRequestStore(
       await ensureIndexes(requests, [expiring]);
     },
 
-    /** When the request of a task is deleted. Unix milliseconds. */
+    /** Returns when a task's request is deleted, in Unix milliseconds. */
     expiresAt,
     ...requestChanges(requests, expiresAt),
 
-    /** The bytes of what is sealed. Undefined: an earlier try of this creation has written it. */
+    /** Returns the number of sealed bytes, or undefined if an earlier try of this creation wrote the request. */
     async insert(asked: NewRequest): Promise<number | undefined> {
       const { task: _id, request, callbackToken, callbackUrl, deadlineAt, ...legible } = asked;
       const sealed = seal(placeOf(_id), JSON.stringify({ request, callbackToken, callbackUrl }));
       const expires = new Date(expiresAt(deadlineAt));
-      const document = { _id, ...legible, sealed: toSealedDocument(sealed), expires };
+      const prompt = seal(promptPlaceOf(_id), request.prompt.slice(0, listedPromptCharactersMax));
+      const document = {
+        _id,
+        ...legible,
+        sealed: toSealedDocument(sealed),
+        prompt: toSealedDocument(prompt),
+        expires,
+      };
       return (await unlessThere(() => requests.insertOne(document))) ? sealed.data.length : undefined;
     },
 
-    /** Undefined from its expiry on, whether or not MongoDB has deleted it by then: that it is gone is certain. */
+    /**
+     * Returns undefined once the request has expired, whether or not MongoDB has deleted it. A result of undefined is
+     * certain.
+     */
     async find(task: string): Promise<RequestRecord | undefined> {
       const seen = kept(await requests.findOne({ _id: task }));
       return seen ?? kept(await requests.findOneAndUpdate({ _id: task }, ...readByWrite));
     },
 
-    /** As a read sees it: for who decides nothing by it, and may be asked by anybody. */
+    /** Uses a plain read. Use it where no decision depends on the result and callers may ask often. */
     async glance(task: string): Promise<RequestRecord | undefined> {
       return kept(await requests.findOne({ _id: task }));
     },
 
-    /** Of these tasks, in no order, a few in memory at a time. */
+    /** Returns the beginnings of these tasks' prompts, by task. Expired ones are missing. */
+    async prompts(tasks: readonly string[]): Promise<ReadonlyMap<string, string>> {
+      const found = await requests
+        .find({ _id: { $in: [...tasks] } })
+        .project<Pick<RequestDocument, '_id' | 'prompt' | 'expires'>>({ prompt: 1, expires: 1 })
+        .toArray();
+      return new Map(
+        found
+          .filter(({ expires }) => expires.getTime() > now())
+          .map(({ _id, prompt }) => [_id, readPrompt(_id, prompt, open)]),
+      );
+    },
+
+    /** Yields these tasks' requests in no particular order, with a few in memory at a time. */
     async *each(tasks: readonly string[]): AsyncIterable<RequestRecord> {
       for await (const document of requests.find({ _id: { $in: [...tasks] } })) {
         if (document.expires.getTime() > now()) yield toRecord(document, open);
@@ -102,12 +138,15 @@ export function createRequestStore(
 
 function requestChanges(requests: Collection<RequestDocument>, expiresAt: (deadlineAt: number) => number) {
   return {
-    /** Makes the document that of another try, which its first writer no longer removes. False: it is gone. */
+    /**
+     * Hands the document over to another try, so that its first writer no longer removes it. Returns false if the
+     * document is gone.
+     */
     async takeOver(task: string, by: string): Promise<boolean> {
       return (await requests.updateOne({ _id: task }, { $set: { by } })).matchedCount === 1;
     },
 
-    /** The task's deadline was moved. Repeatable: of two moves the later deadline counts. */
+    /** Extends retention after the task's deadline has moved. Idempotent: of two moves, the later deadline counts. */
     async keepUntil(task: string, deadlineAt: number): Promise<void> {
       await requests.updateOne({ _id: task }, { $max: { expires: new Date(expiresAt(deadlineAt)) } });
     },
@@ -116,16 +155,27 @@ function requestChanges(requests: Collection<RequestDocument>, expiresAt: (deadl
       await requests.deleteMany({ _id: { $in: [...tasks] } });
     },
 
-    /** A creation that was abandoned leaves nothing behind of this try. */
+    /** Removes what this try of an abandoned creation has left behind. */
     async remove(task: string, by: string): Promise<void> {
       await requests.deleteOne({ _id: task, by });
     },
   };
 }
 
-/** What was written, opened. */
+function readPrompt(id: string, prompt: SealedDocument, open: Sealing['open']): string {
+  try {
+    return open(promptPlaceOf(id), toSealed(prompt));
+  } catch {
+    return unreadable;
+  }
+}
+
+/** Shown if this process lacks the key that sealed the prompt. */
+const unreadable = 'cannot be read';
+
+/** Decrypts what was written. */
 function toRecord(document: RequestDocument, open: Sealing['open']): RequestRecord {
-  const { _id: task, sealed, expires: _expires, reads: _reads, ...legible } = document;
+  const { _id: task, sealed, prompt: _prompt, expires: _expires, reads: _reads, ...legible } = document;
   const written = writtenSchema.parse(JSON.parse(open(placeOf(task), toSealed(sealed))));
   return { task, ...legible, ...defined(written) };
 }

@@ -1,20 +1,20 @@
 import type { Db } from 'mongodb';
 import { durable, ensureIndexes, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** The state of the copy of a task's results. Times in Unix milliseconds. */
+/** The state of the copy of a task's results. Times are in Unix milliseconds. */
 export interface ResultCopy {
   readonly task: string;
   readonly state: 'stored' | 'retry' | 'gave_up' | 'expired';
-  /** Stored files. */
+  /** The names of stored files. */
   readonly names: readonly string[];
   readonly tries: number;
-  /** `retry`: when it is retried; `stored` and `gave_up`: when the files that are there are deleted. */
+  /** For `retry`, when the copy is retried. For `stored` and `gave_up`, when the existing files are deleted. */
   readonly dueAt: number;
   readonly error?: string;
 }
 
 interface ResultCopyDocument extends Omit<ResultCopy, 'task'> {
-  /** The task. */
+  /** The task's id. */
   readonly _id: string;
 }
 
@@ -30,7 +30,19 @@ export function createResultCopyStore(db: Db) {
       return found === null ? undefined : toCopy(found);
     },
 
-    /** The whole document: the error of an earlier try does not stay with a copy that succeeded. */
+    /** Records the name of a file that is about to be written. Unless written again, the copy is due at `dueAt`. */
+    async begin(task: string, name: string, dueAt: number): Promise<void> {
+      const isNew = { state: 'retry', tries: 0, dueAt } as const;
+      await repeatOnDuplicate(() =>
+        copies.updateOne(
+          { _id: task },
+          { $addToSet: { names: name }, $setOnInsert: isNew },
+          { upsert: true },
+        ),
+      );
+    },
+
+    /** Writes the whole document, so that an earlier try's error does not remain with a successful copy. */
     async write({ task: _id, ...fields }: ResultCopy): Promise<void> {
       await repeatOnDuplicate(() => copies.replaceOne({ _id }, fields, { upsert: true }));
     },

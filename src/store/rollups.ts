@@ -3,9 +3,9 @@ import { dayMs } from '../base/times.ts';
 import type { Flow } from '../task/flow.ts';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** The flows of one hour, as of `readAt`. A cache: they can be computed again from the records and the ledger. */
+/** One hour's flows, as of `readAt`. This is a cache that can be recomputed from the records and the ledger. */
 export interface Rollup {
-  /** When the hour begins, in Unix milliseconds. */
+  /** The time at which the hour begins, in Unix milliseconds. */
   readonly at: number;
   /** The time just before the records were read, in Unix milliseconds. */
   readonly readAt: number;
@@ -27,13 +27,13 @@ export function createRollupStore(db: Db) {
   return {
     ensureIndexes: () => ensureIndexes(rollups, [expiring]),
 
-    /** Lists the rollups of the hours from `from` up to, but not including, `before`. */
+    /** Lists the hourly rollups from `from` up to, but not including, `before`. */
     async list(from: number, before: number): Promise<Rollup[]> {
       const found = await rollups.find({ _id: { $gte: hourOf(from), $lt: hourOf(before) } }).toArray();
       return found.map(({ at, readAt, flows }) => ({ at, readAt, flows }));
     },
 
-    /** Replaces the rollup of the hour. Two processes may write it at once, because either result is correct. */
+    /** Replaces the hour's rollup. Two processes may write it concurrently, because either result is correct. */
     async put({ at, readAt, flows }: Rollup): Promise<void> {
       const $set = { at, readAt, flows, expires: new Date(at + keptMs) };
       await repeatOnDuplicate(() => rollups.updateOne({ _id: hourOf(at) }, { $set }, { upsert: true }));

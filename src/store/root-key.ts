@@ -23,7 +23,7 @@ export function createRootKeyStore(db: Db) {
       return found === null ? undefined : toSealed(found.sealed);
     },
 
-    /** False: there is one. */
+    /** Returns false if a key already exists. */
     insert: (sealed: Sealed): Promise<boolean> =>
       unlessThere(() => secrets.insertOne({ _id, sealed: toSealedDocument(sealed) })),
   };

@@ -1,23 +1,23 @@
 import { Binary } from 'mongodb';
 import type { Sealed, SealedAt } from '../base/sealed.ts';
 
-/** Encrypts what is stored and decrypts what was. */
+/** Encrypts values before they are stored, and decrypts them. */
 export interface Sealing {
   readonly seal: (at: SealedAt, text: string) => Sealed;
   /** Throws if the key is missing, or if the text was sealed for another place. */
   readonly open: (at: SealedAt, sealed: Sealed) => string;
 }
 
-/** A sealed value as MongoDB holds it. */
+/** A sealed value as stored in MongoDB. */
 export interface SealedDocument {
-  /** Id of the key that opens it. */
+  /** The id of the key that opens the value. */
   readonly key: string;
   readonly data: Binary;
-  /** Its first bytes again: no two values begin alike, and a guard by them is small. */
+  /** A copy of the value's first bytes. No two values begin alike, so these bytes suffice to detect a change. */
   readonly head: Binary;
 }
 
-/** The values of one field, by name. */
+/** One field's values, by name. */
 export type SealedParts = Readonly<Record<string, SealedDocument>>;
 
 const headBytes = 16;

@@ -6,13 +6,13 @@ import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, SealedParts } from './sealed-document.ts';
 import { durable, openCollection } from './mongo.ts';
 
-/** Documents of one collection that hold sealed values. */
+/** The documents of one collection that contain sealed values. */
 export interface SealedPlace {
-  /** Of the collection. */
+  /** The collection's name. */
   readonly name: string;
-  /** The ids of the keys of each document's values, in order of the documents' ids; at most a page. */
+  /** Returns the ids of the keys of each document's values, ordered by document id. Returns at most one page. */
   page(after?: string): Promise<readonly HeldKeys[]>;
-  /** Replaces the values of a document. False: somebody has changed or removed them since they were read. */
+  /** Replaces a document's values. Returns false if they have been changed or removed since they were read. */
   rewrite(id: string, reseal: (at: SealedAt, sealed: Sealed) => Sealed): Promise<boolean>;
 }
 
@@ -21,7 +21,7 @@ export interface HeldKeys {
   readonly keyIds: readonly string[];
 }
 
-/** Every sealed value of the product lies in one of these. */
+/** Returns the places of all sealed values of the product. */
 export function createSealedPlaces(db: Db): readonly SealedPlace[] {
   return sealPurposes.map((purpose) => createSealedPlace(db, purpose));
 }
@@ -30,17 +30,17 @@ type Held = SealedDocument | readonly SealedDocument[] | SealedParts;
 
 interface HolderDocument {
   readonly _id: string;
-  /** One field holds the sealed values; the others are none of our business. */
+  /** One field contains the sealed values. The others are not used here. */
   readonly [field: string]: Held | string;
 }
 
-/** Ids and key ids only: what is sealed may have many megabytes. */
+/** Only ids and key ids are read per document, because a sealed value may be many megabytes long. */
 const pageDocuments = 500;
 
 function createSealedPlace(db: Db, purpose: SealPurpose): SealedPlace {
   const place = sealedFields[purpose];
   const { collection: name, field } = place;
-  // Named values are small, so they are read whole.
+  // Named values are small, so they are read in full.
   const keys = 'parts' in place ? field : `${field}.key`;
   const holders = openCollection<HolderDocument>(db, name, durable);
   return {
@@ -66,7 +66,7 @@ function createSealedPlace(db: Db, purpose: SealPurpose): SealedPlace {
         const at = { purpose, id: _id, ...defined({ part }) };
         return { part, value: toSealedDocument(reseal(at, toSealed(value))) };
       });
-      // A value of many megabytes, twice in one command, would be more than MongoDB takes.
+      // A value of many megabytes would exceed MongoDB's limit if it appeared twice in one command.
       const unchanged = isSealedDocument(held) ? { [`${field}.head`]: held.head } : { [field]: held };
       const $set = { [field]: inForm(held, rewritten) };
       const { matchedCount } = await holders.updateOne({ _id, ...unchanged }, { $set });
@@ -87,7 +87,7 @@ function listHeld(held: Held | string | undefined): readonly HeldValue[] {
   return Object.entries(held).map(([part, value]) => ({ part, value }));
 }
 
-/** Puts the values back into the form that the field has. */
+/** Restores the values to the field's form. */
 function inForm(held: Held, values: readonly HeldValue[]): Held | undefined {
   if (isSealedDocument(held)) return values[0]?.value;
   if (isList(held)) return values.map(({ value }) => value);

@@ -5,12 +5,12 @@ import type { Micros } from '../money/money.ts';
 import { dayMs } from '../base/times.ts';
 import { ensureIndexes, expiring, openCollection, primaryOnly, repeatOnDuplicate } from './mongo.ts';
 
-/** The last charges of requests of one shape. They name no account. */
+/** The latest charges for requests of one shape. They contain no account. */
 interface ShapeChargesDocument {
   /** The hash of the shape. */
   readonly _id: string;
   readonly charges: readonly Micros[];
-  /** Each new charge extends it, so that only unused shapes are forgotten. */
+  /** Extended by each new charge, so that only unused shapes are forgotten. */
   readonly expires: Date;
 }
 
@@ -23,7 +23,7 @@ export function createShapeChargesStore(db: Db, now: () => number) {
   return {
     ensureIndexes: () => ensureIndexes(shapes, [expiring]),
 
-    /** One atomic push: processes that write at the same time lose nothing. */
+    /** Adds charges with one atomic push, so that concurrent writers lose nothing. */
     async add(shape: string, charges: readonly Micros[]): Promise<void> {
       await repeatOnDuplicate(() =>
         shapes.updateOne(
@@ -37,7 +37,7 @@ export function createShapeChargesStore(db: Db, now: () => number) {
       );
     },
 
-    /** Oldest first. */
+    /** Returns the charges, oldest first. */
     async find(shape: string): Promise<readonly Micros[]> {
       const found = await shapes.findOne({ _id: idOf(shape) });
       return found?.charges ?? [];

@@ -3,11 +3,11 @@ import type { Collection, Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate, unlessThere } from './mongo.ts';
 
 /**
- * Concurrency limits that hold across processes, and the queue before them. A queue is a credential:
- * `<channel>/<credential>`. Times in Unix milliseconds.
+ * Concurrency limits that hold across processes, and the queue in front of them. A queue is a credential:
+ * `<channel>/<credential>`. Times are in Unix milliseconds.
  */
 
-/** A task's place among those that a credential may have at a time. */
+/** One of a credential's places for concurrent tasks. */
 export interface HeldSlot {
   readonly id: string;
   readonly queue: string;
@@ -19,13 +19,13 @@ interface SlotDocument {
   readonly _id: string;
   readonly queue: string;
   readonly n: number;
-  /** Empty while nobody holds it. */
+  /** The id of the task that holds the slot. Empty if none does. */
   readonly task: string;
-  /** Lease: after this the slot is free, even if its holder died without giving it back. */
+  /** The end of the lease. The slot is free after it, even if its holder died without returning it. */
   readonly until: number;
 }
 
-/** A task that waits for a slot. */
+/** A task that is waiting for a slot. */
 interface TicketDocument {
   /** `<task>@<queue>` */
   readonly _id: string;
@@ -35,12 +35,12 @@ interface TicketDocument {
   readonly model: string;
   /** Whether a submission of the task was lost. */
   readonly wasLost: boolean;
-  /** The sort key among the tasks of one account and model: `urgencyKey` of src/task/fair-order.ts. */
+  /** The sort key among one account's tasks for a model: `urgencyKey` in src/task/fair-order.ts. */
   readonly urgency: string;
-  /** The first ticket's account has the turn. Sorts lost tasks last, then by round and urgency. */
+  /** The account of the first ticket has the turn. The key sorts lost tasks last, then by round and urgency. */
   readonly order: string;
   readonly round: number;
-  /** The task checks again automatically at this time; before that it must be woken. */
+  /** The time at which the task checks again automatically. Before that, it must be woken. */
   readonly looksAt: number;
   readonly expires: Date;
 }
@@ -58,14 +58,16 @@ export interface NewTicket extends Pick<
   readonly deadlineAt: number;
 }
 
-/** `<queue>`: the round that is being served; `<queue>|<account>`: the last round that the account has a ticket of. */
+/**
+ * `<queue>` holds the round being served. `<queue>|<account>` holds the last round in which the account has a ticket.
+ */
 interface RoundDocument {
   readonly _id: string;
   readonly round: number;
   readonly expires: Date;
 }
 
-/** Documents of slots that are made at a time. */
+/** The number of slot documents created at a time. */
 const madeMin = 16;
 const madeMax = 1_000;
 const roundsKeptMs = 7 * 24 * 3600 * 1000;
@@ -104,7 +106,7 @@ export function createSlotStore(db: Db, now: () => number) {
 }
 
 function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
-  /** `<queue>/<limit>` that have all their documents. */
+  /** The `<queue>/<limit>` pairs for which all documents exist. */
   const made = new Set<string>();
 
   async function reserveFree(queue: string, limit: number, lease: Lease): Promise<string | undefined> {
@@ -120,7 +122,10 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
     return last === null ? 0 : last.n + 1;
   }
 
-  /** As many again, within bounds: a limit costs what is used of it. In order, so that none is missing below the last one. */
+  /**
+   * Doubles the number of slots, within bounds, so that a high limit needs only as many documents as are used. They are
+   * created in order, so there is never a gap.
+   */
   async function makeMore(queue: string, from: number, limit: number): Promise<void> {
     const length = Math.min(limit - from, Math.max(madeMin, Math.min(from, madeMax)));
     const numbers = Array.from({ length }, (_, place) => from + place);
@@ -129,7 +134,10 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
   }
 
   return {
-    /** One atomic update on a slot that is free or whose lease ran out: its id; undefined: all are held. */
+    /**
+     * Takes a slot that is free or has an expired lease, with one atomic update. Returns its id, or undefined if all
+     * are held.
+     */
     async reserve(queue: string, limit: number, lease: Lease): Promise<string | undefined> {
       const whole = `${queue}/${limit}`;
       for (let seen = 0; ;) {
@@ -137,7 +145,7 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
         if (slot !== undefined || made.has(whole)) return slot;
         const count = await countMade(queue);
         if (count >= limit) made.add(whole);
-        // Others may have made some since we looked for a free one.
+        // Other processes may have created slots since we looked for a free one.
         else if (count === seen) await makeMore(queue, count, limit);
         seen = count;
       }
@@ -147,12 +155,12 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
       return (await slots.updateOne({ _id: id, task }, { $set: { until } })).matchedCount === 1;
     },
 
-    /** Everything that the task has, until then or longer. */
+    /** Extends everything that the task holds until this time, unless it already lasts longer. */
     async keep({ task, until }: Lease): Promise<void> {
       await slots.updateMany({ task }, { $max: { until } });
     },
 
-    /** `until`: only if the lease is still that one, which its holder may have made longer. */
+    /** `until` frees the slot only if the lease has this end, because its holder may have extended it. */
     async free(id: string, task: string, until?: number): Promise<void> {
       await slots.updateOne({ _id: id, task, ...defined({ until }) }, { $set: { task: '', until: 0 } });
     },
@@ -161,13 +169,13 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
       return (await slots.find({ task }).toArray()).map(toSlot);
     },
 
-    /** Whether a slot is free now: a hint, since another may be faster. */
+    /** Whether a slot is free now. This is only a hint, because another task may take it first. */
     async hasFree(queue: string, limit: number): Promise<boolean> {
       const held = await slots.countDocuments({ queue, n: { $lt: limit }, until: { $gt: now() } });
       return held < limit;
     },
 
-    /** All that are held: at most the sum of all limits. */
+    /** Returns all held slots: at most the sum of all limits. */
     async held(): Promise<HeldSlot[]> {
       return (await slots.find({ until: { $gt: now() } }).toArray()).map(toSlot);
     },
@@ -185,44 +193,48 @@ function toSlot({ _id: id, queue, task }: SlotDocument): HeldSlot {
 
 function ticketOperations(tickets: Collection<TicketDocument>) {
   return {
-    /** The task's place in the queue; undefined: it has none. It records when the task checks again. */
-    async keepTicket(task: string, queue: string, looksAt: number): Promise<boolean> {
-      const kept = await tickets.updateOne({ _id: `${task}@${queue}` }, { $set: { looksAt } });
-      return kept.matchedCount === 1;
+    /** Returns the order of the task's ticket, or undefined if it has none. Records when the task checks again. */
+    async keepTicket(task: string, queue: string, looksAt: number): Promise<string | undefined> {
+      const kept = await tickets.findOneAndUpdate({ _id: `${task}@${queue}` }, { $set: { looksAt } });
+      return kept?.order;
     },
 
-    async insertTicket(ticket: NewTicket, round: number): Promise<void> {
+    /** Returns the ticket's order. */
+    async insertTicket(ticket: NewTicket, round: number): Promise<string> {
       const { task, queue, deadlineAt, ...more } = ticket;
       const last = more.wasLost ? '1' : '0';
       const order = `${last}-${round.toString().padStart(roundDigits, '0')}-${more.urgency}`;
       const expires = new Date(deadlineAt + ticketsKeptMs);
       const place = { task, queue, ...more, order, round, expires };
       await unlessThere(() => tickets.insertOne({ _id: `${task}@${queue}`, ...place }));
+      return order;
     },
 
-    /** The next task in the queue. */
+    /** Returns the queue's next task. */
     async firstTicket(queue: string): Promise<Ticket | undefined> {
       return (await tickets.findOne({ queue }, { sort: { order: 1 } })) ?? undefined;
     },
 
-    /** The models of the tasks that may take this ticket's turn: tasks of its account with the same `wasLost`. */
+    /**
+     * Returns the models of the tasks that may take this ticket's turn: the account's tasks with the same `wasLost`.
+     */
     modelsInTurn({ queue, account, wasLost }: Ticket): Promise<string[]> {
       return tickets.distinct('model', { queue, account, wasLost });
     },
 
-    /** The most urgent task of this model that may take this ticket's turn. */
+    /** Returns this model's most urgent task that may take this ticket's turn. */
     async mostUrgent({ queue, account, wasLost }: Ticket, model: string): Promise<Ticket | undefined> {
       const found = await tickets.findOne({ queue, account, wasLost, model }, { sort: { urgency: 1 } });
       return found ?? undefined;
     },
 
-    /** Gives this ticket the turn of another task of its account that has taken this ticket's turn. */
+    /** Gives this ticket the turn of another of its account's tasks, which was served in its place. */
     async takeOverTurn({ task, queue, order }: Ticket, left: Ticket): Promise<void> {
       const { order: taken, round } = left;
       await tickets.updateOne({ _id: `${task}@${queue}`, order }, { $set: { order: taken, round } });
     },
 
-    /** True: it was there; of several that remove it, only one gets true. */
+    /** Returns true if this call removed the ticket. If several processes remove it, only one of them gets true. */
     async removeTicket(task: string, queue: string): Promise<boolean> {
       return (await tickets.deleteOne({ _id: `${task}@${queue}` })).deletedCount === 1;
     },
@@ -231,9 +243,10 @@ function ticketOperations(tickets: Collection<TicketDocument>) {
       await tickets.deleteMany({ task });
     },
 
-    /** Counted no further than `max`. */
-    async countTickets(queue: string, max: number): Promise<number> {
-      return tickets.countDocuments({ queue }, { limit: max });
+    /** Counts a queue's tickets, or those before an order, up to `max`. */
+    async countTickets(queue: string, max: number, before?: string): Promise<number> {
+      const filter = before === undefined ? { queue } : { queue, order: { $lt: before } };
+      return tickets.countDocuments(filter, { limit: max });
     },
   };
 }
@@ -253,15 +266,15 @@ function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {
 
   return {
     /**
-     * Start-time fair queueing: an account's tickets get rounds one after another, beginning after the round that is
-     * served now. So a burst of one account and the single task of another are next to each other in the first round.
+     * Implements start-time fair queueing: an account's tickets get consecutive rounds, beginning after the round being
+     * served. One account's burst and another's single task thus meet in the first round.
      */
     async takeRound(queue: string, account: string): Promise<number> {
       const id = `${queue}|${account}`;
       const served = (await rounds.findOne({ _id: queue }))?.round ?? 0;
       const round = await nextRound(id);
       if (round > served) return round;
-      // The account was not in the queue for a while: it enters now, and saves no turns up.
+      // The account was not in the queue for a while. It enters at the current round and accumulates no turns.
       const entered = await rounds.updateOne(
         { _id: id, round: { $lte: served } },
         { $set: { round: served + 1 } },

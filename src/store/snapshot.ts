@@ -1,16 +1,16 @@
 import { following } from '../process/pace.ts';
 import type { Pace } from '../process/pace.ts';
 
-/** A small collection as this process last read it: decisions ask memory, never the database. */
+/** A small collection as last read by this process. Decisions use memory, never the database. */
 export interface Snapshot<Item> {
-  /** Reads it once; rejects when MongoDB does not answer. */
+  /** Reads the collection once. Rejects if MongoDB does not respond. */
   readonly refresh: () => Promise<void>;
-  /** Reads every `intervalMs`, less often while the process is idle. A failed read keeps the previous data. */
+  /** Reads every `intervalMs`, and less often while the process is idle. A failed read keeps the previous data. */
   readonly start: (pace: Pace) => void;
   readonly stop: () => void;
   readonly find: (id: string) => Item | undefined;
   readonly all: () => Iterable<Item>;
-  /** What this process has just decided, until a read that began later. */
+  /** Stores what this process has just decided. It stays in force until a read that began later returns. */
   readonly put: (item: Item) => void;
 }
 
@@ -20,7 +20,7 @@ export interface SnapshotDeps<Item> {
   readonly onError: (error: unknown) => void;
 }
 
-const idleMs = 30_000;
+const idleMs = 60_000;
 
 export function createSnapshot<Item extends { readonly id: string }>({
   list,
@@ -30,13 +30,13 @@ export function createSnapshot<Item extends { readonly id: string }>({
   let known = new Map<string, Item>();
   let readsBegun = 0;
   let lastRead = 0;
-  /** With the number of reads that had begun by then: they do not contain it. */
+  /** Items that this process decided, each with the number of reads that began earlier and may therefore lack it. */
   const decided = new Map<string, { readonly item: Item; readonly after: number }>();
 
   const refresh = async (): Promise<void> => {
     const read = (readsBegun += 1);
     const items = await list();
-    // A read that was overtaken is older than what is known.
+    // A read overtaken by a later one is outdated.
     if (read < lastRead) return;
     lastRead = read;
     known = new Map(items.map((item) => [item.id, item]));

@@ -2,28 +2,30 @@ import type { Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 import { dayMs } from '../base/times.ts';
 
-/** What is stored for an account and deleted on one day. */
+/** The bytes stored for an account that are deleted on one day. */
 interface StoredBytesDocument {
   /** `<account>/<day>` */
   readonly _id: string;
   readonly bytes: bigint;
-  /** The end of that day, for MongoDB's TTL, which only tidies up. */
+  /** The end of that day, for MongoDB's TTL index, which only tidies up. */
   readonly expires: Date;
 }
 
-/** Bytes by the day on which they are deleted. A day is UTC's, counted since 1970. */
+/** Bytes by the day of their deletion. Days are counted in UTC since 1970. */
 export type BytesByDay = ReadonlyMap<number, number>;
 
 export function dayOf(at: number): number {
   return Math.floor(at / dayMs);
 }
 
-/** Unix milliseconds. */
+/** Returns Unix milliseconds. */
 export function endOfDay(day: number): number {
   return (day + 1) * dayMs;
 }
 
-/** Behind all days of an account, which have five digits until the year 2243: a colon comes after the digits. */
+/**
+ * Sorts after all of an account's days, which have five digits until the year 2243, because a colon follows the digits.
+ */
 function endOf(account: string): string {
   return `${account}/:`;
 }
@@ -43,7 +45,7 @@ export function createStoredBytesStore(db: Db, now: () => number) {
       await repeatOnDuplicate(() => sums.updateOne({ _id: `${account}/${day}` }, update, { upsert: true }));
     },
 
-    /** Without the days that are over. */
+    /** Omits days that are over. */
     async find(account: string): Promise<BytesByDay> {
       const today = dayOf(now());
       const range = { $gte: `${account}/${today}`, $lt: endOf(account) };

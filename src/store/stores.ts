@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import type { EndUserNames } from './end-user-names.ts';
+import type { ErrorTerms } from './error-words.ts';
 import { retentionDaysDefault, retentionOf } from '../base/retention.ts';
 import type { RetentionDays } from '../base/retention.ts';
 import { createAuditStore } from './audit.ts';
@@ -21,6 +22,7 @@ import { createKeySlotStore } from './key-slots.ts';
 import { createKeyStore } from './keys.ts';
 import { createNoticeStore } from './notices.ts';
 import { createNodeStore } from './nodes.ts';
+import { createOperatorSessionStore } from './operator-sessions.ts';
 import { createOperatorStore } from './operators.ts';
 import { createRateLimitStore } from './rate-limits.ts';
 import { createRenderTimesStore } from './render-times.ts';
@@ -33,6 +35,7 @@ import { createShapeChargesStore } from './shape-charges.ts';
 import { createSlotStore } from './slots.ts';
 import { createStoredBytesStore } from './stored-bytes.ts';
 import { createTaskStore } from './tasks.ts';
+import { createUpkeepFailureStore } from './upkeep-failures.ts';
 import { createVerificationStore } from './verifications.ts';
 import { createWakeStore } from './wakes.ts';
 
@@ -40,16 +43,21 @@ export type Stores = ReturnType<typeof createStores>;
 
 export interface StoreSettings extends Sealing {
   readonly endUsers: EndUserNames;
-  /** For what is written from then on. */
+  readonly errorTerms: ErrorTerms;
+  /** Applies to later writes. */
   readonly retention?: () => RetentionDays;
 }
 
-/** Every collection of the product but the ledger. */
-export function createStores(db: Db, now: () => number, { retention, endUsers, ...sealing }: StoreSettings) {
+/** Opens all of the product's collections except the ledger. */
+export function createStores(
+  db: Db,
+  now: () => number,
+  { retention, endUsers, errorTerms, ...sealing }: StoreSettings,
+) {
   const kept = () => retentionOf(retention?.() ?? retentionDaysDefault);
   const fileUploads = createFileUploadStore(db, now, sealing);
   return {
-    tasks: createTaskStore(db, now, sealing),
+    tasks: createTaskStore(db, now, { ...sealing, errorTerms }),
     requests: createRequestStore(db, now, { ...sealing, keptMs: () => kept().requestsMs }),
     accounts: createAccountStore(db, endUsers),
     accountAlerts: createAccountAlertStore(db),
@@ -57,6 +65,7 @@ export function createStores(db: Db, now: () => number, { retention, endUsers, .
     clockMarks: createClockMarks(db),
     keys: createKeyStore(db, now),
     operators: createOperatorStore(db, now),
+    operatorSessions: createOperatorSessionStore(db, now),
     keySlots: createKeySlotStore(db, now),
     duties: createDuties(db),
     exchanges: createExchangeStore(db, now, () => kept().exchangesMs),
@@ -73,22 +82,26 @@ export function createStores(db: Db, now: () => number, { retention, endUsers, .
     rateLimits: createRateLimitStore(db),
     renderTimes: createRenderTimesStore(db, now),
     shapeCharges: createShapeChargesStore(db, now),
-    partialImages: createPartialImageStore(db, now),
+    partialImages: createPartialImageStore(db, now, sealing),
     storedBytes: createStoredBytesStore(db, now),
     imageLeases: createImageLeaseStore(db),
     repeats: createRepeatStore(db, now, sealing),
     wakes: createWakeStore(db, now),
+    upkeepFailures: createUpkeepFailureStore(db, now),
     verifications: createVerificationStore(db),
     notices: createNoticeStore(db),
     audit: createAuditStore(db),
   };
 }
 
-/** Creates the indexes that are missing. Throws IndexConflictError if one exists in another shape. */
+/** Creates missing indexes. Throws IndexConflictError if one exists with a different shape. */
 export async function ensureStoreIndexes(stores: Partial<Stores>): Promise<void> {
-  await Promise.all(
+  // Wait for all, so that none is still being created after a failure.
+  const made = await Promise.allSettled(
     Object.values(stores).map(async (store) => {
       if ('ensureIndexes' in store) await store.ensureIndexes();
     }),
   );
+  const failed = made.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }

@@ -6,21 +6,24 @@ import type { TaskDocument } from './task-document.ts';
 
 export interface BilledPage {
   readonly tasks: readonly BilledTask[];
-  /** Names the next page; absent: it was the last one. */
+  /** The cursor of the next page. Undefined on the last page. */
   readonly next?: string;
 }
 
-/** Tasks of a channel that were created in this time, in Unix milliseconds: inclusive, and exclusive. */
+/**
+ * Selects a channel's tasks that were created in this period, in Unix milliseconds. The start is included and the end
+ * excluded.
+ */
 export interface BilledSpan {
   readonly channel: string;
   readonly from: number;
   readonly before: number;
   readonly limit: number;
-  /** `next` of the page before. */
+  /** `next` from the previous page. */
   readonly after?: string | undefined;
 }
 
-/** Nothing else of the record is read: an upstream's bill may be about a hundred thousand tasks. */
+/** Reads nothing else of the record, because an upstream's bill may cover about a hundred thousand tasks. */
 const projection = {
   sort: 1,
   account: 1,
@@ -31,13 +34,14 @@ const projection = {
   completedAt: 1,
   cost: 1,
   costUnknown: 1,
+  'state.at': 1,
   'outcome.kind': 1,
   'outcome.cost': 1,
 } as const;
 
 type Found = WithId<Omit<BilledTask, 'id'> & Pick<TaskDocument, 'sort'>> & { readonly _id: string };
 
-/** What bills of upstreams are compared with. Newest first. */
+/** Finds the tasks to compare with upstreams' bills, newest first. */
 export function taskBills(tasks: Collection<TaskDocument>) {
   async function page(
     name: 'sort' | 'unclaimed',
@@ -56,13 +60,13 @@ export function taskBills(tasks: Collection<TaskDocument>) {
   }
 
   return {
-    /** Those whose last job is, or was, at the channel. */
+    /** Lists tasks whose last job is or was at the channel. */
     listBilled: (span: BilledSpan) => page('sort', { channel: span.channel }, span),
 
-    /** Those with an attempt at the channel of which it is not known whether there is a job. Few of all. */
+    /** Lists the few tasks with an attempt at the channel that may or may not have a job. */
     listUnclaimed: (span: BilledSpan) => page('unclaimed', { 'attempts.channel': span.channel }, span),
 
-    /** Those that have, or had, these jobs of the channel, in no order. */
+    /** Finds tasks that have or had these jobs of the channel, in no particular order. */
     async findBilled(channel: string, jobs: readonly string[]): Promise<BilledTask[]> {
       const keys = jobs.map((job) => jobKey(channel, job));
       return (await tasks.find<Found>({ jobs: { $in: keys } }, { projection }).toArray()).map(toBilled);

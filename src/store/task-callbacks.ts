@@ -4,7 +4,7 @@ import { ownCallbackRound } from '../base/ids.ts';
 import { readByWrite } from './mongo.ts';
 import type { TaskDocument } from './task-document.ts';
 
-/** A series of attempts at a task's callback. */
+/** A series of attempts to deliver a task's callback. */
 export interface CallbackRound {
   readonly task: string;
   readonly round: string;
@@ -14,13 +14,13 @@ export interface CallbackRound {
 const attemptsMax = 50;
 const replacedMax = 50;
 
-/** The callback's part of a task's record. */
+/** Reads and writes the callback part of a task's record. */
 export function taskCallbacks(tasks: Collection<TaskDocument>, now: () => number) {
   return { ...callbackRounds(tasks, now), ...callbackAnswers(tasks), ...callbackDebts(tasks) };
 }
 
 function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
-  /** Undefined: another round is in force, or this one has delivered. */
+  /** Returns undefined if another round is in force or this one has delivered the callback. */
   async function count({ task, round, target }: CallbackRound): Promise<number | undefined> {
     const counted = await tasks.findOneAndUpdate(
       { _id: task, 'callback.round': round, 'callback.state': { $ne: 'delivered' } },
@@ -38,14 +38,14 @@ function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
 
   return {
     /**
-     * Counts an attempt before its request leaves, so that one whose process died counts too. Resolves with its number
-     * in this round, from 1; undefined: this round has delivered the callback already, or a newer one has replaced it.
-     * One round is in force at a time: two that counted in turns would never reach their end. A round on demand owes the
-     * callback again, whatever became of it before.
+     * Counts an attempt before its request is sent, so that it counts even if its process dies. Resolves with its
+     * number in this round, from 1, or with undefined if this round has already delivered the callback or a newer round
+     * has replaced it. Only one round is in force at a time, because two rounds that counted alternately would never
+     * end. A round on demand delivers the callback again, even if it was delivered before.
      */
     async beginCallback(next: CallbackRound): Promise<number | undefined> {
       const { task, round } = next;
-      // Hardly ever is there a record of the task's own.
+      // The task's own round hardly ever has a record already, so try to create one first.
       const begun = round === ownCallbackRound ? await open(next) : undefined;
       if (begun !== undefined) return begun;
       for (;;) {
@@ -83,8 +83,8 @@ function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
 function callbackAnswers(tasks: Collection<TaskDocument>) {
   return {
     /**
-     * How an attempt ended; repeating it with the same `at` records it once. Only the round in force says what became
-     * of the callback: the late answer to a replaced one is listed, and changes nothing else.
+     * Records how an attempt ended. Repeating this with the same `at` records it once. Only the round in force decides
+     * the callback's state. A late response to a replaced round is listed but changes nothing else.
      */
     async recordCallback(
       { task, round, target }: CallbackRound,
@@ -115,7 +115,9 @@ function callbackAnswers(tasks: Collection<TaskDocument>) {
       );
     },
 
-    /** No request of this round could be made. False: it is known, or over. */
+    /**
+     * Records that this round could not send a request. Returns false if this is already known or the round is over.
+     */
     async noteUnsent(task: string, round: string, attempt: CallbackAttempt): Promise<boolean> {
       const failing = { attempts: [attempt], isFailing: true };
       const callback = { state: 'pending', target: '', round, begun: 0, ...failing } as const;
@@ -139,7 +141,7 @@ function callbackAnswers(tasks: Collection<TaskDocument>) {
       return noted.matchedCount === 1;
     },
 
-    /** The round is over without success, whether or not its last attempt could be recorded. */
+    /** Ends the round without a delivery, even if its last attempt could not be recorded. */
     async abandonCallback(task: string, round: string): Promise<void> {
       await tasks.updateOne(
         { _id: task, 'callback.round': round, 'callback.state': 'pending' },
@@ -155,18 +157,24 @@ function pushed(attempt: CallbackAttempt) {
 
 function callbackDebts(tasks: Collection<TaskDocument>) {
   return {
-    /** Nobody knows any more where the callback should go. */
+    /** Records that no callback is owed, because its address is no longer known. */
     async oweNothing(task: string): Promise<void> {
       await tasks.updateOne({ _id: task, owes: task }, { $unset: { owes: '' } });
     },
 
-    /** Tasks whose callback was abandoned, by id, behind `after`: a task that leaves the list moves no other. */
+    /**
+     * Returns tasks with abandoned callbacks, ordered by id, after `after`. A task that leaves the list does not move
+     * the others.
+     */
     async abandonedCallbacks(limit: number, after: string = ''): Promise<string[]> {
       const found = tasks.find({ gaveUp: { $gt: after } }, { projection: { _id: 1 } }).sort({ gaveUp: 1 });
       return (await found.limit(limit).toArray()).map(({ _id }) => _id);
     },
 
-    /** The same of tasks whose callback is due, and has failed at least once since it is. */
+    /**
+     * Like `abandonedCallbacks`, but returns tasks whose callback is due and has failed at least once in its current
+     * series.
+     */
     async failingCallbacks(limit: number, after: string = ''): Promise<string[]> {
       const failing = { owes: { $gt: after }, 'callback.isFailing': true };
       const found = tasks.find(failing, { projection: { _id: 1 } }).sort({ owes: 1 });

@@ -18,17 +18,17 @@ import { sortKey } from './task-document.ts';
 import type { EndKind, TaskDocument } from './task-document.ts';
 import { endKinds } from './task-query.ts';
 
-/** Of a count that takes longer nothing is learned. */
+/** A count that takes longer is abandoned without a result. */
 const limit = { maxTimeMS: 10_000 };
 
-/** How many of a kind there are; `since`: of the oldest one, in Unix milliseconds. */
+/** The count for one kind. `since` is the oldest one's time, in Unix milliseconds. */
 interface Row<Kind> {
   readonly _id: Kind;
   readonly count: number;
   readonly since: number;
 }
 
-/** Counts for operators: each reads what an index of few finds, and returns a row for each kind. */
+/** Counts for operators. Each count reads only what a small index finds, and returns one row per kind. */
 export function taskCensus(tasks: Collection<TaskDocument>) {
   function rowsOf<Kind>($match: object, _id: object, since: unknown = '$stateSince'): Promise<Row<Kind>[]> {
     const $group = { _id, count: { $sum: 1 }, since: { $min: since } };
@@ -46,7 +46,7 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
       }));
     },
 
-    /** Tasks that wait for a person, by reason and channel; empty: they have none. */
+    /** Counts the tasks that need an operator, by reason and channel. An empty channel means that they have none. */
     async countAttention(): Promise<AttentionCount[]> {
       const kind = { reason: '$attention', channel: { $ifNull: ['$channel', ''] } };
       const asking = { attention: { $in: attentionReasons } };
@@ -54,19 +54,22 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
       return rows.map(({ _id, ...row }) => ({ ..._id, ...row }));
     },
 
-    /** Tasks that were created, and tasks that ended, from `since` (Unix milliseconds) on. */
+    /** Counts the tasks created and the tasks ended from `since` (Unix milliseconds) on. */
     async countSince(since: number): Promise<Throughput> {
       const [created, ended] = await Promise.all([countCreated(tasks, since), countEnded(tasks, since)]);
       return { created, ...ended };
     },
 
-    /** Of the newest that ended from `since` on; undefined: of none it is known. */
+    /**
+     * Measures the lateness of the newest tasks that ended from `since` on. Undefined if it is not known for any of
+     * them.
+     */
     latenessSince: (since: number) => measureLateness(tasks, since),
 
-    /** The same for each of these channels, with how long it took. */
+    /** Counts each of these channels' tasks, and measures how long they took. */
     countByChannel: (channels: readonly string[], since: number) => countByChannel(tasks, channels, since),
 
-    /** A callback is failing from its first failed attempt on. */
+    /** Counts callbacks. A callback is failing once its first attempt has failed. */
     async countCallbacks(): Promise<CallbackCount[]> {
       const [rows, abandoned] = await Promise.all([
         rowsOf<boolean>({ owes: { $gt: '' } }, isFailing, owedSince),
@@ -106,7 +109,7 @@ async function countEnded(
   };
 }
 
-/** More say nothing else. */
+/** The maximum number of tasks to measure. More would not change the result. */
 const measuredMax = 1_000;
 
 async function measureLateness(

@@ -1,69 +1,96 @@
 import { attentionOf } from '../task/attention.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import { jobKey, mayHaveJob } from '../task/attempt.ts';
+import type { Reach } from '../base/key-scope.ts';
 import { defined } from '../base/defined.ts';
 import type { FailureClass } from '../errors/failure.ts';
 import type { Changes } from '../task/next.ts';
 import type { Task } from '../task/record.ts';
 import { attemptAt, isAbandoned, isLost } from '../task/state.ts';
+import { partsOfId } from '../base/search-text.ts';
 import type { Wait } from '../task/wait.ts';
 import { updateWith } from './mongo.ts';
 import type { SealedParts } from './sealed-document.ts';
 
-/** A task as stored: its record, and what only indexes need. Times in Unix milliseconds, amounts as int64. */
+/**
+ * A task as stored: its record, and fields that only indexes need. Times are in Unix milliseconds, and amounts are
+ * int64.
+ */
 export interface TaskDocument extends Omit<Task, 'id'> {
   readonly _id: string;
-  /** Sorts by creation, newest last; unique. */
+  /** Unique. Sorts by creation, newest last. */
   readonly sort: string;
-  /** Upstream jobs that are, or were, the task's: `<channel>/<upstream id>`. No job belongs to two tasks. */
+  /** The parts of the id by which a search finds the task. */
+  readonly parts?: readonly string[];
+  /** Upstream jobs that belong or belonged to the task: `<channel>/<upstream id>`. No two tasks share a job. */
   readonly jobs?: readonly string[];
-  /** The task has ended, and its caller does not know it. */
+  /** Set when the task has ended but its caller has not been notified yet. */
   readonly owes?: string;
-  /** The task again, while its callback is abandoned: what operators list, in an index of few. */
+  /** A copy of the task's id while its callback is abandoned. Operators list these tasks, so the index stays small. */
   readonly gaveUp?: string;
-  /** `sort` again, while an attempt may have a job that is not known: what lines of bills are compared with. */
+  /** Set if the task has a callback: the logs that list it, and a copy of `sort`. */
+  readonly log?: { readonly of: readonly string[]; readonly sort: string };
+  /** A copy of `sort` while an attempt may have an unknown job. Bill lines are compared with these tasks. */
   readonly unclaimed?: string;
-  /** Set while the task waits for a failed upstream. A separate field, so that its index contains only these tasks. */
+  /**
+   * Set while the task is waiting for a failed upstream. A separate field, so that its index contains only these tasks.
+   */
   readonly behind?: { readonly place: string; readonly deadlineAt: number };
-  /** Of a task that has ended, what is counted of its end, in an index of its own. */
+  /** Set when the task has ended: the countable facts about its end, with an index of their own. */
   readonly end?: TaskEnd;
-  /** What upstreams said, as task-words.ts seals it. */
+  /** The terms of the words in the task's failures, by which a search finds it, and a copy of `sort`. */
+  readonly said?: { readonly terms: readonly string[]; readonly sort: string };
+  /** Upstreams' messages, sealed by task-words.ts. */
   readonly words?: SealedParts;
-  /** The links of each result, or the links that are withheld from callers. Sealed by task-links.ts. */
+  /** Each result's links, or the links withheld from callers. Sealed by task-links.ts. */
   readonly links?: SealedParts;
-  /** Counts the reads that had to be writes. */
+  /** The number of reads that had to be writes. */
   readonly reads?: number;
 }
 
-/** How a task ended: as what it failed, unless it succeeded. */
+/** How a task ended: `succeeded`, or the class of its failure. */
 export type EndKind = 'succeeded' | FailureClass;
 
 interface TaskEnd {
   readonly kind: EndKind;
-  /** As `sort` of the task, with the time of its end. */
+  /** Like the task's `sort`, but with its end time. */
   readonly sort: string;
-  /** From the end of the render to the task's. Absent: its vendor does not say when that was. */
+  /**
+   * The time from the render's end to the task's end, in milliseconds. Undefined if the vendor does not report when the
+   * render ended.
+   */
   readonly lateMs?: number;
 }
 
 export function toDocument(task: Task): TaskDocument {
   const { id: _id, ...fields } = task;
   const behind = behindOf(task);
-  return { _id, sort: sortKey(task.createdAt, task.id), ...fields, ...defined({ ...derived(task), behind }) };
+  const sort = sortKey(task.createdAt, _id);
+  const found = { sort, parts: partsOfId(_id) };
+  const log = task.hasCallback ? { of: [logOf(task), logOf({ account: task.account })], sort } : undefined;
+  return { _id, ...found, ...fields, ...defined({ ...derived(task), behind, log }) };
 }
 
-/** What is large (the outcome, the actions) is passed on, not copied. */
+/** Returns the name of the callback log that this reach may read. */
+export function logOf({ account, key }: Reach): string {
+  return key === undefined ? `account ${account}` : `key ${key}`;
+}
+
+/** Passes on large parts (the outcome, the actions) without copying them. */
 export function toTask(document: TaskDocument): Task {
   const {
     _id: id,
     sort: _sort,
+    parts: _parts,
     jobs: _jobs,
     owes: _owes,
     gaveUp: _gaveUp,
+    log: _log,
     unclaimed: _unclaimed,
     behind: _behind,
     end: _end,
     reads: _reads,
+    said: _said,
     words: _words,
     links: _links,
     ...fields
@@ -74,7 +101,7 @@ export function toTask(document: TaskDocument): Task {
 /** Fields by path. Undefined removes the field. */
 type MoreFields = Readonly<Record<string, unknown>>;
 
-/** The update that makes these changes, with what follows from them. */
+/** Returns the update for these changes and for those that follow from them. */
 export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) {
   const was = derived(before);
   const follows = derived({
@@ -83,7 +110,7 @@ export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) 
     concern: 'concern' in changes ? changes.concern : before.concern,
   });
   const end = changes.state?.at === 'ended' ? endOf(before, changes) : undefined;
-  // A concern is noted beside the state: one that was noted since the record was seen goes with it.
+  // A concern is stored separately from the state. One that was added since the record was read is also removed.
   const asks = 'concern' in changes ? { attention: follows.attention } : {};
   const { wait } = 'wait' in changes ? changes : before;
   const { deadlineAt = before.deadlineAt } = changes;
@@ -95,10 +122,10 @@ export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) 
   return updateWith<TaskDocument>({ $set: defined(written), $inc: { rev: 1 }, $unset });
 }
 
-/** The waits that may end early when an upstream recovers. `backoff` does not: the upstream named its end. */
+/** Waits that may end early when an upstream recovers. `backoff` may not, because the upstream set its end. */
 const failedUpstream: ReadonlySet<string> = new Set(['circuit', 'turn', 'upstream']);
 
-/** Returns the value of `behind`. Undefined if the task does not wait for a failed upstream. */
+/** Returns the value of `behind`, or undefined if the task is not waiting for a failed upstream. */
 export function behindOf({
   deadlineAt,
   wait,
@@ -112,7 +139,7 @@ export function placeBehind({ channel, credential }: RouteCandidate): string {
   return `${channel}/${credential}`;
 }
 
-/** Written once, with the end. */
+/** Returns the facts about the task's end. They are written once, when it ends. */
 function endOf({ id, outcome }: Task, { completedAt, status, error }: Changes): TaskEnd | undefined {
   if (completedAt === undefined || status === undefined) return undefined;
   const renderedAt = status === 'succeeded' && outcome?.kind === 'succeeded' ? outcome.renderedAt : undefined;
@@ -121,7 +148,7 @@ function endOf({ id, outcome }: Task, { completedAt, status, error }: Changes): 
   return { kind, sort: sortKey(completedAt, id), ...defined({ lateMs }) };
 }
 
-/** Fields that follow from the rest of the record, for lists and indexes; undefined: absent. */
+/** Fields derived from the rest of the record, for lists and indexes. Undefined means absent. */
 type Deriving = Pick<Task, 'id' | 'createdAt' | 'state' | 'attempts' | 'hasCallback' | 'callback'> & {
   readonly concern?: Task['concern'] | undefined;
 };
@@ -144,7 +171,7 @@ function derived(task: Deriving) {
     credential: where?.credential,
     upstreamId: lost === undefined ? job?.operation?.id : undefined,
     attention: attentionOf(task),
-    // An empty array would be a value like any other to a unique index.
+    // A unique index would treat an empty array like any other value.
     jobs: jobs.length === 0 ? undefined : jobs,
     owes: isOwed ? task.id : undefined,
     unclaimed: attempts.some(mayHaveJob) ? sortKey(task.createdAt, task.id) : undefined,
@@ -162,7 +189,7 @@ function changed(was: Derived, follows: Derived): Partial<Derived> {
   );
 }
 
-/** Fixed width, so that strings sort as times do. */
+/** Returns a fixed-width key, so that strings sort like times. */
 export function sortKey(time: number, id: string): string {
   return `${paddedTime(time)}-${id}`;
 }
@@ -171,7 +198,7 @@ function paddedTime(milliseconds: number): string {
   return milliseconds.toString().padStart(14, '0');
 }
 
-/** The name of a try of a creation; no two tries share one. */
+/** Returns the name of a creation try. No two tries share one. */
 export function tryIdAt(milliseconds: number, random: string): string {
   return `${paddedTime(milliseconds)}-${random}`;
 }

@@ -8,8 +8,8 @@ import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedParts, Sealing } from './sealed-document.ts';
 
 /**
- * Seals the links of results, because anyone who has a signed link can fetch the result. Each result has a sealed value
- * of its own, so that a process without its key can leave it unchanged.
+ * Seals result links, because anyone with a signed link can fetch the result, and results that arrived as data. Each
+ * result has its own sealed value, so that a process without its key can leave it unchanged.
  */
 export function createTaskLinks({ seal, open }: Sealing) {
   const placeOf = (id: string, part: string) => ({ purpose: 'result-links', id, part }) as const;
@@ -41,14 +41,14 @@ export function createTaskLinks({ seal, open }: Sealing) {
   return {
     seal: sealedOf,
 
-    /** A change of the outcome replaces it completely, so all links are replaced, too. */
+    /** Returns the change to the links. A changed outcome is replaced completely, so all links are replaced too. */
     changeOf({ id, outcome }: Task, changes: Changes): { readonly links?: SealedParts | undefined } {
       if (!('outcome' in changes)) return {};
       const links = sealedOf(id, changes.outcome);
       return links === undefined && outcome === undefined ? {} : { links };
     },
 
-    /** Returns the fields to set for these items. For an item without links, the record keeps the links that it has. */
+    /** Returns the fields to set for these items. For an item without links, the record keeps its existing links. */
     fieldsOf(id: string, items: readonly ResultItem[]): Readonly<Record<string, unknown>> {
       const links = Object.entries(sealed(id, partsOfItems(items)));
       return Object.fromEntries(links.map(([part, value]) => [`links.${part}`, value]));
@@ -74,8 +74,9 @@ export function unlinked(outcome: TaskOutcome): TaskOutcome {
   return rest;
 }
 
-export function unlinkedItem({ url: _url, lastFrameUrl: _lastFrameUrl, ...item }: ResultItem): ResultItem {
-  return item;
+export function unlinkedItem(item: ResultItem): ResultItem {
+  const { url: _url, lastFrameUrl: _lastFrameUrl, base64: _base64, ...rest } = item;
+  return rest;
 }
 
 type LinkPart = readonly [part: string, links: unknown];
@@ -87,15 +88,19 @@ function partsOf(outcome: TaskOutcome | undefined): readonly LinkPart[] {
 }
 
 function partsOfItems(items: readonly ResultItem[]): readonly LinkPart[] {
-  return items.flatMap(({ url, lastFrameUrl }, n) => {
-    const hasLinks = url !== undefined || lastFrameUrl !== undefined;
-    return hasLinks ? [[`${n}`, defined({ url, lastFrameUrl })] as const] : [];
+  return items.flatMap(({ url, lastFrameUrl, base64 }, n) => {
+    const content = defined({ url, lastFrameUrl, base64 });
+    return Object.keys(content).length > 0 ? [[`${n}`, content] as const] : [];
   });
 }
 
-const linksSchema = z.object({ url: z.string().optional(), lastFrameUrl: z.string().optional() });
+const linksSchema = z.object({
+  url: z.string().optional(),
+  lastFrameUrl: z.string().optional(),
+  base64: z.string().optional(),
+});
 
-function linksIn(text: string | undefined): Pick<ResultItem, 'url' | 'lastFrameUrl'> {
+function linksIn(text: string | undefined): Pick<ResultItem, 'url' | 'lastFrameUrl' | 'base64'> {
   return text === undefined ? {} : defined(linksSchema.parse(parseJson(text)));
 }
 

@@ -3,7 +3,8 @@ import { attentionReasons } from '../task/attention.ts';
 import { defined } from '../base/defined.ts';
 import { failureClasses } from '../errors/failure.ts';
 import type { FailureClass } from '../errors/failure.ts';
-import { taskStatuses } from '../task/task.ts';
+import { unsubmittedStates } from '../task/census.ts';
+import { taskStatuses, unfinishedStatuses } from '../task/task.ts';
 import type { Task } from '../task/record.ts';
 import { sortKey } from './task-document.ts';
 import type { EndKind, TaskDocument } from './task-document.ts';
@@ -11,25 +12,36 @@ import type { EndKind, TaskDocument } from './task-document.ts';
 export interface TaskFilter extends Partial<
   Pick<Task, 'account' | 'key' | 'status' | 'model' | 'channel' | 'kind' | 'attention'>
 > {
-  /** Of failed tasks. */
+  /** Only for failed tasks. */
   readonly failureClass?: FailureClass;
   readonly needsAttention?: boolean;
-  /** Unix seconds, inclusive and exclusive. */
+  /** Unix seconds. The first is included and the second excluded. */
   readonly createdAfter?: number;
   readonly createdBefore?: number;
+  /** Only tasks that are not submitted and have this channel next. */
+  readonly waitingFor?: string;
 }
 
-/** The query of a page of tasks; `last` is the sort key that the page before ended with. */
+/** Returns the query for a page of tasks. `last` is the previous page's last sort key. */
 export function listQuery(
   filter: TaskFilter,
   last: string | undefined,
   oldestFirst = false,
 ): Filter<TaskDocument> {
   const { account, key, status, model, channel, failureClass, kind } = filter;
-  const { needsAttention, createdAfter, createdBefore } = filter;
+  const { needsAttention, createdAfter, createdBefore, waitingFor } = filter;
   const attention = filter.attention ?? (needsAttention === true ? { $in: attentionReasons } : undefined);
-  const chosen = { account, key, status, model, channel, 'error.class': failureClass, attention };
-  // Each status is an interval of an index, which gives its tasks in order; so is each reason.
+  const ofWaiting = waitingFor === undefined ? undefined : { $in: unfinishedStatuses };
+  const chosen = {
+    account,
+    key,
+    status: status ?? ofWaiting,
+    model,
+    channel,
+    'error.class': failureClass,
+    attention,
+  };
+  // Each status is an interval of an index, which returns its tasks in order. The same applies to each reason.
   const isIndexed = Object.values(chosen).some((value) => value !== undefined);
   const range = defined({
     $lt: earliest(oldestFirst ? undefined : last, startOf(createdBefore)),
@@ -39,11 +51,25 @@ export function listQuery(
   return {
     ...(isIndexed ? {} : { status: { $in: taskStatuses } }),
     ...defined({ ...chosen, kind }),
+    ...(waitingFor === undefined ? {} : waitingQuery(waitingFor)),
     ...(Object.keys(range).length === 0 ? {} : { sort: range }),
   };
 }
 
-/** The first sort key of a time; Unix seconds. */
+/** Finds what the census counts as waiting for the channel. */
+function waitingQuery(channel: string): Filter<TaskDocument> {
+  const absent = { $exists: false };
+  return {
+    'state.at': { $in: unsubmittedStates },
+    $or: [
+      { channel },
+      { channel: absent, 'state.left.0.channel': channel },
+      { channel: absent, 'state.left.0.channel': absent, 'plan.candidates.0.channel': channel },
+    ],
+  };
+}
+
+/** Returns the first sort key of a time in Unix seconds. */
 function startOf(seconds: number | undefined): string | undefined {
   return seconds === undefined ? undefined : sortKey(seconds * 1000, '');
 }
@@ -52,13 +78,13 @@ function earliest(...bounds: readonly (string | undefined)[]): string | undefine
   return bounds.filter((bound) => bound !== undefined).sort()[0];
 }
 
-/** Times in Unix seconds, inclusive and exclusive. */
+/** Times are in Unix seconds. The start is included and the end excluded. */
 export interface EndFilter extends Pick<TaskFilter, 'status' | 'failureClass'> {
   readonly endedAfter?: number;
   readonly endedBefore?: number;
 }
 
-/** The query of a page of tasks that have ended; `last` is the `end.sort` that the page before ended with. */
+/** Returns the query for a page of ended tasks. `last` is the previous page's last `end.sort`. */
 export function endQuery(filter: EndFilter, last: string | undefined): Filter<TaskDocument> {
   const upper = earliest(last, startOf(filter.endedBefore));
   return {
@@ -67,7 +93,7 @@ export function endQuery(filter: EndFilter, last: string | undefined): Filter<Ta
   };
 }
 
-/** Named one by one, each is an interval of the index. */
+/** Listed individually, so that each is an interval of the index. */
 export const endKinds: readonly EndKind[] = ['succeeded', ...failureClasses];
 
 function isEnd(kind: EndKind, { status, failureClass }: EndFilter): boolean {

@@ -10,17 +10,20 @@ import type { TaskDocument } from './task-document.ts';
 import { unlinkedItem } from './task-links.ts';
 import type { TaskForm } from './task-words.ts';
 
-/** Of a record whose state does not ask for a person. */
+/** Matches a record whose state does not require an operator. */
 const asksNothing = {
   'state.at': { $nin: ['asking', 'broken', 'review'] as const },
   'state.abandoned': { $exists: false },
 };
 
 const ofPolls: ReadonlySet<Concern> = new Set(pollConcerns);
-/** What no poll can know. */
+/** Concerns that a poll cannot judge. */
 const beyondPolls = concerns.filter((concern) => !ofPolls.has(concern));
 
-/** What is seen on the way and shown, and decides nothing. Each write is guarded by what must not have happened before. */
+/**
+ * Observations for display only: no decision depends on them. Each write checks that certain things have not happened
+ * before it.
+ */
 export function taskSights(
   tasks: Collection<TaskDocument>,
   now: () => number,
@@ -36,8 +39,8 @@ export function taskSights(
     },
 
     /**
-     * A request for a person beside the state. It never replaces what the state itself asks for; and what a poll sees does
-     * not replace what a poll cannot know. False: nothing has changed.
+     * Stores a concern separately from the state. It never replaces what the state itself requires, and a poll's
+     * concern does not replace one that a poll cannot judge. Returns false if nothing has changed.
      */
     async setConcern(id: string, concern: Concern): Promise<boolean> {
       const status = concern === 'not_delivered' ? 'succeeded' : { $in: unfinishedStatuses };
@@ -49,7 +52,7 @@ export function taskSights(
       return asked.modifiedCount === 1;
     },
 
-    /** It has passed. What was noted in its place meanwhile stays. */
+    /** Removes a concern that has passed, unless another concern has replaced it in the meantime. */
     async withdrawConcern(id: string, concern: Concern): Promise<boolean> {
       const withdrawn = await tasks.updateOne(
         { _id: id, concern, ...asksNothing },
@@ -58,7 +61,7 @@ export function taskSights(
       return withdrawn.matchedCount === 1;
     },
 
-    /** The files stay what they are; where they lie changes. */
+    /** Changes where the files are stored, but not the files. */
     async replaceItems(id: string, items: readonly ResultItem[]): Promise<void> {
       await tasks.updateOne(
         { _id: id, 'outcome.kind': 'succeeded' },

@@ -15,7 +15,9 @@ import type { TaskForm } from './task-words.ts';
 
 export type Stepped =
   | { readonly ok: true; readonly task: Task }
-  /** Nothing was written; `message` is a sentence for people. `job_taken`: the job belongs to another task. */
+  /**
+   * Nothing was written. `message` is a sentence for people. `job_taken` means that the job belongs to another task.
+   */
   | {
       readonly ok: false;
       readonly code: RefusalCode | 'job_taken';
@@ -24,7 +26,7 @@ export type Stepped =
     }
   | { readonly ok: false; readonly code: 'absent'; readonly message: string; readonly task?: undefined };
 
-/** `rev` is the revision that the act was planned for. The act is refused at any other. It is not stored. */
+/** `rev` is the revision for which the act was planned. The act is refused at any other revision. It is not stored. */
 export interface PlannedAct extends TaskActionRecord {
   readonly rev?: number;
 }
@@ -36,15 +38,18 @@ export interface TaskStepsDeps {
   readonly form: TaskForm;
 }
 
-/** So many processes change one record at once; more than that is a loop of our own. */
+/**
+ * The maximum number of collisions in one step. Fewer processes than this ever change one record concurrently, so more
+ * collisions mean a loop in our own code.
+ */
 const collisionsMax = 50;
 const actionsMax = 100;
 const afterwards = { returnDocument: 'after' } as const;
 
 /**
- * The only way in which a task's state changes: the event is decided on the record as it was, and written only if it
- * still is (`rev`). Nothing is decided by a read: what a refusal rests on, and that nothing is left to be done, is read
- * by a write.
+ * Changes a task's state. No other code does. The event is decided on the record as read, and written only if the
+ * record has not changed since (`rev`). No decision rests on a plain read: before refusing an event or reporting that
+ * nothing is left to do, it reads the record with a write.
  */
 export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
   async function confirm(id: string): Promise<Task | undefined> {
@@ -54,7 +59,7 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
   function remember(found: TaskDocument | null): Task | undefined {
     if (found === null) return undefined;
     const task = form.toTask(found);
-    // What was delivered may be large, and the task is about to end.
+    // Stop remembering the record: the delivered result may be large, and the task is about to end.
     if (task.outcome !== undefined) hints.delete(task.id);
     else if ((hints.get(task.id)?.rev ?? task.rev) <= task.rev) hints.set(task.id, task);
     return task;
@@ -82,7 +87,7 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
     throw new Error(`the record of ${id} changes faster than it can be written`);
   }
 
-  /** Undefined: the record has changed since it was seen. */
+  /** Returns undefined if the record has changed since it was read. */
   async function write(task: Task, changes: Changes): Promise<Stepped | undefined> {
     try {
       const written = await tasks.findOneAndUpdate(asSeen(task), form.updateOf(task, changes), afterwards);
@@ -90,7 +95,7 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
       return after === undefined ? undefined : { ok: true, task: after };
     } catch (error) {
       if (!isDuplicateKey(error)) {
-        // It may have been written.
+        // The change may have been written even though an error was returned.
         hints.delete(task.id);
         throw error;
       }
@@ -102,13 +107,13 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
     step,
     setWait: createSetWait({ tasks, now }, { look, confirm, remember }),
     /**
-     * The record, perhaps a little old, but not older than `rev`: for what is decided by a step. That there is none is
-     * certain.
+     * Returns the record, possibly a little stale but not older than `rev`. For decisions made by a step. If it reports
+     * that the record does not exist, that is certain.
      */
     look,
-    /** The record as it is, by a write: for what rests on it and is followed by none. */
+    /** Returns the current record, read by a write. For decisions that no write follows. */
     confirm,
-    /** A record of this process' memory is not used again. */
+    /** Removes the record from this process's memory. */
     forget: (id: string): void => void hints.delete(id),
   };
 }
@@ -120,7 +125,7 @@ interface Reading {
 }
 
 /**
- * Notes the wait of a task before its submission. It does not change the state, so an operator's plan stays valid. An
+ * Records the task's wait before its submission. The state does not change, so an operator's plan stays valid. An
  * unchanged wait writes nothing.
  */
 function createSetWait(
@@ -144,7 +149,7 @@ function createSetWait(
   };
 }
 
-/** Matches the record only if neither its state nor its wait has changed since it was read. */
+/** Matches the record only if its state and wait are as they were read. */
 function asSeen({ id, rev, wait }: Task) {
   return { _id: id, rev, 'wait.since': wait?.since ?? null };
 }
@@ -161,12 +166,13 @@ interface Deciding {
   readonly act: PlannedAct | undefined;
 }
 
-/** An act that is on record already was carried out. */
+/** Decides what an event changes. An act that is already recorded was carried out, so it changes nothing. */
 function decide(task: Task, event: TaskEvent, { at, act }: Deciding): Next {
   if (act === undefined) return next(task, event, at);
   const actions = task.actions ?? [];
   const { rev = task.rev, ...record } = act;
-  if (actions.some(({ id }) => id === record.id)) return { ok: true, changes: {} };
+  if (actions.some(({ id, action }) => id === record.id && action === record.action))
+    return { ok: true, changes: {} };
   if (rev !== task.rev) return { ok: false, code: 'decided', message: planOutdated };
   const decided = next(task, event, at);
   if (!decided.ok) return decided;

@@ -1,18 +1,20 @@
+import { isDeepStrictEqual } from 'node:util';
 import { defined } from '../base/defined.ts';
 import type { Changes } from '../task/next.ts';
 import type { Task } from '../task/record.ts';
 import type { ResultItem, SaidOfFailure } from '../task/task.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
+import type { ErrorTerms } from './error-words.ts';
 import type { SealedParts, Sealing } from './sealed-document.ts';
-import { toDocument, toTask, updateOf } from './task-document.ts';
+import { sortKey, toDocument, toTask, updateOf } from './task-document.ts';
 import { createTaskLinks, unlinked } from './task-links.ts';
 import type { TaskDocument } from './task-document.ts';
 
 /**
- * Converts tasks to and from the form in which MongoDB holds them. Links to results are sealed by task-links.ts.
- * Failure messages of upstreams may quote what a caller wrote, so each one is sealed separately, beside the record. A
- * change writes only the messages that it changes, so that a process without the key of a message leaves it as it is.
- * Codes and classes stay legible because operators list tasks by them.
+ * Converts tasks to and from their form in MongoDB. Result links are sealed by task-links.ts. Upstreams' failure
+ * messages may quote what a caller wrote, so each one is sealed separately, beside the record. A change writes only the
+ * messages that it changes, so that a process without a message's key leaves it as it is. Codes and classes stay
+ * legible, because operators list tasks by them.
  */
 export interface TaskForm {
   readonly toDocument: (task: Task) => TaskDocument;
@@ -21,9 +23,14 @@ export interface TaskForm {
   readonly linkFields: ReturnType<typeof createTaskLinks>['fieldsOf'];
 }
 
-export function createTaskForm(sealing: Sealing): TaskForm {
+export interface TaskSealing extends Sealing {
+  readonly errorTerms: ErrorTerms;
+}
+
+export function createTaskForm({ errorTerms, ...sealing }: TaskSealing): TaskForm {
   const { seal, open } = sealing;
   const links = createTaskLinks(sealing);
+  const terms = saidWith(errorTerms);
   const placeOf = (id: string, part: string) => ({ purpose: 'upstream-words', id, part }) as const;
 
   const sealed = (id: string, words: Words): SealedParts =>
@@ -31,7 +38,10 @@ export function createTaskForm(sealing: Sealing): TaskForm {
       Object.entries(words).map(([part, text]) => [part, toSealedDocument(seal(placeOf(id, part), text))]),
     );
 
-  /** An unreadable message does not hide the rest of the task: its key may be missing only here, and not for long. */
+  /**
+   * Decrypts messages. An unreadable message does not hide the rest of the task, because its key may be missing only
+   * here and only temporarily.
+   */
   function read(id: string, held: SealedParts): Words {
     return Object.fromEntries(
       Object.entries(held).map(([part, value]) => {
@@ -53,41 +63,34 @@ export function createTaskForm(sealing: Sealing): TaskForm {
       return {
         ...document,
         ...(isEmpty(words) ? {} : { words: sealed(task.id, words) }),
-        ...defined({ links: links.seal(task.id, task.outcome) }),
+        ...defined({ links: links.seal(task.id, task.outcome), said: terms.of(task, task) }),
       };
     },
 
     toTask(document) {
       const { words, links: held } = document;
       const task = toTask(document);
-      const said = words === undefined ? task : saying(task, read(task.id, words));
-      const { outcome } = said;
-      if (held === undefined || outcome === undefined) return said;
-      return { ...said, outcome: links.open(task.id, outcome, held) };
+      const whole = words === undefined ? task : saying(task, read(task.id, words));
+      const { outcome } = whole;
+      if (held === undefined || outcome === undefined) return whole;
+      return { ...whole, outcome: links.open(task.id, outcome, held) };
     },
 
     updateOf(before, changes) {
       const isAboutThem = 'attempts' in changes || 'outcome' in changes || 'error' in changes;
       if (!isAboutThem) return updateOf(before, changes);
       const [was, is] = [wordsOf(before), wordsOf({ ...before, ...changes })];
-      const sealedFields = { ...changesOf(before.id, was, is), ...links.changeOf(before, changes) };
+      const sealedFields = {
+        ...changesOf(was, is, (words) => sealed(before.id, words)),
+        ...links.changeOf(before, changes),
+        ...terms.changeOf(before, { ...before, ...changes }),
+      };
       return updateOf(before, withoutLinks(saying(changes, {})), sealedFields);
     },
   };
-
-  function changesOf(id: string, was: Words, is: Words): Readonly<Record<string, unknown>> {
-    if (isEmpty(is)) return isEmpty(was) ? {} : { words: undefined };
-    const gone = Object.keys(was).filter((part) => !(part in is));
-    const said = Object.entries(is).filter(([part, text]) => was[part] !== text);
-    const values = [
-      ...gone.map((part) => [part, undefined] as const),
-      ...Object.entries(sealed(id, Object.fromEntries(said))),
-    ];
-    return Object.fromEntries(values.map(([part, value]) => [`words.${part}`, value]));
-  }
 }
 
-const unreadable = 'What the upstream said cannot be read: SECRETS_KEY lacks its key.';
+const unreadable = 'The message of the upstream cannot be read, because SECRETS_KEY lacks its key.';
 
 /** Messages by place: an attempt's number, `outcome` or `error`. The suffix `-caller` marks those for the caller. */
 type Words = Readonly<Record<string, string>>;
@@ -99,6 +102,22 @@ function wordsOf({ attempts = [], outcome, error }: Said): Words {
   const said = attempts.map((attempt) => wordsAt(`${attempt.n}`, attempt));
   const all = [...said, wordsAt('outcome', ofFailure), wordsAt('error', error)];
   return Object.fromEntries(all.flatMap((words) => Object.entries(words)));
+}
+
+/** Returns the sealed fields that change. Undefined removes a field. */
+function changesOf(
+  was: Words,
+  is: Words,
+  sealed: (words: Words) => SealedParts,
+): Readonly<Record<string, unknown>> {
+  if (isEmpty(is)) return isEmpty(was) ? {} : { words: undefined };
+  const gone = Object.keys(was).filter((part) => !(part in is));
+  const said = Object.entries(is).filter(([part, text]) => was[part] !== text);
+  const values = [
+    ...gone.map((part) => [part, undefined] as const),
+    ...Object.entries(sealed(Object.fromEntries(said))),
+  ];
+  return Object.fromEntries(values.map(([part, value]) => [`words.${part}`, value]));
 }
 
 function wordsAt(place: string, { message, messageToCaller }: Partial<SaidOfFailure> = {}): Words {
@@ -116,11 +135,38 @@ function withoutLinks<Part extends Pick<Said, 'outcome'>>(part: Part): Part {
   return part.outcome === undefined ? part : { ...part, outcome: unlinked(part.outcome) };
 }
 
+/** Derives `said` from a task's failures. */
+function saidWith(errorTerms: ErrorTerms) {
+  /** Returns undefined if nothing has failed. */
+  function of({ id, createdAt }: Pick<Task, 'id' | 'createdAt'>, failures: Said): TaskDocument['said'] {
+    const terms = errorTerms(textsOf(failures));
+    // Sorted, because the original order would reveal which words are longer.
+    return terms.length === 0 ? undefined : { terms: terms.toSorted(), sort: sortKey(createdAt, id) };
+  }
+
+  return {
+    of,
+    /** Keeps the terms of messages that this process cannot read. */
+    changeOf(before: Task, after: Said): Readonly<Record<string, unknown>> {
+      const [was, is] = [textsOf(before), textsOf(after)];
+      if (is.includes(unreadable) || isDeepStrictEqual(was, is)) return {};
+      return { said: of(before, after) };
+    },
+  };
+}
+
+/** The messages and codes that operators may read. */
+function textsOf({ attempts = [], outcome, error }: Said): string[] {
+  const ofFailure = outcome?.kind === 'failed' ? outcome : undefined;
+  const texts = [...attempts, ofFailure, error].flatMap((said) => [said?.message, said?.code]);
+  return [...new Set(texts.filter((text) => text !== undefined))];
+}
+
 function isEmpty(words: Words): boolean {
   return Object.keys(words).length === 0;
 }
 
-/** With these words in place of its own. */
+/** Returns the part with these messages instead of its own. */
 function saying<Part extends Said>(part: Part, words: Words): Part {
   const { attempts, outcome, error } = part;
   const said = <Of extends Partial<SaidOfFailure>>(

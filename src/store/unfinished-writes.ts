@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 
-/** What is used here of a connection of the driver. */
+/** The part of the driver's connection used here. */
 interface DriverConnection {
   readonly socket: Socket;
   readonly closed: boolean;
-  /** Called when the connection has ended, and again for each error after that. */
+  /** Called when the connection has ended, and again for each later error. */
   cleanup: (this: DriverConnection, error: Error) => void;
 }
 
@@ -16,17 +16,17 @@ interface DriverModule {
 let isDone = false;
 
 /**
- * A write to a connection that is just closing never ends in the driver (7.8 and 7.9): it waits for the socket's `drain` or
- * `error`, and a destroyed socket emits neither. Where that write is a heartbeat, the process finds no server until it is
- * restarted. From the first call on, the end of a connection is an error of the write that still waits
- * (docs/decisions/0015-processes.md).
+ * Ends writes that would otherwise wait forever. In the driver (7.8 and 7.9), a write to a connection that is just
+ * closing never ends: it waits for the socket's `drain` or `error`, but a destroyed socket emits neither. If that write
+ * is a heartbeat, the process finds no server until it restarts. After the first call, a closed connection counts as an
+ * error for the waiting write (docs/decisions/0015-processes.md).
  */
 export function endUnfinishedWrites(): void {
   if (isDone) return;
   isDone = true;
   const driver: unknown = createRequire(import.meta.url)('mongodb/lib/cmap/connection.js');
   if (!isDriver(driver))
-    throw new Error('This version of the MongoDB driver has no connection that can be watched.');
+    throw new Error('This version of the MongoDB driver does not expose its connections.');
   const connection = driver.Connection.prototype;
   const { cleanup } = connection;
   connection.cleanup = function (this: DriverConnection, error: Error): void {

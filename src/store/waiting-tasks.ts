@@ -1,6 +1,7 @@
 import type { Collection } from 'mongodb';
 import { defined } from '../base/defined.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
+import type { BehindCount } from '../health/channel-health.ts';
 import { orderedTask } from '../task/fair-order.ts';
 import type { OrderedTask } from '../task/fair-order.ts';
 import { placeBehind } from './task-document.ts';
@@ -9,15 +10,22 @@ import type { TaskDocument } from './task-document.ts';
 /** A credential, or one model behind it. */
 interface FailedPlace extends RouteCandidate {
   readonly model?: string;
-  /** The deadline from which the tasks are listed, in Unix milliseconds. */
+  /** The deadline at which the list begins, in Unix milliseconds. */
   readonly from?: number;
 }
+
+interface Counted extends Pick<BehindCount, 'count' | 'since'> {
+  readonly _id: Pick<BehindCount, 'channel' | 'credential' | 'model'>;
+}
+
+/** A count that takes longer is abandoned without a result. */
+const countMaxMs = 10_000;
 
 const projection = { account: 1, model: 1, deadlineAt: 1, createdAt: 1, attempts: 1 } as const;
 
 export function waitingTasks(tasks: Collection<TaskDocument>) {
   return {
-    /** Lists the tasks that wait for a failed upstream, the earliest deadline first. */
+    /** Lists tasks that are waiting for a failed upstream, earliest deadline first. */
     async waitingFor(
       { channel, credential, model, from = 0 }: FailedPlace,
       limit: number,
@@ -30,6 +38,15 @@ export function waitingTasks(tasks: Collection<TaskDocument>) {
         .limit(limit)
         .toArray();
       return found.map(({ _id: id, ...task }) => orderedTask({ id, ...task }));
+    },
+
+    /** Counts the tasks waiting for failed upstreams. */
+    async countBehind(): Promise<BehindCount[]> {
+      const _id = { channel: '$wait.channel', credential: '$wait.credential', model: '$model' };
+      const $group = { _id, count: { $sum: 1 }, since: { $min: '$wait.since' } };
+      const stages = [{ $match: { 'behind.place': { $gt: '' } } }, { $group }];
+      const rows = await tasks.aggregate<Counted>(stages, { maxTimeMS: countMaxMs }).toArray();
+      return rows.map(({ _id: place, ...row }) => ({ ...place, ...row }));
     },
   };
 }

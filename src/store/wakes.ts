@@ -1,22 +1,22 @@
 import type { Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** Tasks that somebody wants tried now, whichever worker waits for them. Hardly ever one, and for half a minute only. */
+/** Tasks that operators want retried now, in any worker. There is rarely more than one, and each is kept for 30 s. */
 export interface Wake {
   readonly task: string;
-  /** Another one for each wake of a task. */
+  /** A new value for each of a task's wakes. */
   readonly id: string;
 }
 
 interface WakeDocument {
   readonly _id: string;
   readonly wake: string;
-  /** For MongoDB's TTL. */
+  /** When MongoDB's TTL index removes the document. */
   readonly expires: Date;
 }
 
 const keptMs = 30_000;
-/** A bound for the read. */
+/** Limits the size of the read. */
 const wakesMax = 1_000;
 
 export type WakeStore = ReturnType<typeof createWakeStore>;
@@ -34,7 +34,7 @@ export function createWakeStore(db: Db, now: () => number) {
     },
 
     async list(): Promise<readonly Wake[]> {
-      // The TTL only tidies up.
+      // MongoDB's TTL index only tidies up.
       const inForce = wakes.find({ expires: { $gt: new Date(now()) } });
       const documents = await inForce.limit(wakesMax).toArray();
       return documents.map(({ _id, wake }) => ({ task: _id, id: wake }));

@@ -8,13 +8,13 @@ export interface CloseHoldDeps {
 }
 
 /**
- * Closes the hold of an image whose request is no longer served, if there is one and it is open, and completes a charge
- * of which only a part was written. Repeatable. With the
- * account, a hold that does not exist yet is refused from then on, however late its write arrives.
+ * Closes the open hold of an image whose request is no longer served, and completes a partly written charge.
+ * Idempotent. If the account is given and the hold does not exist yet, the hold is refused from then on, however late
+ * it is written.
  */
 export type CloseHold = (image: string, account?: string) => Promise<'settled' | 'released' | 'was_closed'>;
 
-/** Released, or settled where the images had been delivered. */
+/** Releases the hold, or settles it if the images were delivered. */
 export function createCloseHold({ leases, ledger }: CloseHoldDeps): CloseHold {
   return async (task, owner) => {
     const entries = await ledger.entriesOfTask(task);
@@ -26,7 +26,7 @@ export function createCloseHold({ leases, ledger }: CloseHoldDeps): CloseHold {
         task,
         note: 'the request ended without an answer',
       });
-      return closed === 'voided' ? 'was_closed' : closed;
+      return closed === 'released' || closed === 'settled' ? closed : 'was_closed';
     }
     const { account, amount: held } = hold;
     const owed = await leases.owedFor(task);
@@ -39,14 +39,17 @@ export function createCloseHold({ leases, ledger }: CloseHoldDeps): CloseHold {
     }
     if (entries.length > 1 && isWhole(entries)) return 'was_closed';
     const note = 'reconciled: the request ended without an answer';
-    // It may have been sent, and nothing says where to.
+    // The request may have been sent, but its channel was not recorded.
     const upstream = { model: hold.model ?? '', channel: '', cost: 0n, unknown: 1 };
     const done = await ledger.release({ account, task, held, note, upstream });
     return done.closed === 'settled' ? 'settled' : 'released';
   };
 }
 
-/** A charge beyond the hold is a second entry: both the process and MongoDB may have died between the two. */
+/**
+ * Whether the charge is complete. A charge beyond the hold is a second entry, and the process or MongoDB may have died
+ * between the two.
+ */
 function isWhole(entries: readonly LedgerEntry[]): boolean {
   const isOwed = entries.some(({ excess }) => excess !== undefined);
   return !isOwed || entries.some(({ kind }) => kind === 'charge_extra');

@@ -1,3 +1,4 @@
+import { limitRound, walk } from '../../base/walk.ts';
 import { serviceUnavailable } from '../../errors/errors.ts';
 import { imageLeaseIdLength } from '../../store/image-leases.ts';
 import type { ImageLeaseStore, OwedCharge } from '../../store/image-leases.ts';
@@ -10,28 +11,40 @@ export interface ImageLeasesDeps extends ProcessLeaseDeps {
   readonly closeHold: CloseHold;
 }
 
-/** Ensures that no hold of a synchronous image stays open: not when this process dies, nor when the ledger is away. */
+/**
+ * Ensures that every synchronous image's hold is eventually closed, even if this process dies or the ledger is
+ * unavailable.
+ */
 export interface ImageLeases {
-  /** An id for an image; costs nothing. */
+  /** Creates an id for an image, without I/O. */
   newImage(): string;
-  /** To be awaited before the hold of an image; the caller then calls one of the two functions that end it. */
+  /** Must be awaited before the image's hold is taken. The caller must then call either `end` or `abandon`. */
   watch(image: string): Promise<WatchedImage>;
-  /** Removes the process's lease if nothing is open; otherwise it expires, and a reconciler closes what it covers. */
+  /**
+   * Removes the process's lease if nothing is open. If something is, the lease expires and a reconciler closes its
+   * holds.
+   */
   stop(): Promise<void>;
 }
 
 export interface WatchedImage {
-  /** To be asked once the hold is taken: false if that took so long that a reconciler may have intervened. */
+  /**
+   * Must be called once the hold is taken. Resolves with false if taking it took so long that a reconciler may have
+   * intervened.
+   */
   confirm(): Promise<boolean>;
-  /** The images arrived while the ledger is unavailable: whoever closes the hold charges this. */
+  /**
+   * Records the charge for images that arrived while the ledger was unavailable. Whoever closes the hold then charges
+   * it.
+   */
   owe(charge: OwedCharge): Promise<void>;
-  /** The hold is closed. */
+  /** Call this once the hold is closed. */
   end(): void;
-  /** The hold is open or may be: it is closed in the background. */
+  /** Call this if the hold is, or may be, still open. It is then closed in the background. */
   abandon(account: string): void;
 }
 
-/** A write that seemed to fail may still arrive; by then it has. */
+/** The time in milliseconds after which a write that seemed to fail can no longer take effect. */
 const closeAfterMs = 60_000;
 const lookEveryMs = 15_000;
 
@@ -43,7 +56,7 @@ interface Abandoned {
 
 export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
   const { leases, now, onError } = deps;
-  /** The current one, and those that ran out while this process was suspended or MongoDB was unavailable. */
+  /** The current lease, and earlier ones that expired while this process was suspended or MongoDB was unavailable. */
   const own = new Map<string, ProcessLease>();
   const abandoned = new Map<string, Abandoned>();
   const owing = new Set<string>();
@@ -65,17 +78,24 @@ export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
   async function closeAbandoned(): Promise<void> {
     if (isClosing) return;
     isClosing = true;
-    for (const [image, { since, account, end }] of abandoned) {
-      if (now() - since < closeAfterMs) continue;
-      try {
+    const isOver = limitRound(now);
+    await walk([...abandoned], {
+      loop: 'abandoned holds',
+      isOver,
+      async run([image, { since, account, end }]) {
+        if (now() - since < closeAfterMs) return false;
         await deps.closeHold(image, account);
         abandoned.delete(image);
         end();
-      } catch (error) {
-        // Retried; what is behind it does not wait for it.
+        return true;
+      },
+      onFailed([image, hold], error) {
         onError(error);
-      }
-    }
+        // Move the failed item to the end, so that the next round begins with the others.
+        abandoned.delete(image);
+        abandoned.set(image, hold);
+      },
+    });
     isClosing = false;
     if (abandoned.size > 0) return;
     clearInterval(timer);
@@ -87,7 +107,7 @@ export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
     async watch(image) {
       const lease = own.get(image.slice(0, imageLeaseIdLength));
       if (lease === undefined)
-        throw serviceUnavailable('the lease of this process ran out before the image was held');
+        throw serviceUnavailable('the lease of this process expired before the hold of the image was taken');
       await lease.watch(image);
       const end = (): void => {
         lease.forget(image);

@@ -4,16 +4,16 @@ import type { RandomBytes } from '../../base/ids.ts';
 import { imageLeaseIdLength } from '../../store/image-leases.ts';
 import type { ImageLeaseStore } from '../../store/image-leases.ts';
 
-/** A process that has not renewed for this long, by its own clock, begins nothing under its lease any more. */
+/** A process that has not renewed its lease for this long, by its own clock, starts no more work under it. */
 export const leaseMs = 60_000;
 const renewEveryMs = 15_000;
 
-/** In base36, so that a process's ids sort as they were given. */
+/** The number of base36 digits. It is fixed, so that a process's ids sort in order of creation. */
 const counterDigits = 9;
 
 export interface ProcessLeaseDeps {
   readonly leases: Pick<ImageLeaseStore, 'insert' | 'renew' | 'remove'>;
-  /** For people. */
+  /** The process's name, for display. */
   readonly process: string;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
@@ -21,22 +21,25 @@ export interface ProcessLeaseDeps {
 }
 
 /**
- * The lease under which one process takes holds for images. However many images it renders, one document shows that it
- * lives; their ids begin with the lease's, and grow, so that a reconciler finds the holds of a dead process in the
- * ledger's index of keys.
+ * The lease under which one process takes holds for images. A single document shows that the process is alive, however
+ * many images it renders. Image ids begin with the lease's id and increase, so that a reconciler can find a dead
+ * process's holds in the ledger's key index.
  */
 export interface ProcessLease {
   readonly id: string;
   newImage(): string;
-  /** Whether the lease still holds: its images may be sent to an upstream. */
+  /** Whether the lease is still valid. Its images may then be sent to an upstream. */
   isValid(): boolean;
-  /** To be awaited before the hold of an image: from now on, if the process dies, a reconciler closes that. */
+  /** Must be awaited before the image's hold is taken. A reconciler then closes the hold if the process dies. */
   watch(image: string): Promise<void>;
-  /** To be asked once the hold is taken: false if that took so long that a reconciler may have intervened. */
+  /**
+   * Must be called once the hold is taken. Resolves with false if taking it took so long that a reconciler may have
+   * intervened.
+   */
   confirm(): Promise<boolean>;
-  /** The image's hold is closed. */
+  /** Call this once the image's hold is closed. */
   forget(image: string): void;
-  /** Gives no more ids, and removes the lease when no hold is left. Never rejects. */
+  /** Stops creating ids, and removes the lease once no hold is open. Never rejects. */
   retire(): Promise<void>;
 }
 
@@ -49,7 +52,7 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
   let count = 0;
   let isRetired = false;
   let validUntil = now() + leaseMs;
-  /** The `from` that was written last, or is being written. */
+  /** The latest `from` that has been, or is being, written. */
   let floor = nameOf(0);
   let written: Promise<void> | undefined;
   let renewal: Promise<boolean> = Promise.resolve(true);
@@ -60,7 +63,7 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
     try {
       await leases.insert({ id, process: deps.process, from: floor });
     } catch (error) {
-      // It is not known whether it was written: nobody renews it, and its successor has another name.
+      // The lease may or may not have been written. It is never renewed, and its replacement has another name.
       validUntil = 0;
       throw error;
     }
@@ -79,7 +82,7 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
     return renewed;
   }
 
-  /** One after the other: each writes what it sees. */
+  /** Renewals run one after another, so that each writes the latest state. */
   function renew(): Promise<boolean> {
     renewal = renewal.then(renewNow, renewNow);
     return renewal;
@@ -109,7 +112,7 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
       try {
         written ??= write();
         await written;
-        // A renewal since the image got its id recorded that nothing below it is in progress.
+        // A renewal since this id was created has recorded every image before `floor` as done. Correct that.
         if (image < floor) await renew();
       } catch (error) {
         watched.delete(image);

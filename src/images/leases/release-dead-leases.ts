@@ -1,3 +1,5 @@
+import { walk } from '../../base/walk.ts';
+import type { Walked } from '../../base/walk.ts';
 import { createSightings } from '../../process/sightings.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -10,54 +12,99 @@ export interface DeadLeaseDeps {
   readonly ledger: Pick<Ledger, 'settle' | 'release' | 'void' | 'entriesOfTask' | 'openHoldsBetween'>;
   readonly log: Logger;
   readonly now: () => number;
+  readonly pause: (ms: number) => Promise<unknown>;
 }
 
 /**
- * Seen unchanged for so long by our own clock: by then its owner, whatever its clock says, has none left either, and a
- * renewal that was in flight has arrived.
+ * A lease that has not changed for this long by our own clock has also expired for its owner, whatever the owner's
+ * clock says. Any renewal in flight has also arrived by then.
  */
 const deadAfterMs = leaseMs + 30_000;
+/**
+ * MongoDB may have been unavailable the whole time. Once it returns, the owner renews the lease within 15 s, possibly
+ * after writing a pending bill. The lease must therefore stay unchanged for this much longer, with all reads succeeding
+ * in time.
+ */
+const watchedMs = 45_000;
+const readEveryMs = 5_000;
+/** After a longer gap between two reads, MongoDB may have been unavailable in between. */
+const gapMsMax = 2 * readEveryMs;
 const holdsAtOnce = 500;
 
 /**
- * Closes the holds of image requests whose process died: released, or settled where the images had been delivered.
- * Run by the reconciler's Schedule. Resolves with how many holds there were.
+ * Closes the holds of image requests whose process has died. Settles a hold if the images were delivered, and releases
+ * it if not. Run by the reconciler's Schedule. Returns the number of holds.
  */
-export function createReleaseDeadLeases(deps: DeadLeaseDeps): () => Promise<number> {
+export function createReleaseDeadLeases(deps: DeadLeaseDeps): () => Promise<Walked> {
   const { leases, ledger, log } = deps;
-  const sightings = createSightings(deps.now);
+  const { findDead, isGap } = createDeathWatch(deps);
   const closeHold = createCloseHold(deps);
 
+  /** Throws if a hold remains open. */
   async function closeHolds({ id, from, process }: ImageLease): Promise<number> {
     let count = 0;
     for (;;) {
       const open = await ledger.openHoldsBetween({ from, before: `${id}~`, limit: holdsAtOnce });
-      for (const { task, account } of open) {
-        const closed = await closeHold(task);
-        log.warn(
-          { task, account, process, outcome: closed },
-          'closed the hold of an image request whose process died',
-        );
-      }
-      count += open.length;
+      const { done, failed } = await walk(open, {
+        loop: 'holds of a dead process',
+        async run({ task, account }) {
+          const outcome = await closeHold(task);
+          const message = 'closed the hold of an image request whose process died';
+          log.warn({ task, account, process, outcome }, message);
+          return true;
+        },
+        onFailed: ({ task, account }, err) => log.error({ task, account, err }, 'a hold could not be closed'),
+      });
+      if (failed > 0) throw new Error(`${failed} holds of a dead process could not be closed`);
+      count += done;
       if (open.length < holdsAtOnce) return count;
     }
   }
 
   return async () => {
-    let count = 0;
-    for await (const lease of leases.each()) {
-      if (sightings.unchangedMs(lease.id, lease.beat) < deadAfterMs) continue;
-      try {
-        if (!(await leases.declareDead(lease))) continue;
-        count += await closeHolds(lease);
+    let done = 0;
+    const { failed } = await walk(await findDead(), {
+      loop: 'dead leases',
+      isOver: isGap,
+      async run(lease) {
+        if (!(await leases.declareDead(lease))) return false;
+        done += await closeHolds(lease);
         await leases.remove(lease.id);
-      } catch (err) {
-        // The others do not wait for it; the next run retries it.
-        log.error({ err, process: lease.process }, 'the holds of a dead process could not be closed');
-      }
-    }
-    sightings.forgetOthers();
-    return count;
+        return true;
+      },
+      onFailed: ({ process }, err) =>
+        log.error({ err, process }, 'the holds of a dead process could not be closed'),
+    });
+    return { done, failed };
   };
+}
+
+function createDeathWatch({ leases, now, pause }: Pick<DeadLeaseDeps, 'leases' | 'now' | 'pause'>) {
+  const sightings = createSightings(now);
+  let readAt = 0;
+  const isGap = (): boolean => now() - readAt > gapMsMax;
+
+  async function findUnchanged(): Promise<ImageLease[]> {
+    const found: ImageLease[] = [];
+    for await (const lease of leases.each())
+      if (sightings.unchangedMs(lease.id, lease.beat) >= deadAfterMs) found.push(lease);
+    sightings.forgetOthers();
+    return found;
+  }
+
+  /** Returns an empty list if MongoDB was unavailable in between. The next round then starts over. */
+  async function findDead(): Promise<ImageLease[]> {
+    let silent = await findUnchanged();
+    readAt = now();
+    for (let ms = 0; ms < watchedMs && silent.length > 0; ms += readEveryMs) {
+      await pause(readEveryMs);
+      const unchanged = await findUnchanged();
+      if (isGap()) return [];
+      readAt = now();
+      silent = silent.filter(({ id, beat }) => unchanged.some((one) => one.id === id && one.beat === beat));
+    }
+    return silent;
+  }
+
+  return { findDead, isGap };
 }

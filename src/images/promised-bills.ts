@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { formatMicros } from '../money/money.ts';
+import type { Micros } from '../money/money.ts';
+import type { Logger } from '../observability/log.ts';
+
+/** The charge for delivered images. */
+export interface PromisedBill {
+  /** The image's id. */
+  readonly task: string;
+  readonly account: string;
+  readonly amount: Micros;
+  readonly model: string;
+  readonly channel: string;
+}
+
+/**
+ * `noted` means that MongoDB records the charge as owed, so another process can write it. `unwritten` means that only
+ * this process knows about it.
+ */
+export type BillState = 'written' | 'noted' | 'unwritten';
+
+/** The bills for images delivered while the ledger was unavailable. */
+export interface PromisedBills {
+  /** Repeats `write` until the bill is written. */
+  promise(bill: PromisedBill, write: () => Promise<BillState>): void;
+  /**
+   * Waits until every bill is stored outside this process, up to this many milliseconds. Then logs the remaining ones,
+   * so that an operator can charge them.
+   */
+  stop(maxMs: number): Promise<void>;
+}
+
+const everyMs = 5_000;
+
+/** No holds are taken while the ledger is unavailable, so the number of bills does not grow. */
+export function createPromisedBills(log: Logger): PromisedBills {
+  const unwritten = new Map<PromisedBill, Promise<void>>();
+
+  async function writeUntilDone(write: () => Promise<BillState>, onNoted: () => void): Promise<void> {
+    for (;;) {
+      const state = await write().catch((): BillState => 'unwritten');
+      if (state !== 'unwritten') onNoted();
+      if (state === 'written') return;
+      await sleep(everyMs, undefined, { ref: false });
+    }
+  }
+
+  return {
+    promise(bill, write) {
+      const noted = new Promise<void>((resolve) => {
+        void writeUntilDone(write, () => {
+          unwritten.delete(bill);
+          resolve();
+        });
+      });
+      unwritten.set(bill, noted);
+    },
+    async stop(maxMs) {
+      const isOver = new AbortController();
+      const late = sleep(maxMs, undefined, { signal: isOver.signal }).catch(() => undefined);
+      await Promise.race([Promise.all(unwritten.values()), late]);
+      isOver.abort();
+      for (const bill of unwritten.keys())
+        logUncharged(bill, 'this process ends before MongoDB answers', log);
+    },
+  };
+}
+
+/** Logs the command that charges the images, because nothing else will. */
+export function logUncharged(
+  { amount, ...bill }: PromisedBill,
+  why: string,
+  log: Pick<Logger, 'error'>,
+): void {
+  const { task, account } = bill;
+  const charge = formatMicros(amount);
+  log.error(
+    { ...bill, amount: charge },
+    `delivered images may stay uncharged, because ${why}; if the account's ledger has no charge for them, book it: gateway accounts credit ${account} -${charge} --reference ${task}`,
+  );
+}

@@ -1,0 +1,52 @@
+import { createPlaces } from '../base/places.ts';
+
+/** Images that this worker has rendered but not yet stored. They exist nowhere else. */
+export interface UnstoredImages {
+  /**
+   * Counts the images while they are being stored. After a failed attempt, `mayWait` returns whether they may stay in
+   * memory for another one.
+   */
+  hold<Result>(images: HeldImages, store: (mayWait: () => boolean) => Promise<Result>): Promise<Result>;
+  /**
+   * Returns false while images are waiting for the storage. While half of the memory is in use, only accounts without
+   * images in it may render.
+   */
+  mayRender(account: string): boolean;
+}
+
+interface HeldImages {
+  readonly account: string;
+  readonly bytes: number;
+}
+
+/** The share of the memory that one account may use. */
+const accountShare = 0.75;
+/** New renders start up to this share of the memory. The rest is for renders in flight. */
+const rendersUpTo = 0.5;
+
+export function createUnstoredImages(bytesMax: number): UnstoredImages {
+  const shareMax = bytesMax * accountShare;
+  const places = createPlaces({ name: 'images not stored yet', placesMax: bytesMax, shareMax });
+  let waiting = 0;
+  return {
+    async hold({ account, bytes }, store) {
+      // A single result may exceed an account's share.
+      const place = places.take(account, { size: Math.min(bytes, shareMax) });
+      let isWaiting = false;
+      const mayWait = (): boolean => {
+        if (typeof place === 'string') return false;
+        if (!isWaiting) waiting += 1;
+        isWaiting = true;
+        return true;
+      };
+      try {
+        return await store(mayWait);
+      } finally {
+        if (isWaiting) waiting -= 1;
+        if (typeof place !== 'string') place.leave();
+      }
+    },
+    mayRender: (account) =>
+      waiting === 0 && (places.held <= bytesMax * rendersUpTo || places.heldBy(account) === 0),
+  };
+}

@@ -1,0 +1,112 @@
+import { createSharedRead } from '../base/shared-read.ts';
+import { NoRoomError, NotReadError, NotStoredError, StorageAwayError } from '../errors/not-stored.ts';
+import type { ResultStorage } from './storage.ts';
+
+/**
+ * How long the storage counts as full or unavailable after it has refused a file, in milliseconds. Until then, nothing
+ * is rendered that would have to be stored there.
+ */
+const knownMs = 10_000;
+/** How often a process that offers files reads what other processes have recorded, in milliseconds. */
+const readEveryMs = 2_000;
+
+interface KnownRefusalsDeps {
+  /** Records that a file was not accepted or could not be read. Never rejects. */
+  readonly note: (failure: NotStoredError | NotReadError) => Promise<void>;
+  /** Returns when any process last recorded that there was no room, in Unix milliseconds by that process's clock. */
+  readonly lastFull: () => Promise<number | undefined>;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+interface Refused {
+  readonly refusal: NotStoredError;
+  readonly at: number;
+}
+
+/**
+ * Decides what a failed write means, and remembers it. Quotas and buckets report that they are full only on a write, so
+ * all processes share that fact. Each process uses its own clock to detect a new record, because clocks may differ.
+ * Unavailable storage may be unreachable only from this process, so others find out on their own.
+ */
+export function withKnownRefusals(
+  storage: ResultStorage,
+  { note, lastFull, now }: KnownRefusalsDeps,
+): ResultStorage {
+  let last: Refused | undefined;
+  /** Keyed by kind of failure. */
+  const notedAt = new Map<unknown, number>();
+  let read: { readonly note: number | undefined; readonly at: number } | undefined;
+  const isWithin = (at: number, ms: number): boolean => Math.abs(now() - at) < ms;
+
+  const readNotes = createSharedRead(
+    async () => {
+      const noted = await lastFull();
+      // After a longer pause, only the writer's clock shows whether the record is new.
+      const isRecent = noted !== undefined && isWithin(noted, knownMs);
+      const isNew = read !== undefined && isWithin(read.at, knownMs) ? noted !== read.note : isRecent;
+      if (noted !== undefined && isNew)
+        last = { refusal: new NoRoomError('a process of the gateway found no room'), at: now() };
+      read = { note: noted, at: now() };
+    },
+    { ms: readEveryMs, now },
+  );
+
+  async function noteSeldom(failure: NotStoredError | NotReadError): Promise<void> {
+    if (isWithin(notedAt.get(failure.constructor) ?? -Infinity, readEveryMs)) return;
+    notedAt.set(failure.constructor, now());
+    await note(failure);
+  }
+
+  async function remember(error: unknown): Promise<NotStoredError> {
+    const refusal = error instanceof NotStoredError ? error : new StorageAwayError(error);
+    last = { refusal, at: now() };
+    await noteSeldom(refusal);
+    return refusal;
+  }
+
+  /** Does not affect what is rendered, because storage that refuses reads may still accept files. */
+  const noteNotRead = (error: unknown): void => {
+    if (error instanceof NotReadError) void noteSeldom(error);
+  };
+
+  async function reading<Result>(work: Promise<Result>): Promise<Result> {
+    work.catch(noteNotRead);
+    return work;
+  }
+
+  return {
+    ...storage,
+    async write(key, body, file) {
+      const source = watched(body);
+      try {
+        await storage.write(key, source.pieces(), file);
+      } catch (error) {
+        throw source.hasFailed() ? error : await remember(error);
+      }
+    },
+    stat: (key) => reading(storage.stat(key)),
+    read: async (key, range) => (await reading(storage.read(key, range))).once('error', noteNotRead),
+    async refusal() {
+      await readNotes();
+      if (last !== undefined && isWithin(last.at, knownMs)) return last.refusal;
+      return storage.refusal().catch(remember);
+    },
+  };
+}
+
+/** Tracks whether the body itself failed, as opposed to the storage that reads it. */
+function watched(body: AsyncIterable<Uint8Array>) {
+  let hasFailed = false;
+  return {
+    hasFailed: () => hasFailed,
+    async *pieces(): AsyncGenerator<Uint8Array, void, undefined> {
+      try {
+        yield* body;
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    },
+  };
+}

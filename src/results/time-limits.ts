@@ -1,0 +1,140 @@
+import { Readable, addAbortSignal } from 'node:stream';
+import { NotReadError } from '../errors/not-stored.ts';
+import { afterRunning, within } from '../process/running-time.ts';
+import type { ByteRange, ResultStorage } from './storage.ts';
+
+export interface StorageLimits {
+  /** How long the storage may take to respond, or to send a file's first bytes, in milliseconds. */
+  readonly answerMs: number;
+  /** How long the storage may stall in the middle of a file, in milliseconds. */
+  readonly silentMs: number;
+  /** How long the storage may take to accept a piece or complete the file, in ms. S3 accepts 16 MiB in advance. */
+  readonly takeMs: number;
+}
+
+export const storageLimits: StorageLimits = { answerMs: 10_000, silentMs: 20_000, takeMs: 120_000 };
+
+/**
+ * Limits each call, because a bucket or a network disk may never respond. A call that takes too long rejects, and
+ * releases its connection and the file's bytes. A file that cannot be read completely causes a NotReadError.
+ */
+export function withTimeLimits(storage: ResultStorage, limits = storageLimits): ResultStorage {
+  const { answerMs, takeMs } = limits;
+  const { directAddress } = storage;
+  const answered = <Result>(work: Promise<Result>): Promise<Result> =>
+    within(answerMs, work, () => silence(answerMs));
+  return {
+    ...storage,
+    write: (key, body, file) =>
+      givenUpAfter(takeMs, body, (pieces, signal) => storage.write(key, pieces, { ...file, signal })),
+    stat: (key) => orNotRead(abortedAfter(answerMs, (signal) => storage.stat(key, signal))),
+    read: (key, range) => orNotRead(firstBytes(range, limits, (signal) => storage.read(key, range, signal))),
+    remove: (key) => answered(storage.remove(key)),
+    refusal: () => answered(storage.refusal()),
+    problem: () => answered(storage.problem()),
+    ...(directAddress && {
+      directAddress: (...asked: Parameters<typeof directAddress>) =>
+        orNotRead(answered(directAddress(...asked))),
+    }),
+  };
+}
+
+function silence(ms: number): Error {
+  return new Error(`no answer within ${ms} ms`);
+}
+
+async function orNotRead<Result>(reading: Promise<Result>): Promise<Result> {
+  try {
+    return await reading;
+  } catch (error) {
+    throw new NotReadError(error);
+  }
+}
+
+async function abortedAfter<Result>(
+  ms: number,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const abort = new AbortController();
+  try {
+    return await within(ms, work(abort.signal), () => silence(ms));
+  } catch (error) {
+    abort.abort();
+    throw error;
+  }
+}
+
+/** Waits for the first bytes, so that a response begins only if the file can be read. */
+async function firstBytes(
+  { start, end }: ByteRange,
+  { answerMs, silentMs }: StorageLimits,
+  open: (signal: AbortSignal) => Promise<Readable>,
+): Promise<Readable> {
+  const { body, pieces, first } = await abortedAfter(answerMs, async (signal) => {
+    const opened = addAbortSignal(signal, await open(signal));
+    const iterator: AsyncIterator<Uint8Array> = opened[Symbol.asyncIterator]();
+    return { body: opened, pieces: iterator, first: await iterator.next() };
+  });
+  const later = () => within(silentMs, pieces.next(), () => silence(silentMs));
+  let next = () => {
+    next = later;
+    return Promise.resolve(first);
+  };
+  let bytesLeft = end - start + 1;
+  return new Readable({
+    read() {
+      next()
+        .then(({ done, value }) => {
+          if (done === true && bytesLeft > 0) throw new Error(`the file is ${bytesLeft} bytes too short`);
+          bytesLeft -= done === true ? 0 : value.byteLength;
+          this.push(done === true ? null : value);
+        })
+        .catch((error: unknown) => this.destroy(new NotReadError(error)));
+    },
+    destroy(error, done) {
+      body.destroy();
+      done(error);
+    },
+  });
+}
+
+type Pieces = AsyncIterable<Uint8Array>;
+
+/**
+ * Aborts the write once the storage has accepted nothing for this long. The storage may then keep the pieces that it
+ * has accepted, but nothing else of the file.
+ */
+async function givenUpAfter(
+  ms: number,
+  body: Pieces,
+  write: (pieces: Pieces, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  let source: AsyncIterator<Uint8Array> | undefined = body[Symbol.asyncIterator]();
+  const abort = new AbortController();
+  const late = new Promise<never>((_, reject) => {
+    abort.signal.addEventListener('abort', () => reject(abort.signal.reason));
+  });
+  const limit = () => afterRunning(ms, () => abort.abort(silence(ms)));
+  let cancel = limit();
+  const next = async (): Promise<IteratorResult<Uint8Array>> => {
+    cancel();
+    if (source === undefined) throw silence(ms);
+    try {
+      return await source.next();
+    } finally {
+      if (source !== undefined) cancel = limit();
+    }
+  };
+  const close = async (): Promise<IteratorReturnResult<undefined>> => {
+    await source?.return?.();
+    return { done: true, value: undefined };
+  };
+  try {
+    const pieces = { [Symbol.asyncIterator]: () => ({ next, return: close }) };
+    await Promise.race([write(pieces, abort.signal), late]);
+  } finally {
+    cancel();
+    close().catch(() => undefined);
+    source = undefined;
+  }
+}

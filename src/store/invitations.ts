@@ -1,0 +1,26 @@
+import type { Invited } from '../base/invitation.ts';
+
+/** A used link and the token issued for it. */
+export interface RedeemedLink {
+  /** HMAC of the link. */
+  readonly link: string;
+  readonly issued: Pick<Invited, 'hmac' | 'prefix'>;
+}
+
+export const invitationIndex = { name: 'invitation', key: { 'invitation.hmac': 1 }, sparse: true } as const;
+
+/** How long a caller whose response was lost can get the same response again, in milliseconds. */
+const repeatMs = 10 * 60_000;
+
+/**
+ * A single conditional write stores the issued token, so only one of several concurrent requests gets one. If that
+ * caller repeats its request within ten minutes, it gets the same response.
+ */
+export function redemptionOf({ link, issued: { hmac, prefix } }: RedeemedLink, now: number) {
+  const unused = { 'invitation.usedAt': { $exists: false }, 'invitation.expiresAt': { $gt: now } };
+  const repeated = { hmac, 'invitation.usedAt': { $gt: now - repeatMs } };
+  return {
+    filter: { 'invitation.hmac': link, revokedAt: { $exists: false }, $or: [unused, repeated] },
+    update: { $set: { hmac, prefix }, $min: { 'invitation.usedAt': now } },
+  };
+}

@@ -1,0 +1,80 @@
+import type { Collection, Filter } from 'mongodb';
+import { beginning, idPartMin, partsWithin } from '../base/search-text.ts';
+import type { Task } from '../task/record.ts';
+import { taskNamings } from '../task/task.ts';
+import type { TaskNaming } from '../task/task.ts';
+import type { TaskDocument } from './task-document.ts';
+import type { TaskForm, TaskSealing } from './task-words.ts';
+
+export interface NamedTask {
+  readonly by: TaskNaming;
+  readonly task: Task;
+}
+
+/** Callers choose their request ids, so one may match any number of tasks. */
+const namedMax = 20;
+/**
+ * The maximum number of tasks considered for part of an id or for a word. About 170 of a hundred million tasks share
+ * part of an id by chance.
+ */
+const candidatesMax = 2_000;
+/** The maximum number of words in a search for a failure. The longest are chosen. */
+const errorWordsMax = 12;
+
+type Reading = Pick<TaskForm, 'toTask'> & Pick<TaskSealing, 'errorTerms'>;
+
+/** Finds tasks by what people know about them. */
+export function taskNames(tasks: Collection<TaskDocument>, { toTask, errorTerms }: Reading) {
+  /** Returns ids that contain this text. */
+  async function idsWith(text: string): Promise<string[]> {
+    const parts = partsWithin(text);
+    if (parts === undefined) return [];
+    const options = { projection: { _id: 1 }, limit: candidatesMax } as const;
+    const found = await tasks.find({ parts: { $in: parts } }, options).toArray();
+    return found
+      .map(({ _id }) => _id)
+      .filter((id) => id.includes(text))
+      .slice(0, namedMax);
+  }
+
+  /** Returns the newest tasks whose failures contain all of these words, among the newest with the longest of them. */
+  async function idsByError(text: string): Promise<string[]> {
+    const [longest, ...others] = errorTerms([text], errorWordsMax);
+    if (longest === undefined) return [];
+    const limit = others.length === 0 ? namedMax : candidatesMax;
+    const options = { projection: { said: 1 }, limit, sort: { 'said.sort': -1 } } as const;
+    const found = await tasks.find({ 'said.terms': longest }, options).toArray();
+    return found
+      .filter(({ said }) => others.every((term) => said?.terms.includes(term) === true))
+      .slice(0, namedMax)
+      .map(({ _id }) => _id);
+  }
+
+  return {
+    /**
+     * Finds tasks by id, by the id of the request that created them, by an upstream's job or by a submission's marker;
+     * at most 20 by each. If the text is long enough, any part of a task's id or the beginning of another name
+     * suffices. If there are none, finds tasks by the words of their failures.
+     */
+    async findNamed(text: string): Promise<NamedTask[]> {
+      const name = text.length < idPartMin ? text : beginning(text);
+      const queries = {
+        task: { _id: { $in: [text, ...(await idsWith(text))] } },
+        request_id: { requestId: name },
+        upstream_id: { 'attempts.operation.id': name },
+        marker: { 'attempts.marker': name },
+      } as const satisfies Record<Exclude<TaskNaming, 'error'>, object>;
+      const foundBy = async (by: TaskNaming, query: Filter<TaskDocument>): Promise<NamedTask[]> => {
+        const documents = await tasks.find(query).limit(namedMax).toArray();
+        return documents.map((document) => ({ by, task: toTask(document) }));
+      };
+      const found = await Promise.all(
+        taskNamings.flatMap((by) => (by === 'error' ? [] : [foundBy(by, queries[by])])),
+      );
+      const named = found.flat();
+      if (named.length > 0) return named;
+      const byError = await foundBy('error', { _id: { $in: await idsByError(text) } });
+      return byError.toSorted((a, b) => b.task.createdAt - a.task.createdAt);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { Db } from 'mongodb';
+import { ensureIndexes, expiring, openCollection, primaryOnly, repeatOnDuplicate } from './mongo.ts';
+
+export interface UpkeepFailure {
+  readonly step: string;
+  /** The number of items that the last failed run left for later. */
+  readonly count: number;
+}
+
+interface UpkeepFailureDocument {
+  /** The step's name. */
+  readonly _id: string;
+  readonly count: number;
+  /** When MongoDB's TTL index removes the document. */
+  readonly expires: Date;
+}
+
+/** Longer than any item is postponed, in milliseconds, so that a lasting failure stays a single notice. */
+const keptMs = 2 * 3_600_000;
+
+export type UpkeepFailureStore = ReturnType<typeof createUpkeepFailureStore>;
+
+export function createUpkeepFailureStore(db: Db, now: () => number) {
+  // Losing a write does no harm: anything that still fails is recorded again.
+  const failures = openCollection<UpkeepFailureDocument>(db, 'upkeep_failures', primaryOnly);
+  return {
+    ensureIndexes: () => ensureIndexes(failures, [expiring]),
+
+    async note({ step: _id, count }: UpkeepFailure): Promise<void> {
+      const noted = { count, expires: new Date(now() + keptMs) };
+      await repeatOnDuplicate(() => failures.replaceOne({ _id }, noted, { upsert: true }));
+    },
+
+    /** Returns when the step last recorded a failure, in Unix milliseconds by the writing process's clock. */
+    async lastNote(step: string): Promise<number | undefined> {
+      const noted = await failures.findOne({ _id: step });
+      return noted === null ? undefined : noted.expires.getTime() - keptMs;
+    },
+
+    async list(): Promise<readonly UpkeepFailure[]> {
+      const found = await failures.find().toArray();
+      return found
+        .filter(({ expires }) => expires.getTime() > now())
+        .map(({ _id: step, count }) => ({ step, count }));
+    },
+  };
+}
