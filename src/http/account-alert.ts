@@ -7,10 +7,8 @@ import { money } from './admin-input.ts';
 import { callbackUrl } from './body-fields.ts';
 import type { RouteDeps } from './deps.ts';
 import { accountAlertSchema, presentAccountAlert } from './presenters/account-alert.ts';
-import { jsonReply } from './route.ts';
-import type { Reply } from './route.ts';
 
-/** Shared by the operator's and the owner's routes. */
+/** Dependencies shared by the operator's and the owner's routes. */
 export type AccountAlertDeps = Pick<
   RouteDeps,
   'accounts' | 'accountAlerts' | 'capEvents' | 'checkCallbackUrl' | 'ledger' | 'noteBalance' | 'secrets'
@@ -32,7 +30,7 @@ export const accountAlertFields = {
       description: `Whether an event is posted when ${percentWords} per cent of a cap are used.`,
     }),
   url: callbackUrl.meta({
-    description: 'The address that events are posted to, in the same way as callbacks.',
+    description: 'The address to which events are posted. They are signed and retried like callbacks.',
   }),
 };
 
@@ -42,22 +40,24 @@ export interface AccountAlertInput {
   readonly url?: string | undefined;
 }
 
-export const accountAlertSuccess = { description: 'The alert as it is now.', schema: accountAlertSchema };
+export const accountAlertSuccess = { description: 'The current alert.', schema: accountAlertSchema };
 
 export const accountAlertMeaning =
   'Events are signed with the webhook secret of the account. `balance.low` is posted each time the available balance falls below the threshold, and not again until it has been above it. ' +
   `With \`caps\`, \`cap.reached\` is posted when ${percentWords} per cent of a cap are used, once in each window. This covers caps of keys, of keys with one model, and of end users. Open holds count. ` +
-  'A limit that is already reached is posted at once. Replaces the earlier settings. Without `threshold` and `caps`, events end.';
+  'A limit that is already reached is posted at once. Replaces the earlier settings. Without `threshold` and `caps`, no more events are posted.';
 
-/** Throws GatewayError. */
+type ShownAlert = z.output<typeof accountAlertSchema>;
+
+/** Returns the current alert. Throws GatewayError. */
 export async function setAlert(
   account: string,
   { threshold, caps, url }: AccountAlertInput,
   deps: AccountAlertDeps,
-): Promise<Reply> {
+): Promise<ShownAlert> {
   if (threshold === undefined && !caps) {
     await deps.accountAlerts.remove(account);
-    return showAlert(account, deps);
+    return readAlert(account, deps);
   }
   if (url === undefined) {
     throw new GatewayError('missing_parameter', 'An alert needs an address.', { param: 'url' });
@@ -68,10 +68,10 @@ export async function setAlert(
   const judged = caps ? { upTo: balance.seq, revision: 1, judged: 0 } : undefined;
   await deps.accountAlerts.set({ account, address, ...defined({ threshold, caps: judged }) });
   deps.noteBalance(account, balance);
-  return showAlert(account, deps);
+  return readAlert(account, deps);
 }
 
-/** Call this after an account's caps have changed: they are compared with what is used now. */
+/** Call this after an account's caps change, so that current usage is checked against the new caps. */
 export async function judgeCaps(
   account: string,
   { accountAlerts, noteBalance, ledger }: CapChangeDeps,
@@ -80,13 +80,13 @@ export async function judgeCaps(
   noteBalance(account, await ledger.balance(account));
 }
 
-export async function showAlert(
+export async function readAlert(
   account: string,
   { accountAlerts, capEvents, secrets }: Pick<AccountAlertDeps, 'accountAlerts' | 'capEvents' | 'secrets'>,
-): Promise<Reply> {
+): Promise<ShownAlert> {
   const [alert] = await accountAlerts.findMany([account]);
-  if (alert === undefined) return jsonReply(presentAccountAlert(account));
+  if (alert === undefined) return presentAccountAlert(account);
   const url = secrets.open({ purpose: 'alert-address', id: account }, alert.address);
   const undelivered = alert.pending.length + (await capEvents.countUndelivered(account));
-  return jsonReply(presentAccountAlert(account, { alert, url, undelivered }));
+  return presentAccountAlert(account, { alert, url, undelivered });
 }

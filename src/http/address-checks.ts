@@ -1,13 +1,15 @@
 import { GatewayError } from '../errors/errors.ts';
 
-/** What the gateway may be asked to call or fetch, as the bodies of creates name it. */
+/** Checks addresses that a create request asks the gateway to call or fetch. */
 export interface AddressChecks {
-  /** Why the gateway must not call this address, as a sentence; undefined: it may. Reads nothing but the URL. */
+  /**
+   * Explains why the gateway must not call this address, or returns undefined if it may. Checks only the URL itself.
+   */
   readonly checkCallbackUrl: (url: string) => string | undefined;
   readonly checkMediaUrl: (url: string) => string | undefined;
 }
 
-/** Throws GatewayError when the address, by default that of `metadata.callback_url`, must not be called. */
+/** Throws GatewayError if the gateway must not call the address. `param` defaults to `metadata.callback_url`. */
 export function checkCallback(
   url: string | undefined,
   { checkCallbackUrl }: Pick<AddressChecks, 'checkCallbackUrl'>,

@@ -3,8 +3,8 @@ import { GatewayError } from '../errors/errors.ts';
 import type { Logger } from '../observability/log.ts';
 
 /**
- * A token bucket for each address. Requests with a valid key, token or link bypass it: only their own limits apply,
- * whatever others at the same address have sent.
+ * A token bucket per address. Requests with a valid key, token or link bypass it: only their own limits apply, whatever
+ * else comes from that address.
  */
 export interface AddressLimit {
   /** Counts a request without a credential. Throws rate_limit_exceeded, which closes the connection. */
@@ -28,7 +28,7 @@ const burstSeconds = 10;
 /** The cost of a wrong key or token, in requests. */
 const wrongCost = 5;
 
-/** `perSecond`: 0: no limit. */
+/** A `perSecond` of 0 means no limit. */
 export function createAddressLimit(perSecond: number, { now, log }: AddressLimitDeps): AddressLimit {
   const full = perSecond * burstSeconds;
   const buckets = new LRUCache<string, Bucket>({ max: addressesMax });
@@ -57,7 +57,7 @@ export function createAddressLimit(perSecond: number, { now, log }: AddressLimit
       if (perSecond > 0 && bucketOf(address).tokens < 1)
         log.warn(
           { address },
-          'an address has shown so many wrong keys or tokens that strangers from there are refused',
+          'an address has sent so many wrong keys or tokens that requests without a credential from there are refused',
         );
     },
   };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ChannelConfig } from '../config/gateway-file.ts';
 import { GatewayError } from '../errors/errors.ts';
-import { parseMicros } from '../money/money.ts';
+import { parseMicros, sixPlaces } from '../money/money.ts';
 import { isPlain, isToken, mustBePlain } from '../base/plain-text.ts';
 import type { Catalogue } from '../routing/catalogue.ts';
 import { planCharactersMax } from '../task/act-fields.ts';
@@ -11,7 +11,7 @@ import { queryNumber } from './query-fields.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { ApiKey, KeyStore } from '../store/keys.ts';
 
-/** Input that several operators' routes share. */
+/** Input schemas shared by several operator routes. */
 
 const pageSizeMax = 100;
 const pageSizeDefault = 20;
@@ -19,18 +19,21 @@ const accountCharactersMax = 64;
 const nameCharactersMax = 128;
 const reasonCharactersMax = 500;
 const bulkCharactersMax = 64;
-/** Of the public id of an API key. */
+/** The length of the random part of an API key's public id. */
 export const keyIdCharacters = 16;
 
-/** What an operator writes for people. Refused rather than changed: what is kept is what was written. */
+/**
+ * Schema for operator-written text that people read. Invalid text is rejected rather than cleaned up, so that the
+ * stored text is exactly what was written.
+ */
 export function plainWords(charactersMax: number) {
   return z.string().max(charactersMax).refine(isPlain, mustBePlain);
 }
 
-/** Of an account or a key. */
+/** An account's or key's display name. */
 export const displayName = plainWords(nameCharactersMax).default('');
 
-/** Why an operator does something; kept with who and when. */
+/** The reason for an operator's act, stored with the operator and the time. */
 export const reason = plainWords(reasonCharactersMax).min(1);
 export const optionalReason = plainWords(reasonCharactersMax).default('');
 
@@ -46,7 +49,7 @@ export const accountId = z
 
 export const accountParams = z.object({ account: z.string().min(1) });
 
-/** Decimal string → micro-units. */
+/** Parses a decimal string into micro-units. */
 export const money = z
   .string()
   .refine(
@@ -55,15 +58,16 @@ export const money = z
   )
   .transform((text) => parseMicros(text) ?? 0n);
 
-/** Decimal string; absent: all that was charged. */
+/** A decimal string. If undefined, the entire charge is refunded. */
 export const refundAmount = z
   .string()
   .refine(
     (amount) => (parseMicros(amount) ?? 0n) > 0n,
     'must be a positive decimal string with at most 6 places, such as "0.50"',
   )
+  .transform(sixPlaces)
   .optional()
-  .meta({ description: 'How much, as a decimal string. Default: all that was charged.' });
+  .meta({ description: 'The amount as a decimal string. Default: the whole charge.' });
 
 export const actPlan = z
   .string()
@@ -87,10 +91,10 @@ export const bulkId = z
   });
 
 export const isDryRun = z.boolean().optional().meta({
-  description: 'Return what would happen and a `plan`, and change nothing.',
+  description: 'If true, the answer says what would happen and contains a `plan`, and nothing is changed.',
 });
 
-/** Adds an issue if the act moves money or can be billed twice and has no plan. */
+/** Adds an issue if the act requires a plan but has none. Acts that move money or may be billed twice require one. */
 export function requirePlan(
   action: OperatorActionName,
   { plan, dry_run: dryRun }: { readonly plan?: string | undefined; readonly dry_run?: boolean | undefined },

@@ -1,20 +1,24 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { holderOf } from './connections.ts';
 import { TimeSlice } from './time-slice.ts';
 
 /**
- * Lets each connection have one request at a time: what it sends beyond the end of a request is not even parsed until
- * the answer is flushed, and a body not before somebody reads it. Node's parser makes requests, or pieces of a body, of
- * everything that has arrived: of one packet 2,000 requests, or 10,000 pieces. And however many connections send at the
- * same time, they have a slice of each turn of the event loop together.
+ * Processes one request at a time per connection. Bytes after a request are not parsed until its response is flushed,
+ * and a body is not parsed until it is read. Node's parser alone would turn everything that has arrived into requests
+ * or body chunks at once: one packet can become 2,000 requests or 10,000 chunks. All connections together get a slice
+ * of each event loop turn, however many are sending, and their holders take turns within the slice.
  */
 export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault): void {
   const budget = { left: heldBytesMax, leftForTurns: heldBytesMax / 3, holders: new Set<ConnectionTurns>() };
   const slice = new TimeSlice();
   server.on('connection', (socket: Socket) => {
+    // Node accepts one connection per turn. Without this, each pending connection would cost the ones behind it a
+    // slice.
+    slice.putOff();
     if (!socket.destroyed) turns.set(socket, new ConnectionTurns(socket, budget, slice));
   });
-  // Before the application's own listeners.
+  // These must run before the application's own listeners.
   for (const event of ['request', 'checkExpectation']) {
     server.prependListener(event, (request: IncomingMessage, response: ServerResponse) => {
       turns.get(request.socket)?.begin(request, response);
@@ -22,17 +26,28 @@ export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault)
   }
 }
 
-/** Whether bytes of this request have arrived and wait here: what they wait for is not the sender's fault. */
+/** Whether the gateway is holding back bytes of this request. The delay is then not the sender's fault. */
 export function isHeldBack({ socket }: IncomingMessage): boolean {
   return (turns.get(socket)?.heldBytes ?? 0) > 0;
 }
 
+/** Whether part of the next request has arrived. */
+export function hasMore(socket: Socket): boolean {
+  const connection = turns.get(socket);
+  return connection !== undefined && (connection.heldBytes > 0 || connection.isInHeaders);
+}
+
 const turns = new WeakMap<Socket, ConnectionTurns>();
 
-/** What the connections of a server hold back together; beyond it, the one that holds most before its turn is cut. */
+/**
+ * The bytes that all of a server's connections hold back. If there are too many, one connection is cut: the largest
+ * holder among those that cannot be parsed further now.
+ */
 interface HeldBytes {
   left: number;
-  /** Bytes that only wait for a turn of the loop are held while more than this is left: nobody is cut for them. */
+  /**
+   * While more than this is left, bytes that are merely waiting for an event loop turn cause no connection to be cut.
+   */
   readonly leftForTurns: number;
   readonly holders: Set<ConnectionTurns>;
 }
@@ -40,16 +55,22 @@ interface HeldBytes {
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Of the body, for the parser; undefined: sent in chunks. */
+  /** The number of body bytes not yet passed to the parser. Undefined for a chunked body. */
   bytesLeft: number | undefined;
 }
 
 const heldBytesMaxDefault = 48 * 1024 * 1024;
 const lineEnd = '\r\n';
 const headersEnd = '\r\n\r\n';
-/** Of a body in chunks, in one turn of the event loop: each chunk has two, so that tiny ones share the loop with others. */
+/**
+ * The number of lines of a chunked body to parse per event loop turn. Each chunk takes two lines, so even tiny chunks
+ * do not block the loop.
+ */
 const chunkLinesMax = 64;
-/** How long a caller that still sends is listened to after the last answer: closing at once would take it back. */
+/**
+ * How long to keep reading from a caller that is still sending after the last response, in milliseconds. Closing
+ * immediately could reset the connection and lose that response.
+ */
 const lingerMs = 1_000;
 
 class ConnectionTurns {
@@ -59,10 +80,11 @@ class ConnectionTurns {
   /** Node's own listener, which feeds the parser. */
   private readonly parse: (bytes: Buffer) => void;
   private exchange: Exchange | undefined;
-  /** Arrived, and not parsed yet. */
+  /** Bytes that have arrived but are not yet parsed. */
   private held: Buffer[] = [];
   heldBytes = 0;
-  /** The last bytes of headers whose end has not come: it may lie across two packets. */
+  isInHeaders = false;
+  /** The end of an unfinished header block, kept because its terminator may be split across two packets. */
   private tail: Buffer = Buffer.alloc(0);
   private isClosing = false;
 
@@ -80,7 +102,8 @@ class ConnectionTurns {
   }
 
   begin(request: IncomingMessage, response: ServerResponse): void {
-    // Behind a body in chunks, whose end only the parser knows. Nobody who waits for answers sends so.
+    // This request follows a chunked body, whose end only the parser can find. Clients that wait for responses never do
+    // this.
     if (this.exchange !== undefined) {
       this.socket.destroy();
       return;
@@ -88,6 +111,7 @@ class ConnectionTurns {
     const isChunked = request.headers['transfer-encoding'] !== undefined;
     const bytesLeft = isChunked ? undefined : Number(request.headers['content-length'] ?? 0);
     this.exchange = { request, response, bytesLeft };
+    this.isInHeaders = false;
     request.on('resume', () => this.goOn());
     response.once('close', () => setImmediate(() => this.goOn()));
   }
@@ -100,7 +124,7 @@ class ConnectionTurns {
 
   private goOn(): void {
     const { left, leftForTurns } = this.budget;
-    if (this.isReady() && left > leftForTurns) this.slice.run(this.pump);
+    if (this.isReady() && left > leftForTurns) this.slice.run(holderOf(this.socket), this.pump);
     else this.pump();
     this.account();
   }
@@ -108,7 +132,7 @@ class ConnectionTurns {
   private readonly pump = (): void => {
     if (!this.isReady()) return;
     const isInChunks = this.step();
-    if (this.held.length > 0 && isInChunks) this.slice.later(this.pump);
+    if (this.held.length > 0 && isInChunks) this.slice.later(holderOf(this.socket), this.pump);
     else if (this.held.length > 0) this.goOn();
     this.account();
   };
@@ -124,7 +148,7 @@ class ConnectionTurns {
     return true;
   }
 
-  /** True: of a body in chunks. */
+  /** Parses one step. Returns whether it was part of a chunked body. */
   private step(): boolean {
     const { exchange } = this;
     const [bytes = Buffer.alloc(0)] = this.held;
@@ -132,7 +156,10 @@ class ConnectionTurns {
     if (end < bytes.length) this.held[0] = bytes.subarray(end);
     else this.held.shift();
     if (exchange?.bytesLeft !== undefined) exchange.bytesLeft -= end;
-    this.parse(bytes.subarray(0, end));
+    const parsed = bytes.subarray(0, end);
+    // Some clients send a line break after a body.
+    if (exchange === undefined) this.isInHeaders ||= parsed.some((byte) => byte !== 13 && byte !== 10);
+    this.parse(parsed);
     return exchange !== undefined && exchange.bytesLeft === undefined;
   }
 
@@ -157,7 +184,7 @@ class ConnectionTurns {
     return isAcross || found !== -1 ? end + headersEnd.length : bytes.length;
   }
 
-  /** Pauses while something is held back. */
+  /** Updates the budget, and pauses the socket while bytes are held back. */
   private account(): void {
     const { budget, socket } = this;
     const heldBytes = this.held.reduce((sum, { length }) => sum + length, 0);
@@ -183,7 +210,7 @@ class ConnectionTurns {
     this.account();
   }
 
-  /** After the last answer: the caller closes the connection, and what it still sends is ignored. */
+  /** Closes the connection after the last response, and ignores anything else that the caller sends. */
   private close(): void {
     this.isClosing = true;
     this.drop();
@@ -202,7 +229,7 @@ function cutLargest(holders: ReadonlySet<ConnectionTurns>): void {
   largest?.cut();
 }
 
-/** How much of a body in chunks is parsed in one turn. */
+/** Returns the number of bytes of a chunked body to parse in one turn. */
 function chunksEndIn(bytes: Buffer): number {
   let at = 0;
   for (let lines = 0; lines < chunkLinesMax; lines += 1) {

@@ -17,9 +17,9 @@ import { createCrossOrigin } from './cross-origin.ts';
 import type { AppDeps, RouteDeps } from './deps.ts';
 import { readTarget } from './dialects/index.ts';
 import { createIdentify, identifyAgain } from './identify.ts';
-import { refusedBytes, sentBy } from './client-try.ts';
+import { refusedTry, sentBy } from './client-try.ts';
 import { enterTrace } from './enter-trace.ts';
-import { createLostAnswers } from './lost-answers.ts';
+import { closedSignal, createLostAnswers } from './lost-answers.ts';
 import { concurrencyHeaders, createEnterKey, createRateLimit } from './rate-limit.ts';
 import type { RequestLimits } from './request-limits.ts';
 import { createRequestScope } from './request-scope.ts';
@@ -32,23 +32,27 @@ import { createTaskWatcher } from './task-watcher.ts';
 import { taskNotFound } from './videos/own-task.ts';
 import { withTimeout } from './with-timeout.ts';
 import { writeReply } from './write-reply.ts';
+import { partialReadsMax } from './images/image-stream.ts';
 
 export interface GatewayApp {
   readonly callback: () => RequestListener;
-  /** All operations, for the document and for tests. */
+  /** All operations, for the OpenAPI document and for tests. */
   readonly routes: readonly Route[];
-  /** Requests that wait for their answer, or have not read it yet. */
+  /** Returns the number of requests whose response is incomplete. */
   readonly inFlight: () => number;
-  /** Says "not ready" from now on, and closes connections after their answer; serves what still comes. */
+  /** Reports "not ready" from now on, and closes each connection after its response. New requests are still served. */
   leave(): void;
-  /** Answers waiting requests at once. */
+  /** Responds to all waiting requests immediately. */
   drain(): void;
 }
 
 type AppContext = Koa.ParameterizedContext<RequestState>;
 type RouterContext = AppContext & { readonly params: unknown };
 
-/** The HTTP face of the gateway. It does not listen itself: see `startHttpServer`. */
+/** Limits the concurrent reports that MongoDB computes for this process. */
+export const reportsMax = { name: 'reports', placesMax: 4, shareMax: 1 } as const;
+
+/** Creates the gateway's HTTP interface. `startHttpServer` makes it listen. */
 export function createApp(deps: AppDeps): GatewayApp {
   let draining = false;
   const watcher = createTaskWatcher({
@@ -64,20 +68,20 @@ export function createApp(deps: AppDeps): GatewayApp {
     shareMax: limits.accountCreatesAtOnce,
   });
   const lostAnswers = createLostAnswers();
-  const reports = createPlaces({ name: 'reports', placesMax: 4, shareMax: 1 });
   const addressOf = createClientAddress(deps.trustedProxies, deps.now);
   const routeDeps = {
     ...deps,
     watcher,
     admissions,
-    reports,
+    reports: createPlaces(reportsMax),
+    partialReads: createPlaces(partialReadsMax),
     isProxied: () => addressOf.isProxied(),
     isDraining: () => draining,
   };
   const routes = createRoutes(routeDeps);
   const koa = new Koa<RequestState>();
   koa.silent = true;
-  // Left over when an answer cannot be written: the caller is gone.
+  // Happens if the caller disconnected before the response was written.
   koa.on('error', (err: unknown) => deps.log.debug({ err }, 'could not write a response'));
   const addresses = createAddressLimit(limits.addressRequestsPerSecond, deps);
   koa.use(createRequestScope({ ...deps, addressOf, addresses, lostAnswers, isDraining: () => draining }));
@@ -92,7 +96,7 @@ export function createApp(deps: AppDeps): GatewayApp {
     callback: () => (request, response) => {
       inFlight += 1;
       lostAnswers.begin(request);
-      // A streamed answer has eleven for `close` already: ours, and those of Koa and the pipeline.
+      // A streamed response already has eleven `close` listeners: ours, Koa's and the pipeline's.
       response.setMaxListeners(20);
       response.once('close', () => (inFlight -= 1));
       void handle(request, response);
@@ -109,7 +113,7 @@ export function createApp(deps: AppDeps): GatewayApp {
   };
 }
 
-/** For who calls, and how often: MongoDB's own errors come after half a minute. */
+/** The time limit for identifying the caller and counting the request. MongoDB's own timeouts take 20 s or more. */
 const admissionMs = 5_000;
 
 function createRouter(
@@ -138,8 +142,8 @@ function createRouter(
         return await answer(route, { identity, context });
       } catch (error) {
         const { account, key } = identity.caller;
-        const bodyBytes = refusedBytes(context, error);
-        if (bodyBytes !== undefined) void deps.repeats.noteRefused({ account, key, bodyBytes });
+        const refused = refusedTry(context, error);
+        if (refused !== undefined) void deps.repeats.noteRefused({ account, key, ...refused });
         throw error;
       } finally {
         leave();
@@ -149,7 +153,7 @@ function createRouter(
   return router;
 }
 
-/** Whom and what the request is about, for its line in the log. */
+/** Records the request's sender and subject for logging. */
 function noteSubject({ state, params }: RouterContext, identity: Identity): void {
   if (identity.kind === 'admin') state.actor = identity.operator;
   if (identity.kind === 'key') {
@@ -162,9 +166,9 @@ function noteSubject({ state, params }: RouterContext, identity: Identity): void
 
 type Answer = (route: Route, called: Called) => Promise<void>;
 
-/** Limits public routes by address. Other routes check the credential first. Throws rate_limit_exceeded. */
+/** Limits public routes by address. All other routes check the credential first. Throws rate_limit_exceeded. */
 function limitStrangers(route: Route, context: RouterContext, addresses: AddressLimit): void {
-  // Health checks are exempt: a load balancer sends them from the same address as its callers' requests.
+  // Health checks are exempt, because a load balancer sends them from the same address as its callers' requests.
   if (route.authentication !== 'none' || isProbe(route.operationId) || route.admit !== undefined) return;
   const { address } = context.state;
   if (route.isSigned?.(requestOf(context)) === true) recognise(context.req, `links ${address}`);
@@ -182,7 +186,7 @@ async function admit(route: Route, context: RouterContext, addresses: AddressLim
   }
 }
 
-/** Reads the body, runs the route and writes its reply. */
+/** Creates the function that reads the body, runs the route and writes its reply. */
 function createAnswer(
   { addresses, auth }: Pick<AppDeps, 'auth'> & { readonly addresses: AddressLimit },
   limits: RequestLimits,
@@ -250,7 +254,7 @@ async function runRoute(route: Route, request: RawRequest, { identity, context }
   }
 }
 
-/** A class, so that a request does not pay for four functions of its own. */
+/** A class, so that each request does not create four closures. */
 class ContextMeta implements RequestMeta {
   readonly #context: AppContext;
   readonly #memory: BodyAllowance | undefined;
@@ -270,6 +274,10 @@ class ContextMeta implements RequestMeta {
 
   get path(): string {
     return this.#context.path;
+  }
+
+  get address(): string {
+    return this.#context.state.address;
   }
 
   get isHead(): boolean {
@@ -293,9 +301,7 @@ class ContextMeta implements RequestMeta {
   }
 
   closed(): AbortSignal {
-    const hangUp = new AbortController();
-    this.#context.res.once('close', () => hangUp.abort());
-    return hangUp.signal;
+    return closedSignal(this.#context.res);
   }
 
   reserve(bytes: number): void {
@@ -314,8 +320,8 @@ interface MatchedLayer {
 }
 
 /**
- * Nothing handled it: the path is unknown, or known with other methods only. An address that a route spells out
- * (`/estimate`) is not also an id of another route.
+ * Rejects requests that no route handled: the path is unknown, or known only for other methods. A literal path such as
+ * `/estimate` does not count as another route's id.
  */
 function createRefuseUnknown(routes: readonly Route[], addresses: AddressLimit) {
   const nearestTo = createNearestRoute(routes);
@@ -329,12 +335,12 @@ function createRefuseUnknown(routes: readonly Route[], addresses: AddressLimit) 
     const literal = layers.filter(({ paramNames }) => paramNames.length === 0);
     const methods = new Set((literal.length > 0 ? literal : layers).flatMap((layer) => layer.methods));
     if (methods.size === 0) {
-      // The route is there, and no task has an id of this form.
+      // The route exists, but task ids never have this form.
       if (matched.some((layer) => isForeign(layer) && layer.methods.includes(context.method)))
         throw taskNotFound();
       const nearest = nearestTo(context.path);
       const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
-      throw new GatewayError('route_not_found', `No such route.${meant} GET /openapi.json lists them.`);
+      throw new GatewayError('route_not_found', `No such route.${meant} GET /openapi.json lists all routes.`);
     }
     const allow = [...methods].join(', ');
     throw new GatewayError('method_not_allowed', `This route accepts ${allow}.`, { headers: { allow } });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Fields and rules that the bodies of several creates share. */
+/** Fields and rules shared by the bodies of several kinds of create request. */
 
 const modelCharactersMax = 128;
 const promptCharactersMax = 32_000;
@@ -12,11 +12,11 @@ export const word = z.string().min(1).max(wordCharactersMax);
 
 export const model = z.string().min(1).max(modelCharactersMax);
 
-/** In the metadata of every create that may become a task. */
+/** The callback URL in the metadata of every create request that may become a task. */
 export const callbackUrl = z.string().min(1).max(callbackUrlCharactersMax).optional();
 export const expiresAfterSeconds = z.int().min(1).max(expiresAfterSecondsMax).optional();
 
-/** Its length is looked at before it is walked: a text of many megabytes is refused without being touched. */
+/** Checks the length first, so that a text of many megabytes is rejected without being scanned. */
 export const prompt = z
   .string()
   .refine((text) => !isLongerThan(text, promptCharactersMax), {
@@ -26,13 +26,16 @@ export const prompt = z
   .refine((text) => text.trim() !== '', 'must not be empty')
   .meta({ pattern: '\\S', maxLength: promptCharactersMax });
 
-/** Counts code points, of which each has one or two of the units that `length` counts. */
+/** Counts code points, each of which is one or two of the units that `length` counts. */
 function isLongerThan(text: string, charactersMax: number): boolean {
   if (text.length <= charactersMax) return false;
   return text.length > 2 * charactersMax || Array.from(text).length > charactersMax;
 }
 
-/** Level by level, so that a hostile depth costs no stack: later steps recurse. */
+/**
+ * Checks level by level instead of recursively, so that malicious nesting cannot exhaust the stack. Later steps do
+ * recurse.
+ */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; depth <= levels; depth += 1) {
@@ -44,10 +47,12 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return true;
 }
 
-/** The schema of a create's body, which `understand` reads. */
+/** The schema of a create body, which `understand` interprets. */
 export const anyFields = z.record(z.string(), z.unknown());
 
-/** `null` in an optional field counts as absent, as many clients send it. `names`: only these; absent: all. */
+/**
+ * Treats `null` in an optional field as missing, because many clients send it. `names` limits this to certain fields.
+ */
 export function withoutNulls(
   fields: Readonly<Record<string, unknown>>,
   names?: ReadonlySet<string>,

@@ -1,7 +1,7 @@
 import { isRecord } from '../base/is-record.ts';
+import { once } from '../base/once.ts';
 import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
-import { koaBody } from 'koa-body';
 import { z } from 'zod';
 import { GatewayError } from '../errors/errors.ts';
 import type { BodyAllowance } from './bodies/body-budget.ts';
@@ -16,7 +16,7 @@ const jsonBytesMax = 1024 * 1024;
 const adminBodyBytesMax = 64 * 1024;
 const callbackBytesMax = 64 * 1024;
 
-/** A JSON object; no body at all counts as `{}`. */
+/** Reads a JSON object. A missing body counts as `{}`. */
 export const jsonBody: BodyReader = {
   mediaTypes: ['application/json'],
   kind: 'json',
@@ -33,14 +33,13 @@ export const jsonBody: BodyReader = {
   },
 };
 
-const parseSmallJson = koaBody({
-  jsonLimit: adminBodyBytesMax,
-  text: false,
-  urlencoded: false,
-  multipart: false,
+/** Loaded lazily, because it is 21 MB of code that a process without operators does not need. */
+const loadParser = once(async () => {
+  const { koaBody } = await import('koa-body');
+  return koaBody({ jsonLimit: adminBodyBytesMax, text: false, urlencoded: false, multipart: false });
 });
 
-/** What operators send: so small, and behind their token, that nothing has to be counted while it arrives. */
+/** Reads operators' small bodies. Their senders have a token, so the bodies need no limits while they arrive. */
 export const adminBody: BodyReader = {
   mediaTypes: ['application/json'],
   kind: 'json',
@@ -48,18 +47,19 @@ export const adminBody: BodyReader = {
     if (!hasBody(context)) return {};
     checkJsonType(context);
     try {
-      await parseSmallJson(context, () => Promise.resolve());
+      const parse = await loadParser();
+      await parse(context, () => Promise.resolve());
     } catch (error) {
       throw adminBodyError(error);
     }
     const body: unknown = context.request.body;
-    // The parser replaces what is not UTF-8 by U+FFFD.
+    // The parser replaces invalid UTF-8 with U+FFFD.
     if (JSON.stringify(body).includes('\ufffd')) throw notUtf8();
     return jsonObject(body);
   },
 };
 
-/** The parser says what is wrong by a status, and hands back a text that it could not parse. */
+/** The parser's error. Its status identifies the problem, and `body` is the text that could not be parsed. */
 const parseFailure = z.object({ status: z.number(), body: z.string().optional() });
 
 function adminBodyError(error: unknown): unknown {
@@ -68,7 +68,7 @@ function adminBodyError(error: unknown): unknown {
   return status === 400 ? notJson(body) : error;
 }
 
-/** The bytes as they arrived: what an upstream signs. */
+/** Keeps the bytes exactly as they arrived, because upstreams sign them. */
 export const callbackBody: BodyReader = {
   mediaTypes: ['application/json'],
   kind: 'callbacks',
@@ -83,7 +83,7 @@ export const callbackBody: BodyReader = {
   },
 };
 
-/** A JSON text while it is read: counted before it is parsed. */
+/** Collects a JSON text as it arrives, and checks its size before parsing it. */
 export class JsonText {
   private readonly bytesMax: number;
   private readonly scanner = new JsonScanner();
@@ -94,7 +94,7 @@ export class JsonText {
     this.bytes = new Slab(memory, bytesMax);
   }
 
-  /** Throws request_too_large, and what the allowance throws. */
+  /** Throws request_too_large and anything that the allowance throws. */
   push(piece: Uint8Array): void {
     if (this.bytes.bytes + piece.length > this.bytesMax) throw textTooLarge(this.bytesMax);
     this.scanner.scan(piece);
@@ -102,8 +102,9 @@ export class JsonText {
   }
 
   /**
-   * Fields that are null count as absent. Throws invalid_json for anything but an object in UTF-8, and for one that
-   * carries a `__proto__`. `isWhole`: the caller sent the text as it is here, so that a place in it means something.
+   * Treats null fields as missing. Throws invalid_json for anything but an object in UTF-8, and for an object that
+   * contains `__proto__`. `isWhole` means that the text is exactly what the caller sent, so errors may give positions
+   * in it.
    */
   parse(isWhole = true): Record<string, unknown> {
     return jsonObject(parseJson(readUtf8(this.bytes.read()), isWhole));
@@ -121,13 +122,13 @@ export function hasBody({ req }: Context): boolean {
   return req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** `mediaTypes`: all that this body may have. */
+/** Throws unless the body is JSON. `mediaTypes` lists every type that the route accepts, for the error message. */
 export function checkJsonType(context: Context, mediaTypes: readonly string[] = ['application/json']): void {
   if (context.is('application/json') !== false) return;
   throw new GatewayError('unsupported_media_type', `Send the body as ${mediaTypes.join(' or ')}.`);
 }
 
-/** Throws invalid_json: what is not UTF-8 would become another text. */
+/** Throws invalid_json if the bytes are not UTF-8, because decoding would change them. */
 export function readUtf8(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8');
   throw notUtf8();
@@ -146,7 +147,7 @@ function parseJson(text: string, isWhole: boolean): unknown {
   }
 }
 
-/** Such a key would reach the prototype of whatever the body is copied into. */
+/** Detects a key that would change the prototype of an object to which the body is copied. */
 function hasPrototypeKey(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Object.hasOwn(value, '__proto__')) return true;

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { capWindows } from '../money/caps.ts';
-import type { Caps } from '../money/caps.ts';
-import { parseMicros } from '../money/money.ts';
+import type { Caps, KeyCaps } from '../money/caps.ts';
+import { invalidParameter } from '../errors/errors.ts';
+import { parseMicros, sixPlaces } from '../money/money.ts';
+import type { Catalogue } from '../routing/catalogue.ts';
 
 const limit = z
   .string()
@@ -9,9 +11,10 @@ const limit = z
     (text) => (parseMicros(text) ?? -1n) >= 0n,
     'must be a decimal string with at most 6 places, and not negative',
   )
+  .transform(sixPlaces)
   .optional();
 
-/** What an operator writes: of the UTC day, of the calendar month, and for ever. Absent: no cap. */
+/** The caps that an operator sets: per UTC day, per calendar month, and in total. A missing field means no cap. */
 export const capsFields = { day: limit, month: limit, total: limit };
 
 type WrittenCaps = { readonly [Window in keyof Caps]?: string | undefined };
@@ -25,11 +28,43 @@ export function parseCaps(written: WrittenCaps): Caps {
   );
 }
 
-/** By the name of each part. Undefined: a name is there twice. */
+/** Parses the caps, keyed by part name. Returns undefined if a name occurs twice. */
 export function parseParts<Part extends WrittenCaps>(
   parts: readonly Part[],
   nameOf: (part: Part) => string,
 ): ReadonlyMap<string, Caps> | undefined {
   const named = new Map(parts.map((part) => [nameOf(part), parseCaps(part)]));
   return named.size === parts.length ? named : undefined;
+}
+
+const cappedModelsMax = 200;
+
+export const keyCapsFields = {
+  ...capsFields,
+  models: z
+    .array(z.object({ model: z.string().min(1), ...capsFields }))
+    .max(cappedModelsMax)
+    .default([])
+    .meta({ description: 'Caps for single models, in addition to the key’s caps for all models.' }),
+};
+
+type WrittenKeyCaps = WrittenCaps & {
+  readonly models: readonly (WrittenCaps & { readonly model: string })[];
+};
+
+/** `path` is the path of these fields in the body, ending in a dot. Throws invalid_parameter. */
+export function parseKeyCaps(
+  { models, ...all }: WrittenKeyCaps,
+  catalogue: Pick<Catalogue, 'current'>,
+  path = '',
+): KeyCaps {
+  const known = new Set(catalogue.current().models.map((model) => model.id));
+  const parts = parseParts(models, ({ model }) => model);
+  const unknown = models.findIndex(({ model }) => !known.has(model));
+  if (parts !== undefined && unknown < 0) return { all: parseCaps(all), models: parts };
+  const param = unknown >= 0 ? `models[${unknown}].model` : 'models';
+  throw invalidParameter(
+    `${path}${param}`,
+    'Each model must be in the configuration, and must not be repeated.',
+  );
 }

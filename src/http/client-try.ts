@@ -9,21 +9,21 @@ import type { RequestState } from './request-scope.ts';
 /** The header in which official clients count their retries. */
 const retryCountHeader = 'x-stainless-retry-count';
 
-export function sentBy({ headers }: IncomingMessage): Pick<ClientTry, 'retries' | 'bodyBytes'> {
+export function sentBy({ headers, url = '' }: IncomingMessage): Omit<ClientTry, 'whenLost'> {
   const count = headers[retryCountHeader];
   const retries = typeof count === 'string' && /^\d{1,3}$/.test(count) ? Number(count) : undefined;
-  return { bodyBytes: headers['content-length'] ?? '', ...defined({ retries }) };
+  return { target: url, bodyBytes: headers['content-length'] ?? '', ...defined({ retries }) };
 }
 
 /**
- * The `content-length` of a request that its client will repeat although nothing was begun for it. It is noted, so that
- * the retry is not taken for one of an equal request that was answered.
+ * Describes a request that was refused before processing began and that its client will repeat. The body is not
+ * included. This record keeps the repeat from being mistaken for a retry of an identical request that got a response.
  */
-export function refusedBytes(
+export function refusedTry(
   { method, req, state }: ParameterizedContext<RequestState>,
   error: unknown,
-): string | undefined {
-  const { retries, bodyBytes } = sentBy(req);
+): Pick<ClientTry, 'target' | 'bodyBytes'> | undefined {
+  const { retries, target, bodyBytes } = sentBy(req);
   if (method !== 'POST' || retries === undefined || state.isTry === true) return undefined;
-  return mayBeRepeated(translateError(error)) ? bodyBytes : undefined;
+  return mayBeRepeated(translateError(error)) ? { target, bodyBytes } : undefined;
 }

@@ -6,23 +6,30 @@ import { addressName } from './client-address.ts';
 
 /** The open connections of one server. */
 export interface Connections {
-  /** Whether an answer to what is unreadable now would be read as the answer to something else. */
+  /** Whether a response to unreadable bytes could be mistaken for the response to another request. */
   isAnswered(socket: Socket): boolean;
+  /**
+   * Closes connections that are neither receiving a request nor sending a response. `hasMore` returns whether part of
+   * another request has arrived.
+   */
+  closeIdle(hasMore: (socket: Socket) => boolean): void;
 }
 
 export interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** The minimum average rate at which a caller must read its response, or be disconnected. 0: no minimum. */
+  /**
+   * The minimum average rate at which callers must read responses. Slower callers are disconnected. 0 means no minimum.
+   */
   readonly answerBytesPerSecondMin: number;
 }
 
-/** The share of connections for strangers. The rest is for callers that have shown a valid credential. */
+/** The share of connections open to strangers. The rest is reserved for callers that have shown a valid credential. */
 const strangersShare = 0.25;
 
 /**
- * A new connection counts as a stranger's and belongs to its address. It is always accepted: if there is no room, the
- * address with the most connections loses one, unused and idle ones first. `recognise` moves a connection to the
- * callers' places, which strangers cannot take.
+ * Limits connections. A new connection counts as a stranger's and belongs to its address. It is always accepted: if
+ * there is no room, the address with the most connections loses one, unused and idle ones first. `recognise` moves a
+ * connection to the places reserved for callers.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits): Connections {
   const strangersMax = Math.max(1, Math.floor(limits.connectionsMax * strangersShare));
@@ -33,22 +40,35 @@ export function limitConnections(server: Server, limits: ConnectionLimits): Conn
     evicts: 'any',
   });
   const callers = createPlaces({ name: 'connections of callers', placesMax: callersMax });
+  const open = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
     const place = strangers.take(addressName(socket.remoteAddress), { evict: () => void socket.destroy() });
     if (typeof place === 'string') socket.destroy();
     else connections.set(socket, new Connection(socket, place, callers));
   });
-  // Before the application's own listener.
+  // This must run before the application's own listener.
   server.prependListener('request', (request, response) => {
     connections.get(request.socket)?.begin({ request, response });
   });
-  cutSlowReaders(server, limits.answerBytesPerSecondMin);
-  return { isAnswered: (socket) => connections.get(socket)?.isAnswered() ?? false };
+  cutSlowReaders(server, open, limits.answerBytesPerSecondMin);
+  return {
+    isAnswered: (socket) => connections.get(socket)?.isAnswered() ?? false,
+    closeIdle(hasMore) {
+      for (const socket of open) if (!hasMore(socket)) connections.get(socket)?.closeIfIdle();
+    },
+  };
 }
 
-/** Assigns the connection to this holder, once its request has shown a valid key, token or link. */
+/** Assigns the connection to a holder once its request has presented a valid key, token or link. */
 export function recognise({ socket }: IncomingMessage, holder: string): void {
   connections.get(socket)?.belongTo(holder);
+}
+
+/** Returns the connection's holder: the caller once it is recognised, and the address until then. */
+export function holderOf(socket: Socket): string {
+  return connections.get(socket)?.holder ?? addressName(socket.remoteAddress);
 }
 
 const connections = new WeakMap<Socket, Connection>();
@@ -62,11 +82,12 @@ class Connection {
   private readonly socket: Socket;
   private readonly callers: Places;
   private place: Place;
-  private holder: string | undefined;
+  holder: string | undefined;
   private exchange: Exchange | undefined;
-  /** The bytes that the caller had read when the exchange began, and how long it has blocked us since. */
+  /** The bytes that the caller had read when the exchange began, and the time for which it has blocked us since. */
   private takenBytes = 0;
   private blockedMs = 0;
+  private sparedUnused = 0;
 
   constructor(socket: Socket, place: Place, callers: Places) {
     this.socket = socket;
@@ -84,7 +105,9 @@ class Connection {
     exchange.response.once('close', () => this.place.mark('idle'));
   }
 
-  /** If the callers' places are full, the connection still counts as a stranger's. */
+  /**
+   * Assigns the connection to a holder. If the callers' places are full, the connection still counts as a stranger's.
+   */
   belongTo(holder: string): void {
     if (this.holder === holder || this.socket.destroyed) return;
     const place = this.callers.take(holder, { evict: () => void this.socket.destroy() });
@@ -100,7 +123,17 @@ class Connection {
     return request.complete ? !response.writableFinished : response.headersSent;
   }
 
-  /** `elapsedMs`: the time since the previous call. */
+  closeIfIdle(): void {
+    if (this.exchange === undefined) {
+      this.sparedUnused += 1;
+      if (this.sparedUnused > sparedUnusedMax) this.socket.destroy();
+      return;
+    }
+    const { request, response } = this.exchange;
+    if (request.complete && response.closed) this.socket.destroy();
+  }
+
+  /** `elapsedMs` is the time since the previous call. */
   cutIfSlow(elapsedMs: number, bytesPerSecondMin: number): void {
     if (this.socket.writableLength === 0) return;
     this.blockedMs += elapsedMs;
@@ -113,19 +146,16 @@ class Connection {
   }
 }
 
-/** Bytes that the caller may have read but that still count as unsent: one piece of a response. */
+/** How many times an idle connection that has sent no request is spared, because its first bytes may be in flight. */
+const sparedUnusedMax = 10;
+/** Bytes that the caller may have read already but that still count as unsent: one piece of a response. */
 const windowBytes = 64 * 1024;
 const lookEveryMs = 5_000;
 
-function cutSlowReaders(server: Server, bytesPerSecondMin: number): void {
+function cutSlowReaders(server: Server, open: ReadonlySet<Socket>, bytesPerSecondMin: number): void {
   if (bytesPerSecondMin === 0) return;
-  const open = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    open.add(socket);
-    socket.once('close', () => open.delete(socket));
-  });
   const look = (): void => {
-    // Each check counts as one interval, so that callers are not blamed for a pause of this process.
+    // Each check counts as one interval, so that callers are not blamed when this process pauses.
     for (const socket of open) connections.get(socket)?.cutIfSlow(lookEveryMs, bytesPerSecondMin);
   };
   const timer = setInterval(look, lookEveryMs).unref();
@@ -135,8 +165,8 @@ function cutSlowReaders(server: Server, bytesPerSecondMin: number): void {
 const connectionsMaxDefault = 8_192;
 
 /**
- * How many connections a process may hold: half of the files that it may open, for the databases, the upstreams and the
- * uploads need some too.
+ * Returns a process's maximum number of connections: half of the files that it may open. Databases, upstreams and
+ * uploads need the rest.
  */
 export function connectionsMaxOf(openFilesMax: number | undefined): number {
   if (openFilesMax === undefined) return connectionsMaxDefault;

@@ -3,12 +3,13 @@ import type { Micros } from '../money/money.ts';
 import type { CreatedTask } from '../commands/create-task.ts';
 import { capHeaders } from './presenters/cap.ts';
 
-/** The only currency that LiteLLM knows. */
+/** The only currency that LiteLLM supports. */
 const litellmCurrency = 'USD';
 
 /**
- * What was charged for the answer: a decimal in the gateway's currency. LiteLLM adds what its own header says to what a
- * request has cost (docs.litellm.ai/docs/proxy/pass_through_cost_tracking), in US dollars: no other currency is sent as such.
+ * Returns headers with the charge as a decimal in the gateway's currency. LiteLLM adds its own header's value to a
+ * request's cost in US dollars (docs.litellm.ai/docs/proxy/pass_through_cost_tracking), so that header is omitted for
+ * other currencies.
  */
 export function costHeaders(charge: Micros | undefined, currency: string): Readonly<Record<string, string>> {
   if (charge === undefined) return {};
@@ -21,7 +22,10 @@ export function costHeaders(charge: Micros | undefined, currency: string): Reado
 
 export const replayedHeader = { 'idempotency-replayed': 'true' } as const;
 
-/** Of a create: what is held until the task ends, which is not a cost and never added up as one, and the tightest cap. */
+/**
+ * Returns a create response's headers: the hold and the tightest cap. The hold is not a cost and must not be summed as
+ * one.
+ */
 export function createdHeaders({
   hold,
   cap,

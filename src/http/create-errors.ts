@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors/errors.ts';
 
-/** The codes of every route that creates a task, whatever it makes. */
+/** Error codes shared by all routes that create tasks. */
 export const createErrors = [
   'unsupported_parameter',
   'model_not_found',

@@ -3,10 +3,10 @@ import type Koa from 'koa';
 import type { RequestState } from './request-scope.ts';
 import type { Route } from './route.ts';
 
-/** How long a browser may remember a preflight, in seconds. */
+/** How long a browser may cache a preflight, in seconds. */
 const preflightSeconds = 600;
 
-/** What a page may read of an answer, beside its body. */
+/** The response headers that a page may read. */
 const exposedHeaders = [
   'content-disposition',
   'etag',
@@ -32,8 +32,8 @@ const exposedHeaders = [
 type Context = Koa.ParameterizedContext<RequestState>;
 
 /**
- * CORS for pages of the origins in `allowed_origins`. Only routes that an API key opens take part. Cookies never do, so
- * any header may be sent.
+ * Allows CORS for pages from `allowed_origins`, but only on routes that accept an API key. Any header may be sent,
+ * because cookies are never used.
  */
 export function createCrossOrigin(routes: readonly Route[], allowedOrigins: () => readonly string[]) {
   const shared = new Router<RequestState>({ sensitive: true });

@@ -4,6 +4,8 @@ import type { Channels } from '../routing/channels.ts';
 import type { ChargeBook } from '../capacity/charge-book.ts';
 import type { RenderClock } from '../capacity/render-clock.ts';
 import type { Circuits } from '../capacity/circuits.ts';
+import type { CatalogueAddition } from '../control/catalogue-additions.ts';
+import type { ExampleCatalogue } from '../config/example-catalogue.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { CredentialAnswer } from '../routing/try-credential.ts';
 import type { ChannelSwitches } from '../routing/switches.ts';
@@ -17,8 +19,10 @@ import type { MediaUrl } from '../models/stored-media.ts';
 import type { CreateImages } from '../images/create-images.ts';
 import type { ResultForms } from '../images/result-form.ts';
 import type { ImageWorkspaces } from '../images/workspace.ts';
+import type { BillFormat } from '../providers/provider.ts';
 import type { ReceiptKeys } from '../access/receipt-keys.ts';
 import type { KeyAuth } from '../access/api-keys.ts';
+import type { Invitations } from '../access/invitations.ts';
 import type { OperatorAuth } from '../access/operators.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CostsAsked, ModelCosts } from '../ledger/upstream-costs.ts';
@@ -40,6 +44,7 @@ import type { ExchangeStore } from '../store/exchanges.ts';
 import type { PartialImageStore } from '../store/partial-images.ts';
 import type { KeyStore } from '../store/keys.ts';
 import type { NoticeStore } from '../store/notices.ts';
+import type { OperatorSessionStore } from '../store/operator-sessions.ts';
 import type { OperatorStore } from '../store/operators.ts';
 import type { RateLimitStore } from '../store/rate-limits.ts';
 import type { RequestStore } from '../store/requests.ts';
@@ -49,6 +54,7 @@ import type { ActionInput } from '../task/act-fields.ts';
 import type { ActionResult } from '../task/acts.ts';
 import type { AuditStore } from '../store/audit.ts';
 import type { AuditLog } from '../commands/audit-log.ts';
+import type { TryCallback } from '../notices/try-callback.ts';
 import type { FindHoldTerms } from '../commands/account-terms.ts';
 import type { TaskAction } from '../commands/act-on-task.ts';
 import type { Repeats } from '../commands/repeats.ts';
@@ -61,11 +67,11 @@ import type { RequestLimits } from './request-limits.ts';
 import type { TaskWatcher } from './task-watcher.ts';
 import type { AddressChecks } from './address-checks.ts';
 
-/** Everything that the HTTP face stands on, built by src/api.ts. Each route receives the part that it uses. */
+/** Everything that the HTTP interface needs, assembled in src/api.ts. Each route receives only what it uses. */
 export interface AppDeps extends AddressChecks {
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Absent: requests have no traces. */
+  /** Undefined if requests are not traced. */
   readonly tracer?: Pick<Tracer, 'enter'>;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -74,41 +80,43 @@ export interface AppDeps extends AddressChecks {
   readonly auth: KeyAuth;
   readonly secrets: Secrets;
   readonly receiptKeys: ReceiptKeys;
-  /** Absent: the operators' API does not exist. */
+  /** Undefined if the operators' API is disabled. */
   readonly operatorAuth?: OperatorAuth;
+  readonly invitations: Invitations;
 
   readonly catalogue: Catalogue;
-  /** What is known of render times, from memory. */
+  /** The learned render times, in memory. */
   readonly renders: Pick<RenderClock, 'times'>;
   readonly charges: Pick<ChargeBook, 'expected'>;
-  /** For upstream callbacks: says whether one is worth a wake-up. */
+  /** Determines whether an upstream callback warrants a wake-up. */
   readonly channels: Channels;
-  /** `createTaskService(…)` of src/commands/create-task.ts. */
+  /** Created by `createTaskService(…)` in src/commands/create-task.ts. */
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
   readonly repeats: Pick<Repeats, 'noteRefused'>;
-  /** `createActOnTask(…)` of src/commands/act-on-task.ts. */
+  /** Created by `createActOnTask(…)` in src/commands/act-on-task.ts. */
   readonly actOnTask: (action: TaskAction) => Promise<ActionResult>;
-  /** `refundImages` of src/commands/refund-task.ts; undefined: there are none of this name. */
+  /** `refundImages` in src/commands/refund-task.ts. Resolves with undefined if no images have this id. */
   readonly refundImages: (id: string, input: ActionInput) => Promise<ActionResult | undefined>;
   readonly port: TaskPort;
   readonly auditLog: AuditLog;
   readonly audit: Pick<AuditStore, 'list'>;
-  /** The history of a task's workflow as JSON; undefined: Temporal does not have it. Never throws. */
+  /** Returns a task's workflow history as JSON, or undefined if Temporal does not have it. Never throws. */
   readonly taskHistory: (task: string) => Promise<unknown>;
-  /** Links to our own copies of results. */
+  /** Returns links to our own copies of results. */
   readonly mediaUrl: MediaUrl;
-  /** Under which upstreams reach us; absent: they are given no address. */
+  /** The address at which upstreams can reach us. Undefined if they are given none. */
   readonly publicUrl?: string;
-  /** Below it are workflows by their id, as an operator's browser finds them; absent: not known. */
+  /** The address at which an operator's browser finds workflows by id. Undefined if unknown. */
   readonly workflowsUrl?: string;
-  /** Why links to what is stored lead nowhere; absent: they do not. */
+  /** Why links to stored files do not work. Undefined if they do. */
   readonly unreachableLinks?: string;
-  /** Absent: none are kept, and the route does not exist. */
+  /** Undefined if no results are stored. The route is then not registered. */
   readonly keptResults?: MediaDeps;
-  /** Absent: nothing is stored, and the routes of files do not exist. */
+  /** Undefined if no files are stored. The file routes are then not registered. */
   readonly storedFiles?: FileRouteDeps;
   readonly images: ImageRouteDeps;
-  /** `createHoldTerms(…)` of src/commands/account-terms.ts. */
+  readonly tryCallback: TryCallback;
+  /** Created by `createAccountTerms(…)` in src/commands/account-terms.ts. */
   readonly holdTerms: FindHoldTerms;
   readonly ledger: Pick<
     Ledger,
@@ -126,85 +134,102 @@ export interface AppDeps extends AddressChecks {
   >;
   readonly ledgerHeads: Pick<HeadAnchors, 'list' | 'check'>;
   readonly readTrends: ReadTrends;
+  /** Returns how to read a vendor's bill, by provider name. If undefined, the operator must specify the columns. */
+  readonly billFormat: (provider: string) => BillFormat | undefined;
   readonly readUpstreamCosts: (asked: CostsAsked) => Promise<readonly ModelCosts[]>;
-  /** `runLedgerVerification(…)` of src/ledger/run-verification.ts. */
+  /** `runLedgerVerification(…)` in src/ledger/run-verification.ts. */
   readonly verifyLedger: (options: Pick<VerifyOptions, 'onProgress' | 'signal'>) => Promise<VerifyResult>;
 
   readonly tasks: TaskStore;
   readonly partialImages: Pick<PartialImageStore, 'find'>;
-  readonly requests: Pick<RequestStore, 'find' | 'glance' | 'each'>;
+  readonly requests: Pick<RequestStore, 'find' | 'glance' | 'each' | 'prompts'>;
   readonly exchanges: Pick<ExchangeStore, 'find'>;
   readonly resultCopies: Pick<ResultCopyStore, 'find'>;
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
-  readonly operators: Pick<OperatorStore, 'insert' | 'list' | 'revoke'>;
+  readonly operators: Pick<
+    OperatorStore,
+    'insert' | 'list' | 'revoke' | 'setRoles' | 'findInvited' | 'redeem' | 'withdraw'
+  >;
+  readonly operatorSessions: Pick<OperatorSessionStore, 'find' | 'list' | 'end' | 'endMany'>;
   readonly rateLimits: Pick<RateLimitStore, 'count'>;
-  /** `takeCensus(…)` of src/commands/take-census.ts. */
+  /** `takeCensus(…)` in src/commands/take-census.ts. */
   readonly takeCensus: () => Promise<Census>;
   readonly notices: Pick<NoticeStore, 'list'>;
   readonly testNotices: NoticeWatch['test'];
-  /** What an account has left, for its limit. */
+  /** Records an account's remaining balance for its alert. */
   readonly noteBalance: AccountAlerts['note'];
   readonly accountAlerts: Pick<AccountAlertStore, 'set' | 'remove' | 'findMany' | 'noteCapsChanged'>;
   readonly capEvents: Pick<CapEventStore, 'reported' | 'countUndelivered'>;
   readonly channelStates: Pick<ChannelStateStore, 'set'>;
   readonly channelSwitches: Pick<ChannelSwitches, 'find' | 'refresh'>;
-  /** An operator's decision on a circuit; false: it is already closed. */
+  /** Applies an operator's decision to a circuit. Returns false if the circuit was already closed. */
   readonly overrideCircuit: Circuits['override'];
-  /** Reads the health of every configured channel: `readHealth(…)` of src/commands/read-health.ts. */
+  /** Reads every configured channel's health, with `readHealth(…)` in src/commands/read-health.ts. */
   readonly readHealth: () => Promise<readonly ChannelHealth[]>;
-  /** All processes of the gateway. */
-  readonly nodes: Pick<Nodes, 'all' | 'refresh' | 'unserved' | 'isGone' | 'untilDecided'>;
+  /** All gateway processes. */
+  readonly nodes: Pick<Nodes, 'all' | 'refresh' | 'unserved' | 'isGone' | 'isUnsearchable' | 'untilDecided'>;
   readonly configurations: Pick<ConfigurationStore, 'head'>;
   readonly drafts: ConfigDrafts;
-  /** Tries a credential at its upstream. The configuration may be an unpublished draft. Throws GatewayError. */
+  /** Returns the models that can be added to a draft. */
+  readonly exampleCatalogue: () => Promise<ExampleCatalogue>;
+  /** Returns the edits, by JSON pointer, that add one of these models to a draft's text. Throws GatewayError. */
+  readonly catalogueAddition: (
+    text: string,
+    addition: CatalogueAddition,
+  ) => Promise<Readonly<Record<string, unknown>>>;
+  /** Tests a credential at its upstream. The configuration may be an unpublished draft. Throws GatewayError. */
   readonly tryCredential: (
     config: GatewayConfig,
     channel: string,
     credential: string,
   ) => Promise<CredentialAnswer>;
-  /** Publishes this process's gateway.yaml for all; a bad file changes nothing. `by`: the operator's name. */
+  /**
+   * Publishes this process's gateway.yaml to all processes. A file with errors changes nothing. `by` is the operator's
+   * name.
+   */
   readonly publishConfig: (by: string, reason: string) => Promise<PublishResult>;
-  /** What that would change. */
+  /** Returns what `publishConfig` would change. */
   readonly previewConfig: () => Promise<PreviewResult>;
 
-  /** CIDRs of the proxies in front. */
+  /** The CIDRs of the proxies in front of the gateway. */
   readonly trustedProxies: readonly string[];
   readonly limits: RequestLimits;
 
-  /** Rejects when MongoDB does not answer. */
+  /** Rejects if MongoDB does not respond. */
   readonly pingMongo: () => Promise<void>;
 }
 
-/** What the image routes stand on. */
 export interface ImageRouteDeps {
   readonly create: CreateImages;
   readonly asData: ResultForms['asData'];
   readonly streamData: ResultForms['streamData'];
   readonly limits: ImageLimits;
   readonly workspaces: ImageWorkspaces;
-  /** Fields that single vendors accept, beside those that several do. */
+  /** Fields accepted by a single vendor, in addition to those accepted by several. */
   readonly vendorFields: ReadonlySet<string>;
 }
 
 export interface ImageLimits {
-  /** JSON or form. */
+  /** The limit for a JSON or form body, in bytes. */
   readonly bodyBytesMax: number;
-  /** Files, or reference images, of one request. */
+  /** The maximum number of files, or reference images, per request. */
   readonly filesMax: number;
-  /** Pixels of one reference image. */
+  /** The maximum number of pixels per reference image. */
   readonly pixelsMax: number;
 }
 
-/** What the application itself adds for its routes. */
+/** Dependencies that the application adds for its routes. */
 export interface RouteDeps extends AppDeps {
   readonly watcher: TaskWatcher;
-  /** Shares the carrying out of creates between accounts. */
+  /** Limits concurrent create requests, and shares the places between accounts. */
   readonly admissions: Places;
-  /** Limits the reports that MongoDB computes for this process. */
+  /** Limits the concurrent reports that MongoDB computes for this process. */
   readonly reports: Places;
-  /** Whether requests come through a proxy that TRUSTED_PROXIES lacks. */
+  /** Limits concurrent reads of partial images, and shares the places between accounts. */
+  readonly partialReads: Places;
+  /** Whether requests come through a proxy that is missing from TRUSTED_PROXIES. */
   readonly isProxied: () => boolean;
-  /** The server is shutting down: /readyz reports it first. */
+  /** Whether the server is shutting down, as reported by /readyz. */
   readonly isDraining: () => boolean;
 }

@@ -4,7 +4,9 @@ import type { AppDeps } from './deps.ts';
 import type { RequestState } from './request-scope.ts';
 import type { Route } from './route.ts';
 
-/** A span of the request, in the caller's own trace if there is one. Only callers we know have one. */
+/**
+ * Opens a span for the request, within the caller's own trace if there is one. Only authenticated callers are traced.
+ */
 export function enterTrace(
   { method, operationId, paths: [path] }: Route,
   { req, state: { requestId } }: ParameterizedContext<RequestState>,

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { isNetworkFailure } from '../base/caught.ts';
 import { defined } from '../base/defined.ts';
 import { GatewayError, errorTable, mayBeRepeated } from '../errors/errors.ts';
+import { noRoomOr } from '../errors/not-stored.ts';
 import { capSchema, presentCap } from './presenters/cap.ts';
 import { failureClassSchema } from './presenters/enums.ts';
 
-/** The error body of every route: the first four fields are there, always strings. */
+/** Every route's error body. Its first four fields are strings and always present. */
 export const errorSchema = z
   .object({
     error: z.object({
@@ -13,10 +14,12 @@ export const errorSchema = z
       type: z.string(),
       param: z
         .string()
-        .meta({ description: 'The field at fault, such as `metadata.seed`; empty if none is.' }),
+        .meta({ description: 'The field at fault, such as `metadata.seed`. Empty if no field is at fault.' }),
       code: z.string().meta({ description: 'One of the codes that the guide “Errors” explains.' }),
       class: failureClassSchema.optional(),
-      cap: capSchema.optional().meta({ description: 'Of `spend_cap_exceeded`: the cap that refused.' }),
+      cap: capSchema
+        .optional()
+        .meta({ description: 'With `spend_cap_exceeded`: the cap that refused the request.' }),
     }),
   })
   .meta({ id: 'Error' });
@@ -30,7 +33,10 @@ export function presentError(error: GatewayError): z.infer<typeof errorSchema> {
   };
 }
 
-/** Errors that mean that MongoDB does not answer, and everything derived from them; the same request may succeed later. */
+/**
+ * Names of errors, including their subclasses, that mean that MongoDB is not responding. The same request may succeed
+ * later.
+ */
 const outageNames = new Set([
   'LedgerUnavailableError',
   'MongoClientClosedError',
@@ -44,15 +50,22 @@ const outageNames = new Set([
   'MongoWaitQueueTimeoutError',
   'MongoWriteConcernError',
 ]);
-/** Codes of a server that is not the primary (any more), shuts down, is overloaded, or found no majority in time. */
+/**
+ * Codes of a server that is not the primary (any more), is shutting down, is overloaded, or did not reach a majority in
+ * time.
+ */
 const outageCodes = new Set([
   6, 7, 24, 50, 64, 89, 91, 112, 133, 134, 189, 262, 365, 9001, 10_107, 11_600, 11_601, 11_602, 13_435,
   13_436,
 ]);
 const outageRetrySeconds = 5;
 
-/** What the caller sees of a thrown value: our own errors unchanged, an outage as 503, everything else opaque. */
-export function translateError(error: unknown): GatewayError {
+/**
+ * Converts a thrown value into what the caller sees. Our own errors are unchanged, an outage becomes a 503, and
+ * everything else is concealed.
+ */
+export function translateError(thrown: unknown): GatewayError {
+  const error = noRoomOr(thrown);
   if (error instanceof GatewayError) return error;
   if (error instanceof Error && isOutage(error)) {
     return new GatewayError('service_unavailable', 'The service is not available at the moment.', {
@@ -63,7 +76,7 @@ export function translateError(error: unknown): GatewayError {
   return new GatewayError('internal_error', 'Something went wrong on our side.', { cause: error });
 }
 
-/** By name, since this folder does not import the driver, and by the names of the classes that an error is derived from. */
+/** Recognises errors by the names of their class and its parents, because this folder does not import the driver. */
 function isOutage(error: Error): boolean {
   if (isNetworkFailure(error)) return true;
   const code = error.name.startsWith('Mongo') && 'code' in error ? error.code : undefined;
@@ -78,7 +91,7 @@ function isOutage(error: Error): boolean {
 
 export function errorHeaders(error: GatewayError): Readonly<Record<string, string>> {
   return {
-    // Official clients obey it; without it they repeat every 409, too.
+    // Official clients obey this header. Without it, they also retry every 409.
     ...(mayBeRepeated(error) ? {} : { 'x-should-retry': 'false' }),
     ...error.headers,
     ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),

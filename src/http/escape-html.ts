@@ -6,7 +6,12 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as it stands in HTML, in an element or in a quoted attribute. */
+/** Escapes text for use in an element, where quotes need no escaping. */
+export function escapeText(text: string): string {
+  return text.replaceAll(/[&<>]/g, (character) => entities[character] ?? '');
+}
+
+/** Escapes text for use in an element or in a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
 }

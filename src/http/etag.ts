@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 
-/** A strong validator of an answer's body. */
+/** Returns a strong validator for a response body. */
 export function etagOf(body: string): string {
   return `"${hash('sha1', body, 'base64url')}"`;
 }
 
-/** Whether `if-none-match` names this version; weak validators match too, as its definition says. */
+/** Returns whether `if-none-match` includes this version. By its definition, weak validators match too. */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;

@@ -3,7 +3,7 @@ import type { BodyPart, Reply } from './route.ts';
 
 export const eventStreamType = 'text/event-stream';
 
-/** Server-sent events, as they come. */
+/** Sends server-sent events as they arrive. */
 export function eventStream(
   parts: AsyncIterable<BodyPart> | Iterable<BodyPart>,
   headers: Readonly<Record<string, string>>,
@@ -13,7 +13,7 @@ export function eventStream(
     headers: {
       ...headers,
       'cache-control': 'no-cache',
-      // Some proxies gather what they pass on.
+      // Prevents some proxies from buffering the response.
       'x-accel-buffering': 'no',
     },
     mediaType: eventStreamType,

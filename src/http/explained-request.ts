@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Caller } from '../access/caller.ts';
+import type { Buyer, Caller } from '../access/caller.ts';
 import { defined } from '../base/defined.ts';
 import type { AskedRequest } from '../models/request.ts';
 import { findKey } from './admin-input.ts';
@@ -10,12 +10,11 @@ import { inTheirWords } from '../intake/their-words.ts';
 import { understandVideo } from './videos/video-body.ts';
 import { readVideo } from './videos/video-request.ts';
 
-/** What an operator asks about a request that nobody has made: nothing is created of it. */
+/** A hypothetical request that an operator asks about. It creates nothing. */
 export const explainedBodySchema = z.object({
-  key: z
-    .string()
-    .optional()
-    .meta({ description: 'Public id of a key whose permissions count; absent: all.' }),
+  key: z.string().optional().meta({
+    description: 'Public id of the key whose permissions apply. Absent: a key without restrictions.',
+  }),
   request: z
     .looseObject({ model: z.string(), prompt: z.string().default('explained') })
     .meta({ description: 'The body of a create.' }),
@@ -37,16 +36,16 @@ export type ExplainedDeps = Pick<
 
 export interface ExplainedRequest {
   readonly request: AskedRequest;
-  readonly caller: Caller;
+  readonly buyer: Buyer;
 }
 
-/** Checked as a create is. Throws GatewayError. */
+/** Validates the request like a create request. Throws GatewayError. */
 export async function parseExplained(
   { key, request }: z.output<typeof explainedBodySchema>,
   deps: ExplainedDeps,
 ): Promise<ExplainedRequest> {
   const caller = await callerOf(key, deps);
-  return { request: await parse(request, caller, deps), caller };
+  return { request: await parse(request, caller, deps), buyer: await deps.catalogue.buyer(caller) };
 }
 
 async function callerOf(id: string | undefined, { keys }: ExplainedDeps): Promise<Caller> {

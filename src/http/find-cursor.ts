@@ -1,14 +1,14 @@
 import { invalidParameter } from '../errors/errors.ts';
 import type { PageRequest } from '../store/tasks.ts';
 
-/** `after`: the id of the last task of the page before. */
+/** `after` is the id of the previous page's last task. */
 export interface CursorPage extends Omit<PageRequest, 'after'> {
   readonly after?: string;
 }
 
 /**
- * The last item of the page before; undefined: there is none. Throws invalid_parameter where the id names none of them:
- * an empty page would look like the end of the list. `of`: such as `a key`.
+ * Returns the previous page's last item, or undefined for the first page. Throws invalid_parameter if no item has this
+ * id, because an empty page would look like the end of the list. `of` describes the item, such as `a key`.
  */
 export async function findCursor<Item>(
   id: string | undefined,

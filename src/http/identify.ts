@@ -17,20 +17,20 @@ export interface IdentifyDeps extends Pick<AppDeps, 'auth' | 'operatorAuth' | 'a
   readonly addresses: AddressLimit;
 }
 
-/** The limit on concurrent look-ups of credentials. Guesses from one address cannot use up the look-ups of others. */
-const lookupsMax = { name: 'credentials looked up', placesMax: 64, shareMax: 16 };
+/** Limits concurrent credential look-ups. Guesses from one address cannot use up other addresses' look-ups. */
+const lookupsMax = { name: 'credentials looked up', placesMax: 64, shareMax: 16 } as const;
 
 type Identify = (route: Route, context: ParameterizedContext<RequestState>) => Promise<Identity>;
 
 /**
- * Identifies the caller before the body is read. Every failed authentication throws the same 401. A key or operator
- * that may not use the route gets a 403.
+ * Identifies the caller before the body is read. Every failed authentication gets the same 401. A key or operator
+ * without access to the route gets a 403.
  */
 export function createIdentify(deps: IdentifyDeps): Identify {
   const { auth, operatorAuth, addresses } = deps;
   const exactAddressOf = createExactAddress(deps.trustedProxies);
   const lookups = createPlaces(lookupsMax);
-  /** Checks the credential before the address limit, so that a valid one is never refused for what others sent. */
+  /** Checks the credential before the address limit, so that other senders cannot get a valid credential refused. */
   const look = async <Found>(
     { req: { headers }, state: { address } }: ParameterizedContext<RequestState>,
     find: (authorization: string) => Promise<Found | undefined> | undefined,
@@ -62,7 +62,8 @@ export function createIdentify(deps: IdentifyDeps): Identify {
     const via = originOf(req.headers);
     const from = { by: operator.name, via, address: state.address } as const;
     const keep: KeepAct = (act, run) => deps.auditLog.keep({ ...act, ...from }, run);
-    return { kind: 'admin', operator: operator.name, roles: operator.roles, keep };
+    const { name, ...rest } = operator;
+    return { kind: 'admin', operator: name, ...rest, keep };
   };
 }
 
@@ -79,7 +80,10 @@ function requireKeyMay(
     throw refuse('may not be used from this address');
 }
 
-/** A body may take minutes: since then a key may have been revoked, or have other limits. Throws the same 401. */
+/**
+ * Identifies the caller again once the body has been read. Reading may take minutes, and the key may have been revoked
+ * or its limits changed. Throws the same 401.
+ */
 export async function identifyAgain(
   identity: Identity,
   { req }: ParameterizedContext<RequestState>,
@@ -91,23 +95,23 @@ export async function identifyAgain(
   return { kind: 'key', caller };
 }
 
-/** One dialect's client writes `Key` where all others write `Bearer`. */
+/** Returns a request's caller. One dialect's clients send `Key` instead of `Bearer`. */
 function callerOf(authorization: string | undefined, auth: AppDeps['auth']) {
   return auth.authenticate(authorization?.replace(/^Key /, 'Bearer '));
 }
 
-/** What it says of itself; for the audit log. */
+/** Returns the client that the request claims to come from, for the audit log. */
 function originOf({ 'user-agent': agent = '', 'x-mediary-client': client }: IncomingHttpHeaders) {
   if (/^mediary-cli\b/.test(agent)) return 'cli';
   return client === 'console' ? 'console' : 'api';
 }
 
-/** Says nothing of the key itself: what it depends on is only which headers there are. */
+/** Returns an error that depends only on which headers are present, so it reveals nothing about the key. */
 function invalidKey(isElsewhere: boolean): GatewayError {
   return new GatewayError(
     'invalid_api_key',
     isElsewhere
-      ? 'The header x-api-key is not read. Send the API key as "Authorization: Bearer <key>".'
+      ? 'The header x-api-key is ignored. Send the API key as "Authorization: Bearer <key>".'
       : 'The API key is missing or not valid. Send it as "Authorization: Bearer <key>".',
   );
 }
@@ -119,7 +123,7 @@ function invalidToken(): GatewayError {
   );
 }
 
-/** Checks a part of a request that needs more access than its route. Throws operator_not_allowed. */
+/** Checks access to a part that requires more than its route does. Throws operator_not_allowed. */
 export function requireAccess(operator: OperatorIdentity, access: Access): void {
   if (!letsIn(access, operator)) throw notAllowed(operator, access);
 }

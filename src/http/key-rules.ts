@@ -7,14 +7,13 @@ import type { AskedRequest, ImageRequest } from '../models/request.ts';
 
 export interface RuledRequest {
   readonly request: AskedRequest | ImageRequest;
-  /** The fields without effect, under the names that the caller sent. */
+  /** Fields without effect, under the caller's names. */
   readonly ignored: readonly string[];
 }
 
 /**
- * Applies the key's rules for creates. The GatewayError that it throws uses the names that the caller sent.
- *
- * @returns Whether a field without effect is an error, as the request or its key demands.
+ * Applies the key's rules for create requests. Throws GatewayError with the field names that the caller sent.
+ * @returns `strict` if the request or its key asks for fields without effect to be errors.
  */
 export function applyKeyRules(
   { request, ignored }: RuledRequest,
@@ -24,10 +23,10 @@ export function applyKeyRules(
   const isStrict = strict || caller.strict === true;
   if (isStrict) refuseUnread(ignored);
   if (caller.endUserRequired === true && endUserOf(request) === undefined) {
-    const param = nameOf(request.kind === 'video' ? 'metadata.safety_identifier' : 'safety_identifier');
+    const param = nameOf(request.kind === 'video' ? 'metadata.safety_identifier' : 'user');
     throw new GatewayError(
       'missing_parameter',
-      `This API key requires the parameter ${param}: the name of your end user.`,
+      `This API key requires the parameter ${param}, which is the name of your end user.`,
       { param },
     );
   }

@@ -1,21 +1,22 @@
 import { mistakesBetween } from '../base/nearest.ts';
-import { openApiPath } from './openapi.ts';
+import { openApiPath } from './openapi-schemas.ts';
 import type { Route } from './route.ts';
 
-/** A longer address is not compared with ours. */
+/** The maximum length of an address to compare, in characters. */
 const pathCharactersMax = 200;
 const segmentCharactersMax = 32;
-/** In all segments together. */
+/** The maximum number of mistakes across all segments. */
 const mistakesMax = 3;
 
 /**
- * The route that an unknown path most likely means, as `/v1/videos/generations/{task_id}`: with letters wrong, without
- * its `/v1`, or with two. Undefined: none is near. The work is bounded: anybody may ask.
+ * Finds the route that an unknown path probably meant, in the form `/v1/videos/generations/{task_id}`. The path may
+ * contain typos, lack its `/v1`, or repeat it. Returns undefined if no route is close. The work is bounded, because
+ * anyone can trigger it.
  */
 export function createNearestRoute(
   routes: readonly Pick<Route, 'paths'>[],
 ): (path: string) => string | undefined {
-  // What a route spells out comes first: a parameter fits every word.
+  // Literal routes come first, because a parameter matches every word.
   const known = routes
     .flatMap(({ paths }) => paths)
     .map((path) => ({ path, segments: segmentsOf(path) }))
@@ -36,7 +37,7 @@ export function createNearestRoute(
   };
 }
 
-/** Whether its last segment may be any word. */
+/** Returns whether the last segment may be any word. */
 function endsOpen({ segments }: { readonly segments: readonly string[] }): boolean {
   return segments.at(-1)?.startsWith(':') === true;
 }
@@ -47,7 +48,7 @@ function readings(path: string): string[][] {
   return first === 'v1' && second === 'v1' ? [segments.slice(1)] : [segments, ['v1', ...segments]];
 }
 
-/** Empty ones and a trailing slash do not count. */
+/** Splits a path, ignoring empty segments and a trailing slash. */
 function segmentsOf(path: string): string[] {
   return path
     .replaceAll(/[{}]/g, '')
@@ -55,7 +56,10 @@ function segmentsOf(path: string): string[] {
     .filter((segment) => segment !== '');
 }
 
-/** A parameter of the route is whatever stands there. `bound`, or more: not worth knowing. */
+/**
+ * Counts the mistakes. A route parameter matches any segment. A result of at least `bound` means that the route is too
+ * different.
+ */
 function mistakesIn(asked: readonly string[], route: readonly string[], bound: number): number {
   if (asked.length !== route.length) return bound;
   let mistakes = 0;
@@ -64,7 +68,7 @@ function mistakesIn(asked: readonly string[], route: readonly string[], bound: n
     if (segment.startsWith(':') || word === segment) continue;
     if (word.length > segmentCharactersMax || Math.abs(word.length - segment.length) >= bound) return bound;
     const wrong = mistakesBetween(word.toLowerCase(), segment);
-    // What has less than half of its letters right is another word.
+    // A segment with more than half of its letters wrong is a different word.
     if (wrong * 2 > segment.length) return bound;
     mistakes += wrong;
     if (mistakes >= bound) return bound;

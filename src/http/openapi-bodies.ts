@@ -2,10 +2,10 @@ import { nameOf, resolve, schemaPlace } from './openapi-schemas.ts';
 import type { AnySchema, OpenApiDocument, Schema } from './openapi-schemas.ts';
 
 /**
- * Describes what every route accepts in a body. Changes the document.
+ * Completes the descriptions of the bodies that routes accept. Modifies the document.
  * - A body that can be JSON or a form has one schema for each, because only a form has files.
  * - `metadata` is an object or its JSON text.
- * - `null` in an optional field of JSON counts as absent (`withoutNulls` in body-fields.ts).
+ * - `null` in an optional field of JSON counts as missing (`withoutNulls` in body-fields.ts).
  */
 export function describeBodies({ paths = {}, components }: OpenApiDocument): void {
   const schemas = components?.schemas ?? {};
@@ -73,7 +73,7 @@ function withNull(field: AnySchema): AnySchema {
   if ('$ref' in field) return { anyOf: [field, { type: 'null' }] };
   const { type, anyOf } = field;
   if (anyOf !== undefined) return { ...field, anyOf: [...anyOf, { type: 'null' }] };
-  // Without a type anything is allowed.
+  // Without a type, any value is accepted.
   if (type === undefined) return field;
   const words: readonly unknown[] | undefined = field.enum;
   return {

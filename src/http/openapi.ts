@@ -7,6 +7,7 @@ import type { ErrorCode } from '../errors/errors.ts';
 import { errorSchema } from './error-response.ts';
 import { eventStreamType } from './event-stream.ts';
 import { describeBodies } from './openapi-bodies.ts';
+import { openApiPath } from './openapi-schemas.ts';
 import { endedTaskSchema } from './presenters/video-task.ts';
 import { isProbe } from './route.ts';
 import type { Route, Success } from './route.ts';
@@ -14,7 +15,7 @@ import { headersTooLarge } from './unreadable.ts';
 
 type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>;
 
-/** The OpenAPI 3.1 document of the declarations: every path of every route, aliases marked as such. */
+/** Creates the OpenAPI 3.1 document from the declarations. It contains every route's paths, and marks aliases. */
 export function createDocument(routes: readonly Route[]): OpenApiDocument {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', 'apiKey', {
@@ -53,7 +54,7 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
   return document;
 }
 
-/** The tags in use, in reading order: the tags for operators come after those of the dialects. */
+/** Returns the tags in use, in reading order. Operators' tags follow those of the dialects. */
 function tagsOf(routes: readonly Route[]): { name: string; description: string }[] {
   const used = new Set<string | undefined>(['Callbacks', ...routes.map(({ tag }) => tag)]);
   const dialects = [...new Set(routes.flatMap(({ dialect }) => dialect ?? []))];
@@ -89,18 +90,19 @@ const taskEnded: Omit<RouteConfig, 'path'> = {
     headers: z.object({
       'webhook-id': z.string().meta({ description: 'The same for every attempt.' }),
       'webhook-timestamp': z.string().meta({ description: 'Unix seconds.' }),
-      'webhook-signature': z
-        .string()
-        .meta({ description: '`v1,` and an HMAC-SHA256 in base64; several, divided by spaces.' }),
+      'webhook-signature': z.string().meta({
+        description:
+          '`v1,` followed by an HMAC-SHA256 in base64. Several signatures are separated by spaces.',
+      }),
       traceparent: z.string().optional().meta({
-        description: 'W3C trace context of the request that created the task, where the gateway keeps it.',
+        description: 'W3C trace context of the request that created the task, if the gateway records traces.',
       }),
     }),
     body: { required: true, content: { 'application/json': { schema: endedTaskSchema } } },
   },
   responses: {
     '2XX': { description: 'Delivered.' },
-    '410': { description: 'The caller does not want it: it is not retried.' },
+    '410': { description: 'The receiver does not want the callback, and it is not retried.' },
     default: { description: 'Retried later.' },
   },
 };
@@ -138,7 +140,7 @@ function describe(route: Route, path: string, index: number): RouteConfig {
     responses: {
       [route.success.status ?? 200]: describeSuccess(route.success),
       ...(route.authentication === 'admin' && route.method === 'get'
-        ? { 304: { description: 'The copy of `if-none-match` is current.' } }
+        ? { 304: { description: 'The version named by `if-none-match` is current.' } }
         : {}),
       ...Object.fromEntries(
         Object.entries(route.otherAnswers ?? {}).map(([status, answer]) => [status, describeSuccess(answer)]),
@@ -148,12 +150,7 @@ function describe(route: Route, path: string, index: number): RouteConfig {
   };
 }
 
-/** `/v1/videos/generations/{:task_id}` and `…/:task_id` → `…/{task_id}` */
-export function openApiPath(path: string): string {
-  return path.replace(/\{?:([A-Za-z_]+)\}?/g, '{$1}');
-}
-
-/** JSON Schema describes a text with content of another type in this way. */
+/** Describes events as JSON Schema describes text with embedded content of another type. */
 function eventsOf(event: z.ZodType) {
   return {
     type: 'string',
@@ -169,7 +166,7 @@ function describeSuccess(success: Success): RouteConfig['responses'][string] {
   const contentOf = (type: string): ZodMediaTypeObject => {
     if (type !== eventStreamType)
       return { schema: type === 'application/json' ? (schema ?? {}) : { type: 'string' } };
-    // Tools apply the schema of a stream to each of its events, whose fields are not JSON.
+    // Tools would apply a stream's schema to each event, whose fields are not JSON.
     return event === undefined ? { schema: {} } : { schema: eventsOf(event) };
   };
   return {
@@ -178,7 +175,7 @@ function describeSuccess(success: Success): RouteConfig['responses'][string] {
   };
 }
 
-/** What every route of its kind may answer, beside what it declares. */
+/** Returns all of a route's error codes: those that it declares, and those that all routes of its kind share. */
 export function errorCodesOf(route: Route): readonly ErrorCode[] {
   const codes: readonly ErrorCode[] = [
     ...(route.authentication === 'none' ? [] : (['invalid_api_key'] as const)),

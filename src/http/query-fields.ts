@@ -3,8 +3,8 @@ import { z } from 'zod';
 const decimal = /^-?\d{1,15}(?:\.\d{1,6})?$/;
 
 /**
- * A number in a query. Only digits are one: an empty value or `0x10`, of which JavaScript would make a number, is not.
- * Give what is absent its default inside of `schema`.
+ * Returns the schema of a number in a query. Accepts only digits, because JavaScript would also convert an empty value
+ * or `0x10`. A default for a missing value belongs in `schema`.
  */
 export function queryNumber<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(

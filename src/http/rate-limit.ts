@@ -9,9 +9,9 @@ const windowMs = 60_000;
 type RateLimit = (caller: Caller, context: ParameterizedContext) => Promise<void>;
 
 /**
- * Requests a minute of one key, in fixed minutes. A limit of the key's own is counted in MongoDB by all processes
- * together; the one of all other keys (`fallback`, 0: none) by each process for itself, at no cost. Every answer carries
- * the three headers; the one beyond the limit is a 429.
+ * Limits a key's requests per calendar minute. A key's own limit is counted in MongoDB, across all processes. The limit
+ * for all other keys (`fallback`, 0 for none) is counted separately by each process, at no cost. Every response carries
+ * the three headers, and a request over the limit gets a 429.
  */
 export function createRateLimit(
   { rateLimits, now }: Pick<AppDeps, 'rateLimits' | 'now'>,
@@ -41,8 +41,8 @@ export function createRateLimit(
 const retrySeconds = 1;
 
 /**
- * Limits the concurrent requests of each key in this process. A `max` of 0 means no limit. Returns a function that
- * ends the request. Throws rate_limit_exceeded.
+ * Limits each key's concurrent requests in this process. A `max` of 0 means no limit. Returns a function to call when
+ * the request ends. Throws rate_limit_exceeded.
  */
 export function createEnterKey(max: number): (key: string) => () => void {
   const shareMax = max === 0 ? Infinity : max;
@@ -58,7 +58,7 @@ export function createEnterKey(max: number): (key: string) => () => void {
   };
 }
 
-/** Counts by key within the current minute; only keys that exist come here. */
+/** Counts requests per key in the current minute. Call it only with keys that exist. */
 function createLocalCounter(): (key: string, startedAt: number) => number {
   let counts = new Map<string, number>();
   let minute = 0;
@@ -73,7 +73,10 @@ function createLocalCounter(): (key: string, startedAt: number) => number {
   };
 }
 
-/** A 429 carries the same three headers when the limit is on unfinished tasks; nobody knows when one will end. */
+/**
+ * Returns the same three headers for a 429 about unfinished tasks. The reset is only a suggestion, because nobody knows
+ * when a task will end.
+ */
 export function concurrencyHeaders(caller: Caller, error: unknown): Readonly<Record<string, string>> {
   if (!(error instanceof GatewayError) || error.code !== 'concurrency_limit_exceeded') return {};
   return {

@@ -10,19 +10,21 @@ import { formatDecimal } from '../money/decimal.ts';
 import { madeWhileSent } from './route.ts';
 import type { Reply } from './route.ts';
 
-/** A year, and the day that it may have more. */
+/** The longest period in days: a leap year. */
 const daysMax = 366;
 
 const day = z.string().refine(isDay, 'must be a day such as 2026-11-23').optional();
 
-/** Of the query of a report: whole days in UTC, and its form. */
+/** A report's query: whole UTC days, and the format. */
 export const period = {
-  from: day.meta({ description: 'The first day, in UTC, such as `2026-11-01`. Absent: that of this month.' }),
-  to: day.meta({ description: 'The day after the last one. Absent: tomorrow.' }),
+  from: day.meta({
+    description: 'The first day, in UTC, such as `2026-11-01`. Absent: the first day of this month.',
+  }),
+  to: day.meta({ description: 'The day after the last one. Defaults to tomorrow.' }),
   format: z.enum(['json', 'csv']).default('json'),
 };
 
-/** Some of these, comma-separated, each once. */
+/** Parses a subset of these names, comma-separated and without duplicates. */
 export function byOf<Name extends string>(allowed: readonly Name[], otherwise: Name) {
   const names: readonly string[] = allowed;
   const isKnown = (text: string): boolean => {
@@ -33,7 +35,9 @@ export function byOf<Name extends string>(allowed: readonly Name[], otherwise: N
     .string()
     .default(otherwise)
     .refine(isKnown, `must be some of ${names.join(', ')}, comma-separated`)
-    .meta({ description: `Some of ${names.join(', ')}, comma-separated; empty: one row for everything.` });
+    .meta({
+      description: `Some of ${names.join(', ')}, comma-separated. If empty, there is one row for everything.`,
+    });
 }
 
 export function namesIn(text: string): string[] {
@@ -41,10 +45,10 @@ export function namesIn(text: string): string[] {
 }
 
 export const reportForms =
-  'A row for each group. As CSV: the same columns, amounts as decimals, and no text that a spreadsheet takes for a formula.';
+  'One row for each group. A CSV has the same columns, amounts as decimals, and no text that a spreadsheet would read as a formula.';
 export const reportMediaType: [string, ...string[]] = ['application/json', csvMediaType];
 
-/** Throws GatewayError for a period that is none. */
+/** Throws GatewayError if the period is invalid. */
 export function periodOf(
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
   now: number,
@@ -58,7 +62,7 @@ export function periodOf(
 const retrySeconds = 2;
 
 /**
- * Takes a place among the reports that MongoDB computes concurrently. Returns the function that releases it. Throws
+ * Takes one of the places for concurrent reports in MongoDB. Returns a function that frees it. Throws
  * concurrency_limit_exceeded.
  */
 export function beginReport(reports: Places, holder: string): () => void {
@@ -66,7 +70,7 @@ export function beginReport(reports: Places, holder: string): () => void {
   if (typeof place !== 'string') return () => place.leave();
   throw new GatewayError(
     'concurrency_limit_exceeded',
-    'Another report of this kind is being made. Try again when it is done.',
+    'Another report of this kind is being generated. Try again when it has finished.',
     {
       detail: reports.name,
       retryAfterSeconds: retrySeconds,
@@ -80,16 +84,16 @@ function isDay(text: string): boolean {
 }
 
 export interface Report {
-  /** In JSON before its `data`; a CSV has only the rows. */
+  /** The fields before `data` in JSON. A CSV contains only the rows. */
   readonly head: Readonly<Record<string, string>>;
   readonly columns: readonly string[];
-  /** A value for each column. */
+  /** Rows with a value for each column. */
   readonly rows: AsyncIterable<readonly Cell[]>;
 }
 
 /**
- * Written as the rows are read, however many there are. `onEnd` is called once, whatever comes of it. Throws GatewayError
- * where there are too many groups.
+ * Writes any number of rows as they are read. `onEnd` is always called exactly once. Throws GatewayError if there are
+ * too many groups.
  */
 export async function reportReply(
   report: Report,
@@ -99,7 +103,7 @@ export async function reportReply(
   const begun = await begin(parts[Symbol.asyncIterator]()).catch((error: unknown) => {
     onEnd();
     if (!(error instanceof TooManyGroupsError)) throw error;
-    throw invalidParameter('by', `There are more than ${error.max} groups: group by day, too.`);
+    throw invalidParameter('by', `There are more than ${error.max} groups. Group by day as well.`);
   });
   return madeWhileSent(begun.parts, {
     headers: { 'cache-control': 'no-store' },
@@ -111,7 +115,10 @@ export async function reportReply(
   });
 }
 
-/** With its first part at hand: what fails before is still an error of the request. `end` may be called at any time. */
+/**
+ * Reads the first part ahead, so that an early failure still becomes an error response. `end` may be called at any
+ * time.
+ */
 async function begin(parts: AsyncIterator<string, undefined>) {
   const first = await parts.next();
   async function* all(): AsyncIterable<string> {
@@ -142,7 +149,7 @@ async function* csvOf({ columns, rows }: Report): AsyncIterable<string> {
 
 const partCharacters = 16 * 1024;
 
-/** Each part is a write. */
+/** Combines texts, because each part is written separately. */
 async function* gathered(texts: AsyncIterable<string>): AsyncGenerator<string, undefined> {
   let part = '';
   for await (const text of texts) {

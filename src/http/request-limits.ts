@@ -1,23 +1,26 @@
 import type { Environment } from '../config/environment.ts';
 
 /**
- * What one process lets its callers use at once. Every number has an environment variable (docs/configuration.md), whose
- * default suits a heap of 640 MB.
+ * Limits how much of a process's resources its callers can use at a time. Every number has an environment variable
+ * (docs/configuration.md). The defaults suit a 640 MB heap.
  */
 export interface RequestLimits {
-  /** What request bodies may cost in memory, from their first byte until they are answered; see `createBodyBudgets`. */
+  /**
+   * The maximum memory for request bodies in bytes, from their first byte until the response has been sent. See
+   * `createBodyBudgets`.
+   */
   readonly bodiesBytesMax: number;
-  /** Bytes of uploaded files on disk. */
+  /** The maximum total size of uploaded files on disk, in bytes. */
   readonly uploadsBytesMax: number;
-  /** A body that comes slower is cut off. */
+  /** The minimum rate of a body, in bytes per second. Slower bodies are cut off. */
   readonly uploadBytesPerSecondMin: number;
-  /** Of one address without a valid key; 0: none. */
+  /** The limit for an address without a valid key, in requests per second. 0 means no limit. */
   readonly addressRequestsPerSecond: number;
-  /** Of a key that has no limit of its own; 0: none. */
+  /** The limit for keys without their own limit, in requests per minute. 0 means no limit. */
   readonly keyRequestsPerMinute: number;
-  /** Requests of one key in progress; 0: no limit. */
+  /** The maximum number of concurrent requests per key. 0 means no limit. */
   readonly keyConcurrentRequests: number;
-  /** Creates that are carried out at once, of all accounts and of one; the others wait their turn. */
+  /** The maximum number of concurrent create requests, in total and per account. Further requests wait their turn. */
   readonly createsAtOnce: number;
   readonly accountCreatesAtOnce: number;
 }

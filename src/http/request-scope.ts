@@ -14,28 +14,28 @@ import { renamed } from '../intake/their-words.ts';
 import { errorHeaders, presentError, translateError } from './error-response.ts';
 import { isProbe } from './route.ts';
 
-/** What the steps of one request pass to each other. */
+/** State shared by the steps of one request. */
 export interface RequestState {
   lostAnswers: LostAnswers;
   requestId: string;
-  /** operationId of the route; empty until one matched. */
+  /** The route's operationId. Empty until a route matches. */
   operation: string;
-  /** Of the caller, as `createClientAddress` names it. */
+  /** The caller's address, as named by `createClientAddress`. */
   address: string;
-  /** The operator whose token it carries. */
+  /** The operator that the request's token belongs to. */
   actor?: string | undefined;
-  /** Of the API key that it carries; the key by its public id. */
+  /** The account of the request's API key. `key` is the key's public id. */
   account?: string | undefined;
   key?: string | undefined;
-  /** The task that it names, or has made. */
+  /** The task that the request refers to or has created. */
   task?: string | undefined;
-  /** It is on record as a try that may be repeated, or that repeats one. */
+  /** Whether the request was recorded as a try that may be repeated, or that repeats another. */
   isTry?: boolean | undefined;
-  /** Where the route answers an error with another status than its code usually has. */
+  /** Set if the route returns an error with a status other than its code's usual one. */
   errorStatus?: number | undefined;
-  /** Of the route that matched: errors have its form. */
+  /** The matched route's dialect, which determines the form of errors. */
   dialect?: Dialect | undefined;
-  /** Of whom we know. */
+  /** Set only for authenticated callers. */
   span?: Span | undefined;
 }
 
@@ -49,8 +49,8 @@ export interface RequestScopeDeps extends Pick<AppDeps, 'log' | 'metrics'> {
 const requestIdPattern = /^[\x20-\x7e]{1,128}$/;
 
 /**
- * The outermost step: names the request, refuses unreadable addresses and encoded bodies, turns errors into responses, and measures the
- * duration.
+ * The outermost step. Assigns the request's id, rejects unreadable addresses and encoded bodies, turns errors into
+ * responses, and measures the duration.
  */
 export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestState> {
   return async (context, next) => {
@@ -73,10 +73,10 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
     } catch (error) {
       writeError(context, error, deps);
     }
-    // Asked when the answer is ready: the server may have begun to go down meanwhile.
+    // Check this only once the response is ready, because the server may have started shutting down in the meantime.
     if (deps.isDraining()) context.set('connection', 'close');
     const seconds = (performance.now() - startedAt) / 1000;
-    // Once the answer has left: nobody waits for a line of the log.
+    // Log after the response has been sent, so that the caller does not wait for the log.
     setImmediate(() => finish(context, seconds, deps));
   };
 }
@@ -85,7 +85,7 @@ function requestIdOf(header: string | readonly string[] | undefined): string {
   return typeof header === 'string' && requestIdPattern.test(header) ? header : randomUUID();
 }
 
-/** Undefined: Koa's parser throws, as for `http://[::1`, `http://%ff@x` and `//a@[::1#`. */
+/** Returns undefined if Koa's parser throws, as it does for `http://[::1`, `http://%ff@x` and `//a@[::1#`. */
 function pathOf(context: Context): string | undefined {
   try {
     return context.path;
@@ -94,7 +94,7 @@ function pathOf(context: Context): string | undefined {
   }
 }
 
-/** Before any parser sees it: a few kilobytes of compressed zeros are gigabytes of body. */
+/** Must be checked before any parser runs, because a few kilobytes of compressed zeros expand to gigabytes. */
 function hasEncodedBody({ headers: { 'content-encoding': encoding } }: IncomingMessage): boolean {
   return encoding !== undefined && encoding.trim().toLowerCase() !== 'identity';
 }
@@ -113,7 +113,7 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
   const error = translateError(thrown);
   const { requestId, operation } = context.state;
   if (error.code === 'service_unavailable' && thrown instanceof GatewayError) {
-    // An intentional error: a service that we need is away. Its stack is our own and explains nothing.
+    // An intentional error: a required service is unavailable. The stack is our own and explains nothing.
     const { cause } = thrown;
     log.warn(
       {
@@ -133,8 +133,8 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
       'a request was refused',
     );
   }
-  // What is left of an unread body is discarded, so that the connection can carry further requests. Of a body in chunks
-  // nobody knows how much that is, and each of its pieces costs time.
+  // The rest of an unread body is discarded, so that the connection can be reused. A chunked body has an unknown length
+  // and each chunk takes time, so its connection is closed instead.
   if (!context.req.complete && context.req.headers['transfer-encoding'] !== undefined) {
     context.set('connection', 'close');
   } else context.req.resume();
@@ -151,7 +151,7 @@ function finish(context: Context, seconds: number, { log, metrics }: RequestScop
   endSpan(context);
   metrics.observeRequest(operation, context.status, seconds);
   if (isProbe(operation) && context.status < 400) return;
-  // Whoever floods us does not fill the log as well.
+  // A caller that floods us must not also flood the log.
   if (account === undefined && actor === undefined && context.status === 429) return;
   log[context.method === 'GET' ? 'debug' : 'info'](
     {

@@ -1,3 +1,5 @@
+import type { ConfigChange } from '../base/config-change.ts';
+import type { NoteChanges } from '../commands/audit-log.ts';
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { BodyReader } from './bodies/consume-body.ts';
@@ -6,42 +8,45 @@ import type { KeyHolder } from '../access/caller.ts';
 import type { NeededScope, Reach } from '../base/key-scope.ts';
 import type { ClientTry } from '../commands/repeats.ts';
 import type { ErrorCode } from '../errors/errors.ts';
-import { mayUse } from '../base/operator.ts';
+import { isReading, mayUse } from '../base/operator.ts';
 import type { OperatorAccess, OperatorIdentity } from '../base/operator.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { adminBody } from './body.ts';
 import { etagOf, matchesEtag } from './etag.ts';
+import { hideAmounts } from './without-amounts.ts';
 import { operatorActOf } from './operator-act.ts';
 import type { ActFacts } from './operator-act.ts';
 import { parseInput } from './validation.ts';
 import type { RawInput } from './validation.ts';
 
 /**
- * One operation of the service: its declaration. Validation, types and the OpenAPI document derive from it. Made by
- * `keyRoute`, `adminRoute` and `openRoute`, which differ in what the handler learns about the caller.
+ * One operation of the service, from which validation, types and the OpenAPI document derive. It is created by
+ * `keyRoute`, `adminRoute`, `settingRoute`, `openRoute` or `secretRoute`, which differ in what they pass to the handler
+ * about the caller.
  */
 export type Route = Runnable & Permission;
 
-/** Who may use a route. The document, the lists and every refusal read it from here. */
+/** The permission that a route requires. The document, the lists and every refusal derive from it. */
 export type Permission =
   | { readonly authentication: 'key'; readonly scope: NeededScope }
-  | { readonly authentication: 'admin'; readonly access: Access }
+  | { readonly authentication: 'admin'; readonly access: Access; readonly act: ActKind }
   | { readonly authentication: 'none' };
 
-/**
- * A list of roles admits an operator with any one of them; the handler then checks the role that the request needs.
- */
+/** `setting` replaces stored values and records the changes. `none` only reads or tries something. */
+type ActKind = 'setting' | 'other' | 'none';
+
+/** A list admits an operator with any of these roles. The handler then checks for the role that the request needs. */
 export type Access = OperatorAccess | readonly OperatorAccess[];
 
 interface Runnable extends Operation {
   readonly input: InputSchema;
-  /** Of a route that `secretRoute` has made; before the body is read. Throws GatewayError. */
+  /** Set by `secretRoute`. Runs before the body is read. Throws GatewayError. */
   readonly admit?: (request: RawRequest) => Promise<Admitted>;
-  /** Validates and handles. Throws GatewayError. */
+  /** Validates the request and handles it. Throws GatewayError. */
   run(request: RawRequest, identity: Identity): Promise<Reply>;
 }
 
-/** `account`: on whose budget the body goes. `run`: instead of the route's own. */
+/** `account` is the account whose budget the body counts against. `run` replaces the route's own. */
 interface Admitted extends Pick<Runnable, 'run'> {
   readonly account: string;
 }
@@ -50,35 +55,44 @@ interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** Absent: that of its dialect. */
+  /** Defaults to the dialect's tag. */
   readonly tag?: 'Videos' | 'Images' | 'Files' | 'Models' | 'Account' | 'Service' | 'Operators';
-  /** Absent: the interface is our own. */
+  /** Undefined for our own interface. */
   readonly dialect?: Dialect;
   readonly method: 'get' | 'post' | 'put' | 'delete' | 'options';
-  /** The first is the preferred spelling; the others are the same route. Parameters as `:name`. */
+  /** The preferred path, followed by aliases. Parameters are written as `:name`. */
   readonly paths: readonly [string, ...string[]];
-  /** Of the addresses that its paths match, those that are its; the others are unknown. Absent: all. */
+  /**
+   * Restricts the route to matching addresses. Other addresses that its paths match count as unknown. Undefined means
+   * no restriction.
+   */
   readonly only?: RegExp;
-  /** Absent: the route does not accept a body, and one that is sent is not read. */
+  /** If undefined, the route accepts no body, and does not read one that is sent. */
   readonly readBody?: BodyReader;
-  /** Where the document says another body than `input`: what clients should send, of what the service bears with. */
+  /**
+   * The documented body, if it differs from `input`. It describes what clients should send, which may be less than what
+   * is tolerated.
+   */
   readonly documentedBody?: z.ZodType;
-  /** Whether the request's URL is itself a valid credential. Undefined: it never is. */
+  /** Returns whether the request's URL is itself a valid credential. Undefined if it never is. */
   readonly isSigned?: (request: RawRequest) => boolean;
-  /** For the document; the handler reads them from `meta`. */
+  /** The headers to document. The handler reads them from `meta`. */
   readonly headers?: z.ZodObject;
-  /** What would hold the event loop at the first request: done before the process listens. */
+  /**
+   * Called before the process listens. Does work that would block the event loop on the first request, or starts it in
+   * small steps.
+   */
   readonly prepare?: () => void;
   readonly success: Success;
-  /** Responses with other statuses that are not errors with the common body. */
+  /** Responses with other statuses that are not errors in the common form. */
   readonly otherAnswers?: Readonly<Record<number, Success>>;
-  /** Beside those that its authentication, its body and every route imply. */
+  /** Error codes beyond those of every route and those implied by the authentication and the body. */
   readonly errors?: readonly ErrorCode[];
-  /** Where a code has another status than usual. */
+  /** Codes that this route returns with a status other than the usual one. */
   readonly statuses?: Readonly<Partial<Record<ErrorCode, number>>>;
 }
 
-/** Which parts of a request the route reads. Unknown fields are ignored. */
+/** The parts of a request that the route reads. Unknown fields are ignored. */
 export type InputSchema = z.ZodObject<{
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
@@ -86,14 +100,14 @@ export type InputSchema = z.ZodObject<{
 }>;
 
 export interface Success {
-  /** Default 200. */
+  /** Defaults to 200. */
   readonly status?: number;
   readonly description: string;
-  /** Absent: the answer is not JSON of ours. */
+  /** Undefined if the response is not our own JSON. */
   readonly schema?: z.ZodType;
-  /** The schema of each event's data, if the answer may be a stream. */
+  /** The schema of each event's data, if the response may be a stream. */
   readonly event?: z.ZodType;
-  /** Several: any of them. `none`: no body. */
+  /** A list allows any of its types. `none` means that there is no body. */
   readonly mediaType?: string | readonly string[];
 }
 
@@ -103,23 +117,28 @@ export interface RawRequest extends RawInput {
 
 export interface RequestMeta {
   readonly id: string;
-  /** The request has made this task, or found it: for its line in the log. */
+  /** Records the task that the request created or found, for logging. */
   concerns(task: string): void;
-  /** As it was sent, without the query. */
+  /** The path as sent, without the query. */
   readonly path: string;
-  /** GET without a body: the route itself does not know the difference. */
+  /** The client's address, for records. */
+  readonly address: string;
+  /** Whether the response has no body. The route itself handles the request like a GET. */
   readonly isHead: boolean;
-  /** For what the request brings about; absent: no trace. */
+  /** The trace for everything that the request causes. Undefined if there is none. */
   readonly traceparent: string | undefined;
-  /** Lower-case name. */
+  /** Returns a header by its lower-case name. */
   header(name: string): string | undefined;
-  /** How the client sends it, for a create that recognises repeats. */
+  /** Describes how the client sent the request, so that a create request can recognise repeats. */
   clientTry(): ClientTry;
-  /** Aborted when the caller disconnects. Created on first use. */
+  /** Aborts when the caller disconnects. Created on first use. */
   closed(): AbortSignal;
-  /** Reserves memory until the answer, for what the request makes of its body. Throws as `BodyAllowance.reserve`. */
+  /**
+   * Reserves memory until the response is sent, for what the request derives from its body. Throws like
+   * `BodyAllowance.reserve`.
+   */
   reserve(bytes: number): void;
-  /** As `BodyAllowance.requireRoom`. */
+  /** See `BodyAllowance.requireRoom`. */
   requireRoom(bytes: number): void;
 }
 
@@ -128,22 +147,27 @@ export type Identity =
   | ({ readonly kind: 'admin'; readonly keep: KeepAct } & Operating)
   | { readonly kind: 'none' };
 
-/** Who uses a route of the operators' API. */
+/** The user of an operator API route. */
 interface Operating {
-  /** The name that belongs to the token. */
+  /** The name of the operator to whom the token belongs. */
   readonly operator: string;
   readonly roles: OperatorIdentity['roles'];
+  /** The console session's id, if the request belongs to one. */
+  readonly session?: string;
 }
 
-/** Runs an operator's act with its entry in the audit log. */
-export type KeepAct = (act: ActFacts, run: () => Promise<Reply>) => Promise<Reply>;
+/** Runs an operator's act and records it in the audit log. */
+export type KeepAct = (act: ActFacts, run: (note: NoteChanges) => Promise<Reply>) => Promise<Reply>;
 
-/** Asked every few seconds by whoever watches the process, and never refused. By operation, or by path. */
+/**
+ * Whether this is the name or path of an operation that monitoring calls every few seconds. Such requests are never
+ * refused.
+ */
 export function isProbe(name: string): boolean {
   return /^\/?(?:healthz|readyz)$/.test(name);
 }
 
-/** Whether an operator with these roles may use a route with this access. */
+/** Returns whether an operator with these roles may use a route with this access. */
 export function letsIn(access: Access, operator: Pick<OperatorIdentity, 'roles'>): boolean {
   return [access].flat().some((one) => mayUse(operator, one));
 }
@@ -153,11 +177,11 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>;
   readonly mediaType: string;
   /**
-   * Absent: empty. Parts, in order: too large to be one string. The length of a stream, where it is known, is
-   * `content-length` among the headers.
+   * Undefined for an empty body. A list contains the parts in order, for bodies too large for one string. If a stream's
+   * length is known, the `content-length` header contains it.
    */
   readonly body?: string | Buffer | Readable | readonly BodyPart[];
-  /** Called when the response is completely written, or the caller has disconnected before. */
+  /** Called when the response is completely written, or when the caller disconnects before that. */
   readonly onEnd?: () => void;
 }
 
@@ -173,7 +197,7 @@ export function jsonReply(body: unknown, headers: Readonly<Record<string, string
   return { status: 200, headers, mediaType: jsonMediaType, body: JSON.stringify(body) };
 }
 
-/** A JSON text, written already. */
+/** Returns a reply whose JSON is already text. */
 export function partsReply(
   body: Buffer | readonly BodyPart[],
   headers: Readonly<Record<string, string>> = {},
@@ -181,7 +205,7 @@ export function partsReply(
   return { status: 200, headers, mediaType: jsonMediaType, body };
 }
 
-/** What is made while it is sent, and no more than the caller takes. */
+/** Returns a reply that is produced while it is sent, no faster than the caller reads. */
 export function madeWhileSent(
   parts: AsyncIterable<string>,
   about: Pick<Reply, 'headers' | 'mediaType' | 'onEnd'>,
@@ -189,14 +213,14 @@ export function madeWhileSent(
   return { ...about, status: 200, body: Readable.from(parts, { objectMode: false, highWaterMark: 1 }) };
 }
 
-/** 304: the caller has this version already. */
+/** Returns a 304 for a caller that already has this version. */
 export function notModified(headers: Readonly<Record<string, string>>): Reply {
   return { status: 304, headers, mediaType: jsonMediaType };
 }
 
-type Handler<Input extends InputSchema, Who> = (
-  input: z.output<Input> & { readonly meta: RequestMeta } & Who,
-) => Reply | Promise<Reply>;
+type Handled<Input extends InputSchema, Who> = z.output<Input> & { readonly meta: RequestMeta } & Who;
+
+type Handler<Input extends InputSchema, Who> = (input: Handled<Input, Who>) => Reply | Promise<Reply>;
 
 interface Handling<Input extends InputSchema, Who> {
   readonly input: Input;
@@ -205,10 +229,7 @@ interface Handling<Input extends InputSchema, Who> {
 
 type Declaration<Input extends InputSchema, Who> = Operation & Handling<Input, Who>;
 
-/**
- * Declares a route for API keys. `reach` is what the key may see or, unless the scope is a reading one, what it may
- * change.
- */
+/** Declares a route for API keys. `reach` is what the key may see or, for scopes that allow changes, may change. */
 export function keyRoute<Input extends InputSchema>(
   declaration: Declaration<Input, { readonly caller: KeyHolder; readonly reach: Reach }> & {
     readonly scope: NeededScope;
@@ -228,38 +249,92 @@ export function keyRoute<Input extends InputSchema>(
   };
 }
 
+interface Noting {
+  /** Records the act's changes in its audit log entry. */
+  readonly note: NoteChanges;
+}
+
 interface Operated {
   readonly access: Access;
-  /** Fields of the body that the audit log must not record. `all` is for routes that change nothing. */
+  /**
+   * The response contains only configured prices or the caller's own text, never amounts, so nothing has to be hidden.
+   */
+  readonly isShownWhole?: true;
+  /** Set for an act that any operator may perform. */
+  readonly isAct?: true;
+  /** Body fields that the audit log must not record. `all` is for routes that change nothing. */
   readonly unrecorded?: 'all' | readonly string[];
 }
 
-/** A route of the operators' API, which exists only if ADMIN_TOKEN is set. Its body is small JSON by default. */
+type AdminOperation = Omit<Operation, 'tag'> & Operated;
+
+/** Declares an operator API route, which exists only if ADMIN_TOKEN is set. Its body defaults to small JSON. */
 export function adminRoute<Input extends InputSchema>(
-  declaration: Omit<Operation, 'tag'> & Handling<Input, Operating> & Operated,
+  declaration: AdminOperation & Handling<Input, Operating>,
 ): Route {
-  const { handle, unrecorded = [], ...operation } = declaration;
-  const isAct = operation.access !== 'read' && unrecorded !== 'all';
+  return operatedRoute(declaration, 'other');
+}
+
+/** The response to an act, and the changes to the stored values. */
+export interface Changed {
+  readonly reply: Reply;
+  readonly changes: readonly ConfigChange[];
+}
+
+/** Declares an operator act that replaces stored values. The audit log records the changes that its handler returns. */
+export function settingRoute<Input extends InputSchema>(
+  declaration: AdminOperation & {
+    readonly input: Input;
+    readonly handle: (input: Handled<Input, Operating>) => Promise<Changed>;
+  },
+): Route {
+  const { handle, ...operation } = declaration;
+  const handleAndNote = async (input: Handled<Input, Operating & Noting>) => {
+    const { reply, changes } = await handle(input);
+    input.note(changes);
+    return reply;
+  };
+  return operatedRoute({ ...operation, handle: handleAndNote }, 'setting');
+}
+
+function operatedRoute<Input extends InputSchema>(
+  declaration: AdminOperation & Handling<Input, Operating & Noting>,
+  kind: ActKind,
+): Route {
+  const {
+    handle,
+    unrecorded = [],
+    isAct: isOwnAct = false,
+    isShownWhole = false,
+    ...operation
+  } = declaration;
+  const isAct = isOwnAct || (!isReading(operation.access) && unrecorded !== 'all');
   const hidden = unrecorded === 'all' ? [] : unrecorded;
   return {
     ...(operation.input.shape.body === undefined ? {} : { readBody: adminBody }),
     ...operation,
     tag: 'Operators',
     authentication: 'admin',
+    act: isAct ? kind : 'none',
     async run(request, identity) {
       if (identity.kind !== 'admin')
         throw new TypeError(`${operation.operationId} needs an operator's token`);
       const input = parseInput(operation.input, request);
-      const { operator, roles, keep } = identity;
-      const run = async () => handle({ ...input, meta: request.meta, operator, roles });
+      const { keep, kind: _kind, ...operating } = identity;
+      const showsAmounts =
+        isShownWhole || operation.access === 'configuration' || mayUse(operating, 'amounts');
+      const handled = async (note: NoteChanges = () => undefined) =>
+        handle({ ...input, meta: request.meta, ...operating, note });
       const act = isAct ? operatorActOf(operation.operationId, input, hidden) : undefined;
-      if (act !== undefined) return keep(act, run);
-      return operation.method === 'get' ? withVersion(await run(), request.meta) : run();
+      // The audit log keeps the amounts, for operators who may see them.
+      const recorded = act === undefined ? () => handled() : () => keep(act, handled);
+      const reply = await (showsAmounts ? recorded() : hideAmounts(recorded));
+      return operation.method === 'get' && act === undefined ? withVersion(reply, request.meta) : reply;
     },
   };
 }
 
-/** Whoever repeats a read with the version that it has is spared an unchanged body. */
+/** Adds an `etag`, and omits the body if the caller already has this version. */
 function withVersion(reply: Reply, meta: RequestMeta): Reply {
   const { status, headers, body } = reply;
   if (status !== 200 || typeof body !== 'string') return reply;
@@ -269,7 +344,7 @@ function withVersion(reply: Reply, meta: RequestMeta): Reply {
     : { ...reply, headers: versioned };
 }
 
-/** A route that anybody may call. */
+/** Declares a route that needs no authentication. */
 export function openRoute<Input extends InputSchema>(
   declaration: Declaration<Input, Readonly<Record<never, never>>>,
 ): Route {
@@ -283,7 +358,10 @@ export function openRoute<Input extends InputSchema>(
   };
 }
 
-/** A route whose address is its secret: `admit` says whose it is, before the body is read. Throws GatewayError. */
+/**
+ * Declares a route whose address is a secret. `admit` determines its owner before the body is read. Throws
+ * GatewayError.
+ */
 export function secretRoute<Input extends InputSchema, Guest extends { readonly account: string }>(
   declaration: Declaration<Input, { readonly guest: Guest }> & {
     readonly admit: (params: z.output<Input>['params']) => Promise<Guest>;
@@ -300,6 +378,6 @@ export function secretRoute<Input extends InputSchema, Guest extends { readonly 
         run: async (whole) => handle({ ...parseInput(operation.input, whole), meta: whole.meta, guest }),
       };
     },
-    run: () => Promise.reject(new TypeError(`${operation.operationId} admits before it handles`)),
+    run: () => Promise.reject(new TypeError(`${operation.operationId} must be called through admit`)),
   };
 }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { z } from 'zod';
-import { answerInTurn } from './answer-in-turn.ts';
+import { answerInTurn, hasMore } from './answer-in-turn.ts';
 import type { GatewayApp } from './app.ts';
 import type { ConnectionLimits } from './connections.ts';
 import { connectionsMaxOf, limitConnections } from './connections.ts';
@@ -11,36 +11,41 @@ import { answerUnreadable, headerProblem, refuseRequest } from './unreadable.ts'
 export interface HttpServerOptions {
   readonly app: Pick<GatewayApp, 'callback' | 'drain'>;
   readonly host: string;
-  /** 0: any free port. */
+  /** The port. 0 selects any free port. */
   readonly port: number;
-  /** Absent: half of the files that the process may open, at most 8,192. */
+  /** Defaults to half the number of files that the process may open, up to 8,192. */
   readonly connectionsMax?: number;
-  /** 0, the default, lets a caller read as slowly as it likes. */
+  /** 0, the default, means no minimum. */
   readonly answerBytesPerSecondMin?: number;
-  /** How long a connection may take to send the headers of a request. */
+  /** How long a connection may take to send a request's headers, in milliseconds. */
   readonly headersTimeoutMs?: number;
 }
 
 export interface RunningHttpServer {
   readonly url: string;
   /**
-   * Stops accepting, answers waiting requests at once and lets the others finish; what still runs after `graceMs` is
-   * cut off.
+   * Stops accepting connections, responds to waiting requests immediately, and lets the others finish. Requests still
+   * running after `graceMs` are cut off.
    */
   close(graceMs: number): Promise<void>;
 }
 
-/** A connection that sends its headers slower than this is not a caller's. */
+/** The time limit for sending a request's headers. */
 const headersTimeoutMsDefault = 15_000;
-/** How often slow connections are looked for, so how much longer than their time they may last. */
+/** The interval in milliseconds between checks for slow connections, and thus the longest delay before they are cut. */
 const timeoutCheckMs = 1_000;
-/** Headers and body: 64 MiB of images over a slow line. */
+/** The time limit for headers and body together: enough for 64 MiB of images over a slow line. */
 const requestTimeoutMs = 120_000;
-/** Longer than the idle time of common load balancers, which would else meet a closing connection. */
+/** Longer than the idle time of common load balancers, which could otherwise send requests on a closing connection. */
 const keepAliveTimeoutMs = 75_000;
 const idleSweepMs = 100;
+/**
+ * The maximum number of connections that the system queues while the event loop is busy. Clients retry the rest after
+ * 1, 3 and 7 s. Node's default is 511. The system's own limit (`net.core.somaxconn`) also applies.
+ */
+const backlog = 8_192;
 
-/** Rejects when the address is taken. */
+/** Rejects if the address is taken. */
 export async function startHttpServer(options: HttpServerOptions): Promise<RunningHttpServer> {
   const { app, host, port } = options;
   const headersTimeout = options.headersTimeoutMs ?? headersTimeoutMsDefault;
@@ -49,7 +54,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
     connectionsCheckingInterval: Math.min(timeoutCheckMs, headersTimeout),
-    // Said in the common error body instead.
+    // Our own check reports this in the common error body.
     requireHostHeader: false,
   });
   const connectionsMax = options.connectionsMax ?? connectionsMaxOf(openFilesMax());
@@ -69,6 +74,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
 
 function receive(server: Server, handle: RequestListener, limits: ConnectionLimits): void {
   const connections = limitConnections(server, limits);
+  // Node's own method, which `close` also calls, cuts off responses that are written but not completely sent.
+  server.closeIdleConnections = () => connections.closeIdle(hasMore);
   answerInTurn(server);
   server.on('request', (request, response) => {
     const problem = headerProblem(request);
@@ -76,16 +83,16 @@ function receive(server: Server, handle: RequestListener, limits: ConnectionLimi
     else refuseRequest(response, 400, problem);
   });
   server.on('checkExpectation', (_request, response) => {
-    refuseRequest(response, 417, 'The only expectation that this service meets is 100-continue.');
+    refuseRequest(response, 417, 'This service supports only the expectation 100-continue.');
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     answerUnreadable(error, socket, connections.isAnswered(socket));
   });
 }
 
-/** Undefined where the system does not say. */
+/** Returns undefined if the system does not report the limit. */
 function openFilesMax(): number | undefined {
-  // Else it looks up the names of all peers, and waits for them.
+  // Without this, the report would look up the names of all peers and wait for them.
   Reflect.set(process.report, 'excludeNetwork', true);
   return openFilesSchema.safeParse(process.report.getReport()).data?.userLimits.open_files.soft;
 }
@@ -97,7 +104,7 @@ const openFilesSchema = z.object({
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog }, () => {
       server.off('error', reject);
       resolve();
     });
@@ -111,7 +118,7 @@ function formatUrl(host: string, bound: AddressInfo | undefined, port: number): 
 
 function closeServer(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
-    // A connection becomes idle when its last answer is out.
+    // A connection becomes idle once its last response has been sent.
     const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMs);
     const cut = setTimeout(() => server.closeAllConnections(), graceMs);
     server.close(() => {

@@ -7,42 +7,51 @@ import type { Reply, RequestMeta, Route } from './route.ts';
 
 const rangePattern = /^bytes=(\d*)-(\d*)$/;
 
-/** Files come from upstreams: a browser may show them, and run nothing. */
+/** Files come from upstreams. These headers let a browser display them without executing anything. */
 const safetyHeaders = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
   'cross-origin-resource-policy': 'cross-origin',
 } as const;
 
-/** What a route that answers with a stored file declares. */
+/** Declarations of routes that respond with a stored file. */
 export const fileAnswers = {
   headers: z.object({ range: z.string().optional(), 'if-none-match': z.string().optional() }),
   success: { description: 'The file.', mediaType: storedMediaTypes },
   otherAnswers: {
-    302: { description: 'The storage itself has it, at `location`, for a while.', mediaType: 'none' },
-    206: { description: 'The part that `range` asks for.', mediaType: storedMediaTypes },
-    304: { description: 'The copy of `if-none-match` is current.', mediaType: 'none' },
-    416: { description: '`range` lies outside of the file.', mediaType: 'text/plain' },
+    302: {
+      description: 'The storage serves the file itself, at `location`, for a limited time.',
+      mediaType: 'none',
+    },
+    206: { description: 'The part that `range` requests.', mediaType: storedMediaTypes },
+    304: { description: 'The version named by `if-none-match` is current.', mediaType: 'none' },
+    416: { description: '`range` is outside the file.', mediaType: 'text/plain' },
   },
 } satisfies Pick<Route, 'headers' | 'success' | 'otherAnswers'>;
 
 export interface FileAsked {
   readonly key: string;
   readonly mediaType: string;
-  /** Seconds for which the caller may keep it. */
+  /** The number of seconds for which the caller may cache the file. */
   readonly maxAge: number;
-  /** Seconds for which the caller may be sent to the storage itself; absent: as long as is usual. 0: never. */
+  /**
+   * The maximum validity of a redirect to the storage itself, in seconds. Undefined means the usual limit, and 0 no
+   * redirect.
+   */
   readonly directSeconds?: number;
 }
 
-/** A film is watched to its end at one address, in parts. */
+/**
+ * The maximum validity of a direct address, in seconds. It is long because a player requests an entire film from one
+ * address, in parts.
+ */
 const directSecondsMax = 3_600;
 
 type ReadableStorage = Pick<ResultStorage, 'stat' | 'read' | 'directAddress'>;
 
 /**
- * A file of ours, the part of it that was asked for, or the way to it where the storage shows it itself. Undefined: it is not
- * kept any more.
+ * Responds with one of our files, with the requested part, or with a redirect if the storage can serve the file
+ * directly. Returns undefined if the file no longer exists.
  */
 export async function replyWithFile(
   { key, mediaType, maxAge, directSeconds = directSecondsMax }: FileAsked,
@@ -78,13 +87,16 @@ export async function replyWithFile(
   };
 }
 
-/** The address is anew each time, and signed for one method. */
+/** Redirects to the storage. Each address is different, and signed for a single method. */
 function sendTo(location: string): Reply {
   const headers = { location, 'cache-control': 'no-store' };
   return { status: 302, mediaType: 'text/plain; charset=utf-8', headers };
 }
 
-/** Undefined: all of it. Several ranges, other units and nonsense are answered with all of it, as RFC 9110 allows. */
+/**
+ * Returns undefined for the whole file. As RFC 9110 permits, this includes multiple ranges, other units and invalid
+ * values.
+ */
 function rangeOf(meta: RequestMeta, { bytes, etag }: StoredFile): ByteRange | 'unsatisfiable' | undefined {
   const match = rangePattern.exec(meta.header('range') ?? '');
   const condition = meta.header('if-range');

@@ -5,18 +5,18 @@ import type { RouteDeps } from './deps.ts';
 
 export type TaskChangesDeps = Pick<RouteDeps, 'tasks' | 'watcher' | 'isDraining' | 'now'>;
 
-/** A wait that ends at once is not repeated at once. */
+/** The pause after a wait that ended immediately, in milliseconds. */
 const pauseMs = 1_000;
 
 interface Reading {
-  /** Asked before each wait. */
+  /** Read before each wait. */
   readonly everyMs: () => number;
   readonly signal: AbortSignal;
 }
 
 /**
- * A task as it is now, and with each later status, until it has ended; undefined whenever `everyMs` have passed without news.
- * Ends before the task does where nobody reads any more, or the process ends.
+ * Yields a task in its current state and at each later status until it has ended. Yields undefined whenever `everyMs`
+ * pass without a change. Stops early if the reader has left or the process is shutting down.
  */
 export async function* changesOf(
   first: Task,
@@ -32,7 +32,7 @@ export async function* changesOf(
     const changed = await watcher.waitForChange({ task: id, account, status, timeoutMs, signal });
     if (changed === undefined && now() - waitedFrom < Math.min(timeoutMs, pauseMs))
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-    // It may have changed while nobody waited for it.
+    // The task may have changed while nobody was waiting for it.
     task = changed ?? (await tasks.find(id)) ?? task;
     yield task.status === status ? undefined : task;
   }

@@ -1,22 +1,21 @@
 import { createPlaces } from '../base/places.ts';
 import type { Task } from '../task/record.ts';
 
-/** Answers requests that wait for a task's next status, with one query for all of them at a time. */
+/** Serves requests that are waiting for a task's next status, with a single shared query at a time. */
 export interface TaskWatcher {
   /**
-   * Resolves with the task as soon as its status differs from `status`; with undefined when the time is over, the
-   * caller disconnected, its account waits too often while others want its places, or the server shuts down: then the
-   * task is what it was.
+   * Resolves with the task as soon as its status differs from `status`. Resolves with undefined if time runs out, the
+   * caller disconnects, the account has too many waits while others need their places, or the server shuts down.
    */
   waitForChange(wait: Wait): Promise<Task | undefined>;
-  /** Answers all waiting requests now, and later ones at once. */
+  /** Releases all waiting requests now, and later ones immediately. */
   release(): void;
   waiting(): number;
 }
 
 export interface Wait {
   readonly task: string;
-  /** Whose place it is. */
+  /** The account whose places the wait counts against. */
   readonly account: string;
   readonly status: Task['status'];
   readonly timeoutMs: number;

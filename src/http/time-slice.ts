@@ -1,35 +1,65 @@
-/** What all works together may take of one turn of the event loop. */
+/** The maximum time that all jobs together may use per event loop turn, in milliseconds. */
 const sliceMs = 8;
-/** How many that had to wait may begin in one turn. */
+/** The maximum number of waiting jobs that may start in one turn. */
 const begunAtOnceMax = 64;
+/** The maximum number of consecutive turns for which the jobs are deferred. */
+const putOffTurnsMax = 64;
+
+type Work = () => void;
 
 /**
- * Lets works share the event loop with everything else: they run at once while they have taken less than a slice of its
- * turn, and else in the next turns, first come, first served. What a work resolves counts, too.
+ * Lets jobs share the event loop with everything else. A job runs immediately if the jobs have used less than one slice
+ * of the current turn, and in a later turn if not. Holders take turns, so that one with many connections delays no
+ * other. A holder's jobs run in order of arrival. Work that a job triggers by resolving a promise counts too.
  */
 export class TimeSlice {
   private beganAt: number | undefined;
-  private readonly waiting = new Set<() => void>();
+  private isPutOff = false;
+  private putOffTurns = 0;
+  /** In turn order. Every holder in the map has at least one job. */
+  private readonly waiting = new Map<string, Set<Work>>();
+  private readonly holders = new Map<Work, string>();
 
-  /** A work that waits already waits once. */
-  run(work: () => void): void {
-    if (this.waiting.size > 0 || this.isOver()) this.waiting.add(work);
-    else work();
+  /** Runs the job now or later. A job that is already waiting is not queued twice. */
+  run(holder: string, work: Work): void {
+    if (this.holders.size > 0 || this.isOver()) this.wait(holder, work);
+    else this.begin(work);
   }
 
-  /** The others have their turn first. */
-  later(work: () => void): void {
-    this.waiting.add(work);
+  /** Queues the job behind all others. */
+  later(holder: string, work: Work): void {
+    this.wait(holder, work);
     this.isOver();
   }
 
-  forget(work: () => void): void {
-    this.waiting.delete(work);
+  /** Shortens this event loop turn by making the jobs wait for the next one. */
+  putOff(): void {
+    // Unless the turn is put off, the slice begins with the first job.
+    if (this.isPutOff || this.putOffTurns === putOffTurnsMax) return;
+    this.isOver();
+    this.isPutOff = true;
+    this.putOffTurns += 1;
   }
 
-  /** Begins a slice if there is none, and with it the wait for its end. */
+  forget(work: Work): void {
+    const holder = this.holders.get(work);
+    if (holder === undefined) return;
+    this.holders.delete(work);
+    const works = this.waiting.get(holder);
+    works?.delete(work);
+    if (works?.size === 0) this.waiting.delete(holder);
+  }
+
+  private wait(holder: string, work: Work): void {
+    if (this.holders.has(work)) return;
+    this.holders.set(work, holder);
+    const works = this.waiting.get(holder) ?? new Set();
+    this.waiting.set(holder, works.add(work));
+  }
+
+  /** Whether the slice is exhausted. If no slice has begun, begins one and schedules its end. */
   private isOver(): boolean {
-    if (this.beganAt !== undefined) return performance.now() - this.beganAt >= sliceMs;
+    if (this.beganAt !== undefined) return this.isPutOff || performance.now() - this.beganAt >= sliceMs;
     this.beganAt = performance.now();
     setImmediate(() => this.end());
     return false;
@@ -37,14 +67,24 @@ export class TimeSlice {
 
   private end(): void {
     this.beganAt = undefined;
-    const count = Math.min(this.waiting.size, begunAtOnceMax);
+    this.isPutOff = false;
+    const count = Math.min(this.holders.size, begunAtOnceMax);
     for (let begun = 0; begun < count; begun += 1) setImmediate(() => this.next());
   }
 
   private next(): void {
-    const [work] = this.waiting;
-    if (work === undefined || this.isOver()) return;
-    this.waiting.delete(work);
+    const [turn] = this.waiting;
+    if (turn === undefined || this.isOver()) return;
+    const [holder, works] = turn;
+    const [work] = works;
+    if (work === undefined) return;
+    this.forget(work);
+    if (this.waiting.delete(holder)) this.waiting.set(holder, works);
+    this.begin(work);
+  }
+
+  private begin(work: Work): void {
+    this.putOffTurns = 0;
     work();
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Answers to what never reaches the application. They carry the common error body all the same. */
+/** Responses to input that never reaches the application. They also carry the common error body. */
 
 interface EarlyAnswer {
   readonly status: string;
@@ -13,13 +13,13 @@ interface EarlyAnswer {
 
 const unreadable: EarlyAnswer = {
   status: '400 Bad Request',
-  message: 'The request is not readable as HTTP.',
+  message: 'The request is not valid HTTP.',
   type: 'invalid_request_error',
   code: '',
 };
 
-/** Node's limit. The parser answers before it is known which route was meant. */
-export const headersTooLarge = 'The address and the headers are larger than 16 KiB together.';
+/** Node's limit. The parser responds before the route is known. */
+export const headersTooLarge = 'The address and the headers together exceed 16 KiB.';
 
 const refusals: Readonly<Record<string, EarlyAnswer>> = {
   HPE_HEADER_OVERFLOW: {
@@ -35,16 +35,22 @@ const refusals: Readonly<Record<string, EarlyAnswer>> = {
   },
 };
 
-/** How long the answer may take to reach a caller before its connection is cut. */
+/** How long the response may take to reach the caller before the connection is cut, in milliseconds. */
 const lingerMs = 1_000;
 
-/** What the parser could not read. `answered`: an answer is on the connection already, and a second would corrupt it. */
+/**
+ * Responds to input that the parser could not read. `answered` means that a response has already begun on the
+ * connection. A second one would corrupt it.
+ */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, answered: boolean): void {
   if (error.code === 'ECONNRESET' || !socket.writable || answered) socket.destroy();
   else endWith(socket, refusals[error.code ?? ''] ?? unreadable);
 }
 
-/** A caller that does not close its half keeps the descriptor open: after the answer the connection is destroyed. */
+/**
+ * Sends the response and then destroys the connection, because a caller that leaves its side open would keep the
+ * descriptor open.
+ */
 function endWith(socket: Socket, refusal: EarlyAnswer): void {
   const body = bodyOf(refusal);
   const cut = setTimeout(() => socket.destroy(), lingerMs);
@@ -62,7 +68,10 @@ function endWith(socket: Socket, refusal: EarlyAnswer): void {
   );
 }
 
-/** Undefined: exactly one Host, as HTTP/1.1 demands (HTTP/1.0 may do without), and not two keys. */
+/**
+ * Returns undefined if there is exactly one Host header, as HTTP/1.1 requires, and at most one key. HTTP/1.0 may omit
+ * Host.
+ */
 export function headerProblem({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   let hosts = 0;
   let keys = 0;
@@ -76,7 +85,7 @@ export function headerProblem({ httpVersion, rawHeaders }: IncomingMessage): str
   return hosts === 0 && httpVersion === '1.1' ? 'The request has no Host header.' : undefined;
 }
 
-/** Answers a request whose headers say something that this server does not do. */
+/** Responds to a request whose headers ask for something that this server does not support. */
 export function refuseRequest(response: ServerResponse, status: 400 | 417, message: string): void {
   const body = bodyOf({ ...unreadable, message });
   response.writeHead(status, {

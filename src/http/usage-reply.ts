@@ -16,7 +16,7 @@ import {
 } from './report-reply.ts';
 import type { Reply, Success } from './route.ts';
 
-/** Of the owner of an account, who has only one. */
+/** The query for an account's owner, who has only one account. */
 export const ownUsageQuery = z.object({
   ...period,
   by: byOf(
@@ -28,7 +28,7 @@ export const ownUsageQuery = z.object({
 export const usageQuery = z.object({
   ...period,
   by: byOf(usageDimensions, 'day'),
-  account: z.string().min(1).optional().meta({ description: 'Absent: all of them.' }),
+  account: z.string().min(1).optional().meta({ description: 'Absent: all accounts.' }),
 });
 
 const count = z.int();
@@ -50,10 +50,10 @@ export const usageSuccess: Success = {
           model: name,
           key: name,
           end_user: name,
-          tasks: count.meta({ description: 'That were held on these days.' }),
+          tasks: count.meta({ description: 'The number of tasks that were held on these days.' }),
           settled: count,
           released: count,
-          open: count.meta({ description: 'Neither settled nor released.' }),
+          open: count.meta({ description: 'Tasks that are neither settled nor released.' }),
           charged: z.string(),
           refunded: z.string(),
         }),
@@ -66,13 +66,13 @@ type Query = Omit<z.output<typeof usageQuery>, 'account'> & {
   readonly account?: string | undefined;
   readonly key?: string | undefined;
 };
-/** No account has this name. */
+/** Represents all accounts, because no account has an empty name. */
 const everyAccount = '';
 const numberNames = ['tasks', 'settled', 'released', 'open', 'charged', 'refunded'] as const;
 
 type Deps = Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports' | 'now'>;
 
-/** Throws GatewayError for a period that is none, and where too many such reports are being made. */
+/** Throws GatewayError if the period is invalid or too many such reports are being computed. */
 export async function usageReply({ format, account, key, ...query }: Query, deps: Deps): Promise<Reply> {
   const by = usageDimensions.filter((dimension) => namesIn(query.by).includes(dimension));
   const asked = { ...periodOf(query, deps.now()), by, ...defined({ account, key }) };

@@ -4,7 +4,7 @@ import { someNames } from '../models/consumption.ts';
 import { GatewayError, invalidParameter } from '../errors/errors.ts';
 import { nearestOf } from '../base/nearest.ts';
 
-/** Parses `{params, query, body}`; the first violation becomes the 400 that names its field. */
+/** Parses `{params, query, body}`. Turns the first violation into a 400 that names its field. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: RawInput): z.output<Schema> {
   const parsed = schema.safeParse(input, { reportInput: true });
   if (parsed.success) return parsed.data;
@@ -20,7 +20,7 @@ export interface RawInput {
 }
 
 function issueError(issue: z.core.$ZodIssue, input: RawInput): GatewayError {
-  // The first element says which part of the request it is; a missing part has no further path.
+  // The first element is the part of the request. If that part is missing altogether, there is no further path.
   const param = formatParam(issue.path.slice(1));
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = someNames(issue.keys);
@@ -35,17 +35,17 @@ function issueError(issue: z.core.$ZodIssue, input: RawInput): GatewayError {
   return invalidParameter(param, `The parameter ${param} ${describeIssue(issue)}.`);
 }
 
-/** So many names of a body are looked at. */
+/** The maximum number of body fields to compare. */
 const namesMax = 50;
 
-/** Of a missing field at the top level of the body: what the caller may have meant by it. */
+/** Returns what the caller may have meant if a top-level field of the body is missing. */
 function misspellingOf(param: string, { body }: RawInput): string {
   const names = isRecord(body) ? Object.keys(body).slice(0, namesMax) : [];
   const nearest = nearestOf(param, names);
   return nearest === undefined ? '' : ` Is "${nearest}" a misspelling of it?`;
 }
 
-/** `images[1]`, `metadata.seed` */
+/** Formats a path such as `images[1]` or `metadata.seed`. */
 function formatParam(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;

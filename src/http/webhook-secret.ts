@@ -6,7 +6,7 @@ import type { Reply } from './route.ts';
 
 const webhookSecretBytes = 24;
 
-/** As the Standard Webhooks specification writes secrets. */
+/** Returns a secret in the Standard Webhooks format. */
 export function newWebhookSecret(randomBytes: RandomBytes): string {
   return `whsec_${Buffer.from(randomBytes(webhookSecretBytes)).toString('base64')}`;
 }
@@ -20,7 +20,7 @@ export const webhookSecretSuccess = {
 
 export type WebhookSecretDeps = Pick<RouteDeps, 'accounts' | 'secrets' | 'randomBytes' | 'now'>;
 
-/** Gives the account a new secret; the two before it stay valid. `by`: an operator or a key. */
+/** Gives the account a new secret. The previous two remain valid. `by` is an operator or a key. */
 export async function replaceWebhookSecret(
   { account, by, reason }: { readonly account: string; readonly by: string; readonly reason: string },
   { accounts, secrets, randomBytes, now }: WebhookSecretDeps,

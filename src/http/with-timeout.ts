@@ -1,9 +1,7 @@
 import { serviceUnavailable } from '../errors/errors.ts';
+import { within } from '../process/running-time.ts';
 
-/** Rejects with `service_unavailable` when `name` has not answered in time. */
+/** Rejects with `service_unavailable` if `name` does not respond in time. */
 export function withTimeout<Result>(check: Promise<Result>, name: string, ms: number): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(serviceUnavailable(`${name} did not answer in ${ms} ms`)), ms);
-    void check.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
+  return within(ms, check, () => serviceUnavailable(`${name} did not answer in ${ms} ms`));
 }

@@ -4,46 +4,32 @@ import { GatewayError } from '../errors/errors.ts';
 import { presentError, translateError } from './error-response.ts';
 import type { Reply } from './route.ts';
 
-/** For the document. */
+/** The media type in the OpenAPI document. */
 export const workingMediaType = 'application/x-ndjson';
 
 export interface Watching {
-  /** Aborted when nobody reads any more. */
+  /** Aborts when the reader has left. */
   readonly signal: AbortSignal;
-  /** The latest progress is the next line. */
+  /** Sets the progress for the next line to report. */
   readonly onProgress: (progress: object) => void;
 }
 
 export interface Work {
-  /** Resolves with what the last line is. */
+  /** Resolves with the content of the last line. */
   readonly run: (watching: Watching) => Promise<object>;
   readonly signal: AbortSignal;
-  /** The work has failed; its caller sees the translated error only. */
+  /** Called if the work fails. The caller receives only the translated error. */
   readonly onError: (error: unknown) => void;
-  /** Between two lines; default: a second. */
+  /** The time between two lines, in milliseconds. Defaults to one second. */
   readonly everyMs?: number;
 }
 
 /**
- * The answer to work that takes long: a line of JSON at a time, `{"progress":…}` while it runs, so that no proxy takes it for dead,
- * and at last `{"result":…}`, or an error with the body of every route. It has begun when this returns.
+ * Responds to long-running work with lines of JSON. While the work runs, `{"progress":…}` keeps proxies from closing
+ * the connection. The last line is `{"result":…}`, or an error with the common body. The work begins immediately, even
+ * if its reader leaves before reading anything.
  */
-export function workingReply(work: Work): Reply {
-  const body = Readable.from(lines(work), { objectMode: false });
-  return { status: 200, headers: {}, mediaType: workingMediaType, body };
-}
-
-/** Work of one kind, once at a time on this node. `refusal`: the message for whoever comes meanwhile. */
-export function oneAtATime(refusal: string): (work: Work) => Reply {
-  let isRunning = false;
-  return ({ run, ...work }) => {
-    if (isRunning) throw new GatewayError('concurrency_limit_exceeded', refusal, { retryAfterSeconds: 60 });
-    isRunning = true;
-    return workingReply({ ...work, run: (watching) => run(watching).finally(() => (isRunning = false)) });
-  };
-}
-
-async function* lines({ run, signal, onError, everyMs = 1000 }: Work): AsyncIterable<string> {
+export function workingReply({ run, signal, onError, everyMs = 1000 }: Work): Reply {
   let progress: object = {};
   const ended = run({ signal, onProgress: (next) => (progress = next) }).then(
     (result) => ({ result }),
@@ -52,9 +38,32 @@ async function* lines({ run, signal, onError, everyMs = 1000 }: Work): AsyncIter
       return presentError(translateError(error));
     },
   );
-  for (;;) {
-    const last = await Promise.race([ended, sleep(everyMs, undefined, { ref: false })]);
-    yield `${JSON.stringify(last ?? { progress })}\n`;
-    if (last !== undefined) return;
+  async function* lines(): AsyncIterable<string> {
+    for (;;) {
+      const last = await Promise.race([ended, sleep(everyMs, undefined, { ref: false })]);
+      yield `${JSON.stringify(last ?? { progress })}\n`;
+      if (last !== undefined) return;
+    }
   }
+  const body = Readable.from(lines(), { objectMode: false });
+  return { status: 200, headers: {}, mediaType: workingMediaType, body };
+}
+
+/** Runs one job of a kind at a time on this node. `refusal` is the message for other callers. */
+export function oneAtATime(refusal: string): (work: Work) => Reply {
+  let isRunning = false;
+  return ({ run, ...work }) => {
+    if (isRunning) throw new GatewayError('concurrency_limit_exceeded', refusal, { retryAfterSeconds: 60 });
+    isRunning = true;
+    return workingReply({
+      ...work,
+      async run(watching) {
+        try {
+          return await run(watching);
+        } finally {
+          isRunning = false;
+        }
+      },
+    });
+  };
 }

@@ -3,17 +3,17 @@ import { Readable } from 'node:stream';
 import type { ParameterizedContext } from 'koa';
 import type { BodyPart, Reply } from './route.ts';
 
-/** The longest time that a caller may read nothing of its response before it is disconnected. */
+/** A caller that reads nothing of its response for this long is disconnected. */
 const unreadAnswerMs = 60_000;
-/** Up to this size, one copy and one write are cheaper than a stream. */
+/** The maximum size in bytes for which one copy and one write are cheaper than a stream. */
 const joinedBytesMax = 64 * 1024;
-/** Longer bodies are written in pieces of this size, so that the connection can measure how fast they are read. */
+/** Longer bodies are written in pieces of this size, so that the connection can measure how fast the caller reads. */
 const pieceBytes = 16 * 1024;
 
 export function writeReply(context: ParameterizedContext, reply: Reply): void {
   const { status, headers, mediaType, body = '', onEnd } = reply;
   const { socket } = context;
-  // This timeout applies until the response is flushed. After that, Node applies its keep-alive timeout.
+  // Applies until the response is flushed. Node's keep-alive timeout applies after that.
   socket.setTimeout(unreadAnswerMs);
   if (onEnd !== undefined) reportEnd(context.res, onEnd);
   context.status = status;

@@ -1,42 +1,45 @@
 import { createPlaces } from '../../base/places.ts';
-import type { Refusal } from '../../base/places.ts';
+import type { Refusal, SharedPlaces } from '../../base/places.ts';
 import { GatewayError } from '../../errors/errors.ts';
 
-/** How many bytes the request bodies of one kind hold in this process, in memory or on disk, in all and for an account. */
+/**
+ * Limits the bytes that request bodies of one kind occupy in this process, in memory or on disk, in total and per
+ * account.
+ */
 export interface BodyBudget {
-  /** For one request. */
+  /** Opens an allowance for one request. */
   open(account: string): BodyAllowance;
-  /** Bytes that are reserved now. */
   readonly reservedBytes: number;
 }
 
-/** What one request has reserved. */
+/** One request's reservation. */
 export interface BodyAllowance {
   /**
-   * Throws GatewayError: 429 when the account has too much, 503 when all have and nobody has more than this account.
-   * Who has most makes room: the largest body that is still being read is cut.
+   * Throws GatewayError: 429 if the account already holds too much, 503 if the budget is full and no other account
+   * holds more. If another account holds more, the account that holds the most makes room: its largest body that is
+   * still being read is cut off.
    */
   reserve(bytes: number): void;
-  /** Throws as `reserve` would, and reserves nothing: for what is needed later, if at all. Nobody is cut. */
+  /** Throws if `reserve` would, but neither reserves nor cuts anything. For bytes that may be needed later. */
   requireRoom(bytes: number): void;
-  /** From now on `cut` ends it when it has to make room. Called with the reason, at most once. */
+  /** Allows the body to be cut off from now on to make room. Calls `cut` with the reason, at most once. */
   whileRead(cut: (reason: GatewayError) => void): void;
-  /** The body is complete: the request is carried out, and is not cut any more. */
+  /** Call this when the body is complete. It can no longer be cut off after that. */
   keep(): void;
-  /** Gives everything back. Repeatable. */
+  /** Frees the entire reservation. Idempotent. */
   release(): void;
 }
 
 export interface BodyBudgetLimits {
-  readonly name: string;
+  readonly name: SharedPlaces;
   readonly bytesMax: number;
   readonly accountBytesMax: number;
 }
 
-/** Who uses it, so that none takes another's share: small JSON, images, and what upstreams say. */
+/** The kinds of bodies, each with its own memory share: small JSON, images, and upstream callbacks. */
 export type BodyKind = 'json' | 'images' | 'callbacks';
 
-/** Of the memory, and within it what one account may have. */
+/** Each kind's share of the memory. `accountShare` is the part of that share that one account may use. */
 const memoryShares: Readonly<Record<BodyKind, number>> = { json: 0.4, images: 0.5, callbacks: 0.1 };
 const accountShare = 0.75;
 
@@ -45,12 +48,12 @@ export interface BodyBudgets {
   readonly disk: BodyBudget;
 }
 
-/** One budget of memory for each kind of body, and one of disk space for uploaded files. */
+/** Creates a memory budget per kind of body, and a disk budget for uploaded files. */
 export function createBodyBudgets(limits: {
   readonly bodiesBytesMax: number;
   readonly uploadsBytesMax: number;
 }): BodyBudgets {
-  const budgetOf = (name: string, bytesMax: number): BodyBudget =>
+  const budgetOf = (name: SharedPlaces, bytesMax: number): BodyBudget =>
     createBodyBudget({ name, bytesMax, accountBytesMax: bytesMax * accountShare });
   const memoryOf = (kind: BodyKind): BodyBudget =>
     budgetOf(`bodies of ${kind}`, limits.bodiesBytesMax * memoryShares[kind]);
@@ -60,7 +63,7 @@ export function createBodyBudgets(limits: {
   };
 }
 
-/** A body leaves memory when its request is answered, which takes seconds. */
+/** A body is freed once the response has been sent, usually within a few seconds. */
 const retrySeconds = 2;
 
 export function createBodyBudget({ name, bytesMax, accountBytesMax }: BodyBudgetLimits): BodyBudget {
@@ -112,14 +115,18 @@ export function createBodyBudget({ name, bytesMax, accountBytesMax }: BodyBudget
 function accountExceeded(bytesMax: number): GatewayError {
   return new GatewayError(
     'rate_limit_exceeded',
-    `The requests of one account may hold at most ${bytesMax} bytes of bodies at once. Send fewer at a time.`,
+    `The request bodies of one account may total at most ${bytesMax} bytes at a time. Send fewer requests at once.`,
     { retryAfterSeconds: retrySeconds },
   );
 }
 
 function processExceeded(name: string): GatewayError {
-  return new GatewayError('service_unavailable', 'Too many large requests are in progress. Try again.', {
-    detail: name,
-    retryAfterSeconds: retrySeconds,
-  });
+  return new GatewayError(
+    'service_unavailable',
+    'Too many large requests are in progress. Try again shortly.',
+    {
+      detail: name,
+      retryAfterSeconds: retrySeconds,
+    },
+  );
 }

@@ -3,50 +3,55 @@ import type { Context } from 'koa';
 import { GatewayError } from '../../errors/errors.ts';
 import type { BodyAllowance, BodyKind } from './body-budget.ts';
 
-/** Reads a request's body within its limit. Throws what `consumeBody` does, and unsupported_media_type. */
+/** Reads a request's body within a limit. Throws unsupported_media_type and anything that `consumeBody` throws. */
 export interface BodyReader {
-  /** For the document. */
+  /** The media types in the OpenAPI document. */
   readonly mediaTypes: readonly string[];
-  /** Whose memory it uses. */
+  /** The memory budget that the body counts against. */
   readonly kind: BodyKind;
   read(context: Context, scope: BodyScope): Promise<unknown>;
-  /** Called with what `read` gave when the route has answered or failed: temporary files go. */
+  /**
+   * Called with the result of `read` once the route has finished, whether or not it succeeded. Deletes temporary files.
+   */
   release?(body: unknown): Promise<void>;
 }
 
-/** What a reader of bodies may use. */
+/** The resources available to a body reader. */
 export interface BodyScope {
   readonly memory: BodyAllowance;
   readonly disk: BodyAllowance;
-  /** A body that comes slower than this, on average since its begin, is cut off; a long one has to be quicker. */
+  /**
+   * The minimum average rate since the body began, in bytes per second. Slower bodies are cut off. Long bodies have a
+   * higher minimum.
+   */
   readonly bytesPerSecondMin: number;
-  /** Whether the gateway itself holds bytes of the body back. */
+  /** Returns whether the gateway itself is holding back bytes of the body. */
   readonly isHeldBack: () => boolean;
 }
 
 export interface Consumption extends BodyScope {
   readonly bytesMax: number;
-  /**
-   * Called with each piece in order; a promise holds the next piece, and the end, back. Throws to refuse the rest.
-   */
+  /** Called for each chunk in order. A returned promise delays the next chunk and the end. Throw to reject the rest. */
   readonly onChunk: (chunk: Buffer) => Promise<void> | void;
 }
 
-/** How long a body may pause, or begin slowly, before its rate counts. */
+/** How long a body may start slowly or pause before its rate is enforced. */
 const rateGraceMs = 5_000;
-/** Within this time a body of any announced length must have come. */
+/** The time limit for receiving a body of any announced length, in seconds. */
 const wholeSeconds = 100;
-/** What the socket has read, and the reader has not. */
+/** The maximum number of bytes read by the socket but not yet by the reader. */
 const windowBytes = 64 * 1024;
-/** A piece costs more than its bytes: beyond the first ones, a body in pieces smaller than this is refused. */
+/**
+ * Each chunk costs more than its bytes. After the first chunks, a body whose chunks average less than this is rejected.
+ */
 const pieceBytesMin = 128;
 const freePieces = 256;
 
 /**
- * Reads a request's body piece by piece. Only a small window of memory is reserved here: whoever keeps what arrives
- * reserves for it. Throws request_too_large (also: in too many pieces), invalid_json (cut off), request_timeout (too
- * slow), and what `onChunk` and the allowances throw; a body that is cut to make room ends with that reason. However it
- * ends, nothing that `onChunk` began is still running afterwards.
+ * Reads a request's body chunk by chunk. Reserves memory only for a small window, so callers that keep the bytes must
+ * reserve memory for them. Throws request_too_large (also for too many chunks), invalid_json (for a truncated body),
+ * request_timeout (for a slow body), and anything that `onChunk` and the allowances throw. A body cut off to make room
+ * fails with the reason. In all cases, nothing started by `onChunk` is still running afterwards.
  */
 export async function consumeBody(request: IncomingMessage, options: Consumption): Promise<void> {
   const { memory, bytesMax, bytesPerSecondMin } = options;
@@ -59,7 +64,7 @@ export async function consumeBody(request: IncomingMessage, options: Consumption
   });
 }
 
-/** Undefined: sent in chunks. */
+/** Returns undefined for a chunked body. */
 function announcedBytes({ headers }: IncomingMessage): number | undefined {
   if (headers['transfer-encoding'] !== undefined) return undefined;
   return Number(headers['content-length'] ?? 0);
@@ -74,10 +79,11 @@ function readAll(request: IncomingMessage, options: Consumption): Promise<void> 
     let paused: Promise<void> | undefined;
     const cutIfSlow = (): void => {
       const seconds = (performance.now() - startedAt) / 1000;
-      // While we write a piece to a file, or have bytes that wait for their turn, the sender cannot be blamed.
+      // Do not blame the sender while we are writing a chunk to a file or holding back bytes.
       if (paused === undefined && !isHeldBack() && bytes < bytesPerSecondMin * seconds) settle(tooSlow());
     };
-    // What came while this process stood still is read within a turn of the event loop.
+    // Bytes that arrived while this process was suspended are read within one event loop turn. Check only after that
+    // turn.
     let look: NodeJS.Immediate | undefined;
     const timer = setInterval(() => (look = setImmediate(cutIfSlow)), rateGraceMs);
 
@@ -91,9 +97,9 @@ function readAll(request: IncomingMessage, options: Consumption): Promise<void> 
       clearInterval(timer);
       clearImmediate(look);
       request.off('data', take).off('end', settle).off('error', cut).off('close', cut);
-      // A stream that nobody listens to may still report that its connection broke.
+      // The stream may still report a broken connection after all listeners have been removed.
       request.on('error', () => undefined);
-      // A paused stream still ends, or breaks, when its last bytes have been read: the work on them may be running.
+      // A paused stream can end or fail while its last chunk is still being processed. Wait for the chunk.
       if (paused === undefined) finish(error);
       else paused.then(() => finish(error), finish);
     };
@@ -129,7 +135,7 @@ function tooLarge(bytesMax: number): GatewayError {
 function tooManyPieces(): GatewayError {
   return new GatewayError(
     'request_too_large',
-    `The body came in too many pieces: send chunks of at least ${pieceBytesMin} bytes.`,
+    `The body arrived in too many pieces. Send chunks of at least ${pieceBytesMin} bytes.`,
   );
 }
 

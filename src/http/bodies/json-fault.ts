@@ -1,8 +1,8 @@
-/** Where a text stops being JSON; both count from 1, a column in UTF-16 units. */
+/** Where a text stops being valid JSON. Lines and columns start at 1; columns are UTF-16 code units. */
 export interface JsonFault {
   readonly line: number;
   readonly column: number;
-  /** It is the begin of a JSON text, and what follows is missing. */
+  /** Whether the text is valid JSON so far but incomplete. */
   readonly isCutOff: boolean;
 }
 
@@ -12,12 +12,12 @@ const escapePattern = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 const unfinishedEscape = /^\\(?:u[\da-fA-F]{0,3})?$/;
 const spacePattern = /[\t\n\r ]*/y;
 
-/** What may come next. `…End`: or the end of the list or object that is open. */
+/** The tokens that may come next. Names that end in `End` also allow the enclosing list or object to end. */
 type Expected = 'value' | 'valueOrEnd' | 'key' | 'keyOrEnd' | 'colon' | 'commaOrEnd';
 
 /**
- * Finds what JSON.parse has refused: its own message names no place for most mistakes, and repeats the text for some.
- * Linear in the text. Undefined: the text is JSON.
+ * Finds where JSON.parse failed. Its own message usually gives no position, and sometimes quotes the text. Runs in
+ * linear time. Returns undefined if the text is valid JSON.
  */
 export function findJsonFault(text: string): JsonFault | undefined {
   const at = faultAt(text);
@@ -74,7 +74,7 @@ function readToken(text: string, at: number, expected: Expected): Token {
   const literal = literals.find((word) => word[0] === text[at]);
   if (literal !== undefined) return readWord(text, at, literal);
   const end = skip(numberPattern, text, at);
-  // A minus with nothing behind it.
+  // A minus sign must be followed by digits.
   return end > at ? { end } : { fault: text[at] === '-' ? at + 1 : at };
 }
 
@@ -102,7 +102,7 @@ function readString(text: string, from: number): Token {
   return { fault: text.length };
 }
 
-/** Behind what the sticky pattern matches from `at` on; `at` itself if nothing does. */
+/** Returns the end of the sticky pattern's match at `at`, or `at` if there is none. */
 function skip(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;

@@ -1,17 +1,20 @@
 import type { BodyAllowance } from './body-budget.ts';
 
-/** What a text costs until its request is answered, in bytes of it: itself, the string, and the value made of it. */
+/**
+ * The memory that a text occupies until the response has been sent, as a multiple of its bytes: the bytes, the string
+ * and the parsed value.
+ */
 export const textCostFactor = 4;
 const firstBytes = 1024;
 
-/** Bytes that arrive piece by piece, copied into one buffer that grows: a piece costs nothing beside its bytes. */
+/** Collects chunks in one growing buffer, so that a chunk costs no more than its bytes. */
 export class Slab {
   private readonly memory: Pick<BodyAllowance, 'reserve'>;
   private readonly bytesMax: number;
   private buffer: Buffer = Buffer.alloc(0);
   private used = 0;
 
-  /** `bytesMax`: what its owner lets it hold. */
+  /** `bytesMax` is the maximum number of bytes that may be pushed. */
   constructor(memory: Pick<BodyAllowance, 'reserve'>, bytesMax: number) {
     this.memory = memory;
     this.bytesMax = bytesMax;
@@ -21,19 +24,19 @@ export class Slab {
     return this.used;
   }
 
-  /** Throws what the allowance throws. */
+  /** Throws if the allowance refuses. */
   push(piece: Uint8Array): void {
     if (this.used + piece.length > this.buffer.length) this.grow(this.used + piece.length);
     this.buffer.set(piece, this.used);
     this.used += piece.length;
   }
 
-  /** What was pushed; valid until the next push. */
+  /** Returns the pushed bytes. They are valid until the next push. */
   read(from = 0, to = this.used): Buffer {
     return this.buffer.subarray(from, to);
   }
 
-  /** Forgets what was pushed after the first `bytes`. */
+  /** Discards everything after the first `bytes`. */
   cutTo(bytes: number): void {
     this.used = bytes;
   }

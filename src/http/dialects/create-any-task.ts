@@ -11,11 +11,11 @@ import { findOwnTask } from '../videos/own-task.ts';
 import type { DialectDeps } from './dialect-deps.ts';
 
 export interface AnyCreate {
-  /** The operationId. Together with the account, it is the scope of the idempotency key. */
+  /** The operationId. With the account, it defines the idempotency key's scope. */
   readonly route: string;
-  /** The complete id, including an owner. */
+  /** The full id, including an owner. */
   readonly model: string;
-  /** Reads the body for either kind of model. Throws GatewayError. */
+  /** Interprets the body for the given kind of task. Throws GatewayError. */
   readonly understand: (kind: TaskKind) => Understood;
   readonly caller: Caller;
   readonly meta: RequestMeta;
@@ -24,7 +24,7 @@ export interface AnyCreate {
 export interface AnyCreated {
   readonly task: Task;
   readonly headers: Readonly<Record<string, string>>;
-  /** Names of the fields that were ignored. */
+  /** The names of ignored fields. */
   readonly warnings: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export async function createAnyTask(create: AnyCreate, deps: DialectDeps): Promi
   return { task: record, headers: createdHeaders(task), warnings };
 }
 
-/** Finds a model that is named by owner and name. The owner can be any word if the id of the model has no slash. */
+/** Finds a model by owner and name. The owner can be any word if the model's id contains no slash. */
 export function modelOf(
   { owner, name }: { readonly owner: string; readonly name: string },
   caller: Caller,

@@ -4,7 +4,6 @@ import type { TaskChangesDeps } from '../task-changes.ts';
 import type { CreateVideoDeps } from '../videos/create-video-task.ts';
 import type { PollDeps } from '../videos/query-task.ts';
 
-/** What the routes of dialects stand on. */
 export type DialectDeps = CreateVideoDeps &
   ImageCreateDeps &
   PollDeps &

@@ -13,12 +13,15 @@ import { keyRoute } from '../route.ts';
 import type { Route, Success } from '../route.ts';
 import type { DialectDeps } from './dialect-deps.ts';
 
-/** The fields of our own interface that an interface without tasks refuses. */
+/** Fields of our own interface that interfaces without tasks reject. */
 export const refusedWithoutTasks: Table = {
   async: { refused: 'asks for a task, and this interface has none: use /v1/images/generations' },
 };
 
-/** For interfaces whose streams cannot carry partial images: they would be billed, and nobody would see them. */
+/**
+ * Fields that are rejected because the interface's streams cannot carry partial images, which would be billed without
+ * being shown.
+ */
 export const refusedWithoutPartials: Table = {
   partial_images: { refused: 'is not supported in streams of this interface: use /v1/images/generations' },
 };
@@ -27,9 +30,9 @@ interface WaitingImageRoute extends Pick<
   Route,
   'operationId' | 'summary' | 'description' | 'dialect' | 'paths' | 'documentedBody'
 > {
-  /** `event` is the schema of the events with `stream: true`. */
+  /** `event` is the schema of an event with `stream: true`. */
   readonly success: Required<Pick<Success, 'description' | 'schema' | 'event'>>;
-  /** Throws GatewayError. `stream` writes the answer if `stream: true` is sent. */
+  /** Throws GatewayError. `stream` writes the response if the request contains `stream: true`. */
   readonly read: (body: Readonly<Record<string, unknown>>) => {
     readonly asked: Understood;
     readonly presenter: ImagePresenter;
@@ -37,7 +40,9 @@ interface WaitingImageRoute extends Pick<
   };
 }
 
-/** Creates images for an interface with JSON bodies and without tasks: waits for the images, or streams them. */
+/**
+ * Creates images for an interface with JSON bodies and no tasks. The caller waits for the images, or they are streamed.
+ */
 export function waitingImageRoute(
   { read, success, ...declared }: WaitingImageRoute,
   deps: DialectDeps,
@@ -56,7 +61,7 @@ export function waitingImageRoute(
       const { asked, presenter: whole, stream } = read(body);
       const isStream = asked.body['stream'] === true;
       const presenter = isStream ? streamingPresenter(stream, whole.error) : whole;
-      // A kept answer is repeated in the form in which it was sent.
+      // A stored response must be replayed in its original form.
       const route = isStream ? `${operationId}Stream` : operationId;
       return createImages({ operation: operationOf(asked), route, asked, caller, meta, presenter }, deps);
     },

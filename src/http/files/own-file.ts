@@ -7,18 +7,17 @@ import type { LinkMedium } from '../../media/file-links.ts';
 import type { Files } from '../../media/files.ts';
 import type { ResultStorage } from '../../results/storage.ts';
 
-/** What the routes of files stand on. */
 export interface FileRouteDeps {
   readonly files: Files;
   readonly linkMedium: LinkMedium;
   readonly storage: Pick<ResultStorage, 'stat' | 'read' | 'directAddress'>;
-  /** Files that arrive, for as long as their request. */
+  /** Workspaces for files that are being received. Each lasts as long as its request. */
   readonly workspaces: ImageWorkspaces;
 }
 
 export const fileParams = z.object({ file_id: z.string() });
 
-/** Throws file_not_found both for a missing file and for one out of reach. */
+/** Throws file_not_found, both for a missing file and for one that the caller may not read. */
 export async function findOwnFile(files: Pick<Files, 'find'>, id: string, reach: Reach): Promise<UserFile> {
   const file = await files.find(id, reach);
   if (file !== undefined) return file;

@@ -1,13 +1,13 @@
 const alphabet = /^[A-Za-z0-9+/]*$/;
 const padding = /={1,2}$/;
 
-/** Decodes base64 that comes in pieces; what is left over at the end of a piece waits for the next one. */
+/** Decodes base64 that arrives in pieces. Leftover characters at the end of a piece are kept for the next one. */
 export class Base64Decoder {
   private carry = '';
   private characters = 0;
   private padded = '';
 
-  /** Undefined: it is not base64. */
+  /** Returns undefined if the text is not base64. */
   push(piece: string): Buffer | undefined {
     const found = padding.exec(piece)?.[0] ?? '';
     const text = piece.slice(0, piece.length - found.length);
@@ -21,7 +21,7 @@ export class Base64Decoder {
     return Buffer.from(all.slice(0, whole), 'base64');
   }
 
-  /** The last bytes. Undefined: the text was cut off. */
+  /** Returns the last bytes, or undefined if the text was cut off. */
   end(): Buffer | undefined {
     if (this.characters === 0 || this.characters % 4 === 1) return undefined;
     return Buffer.from(this.carry, 'base64');

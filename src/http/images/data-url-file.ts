@@ -4,26 +4,26 @@ import { mediaTypeOfBase64 } from '../../intake/carries.ts';
 import { Base64Decoder } from './base64-decoder.ts';
 import type { Spool, SpoolFile } from './spool.ts';
 
-/** A data URL that is longer than this goes to a file while it is read. */
+/** The minimum length of a data URL that is written to a file while it is read, in bytes. */
 export const longDataUrlBytesMin = 16 * 1024;
 
 const dataUrlHead = /^data:[a-z0-9.+/-]{0,64}(?:;[a-z0-9=._-]{1,64}){0,4};base64,/i;
 
-/** Returns the text as a data URL: bare base64 gets a header. Returns undefined for other text. */
+/** Returns the text as a data URL, adding a header to bare base64. Returns undefined for any other text. */
 export function dataUrlStart(text: string): string | undefined {
   if (/^data:/i.test(text)) return text;
   const type = mediaTypeOfBase64(text);
   return type === undefined ? undefined : `data:${type};base64,${text}`;
 }
 
-/** Decodes a data URL that comes in pieces into a file. */
+/** Decodes a data URL that arrives in pieces into a file. */
 export interface DataUrlFile {
   readonly file: SpoolFile;
-  /** The next piece of the text after the comma; `last`: it ends here. Throws invalid_parameter. */
+  /** Adds the next piece of the text after the comma. `last` marks the final piece. Throws invalid_parameter. */
   push(piece: string, last: boolean): void;
 }
 
-/** `start` holds the head and whatever follows it. Throws invalid_parameter for a head that is none. */
+/** `start` is the header and everything received after it so far. Throws invalid_parameter if the header is invalid. */
 export function openDataUrlFile(spool: Spool, param: string, start: string): DataUrlFile {
   const head = dataUrlHead.exec(start.slice(0, 512))?.[0];
   if (head === undefined) throw refuse(param, 'must be data:image/<type>;base64,<data>');

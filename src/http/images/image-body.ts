@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ImageRequest, JsonValue } from '../../models/request.ts';
 import { UploadedFile, uploadedFile } from '../../intake/uploaded-file.ts';
 import { parseJsonText } from '../../intake/json-scanner.ts';
+import { endUserCharactersMax } from '../../intake/end-user.ts';
 import { typesOf } from '../../intake/coerce.ts';
 import type { Types } from '../../intake/coerce.ts';
 import { imageNames } from '../../intake/names.ts';
@@ -21,7 +22,7 @@ import {
   word,
 } from '../body-fields.ts';
 
-/** The body of an image create, JSON or form, as it comes over the wire. */
+/** The body of an image create request as sent, in JSON or as a form. */
 
 const extraDepthMax = 32;
 
@@ -34,7 +35,7 @@ const references = z
   })
   .meta({ description: 'Reference images: URLs, data URLs (`data:image/<type>;base64,<data>`) or files.' });
 
-/** Came as JSON, so it is JSON. */
+/** The value was sent as JSON, so it is valid JSON. */
 const anyJson = z
   .custom<JsonValue>((value) => !isDeeperThan(value, extraDepthMax), {
     error: `may be nested at most ${extraDepthMax} levels deep`,
@@ -67,25 +68,28 @@ const shape = {
   quality: word.optional(),
   response_format: z.enum(['url', 'b64_json']).optional(),
   async: z.boolean().optional().meta({
-    description: 'true: answers with a task on any model, as the header `prefer: respond-async` does.',
+    description: 'If true, the answer is a task on every model, as with the header `prefer: respond-async`.',
   }),
   stream: z.boolean().optional().meta({
     description:
-      'true: the answer is a stream of events. Its image is a task, as with `async`, named by the header `x-mediary-image`: whoever loses the stream asks for it there.',
+      'If true, the answer is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` has its id, by which you can fetch the image if the stream breaks.',
   }),
   partial_images: z.int().min(0).max(3).optional().meta({
-    description: 'With `stream`: how many unfinished images are sent, where the upstream streams.',
+    description: 'With `stream`: how many unfinished images are sent, if the upstream streams.',
   }),
   metadata: metadata.optional().meta({
     description: 'For tasks: `callback_url`, `execution_expires_after`.',
   }),
 };
 
-const fields = z.object(shape).catchall(anyJson);
+const user = z.string().min(1).max(endUserCharactersMax).optional();
+
+// `user` counts towards caps, but is also sent to upstreams.
+const fields = z.object({ ...shape, user }).catchall(anyJson);
 
 const anything = anyJson.optional();
 
-/** Further fields that several upstreams know; each model accepts its own part of them. */
+/** Additional fields that several upstreams support. Each model accepts some of them. */
 const passedOn = {
   style: word.optional(),
   background: word.optional(),
@@ -97,30 +101,36 @@ const passedOn = {
   guidance_scale: z.number().optional(),
   seed: z.int().optional(),
   watermark: z.boolean().optional(),
-  user: z.string().optional(),
+  user,
   aspect_ratio: z.string().optional(),
 };
 
 const example = { model: exampleModels.image, prompt: 'A red cube', size: '1024x1024' };
-/** A red square of 64 pixels. */
+/** A red square, 64 × 64 pixels. */
 const exampleImage =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAATUlEQVR42u3PQQkAAAgAseufzFhG8C0MVmBNvZaAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAwGUBXXKAtcSdyf4AAAAASUVORK5CYII=';
 
 /**
- * For the document: fields beyond these go to upstreams too, but a client's types reveal a misspelt one.
+ * Returns the documented body. Other fields are also sent to upstreams, but a client generated from these types detects
+ * misspelt names.
  *
- * @param vendorFields - What single vendors accept.
+ * @param vendorFields - The fields that only one vendor accepts.
  */
 export function documentedGenerationBody(vendorFields: ReadonlySet<string>): z.ZodType {
   return z.object(documentedFields(vendorFields)).meta({ id: 'ImageGenerationRequest', examples: [example] });
 }
 
-/** The documented body of interfaces without tasks, which therefore have no `async`. */
-export function documentedWaitingBody(vendorFields: ReadonlySet<string>): z.ZodType {
-  return z
-    .object(documentedFields(vendorFields))
-    .omit({ async: true })
-    .meta({ id: 'WaitingImageRequest', examples: [example] });
+/**
+ * Returns the documented body for interfaces without tasks, which therefore lack `async`.
+ * @param partials - Whether the interface's streams carry partial images.
+ */
+export function documentedWaitingBody(vendorFields: ReadonlySet<string>, partials: boolean): z.ZodType {
+  const body = z.object(documentedFields(vendorFields)).omit({ async: true });
+  return partials
+    ? body.meta({ id: 'WaitingImageRequest', examples: [example] })
+    : body
+        .omit({ partial_images: true })
+        .meta({ id: 'WaitingImageWithoutPartialsRequest', examples: [example] });
 }
 
 export function documentedEditBody(vendorFields: ReadonlySet<string>): z.ZodType {
@@ -143,7 +153,7 @@ const types: Types = new Map([
   ...typesOf(metadataFields.shape, 'metadata.'),
 ]);
 
-/** Reads what a create asks for. Throws GatewayError with the field names that the caller sent. */
+/** Interprets a create body. Throws GatewayError with the field names that the caller sent. */
 export function understandImage(
   sent: Readonly<Record<string, unknown>>,
   names: Names = imageNames,
@@ -152,7 +162,7 @@ export function understandImage(
   return understand(sent, { names, types }, fixed);
 }
 
-/** For interfaces that use one address for both operations. */
+/** Returns a request's operation, for interfaces that use one address for both operations. */
 export function operationOf({ body }: Understood): ImageRequest['operation'] {
   return body['image'] === undefined ? 'generate' : 'edit';
 }
@@ -166,5 +176,5 @@ export function readImageBody({ body }: Understood): ImageBody {
 
 export type ImageBody = z.output<typeof fields>;
 
-/** What the gateway itself reads; the rest goes to upstreams that know it. */
-export const consumedImageFields: ReadonlySet<string> = new Set(Object.keys(fields.shape));
+/** The fields that the gateway itself reads. All others are sent to upstreams that support them. */
+export const consumedImageFields: ReadonlySet<string> = new Set(Object.keys(shape));

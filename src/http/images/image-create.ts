@@ -45,6 +45,7 @@ export type ImageCreateDeps = Pick<
   | 'storedFiles'
   | 'mediaUrl'
   | 'partialImages'
+  | 'partialReads'
   | 'isDraining'
   | 'log'
   | 'now'
@@ -52,18 +53,18 @@ export type ImageCreateDeps = Pick<
 
 export interface ImageCreate {
   readonly operation: ImageRequest['operation'];
-  /** operationId: the scope of the idempotency key beside the account. */
+  /** The operationId. With the account, it defines the idempotency key's scope. */
   readonly route: string;
   readonly asked: Understood;
   readonly caller: Caller;
   readonly meta: RequestMeta;
-  /** Undefined for our own interface, which may also answer with a task. */
+  /** Undefined for our own interface, which may also respond with a task. */
   readonly presenter?: ImagePresenter;
-  /** Creates a task even if the channel answers at once. */
+  /** Set to create a task even if the channel is synchronous. */
   readonly asTask?: true;
 }
 
-/** What the routes of both creates declare. */
+/** Returns declarations shared by both create routes. */
 export function imageCreate({ workspaces, limits }: Pick<ImageRouteDeps, 'workspaces' | 'limits'>) {
   return {
     tag: 'Images',
@@ -82,7 +83,7 @@ export function imageCreate({ workspaces, limits }: Pick<ImageRouteDeps, 'worksp
   } as const;
 }
 
-/** One request for images: synchronous, or a task, as the first channel of its plan renders. */
+/** Creates images from one request, synchronously or as a task, depending on its plan's first channel. */
 export function createImages(create: ImageCreate, deps: ImageCreateDeps): Promise<Reply> {
   return counted(create, deps, (made) => replyTo(made.created, { ...create, ...made }, deps));
 }
@@ -161,7 +162,7 @@ async function carryOut(create: ImageCreate, deps: ImageCreateDeps): Promise<Mad
   return { created, ignored, body };
 }
 
-/** What only a task has. */
+/** Returns the names of fields that apply only to tasks. */
 function namesOfTasks({ callbackUrl, expiresAfterSeconds }: Partial<ParsedImage>): string[] {
   return [
     ...(callbackUrl === undefined ? [] : ['metadata.callback_url']),
@@ -193,7 +194,7 @@ async function replyTo(
   const wantsData = body.response_format === 'b64_json';
   if (finished === undefined && presenter !== undefined) throw stillRendering(task);
   if (finished === undefined) {
-    // Who asks for the task later finds links.
+    // A caller that reads the task later will receive links.
     const unread = wantsData ? ['response_format'] : [];
     const warnings = [...ignored, ...unread, ...task.warnings.map(nameOf)];
     return jsonReply(presentCreatedTask(task, 'image', warnings), createdHeaders(task));
@@ -210,7 +211,10 @@ async function replyTo(
   return partsReply(parts, { ...headers, [imageHeader]: task.id });
 }
 
-/** Undefined: a result cannot be opened now. It is paid, and its links are the answer. */
+/**
+ * Returns the images as data, or undefined if a result cannot be opened now. The caller then gets links instead,
+ * because the images have been paid for.
+ */
 async function dataOf(task: Task, meta: RequestMeta, { images, log }: ImageCreateDeps) {
   const { outcome } = task;
   if (outcome?.kind !== 'succeeded') return undefined;
@@ -239,26 +243,26 @@ function asTaskOf({ asTask, presenter, meta }: ImageCreate, body: ImageBody): As
   return asTask === true || (presenter === undefined && asksForTask(body, meta));
 }
 
-/** A task is requested in the body, or with `prefer: respond-async` (RFC 7240). */
+/** Whether the request asks for a task, in the body or with `prefer: respond-async` (RFC 7240). */
 function asksForTask({ async: isAsync, stream }: ImageBody, meta: RequestMeta): boolean {
   if (isAsync === true || stream === true) return true;
   return /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(meta.header('prefer') ?? '');
 }
 
 const waitSecondsMax = 120;
-/** For interfaces without tasks. */
+/** The longest wait for interfaces without tasks, in milliseconds. */
 const longestWaitMs = 600_000;
 
-/** `noRetry` keeps clients from repeating the request, which would create a second image. */
+/** `noRetry` keeps clients from retrying the request, which would create a second image. */
 function stillRendering({ id }: CreatedTask): GatewayError {
   return new GatewayError(
     'service_unavailable',
-    `The image is not ready yet. Its task continues: GET /v1/images/generations/${id} will have it.`,
+    `The image is not ready yet. Its task continues: GET /v1/images/generations/${id} will return it.`,
     { headers: { ...noRetry, [imageHeader]: id } },
   );
 }
 
-/** `prefer: wait=N`; a preference that cannot be read is none. */
+/** Parses `prefer: wait=N`. Invalid preferences are ignored. */
 function waitOf(meta: RequestMeta): number {
   const seconds = Number(
     /(?:^|[\s,;])wait=(\d{1,6})(?:$|[\s,;])/i.exec(meta.header('prefer') ?? '')?.[1] ?? 0,
@@ -266,7 +270,7 @@ function waitOf(meta: RequestMeta): number {
   return Math.min(seconds, waitSecondsMax) * 1000;
 }
 
-/** Undefined: it has not ended in time. */
+/** Returns undefined if the task does not end in time. */
 async function waitForEnd(
   { id }: CreatedTask,
   { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal },

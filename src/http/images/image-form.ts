@@ -15,10 +15,12 @@ import type { Spool } from './spool.ts';
 import type { UploadedFile } from '../../intake/uploaded-file.ts';
 
 const fieldsMax = 100;
-/** Of all text fields together, outside long data URLs. */
+/** The maximum total size of all text fields in bytes, not counting long data URLs. */
 const textBytesMax = 1024 * 1024;
 
-/** Reads multipart/form-data: text fields as strings, files and long data URLs as files, in the order of the form. */
+/**
+ * Parses multipart/form-data. Text fields become strings. Files and long data URLs become files, in the form's order.
+ */
 export async function readForm(
   context: Context,
   { scope, workspace, limits }: Reading,
@@ -48,15 +50,15 @@ function boundaryOf({ req }: Context): string {
   const match = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type);
   const boundary = match?.[1] ?? match?.[2];
   if (boundary !== undefined) return boundary;
-  throw new GatewayError('invalid_parameter', 'The content-type of a form must name its boundary.');
+  throw new GatewayError('invalid_parameter', 'The content-type of a form must contain its boundary.');
 }
 
 type FieldValue = string | UploadedFile;
 
-/** Gathers the parts of one form. */
+/** Collects the parts of a form. */
 class FormFields {
   private readonly spool: Spool;
-  /** Of all text fields, one behind the other. */
+  /** The bytes of all text fields in sequence. */
   private readonly text: Slab;
   private readonly parts: { readonly name: string; readonly value: () => FieldValue }[] = [];
 
@@ -116,12 +118,12 @@ class FormFields {
 }
 
 function tooManyFields(): GatewayError {
-  return new GatewayError('request_too_large', `A form may hold at most ${fieldsMax} fields.`);
+  return new GatewayError('request_too_large', `A form may contain at most ${fieldsMax} fields.`);
 }
 
 function tooMuchText(): GatewayError {
   return new GatewayError(
     'request_too_large',
-    `The text fields of a form may hold at most ${textBytesMax} bytes. Send images as files.`,
+    `The text fields of a form may have at most ${textBytesMax} bytes. Send images as files.`,
   );
 }

@@ -20,10 +20,10 @@ import type { AddressChecks } from '../address-checks.ts';
 
 export interface ParsedImage {
   readonly request: ImageRequest;
-  /** What of `extra` stands in `metadata`, as the caller wrote it. */
+  /** The `extra` fields that came from `metadata`, mapped to the caller's names. */
   readonly named: Readonly<Record<string, string>>;
   readonly strict?: true;
-  /** Fields without effect, by the names that the caller sent. */
+  /** Fields without effect, under the caller's names. */
   readonly ignored: readonly string[];
   readonly callbackUrl?: string;
   /** Seconds. */
@@ -32,15 +32,15 @@ export interface ParsedImage {
 
 export interface ImageRules extends AddressChecks {
   readonly caller: Caller;
-  /** Absent: none are stored. */
+  /** Undefined if no files are stored. */
   readonly storedFiles?: Pick<FileRouteDeps, 'linkMedium'>;
-  /** Of a create, which looks for its own repeats before it asks for files. */
+  /** Set for a create request, which looks for earlier tries before it requests links to files. */
   readonly linksLater?: true;
   readonly operation: ImageRequest['operation'];
   readonly model: ModelConfig;
-  /** Of one reference image. */
+  /** The maximum number of pixels per reference image. */
   readonly pixelsMax: number;
-  /** Reference images of one request. */
+  /** The maximum number of reference images per request. */
   readonly filesMax: number;
 }
 
@@ -53,7 +53,7 @@ export interface AskedForImages {
 export type ReadImageDeps = AddressChecks &
   Pick<RouteDeps, 'catalogue' | 'storedFiles'> & { readonly images: Pick<ImageRouteDeps, 'limits'> };
 
-/** Checks what a create asks for against its model. Throws GatewayError with our own field names. */
+/** Validates a create request against its model. Throws GatewayError with our own field names. */
 export async function readImage(
   { operation, asked, caller }: AskedForImages,
   deps: ReadImageDeps,
@@ -68,10 +68,13 @@ export async function readImage(
   return { ...parsed, ...strictness, ignored: warnings, body };
 }
 
-/** Checks a create's body against its model and looks into every image that came with it. Throws GatewayError. */
+/** Validates a create body against its model, and inspects every image in it. Throws GatewayError. */
 export async function parseImage(body: ImageBody, rules: ImageRules): Promise<ParsedImage> {
   if (body.partial_images !== undefined && body.stream !== true)
-    throw unsupported('partial_images', 'Partial images come in a stream only: send stream: true, too.');
+    throw unsupported(
+      'partial_images',
+      'Partial images are available only in a stream. Send stream: true as well.',
+    );
   const output = checkOutput(body, rules.model);
   const references = listReferences(body, rules);
   const images: ImageInput[] = [];
@@ -101,7 +104,7 @@ const sizePattern = /^[1-9]\d{0,4}x[1-9]\d{0,4}$/i;
 type Output = Pick<ImageRequest, 'n' | 'size' | 'quality'>;
 
 function checkOutput({ n = 1, size: asked, quality }: ImageBody, model: ModelConfig): Output {
-  // Prices and vendors know one spelling.
+  // Prices and vendors expect a single spelling.
   const size = asked !== undefined && sizePattern.test(asked) ? asked.toLowerCase() : asked;
   if (n > model.n.max) {
     throw invalidParameter(
@@ -177,7 +180,9 @@ async function readReference(
   return input;
 }
 
-/** The top level counts before metadata, which has no place for the body's own fields. */
+/**
+ * Collects the extra fields. Top-level fields override metadata. Fields of the body itself are not read from metadata.
+ */
 function extraOf(
   body: ImageBody,
   metadata: JsonObject,
@@ -194,7 +199,7 @@ function extraOf(
   if (lost !== undefined)
     throw invalidParameter(
       `metadata.${lost}`,
-      `The parameter ${lost} is not read in metadata. Send it at the top level of the body.`,
+      `The parameter ${lost} has no effect in metadata. Send it at the top level of the body.`,
     );
   return {
     extra: { ...Object.fromEntries(inside), ...further },
@@ -203,7 +208,7 @@ function extraOf(
   };
 }
 
-/** Everything else of a body came as JSON, or as the text of a form. */
+/** Whether the value came as JSON or form text, as everything except files does. */
 function isJson(value: unknown): value is JsonValue {
   return value !== undefined && !(value instanceof UploadedFile);
 }

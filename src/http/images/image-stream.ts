@@ -16,7 +16,7 @@ import type { ImageBody } from './image-body.ts';
 import { endedImages } from './ended-images.ts';
 import type { ImageCreateDeps } from './image-create.ts';
 
-/** Names the images' entries in the ledger, their receipt, and of a stream its task. */
+/** The header with the id of the images' ledger entries and receipt. For a stream, this is the task's id. */
 export const imageHeader = 'x-mediary-image';
 
 export interface ImageStream {
@@ -24,18 +24,22 @@ export interface ImageStream {
   readonly body: ImageBody;
   readonly meta: RequestMeta;
   readonly presenter: ImageStreamPresenter;
-  /** The names of the ignored fields. */
+  /** The names of ignored fields. */
   readonly warnings: readonly string[];
 }
 
-/** Proxies take a connection for dead on which nothing comes for a minute, some after half of one. */
+/**
+ * How often to send a comment that keeps the connection alive, in milliseconds. Proxies close a connection that has
+ * been silent for a minute, and some after 30 s.
+ */
 const commentMs = 15_000;
-/** While partial images are awaited. */
+/** How often to check for partial images, in milliseconds. */
 const lookMs = 500;
+export const partialReadsMax = { name: 'partial images read', placesMax: 8, shareMax: 2 } as const;
 
 /**
- * Streams the partial images of a task, then its images or its error. The task does not depend on the stream: a caller
- * whose connection breaks can still get the images by the id in the headers.
+ * Streams a task's partial images, then its images or its error. The task survives a broken connection: the caller can
+ * still get the images by the id in the headers.
  */
 export function streamReply(stream: ImageStream, deps: ImageCreateDeps): Reply {
   const { task, warnings } = stream;
@@ -46,7 +50,10 @@ export function streamReply(stream: ImageStream, deps: ImageCreateDeps): Reply {
   });
 }
 
-/** Callers choose the names of fields, but a header must be ASCII. Escapes other characters as JSON does: `\u00e9`. */
+/**
+ * Escapes non-ASCII characters as JSON does (`\u00e9`), because field names come from callers but a header must be
+ * ASCII.
+ */
 function inAscii(text: string): string {
   return text.replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
@@ -66,7 +73,7 @@ async function* partsOf(stream: ImageStream, deps: ImageCreateDeps): AsyncGenera
   }
 }
 
-/** Partial images and comments until the task has ended; undefined: nobody reads any more. */
+/** Yields partial images and comments until the task has ended. Returns undefined if the reader has left. */
 async function* waitFor(
   { task: { id }, body, presenter: { partial } }: ImageStream,
   signal: AbortSignal,
@@ -82,7 +89,9 @@ async function* waitFor(
   for await (const changed of changesOf(task, { everyMs, signal }, deps)) {
     task = changed ?? task;
     for (; partial !== undefined && seen < awaited; seen += 1) {
-      const unfinished = await deps.partialImages.find(id, seen);
+      const place = await deps.partialReads.wait(task.account, signal);
+      if (place === undefined) return undefined;
+      const unfinished = await deps.partialImages.find(id, seen).finally(() => place.leave());
       if (unfinished === undefined) break;
       const { before, after } = partial(seen, toSeconds(deps.now()));
       yield before;
@@ -121,7 +130,10 @@ async function* endOf(
   if (end !== '') yield end;
 }
 
-/** Undefined: it cannot be opened now. It is paid, and its link is the answer. */
+/**
+ * Opens a result, or returns undefined if that is impossible now. The caller then gets a link instead, because the
+ * result has been paid for.
+ */
 async function openData(task: Task, item: ResultItem, { images, log }: ImageCreateDeps) {
   try {
     return await images.streamData(task, item);
@@ -134,6 +146,6 @@ async function openData(task: Task, item: ResultItem, { images, log }: ImageCrea
 function restarting(id: string): GatewayError {
   return new GatewayError(
     'service_unavailable',
-    `The gateway restarts. The image is not affected: GET /v1/images/generations/${id} has it.`,
+    `The gateway is restarting. The image is not affected: GET /v1/images/generations/${id} returns it.`,
   );
 }

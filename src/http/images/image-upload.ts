@@ -12,8 +12,8 @@ import { openSpool } from './spool.ts';
 type ImageBodyLimits = Pick<ImageLimits, 'bodyBytesMax' | 'filesMax'>;
 
 /**
- * JSON, or a form. Long data URLs and files go to a workspace that lives as long as the request: what stays in memory
- * is small. Fields that are null count as absent, as official clients send them.
+ * Reads JSON or a form. To save memory, long data URLs and files are written to a workspace that lasts as long as the
+ * request. Null fields count as missing, because official clients send them.
  */
 export function imageBody(workspaces: ImageWorkspaces, limits: ImageBodyLimits): BodyReader {
   const opened = new WeakMap<object, ImageWorkspace>();
@@ -43,14 +43,13 @@ export function imageBody(workspaces: ImageWorkspaces, limits: ImageBodyLimits):
 
 const mediaTypes = ['application/json', 'multipart/form-data'];
 
-/** What the reading of one body needs. */
 export interface Reading {
   readonly scope: BodyScope;
   readonly workspace: ImageWorkspace;
   readonly limits: ImageBodyLimits;
 }
 
-/** Of JSON outside long data URLs. */
+/** The maximum size of the JSON in bytes, not counting long data URLs. */
 const textBytesMax = 1024 * 1024;
 
 async function readJson({ req }: Context, { scope, workspace, limits }: Reading): Promise<object> {
@@ -74,7 +73,7 @@ async function readJson({ req }: Context, { scope, workspace, limits }: Reading)
   return Object.fromEntries(fields.map(([name, value]) => [name, withFiles(value, splitter)]));
 }
 
-/** Recursion is bounded: the scanner of the text limits its depth. */
+/** Replaces placeholders with their files. The recursion is bounded, because the scanner limits the text's depth. */
 function withFiles(value: unknown, splitter: MediaSplitter): unknown {
   if (splitter.isWhole) return value;
   if (Array.isArray(value)) return value.map((item: unknown) => withFiles(item, splitter));

@@ -9,26 +9,29 @@ const quote = 0x22;
 const backslash = 0x5c;
 const quoteBytes = Buffer.from('"');
 const keyBytesMax = 48;
-/** Most strings end sooner; only for a longer one does a search cost less than a look at every byte. */
+/**
+ * The number of bytes inspected one by one. Most strings end within them, and a native search pays off only for longer
+ * ones.
+ */
 const walkedBytes = 64;
 const unfinishedEscape = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
 
 export interface MediaSplitterOptions {
   readonly spool: Spool;
-  /** Receives the JSON without its long data URLs, in pieces. */
+  /** Receives the JSON in pieces, without its long data URLs. */
   readonly onRest: (piece: Uint8Array) => void;
 }
 
 /**
- * Moves long data URLs and bare base64 out of the media fields of a JSON text while it is read. The bytes go to
- * files, and an unguessable placeholder takes their place. So neither memory nor a later step ever holds a text of
- * many megabytes.
+ * Moves long data URLs and bare base64 out of a JSON text's media fields while it is read. Their bytes go to files and
+ * unguessable placeholders take their place, so that neither memory nor a later step ever holds a text of many
+ * megabytes.
  */
 export class MediaSplitter {
   private readonly options: MediaSplitterOptions;
   private readonly token = `file:${randomUUID()}:`;
   private readonly files: DataUrlFile[] = [];
-  /** Of the long data URL that is being read: an escape whose end has not come yet. */
+  /** The unfinished escape sequence at the end of the last piece of a long data URL. */
   private escape = '';
 
   private mode: 'structure' | 'string' | 'candidate' | 'long' = 'structure';
@@ -45,7 +48,9 @@ export class MediaSplitter {
     this.options = options;
   }
 
-  /** Reads the next piece of the text. Throws GatewayError for a data URL that is not base64, or one too many. */
+  /**
+   * Processes the next piece of the text. Throws GatewayError if a data URL is not base64, or if there are too many.
+   */
   push(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length) {
@@ -53,18 +58,18 @@ export class MediaSplitter {
     }
   }
 
-  /** Nothing has been taken out. */
+  /** Whether nothing has been moved out of the text. */
   get isWhole(): boolean {
     return this.files.length === 0;
   }
 
-  /** The file that a placeholder represents. */
+  /** Returns the file that a placeholder represents. */
   fileOf(value: unknown): UploadedFile | undefined {
     if (typeof value !== 'string' || !value.startsWith(this.token)) return undefined;
     return this.files[Number(value.slice(this.token.length))]?.file.uploaded('image');
   }
 
-  /** Returns where the structure's next string begins, or the piece ends. */
+  /** Returns where the structure's next string begins, or where the piece ends. */
   private takeStructure(chunk: Buffer, from: number): number {
     for (let at = from; at < chunk.length; at += 1) {
       if (chunk[at] !== quote) {
@@ -112,7 +117,7 @@ export class MediaSplitter {
     return this.isValue && hasMediaName(this.key);
   }
 
-  /** Returns where the string ends in this piece, or the piece does. */
+  /** Returns where the string ends in this piece, or where the piece ends. */
   private takeString(chunk: Buffer, from: number): number {
     const { at, ended } = this.findEnd(chunk, from);
     const text = chunk.subarray(from, ended ? at - 1 : at);
@@ -123,7 +128,7 @@ export class MediaSplitter {
     return at;
   }
 
-  /** `at`: behind the quote that ends the string, else the end of the piece. */
+  /** `at` is the position after the closing quote, or the end of the piece. */
   private findEnd(chunk: Buffer, from: number): { readonly at: number; readonly ended: boolean } {
     const walked = this.walk(chunk, from, Math.min(chunk.length, from + walkedBytes));
     if (walked.ended || this.escaped)
@@ -151,7 +156,7 @@ export class MediaSplitter {
     if (ended) this.options.onRest(quoteBytes);
   }
 
-  /** Held back until it is known to be short, or long enough for a file. */
+  /** Holds the text back until it is complete and short, or long enough for a file. */
   private takeCandidate(text: Buffer, ended: boolean): void {
     this.held.push(text);
     this.heldBytes += text.length;
@@ -184,7 +189,10 @@ export class MediaSplitter {
     this.files.at(-1)?.push(this.unescape(text, ended), ended);
   }
 
-  /** Many clients escape `/`, `+` or `=` in JSON. What is broken stays unchanged, and is not base64. */
+  /**
+   * Resolves escapes, because many clients escape `/`, `+` or `=` in JSON. Invalid escapes are kept, and later rejected
+   * as invalid base64.
+   */
   private unescape(text: Buffer, ended: boolean): string {
     const raw = this.escape + text.toString('latin1');
     this.escape = ended ? '' : (unfinishedEscape.exec(raw)?.[0] ?? '');

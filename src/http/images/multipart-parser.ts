@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors/errors.ts';
 /** One part of a form. */
 export interface PartHead {
   readonly name: string;
-  /** Absent: a text field. */
+  /** Undefined for a text field. */
   readonly fileName?: string;
   readonly mediaType: string;
 }
@@ -18,13 +18,16 @@ const lineEnd = Buffer.from('\r\n');
 const headEnd = Buffer.from('\r\n\r\n');
 
 /**
- * Parses multipart/form-data piece by piece (RFC 7578, RFC 2046): each part is announced to `onPart`, whose sink gets
- * its bytes as they arrive. Preamble and epilogue are skipped. Throws GatewayError for what is malformed.
+ * Parses multipart/form-data piece by piece (RFC 7578, RFC 2046). Calls `onPart` for each part, and passes its bytes to
+ * the returned sink as they arrive. Skips the preamble and epilogue. Throws GatewayError for malformed input.
  */
 export class MultipartParser {
   private readonly delimiter: Buffer;
   private readonly onPart: (head: PartHead) => PartSink;
-  /** The first delimiter need not follow a line end; this makes it look as if it did. */
+  /**
+   * Bytes that have not been parsed yet. Starts as a line break, because `delimiter` includes one but the body may
+   * begin without it.
+   */
   private pending: Buffer = lineEnd;
   private state: 'preamble' | 'after delimiter' | 'head' | 'body' | 'done' = 'preamble';
   private sink: PartSink | undefined;
@@ -39,12 +42,12 @@ export class MultipartParser {
     while (this.step());
   }
 
-  /** Throws when the form was cut off. */
+  /** Throws if the form was cut off. */
   end(): void {
     if (this.state !== 'done') throw malformed();
   }
 
-  /** Whether there may be more to do with what is pending. */
+  /** Returns whether another step may be possible with the pending bytes. */
   private step(): boolean {
     switch (this.state) {
       case 'preamble':
@@ -86,9 +89,9 @@ export class MultipartParser {
     }
     const end = this.pending.indexOf(lineEnd);
     if (end === -1 && this.pending.length <= headBytesMax) return false;
-    // Only padding may stand between a delimiter and its line end.
+    // Only padding may come between a delimiter and the end of its line.
     if (end === -1 || /[^ \t]/.test(this.pending.toString('latin1', 0, end))) throw malformed();
-    // The line end stays: a head without any line is followed by it and one more.
+    // Keep this line break: an empty head consists of it and one more.
     this.pending = this.pending.subarray(end);
     this.state = 'head';
     return true;

@@ -5,23 +5,23 @@ import type { BodyAllowance } from '../bodies/body-budget.ts';
 import type { ImageWorkspace } from '../../images/workspace.ts';
 import { UploadedFile } from '../../intake/uploaded-file.ts';
 
-/** A file of a request while it is read. */
+/** One of a request's files while it is being received. */
 export interface SpoolFile {
   readonly bytes: number;
-  /** Queued until the next `flush`. Throws what the allowance throws. */
+  /** Queues the bytes for the next `flush`. Throws if the allowance refuses. */
   append(bytes: Buffer): void;
   uploaded(name: string): UploadedFile;
 }
 
-/** Writes the files of one request to its workspace, in pieces. */
+/** Writes a request's files to its workspace, piece by piece. */
 export interface Spool {
-  /** `param`: the field's name. Throws request_too_large if the files exceed their limit. */
+  /** `param` is the field's name. Throws request_too_large if the files exceed their limit. */
   newFile(param: string): SpoolFile;
-  /** Whether something waits for `flush`. */
+  /** Whether bytes are waiting for `flush`. */
   readonly pending: boolean;
-  /** Resolves when everything that was appended is written, by earlier flushes too. */
+  /** Resolves once everything appended so far has been written, including by earlier flushes. */
   flush(): Promise<void>;
-  /** Waits for what is being written; nothing may be appended afterwards. */
+  /** Waits for the writes in progress. Nothing may be appended afterwards. */
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ interface OpenFile extends SpoolFile {
 }
 
 export interface SpoolLimits {
-  /** Reference images; a mask may stand beside them. */
+  /** The maximum number of reference images, not counting a mask. */
   readonly filesMax: number;
   readonly disk: Pick<BodyAllowance, 'reserve'>;
 }
@@ -58,7 +58,7 @@ export function openSpool(workspace: ImageWorkspace, { filesMax, disk }: SpoolLi
       return writing;
     },
     async close() {
-      // Whoever flushed has its error.
+      // The caller of `flush` gets this error.
       await writing.catch(() => undefined);
       for (const { handle } of files) await handle?.close();
     },
@@ -81,7 +81,7 @@ async function openNew(path: string, workspace: ImageWorkspace): Promise<FileHan
 
 function newSpoolFile(path: string, disk: SpoolLimits['disk']): OpenFile {
   let bytes = 0;
-  // An empty file is one too: whether it is an image is said where the others are looked at.
+  // An empty file is also created. Whether it is an image is checked later.
   const queue: Buffer[] = [Buffer.alloc(0)];
   return {
     path,
@@ -102,7 +102,7 @@ function newSpoolFile(path: string, disk: SpoolLimits['disk']): OpenFile {
 function tooManyFiles(filesMax: number, param: string): GatewayError {
   return new GatewayError(
     'request_too_large',
-    `A request may hold at most ${filesMax} files beside a mask.`,
+    `A request may contain at most ${filesMax} files in addition to a mask.`,
     { param },
   );
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Marked, Renderer } from 'marked';
 import { escapeHtml } from '../escape-html.ts';
 
-/** Pages of docs/ for callers, by their names there, with what the page's menu calls them. */
+/** The pages of docs/ for callers: file names, and titles in the page's menu. */
 const guides = {
   errors: 'Errors',
   callbacks: 'Callbacks',
@@ -23,7 +23,7 @@ export interface Guide {
   readonly headings: readonly { readonly anchor: string; readonly title: string }[];
 }
 
-/** The guides and their headings, as entries for the search. */
+/** Returns the guides and their headings as search entries. */
 export function listGuides(): readonly Guide[] {
   return guideNames.map((name) => ({
     href: `docs/${name}`,
@@ -46,7 +46,10 @@ function textOf(name: GuideName): string {
   return readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
 }
 
-/** The guides as pages, `docs/<name>.html`: `frame` with `{{title}}`, `{{guides}}` and `{{content}}` filled in. */
+/**
+ * Returns the guides as pages named `docs/<name>.html`. The placeholders `{{title}}`, `{{guides}}` and `{{content}}` in
+ * `frame` are filled in.
+ */
 export function readGuides(frame: string): [string, string][] {
   return guideNames.map((name) => {
     const page = fillIn(frame, {
@@ -62,7 +65,7 @@ export function fillIn(frame: string, parts: Readonly<Record<string, string>>): 
   return frame.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, part: string) => parts[part] ?? placeholder);
 }
 
-/** Links to all guides; `current`: the one that is open, which is in their folder. */
+/** Returns links to all guides. `current` is the open guide, which is in the guides' folder. */
 export function guideMenu(current?: GuideName): string {
   const folder = current === undefined ? 'docs/' : '';
   return guideNames
@@ -86,15 +89,15 @@ export function renderBesideGuides(text: string): string {
 const inGuides = rendererFor('');
 const besideGuides = rendererFor('docs/');
 
-/** HTML in the text is escaped. Links may lead to guides, headings and https only. `folder`: the guides' folder. */
+/** Escapes HTML in the text. Links may lead only to guides, headings and https. `folder` is the guides' folder. */
 function rendererFor(folder: string): Marked {
   return new Marked({
-    // A bare address belongs to an example, so it does not become a link.
+    // A bare address is part of an example, so it does not become a link.
     tokenizer: { url: () => undefined },
     renderer: {
       html: ({ text: raw }) => escapeHtml(raw),
       image: ({ text: alternative }) => escapeHtml(alternative),
-      // What scrolls can be reached by the keyboard.
+      // Scrollable blocks need a tabindex to be reachable by the keyboard.
       code: ({ text: program }) => `<pre tabindex="0"><code>${escapeHtml(program)}</code></pre>\n`,
       table(token) {
         const table: unknown = Renderer.prototype.table.call(this, token);
@@ -116,7 +119,7 @@ function anchorOf(title: string): string {
   return title.toLowerCase().replaceAll(/[^a-z0-9_]+/g, '-');
 }
 
-/** Undefined: a page that only the repository has. */
+/** Returns undefined for a page that exists only in the repository. */
 function targetOf(href: string, folder: string): string | undefined {
   if (/^(?:https:\/\/|#)/.test(href)) return href;
   const [, name = '', anchor = ''] = /^(?:docs\/)?([a-z-]+)\.md(#[\w-]+)?$/.exec(href) ?? [];

@@ -1,15 +1,16 @@
 import { posix } from 'node:path';
 
 /**
- * Modules as fewer files: a browser asks once for a folder instead of once for each of its modules, and they compress
- * together. Not a bundler: it knows the forms of imports and exports that src/pages has, and refuses any other.
+ * Joins modules into fewer files, so that a browser sends one request per folder rather than per module, and
+ * compression works better. This is not a bundler: it supports only the import and export forms that occur in
+ * src/pages, and rejects all others.
  */
 export interface JoinOptions {
-  /** `<folder>/<file>.js` → text, of all folders. */
+  /** The source texts from all folders, keyed by `<folder>/<file>.js`. */
   readonly texts: ReadonlyMap<string, string>;
-  /** Modules that stay files of their own. */
+  /** Modules that remain separate files. */
   readonly apart: ReadonlySet<string>;
-  /** Under which a joined module is served: `shared/api.js` → `shared/all.js`. */
+  /** Returns the name under which a joined module is served: `shared/api.js` becomes `shared/all.js`. */
   readonly servedAs: (module: string) => string;
 }
 
@@ -17,8 +18,8 @@ const importForm = /^import \{([^}]*)\} from '([^']+)';\n/gm;
 const exportForm = /^export (?:async function|function|class|const) (\w+)/gm;
 
 /**
- * One module that runs these, each in a scope of its own, and exports an object of exports for each. Throws TypeError for
- * modules that import each other in a circle, or have another form of import or export.
+ * Returns a module that runs these modules, each in its own scope, and exports one object per module with that module's
+ * exports. Throws TypeError for circular imports and for unsupported forms of import or export.
  */
 export function joinModules(names: readonly string[], options: JoinOptions): string {
   const heads = new Set<string>();
@@ -46,7 +47,7 @@ export function joinModules(names: readonly string[], options: JoinOptions): str
   return [...heads, ...bodies].join('');
 }
 
-/** What brings a module into sight that is in another file. */
+/** Returns the import of a module from another file. */
 function headOf(module: string, from: string, { apart, servedAs }: JoinOptions): string {
   const path = posix.relative(posix.dirname(from), servedAs(module));
   const relative = path.startsWith('.') ? path : `./${path}`;
@@ -65,14 +66,14 @@ function inScope(name: string, body: string): string {
   return `export const ${scopeOf(name)} = (() => {\n${plain}return { ${exported.join(', ')} };\n})();\n`;
 }
 
-/** `console/task-state.js` → `console_task_state`. */
+/** Returns the name of a module's scope: `console/task-state.js` becomes `console_task_state`. */
 function scopeOf(name: string): string {
   return name.replace(/\.js$/, '').replaceAll(/\W/g, '_');
 }
 
 /**
- * Types stand in comments, which no browser reads. How far a line is indented counts nowhere: markup collapses it, and no
- * other string has several lines.
+ * Removes comments, including types, which browsers do not read. Also removes indentation, because markup collapses it
+ * and no other string spans several lines.
  */
 function withoutComments(text: string): string {
   return text

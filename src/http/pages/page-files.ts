@@ -8,22 +8,22 @@ import { etagOf } from '../etag.ts';
 import { fillIn, guideMenu, guideNames, readGuides } from './guides.ts';
 import { joinModules } from './join-modules.ts';
 
-/** A file that a browser loads, as it is sent. */
+/** A file for browsers, ready to be sent. */
 export interface PageFile {
   readonly bytes: Buffer;
   readonly gzipped: Buffer;
   readonly mediaType: string;
-  /** Strong; of `bytes`. Each encoding has its own. */
+  /** Strong validators of `bytes`, one per encoding. */
   readonly etags: { readonly identity: string; readonly gzip: string };
 }
 
 export interface PageFiles {
-  /** In the addresses of all files but the pages: another for any other content. */
+  /** Part of every file's address, except those of pages. It changes whenever any content changes. */
   readonly version: string;
-  /** `name`: `<folder>/<file>`; undefined: there is no such file. */
+  /** Finds a file by name, `<folder>/<file>`. Returns undefined if it does not exist. */
   find(name: string): PageFile | undefined;
   readonly names: readonly string[];
-  /** Returns a page with these parts in place of its `{{…}}` names. */
+  /** Returns a page with its `{{…}}` placeholders replaced by these parts. */
   fill(name: string, parts: Readonly<Record<string, string>>): PageFile;
 }
 
@@ -34,20 +34,22 @@ const mediaTypes: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-/** What packages provide: by the name under which it is served, the package and the path in it. */
+/** Files from packages: the name under which each is served, the package, and the path within it. */
 const packageFiles: Readonly<Record<string, readonly [name: string, path: string]>> = {
   'vendor/preact.js': ['preact', 'dist/preact.mjs'],
   'vendor/hooks.js': ['preact', 'hooks/dist/hooks.mjs'],
   'vendor/htm.js': ['htm', 'dist/htm.module.js'],
 };
 
-/** Of a page that is a folder below the root: `/docs/money`. All others are at the root: `/console`. */
+/**
+ * Whether a page is in a folder below the root, like `/docs/money`. All other pages are at the root, like `/console`.
+ */
 const isInFolder = (name: string): boolean => guideNames.some((guide) => name === `docs/${guide}.html`);
 
 /**
- * The browser's files, from src/pages/<folder>/ and from packages. A process reads them once. A page may name its files by
- * `{{base}}/<folder>/<file>`; modules import each other by relative paths. No address begins with a slash: a proxy may
- * put the gateway below a path.
+ * Reads the browser's files from src/pages/<folder>/ and from packages, once per process. Pages refer to files as
+ * `{{base}}/<folder>/<file>`, and modules import each other by relative paths. Addresses never begin with a slash,
+ * because a proxy may serve the gateway under a path.
  */
 export function readPageFiles(): PageFiles {
   pageFiles ??= readAll();
@@ -86,10 +88,13 @@ function readAll(): PageFiles {
   };
 }
 
-/** What the first page says of the console, while there is one. */
+/** Matches the welcome page's part about the console, which is removed if there is no console. */
 const consoleEntry = /<!-- console -->[^]*<!-- end -->\s*/;
 
-/** The console's icon with how many tasks need a person: `console/icon-1.svg` to `-9`, and `console/icon-more.svg`. */
+/**
+ * Returns console icons that show how many tasks need an operator: `console/icon-1.svg` to `-9`, and
+ * `console/icon-more.svg`.
+ */
 function countIcons(icon: string): [string, string][] {
   return ['1', '2', '3', '4', '5', '6', '7', '8', '9', 'more'].map((count) => {
     const mark = `<circle cx="21" cy="11" r="11" fill="#c4321c"/><text x="21" y="17" font-family="sans-serif" font-size="17" font-weight="700" text-anchor="middle" fill="#fff">${count === 'more' ? '+' : count}</text>`;
@@ -97,14 +102,14 @@ function countIcons(icon: string): [string, string][] {
   });
 }
 
-/** Where the modules of a folder are, as one. */
+/** The files into which each folder's modules are joined. */
 const joinedFiles = {
   shared: 'shared/all.js',
   console: 'console/main.js',
   account: 'account/main.js',
   docs: 'docs/main.js',
 } as const;
-/** Its imports are packages. */
+/** The module that imports packages, which remains separate. */
 const kit = 'shared/preact.js';
 
 function joined(texts: ReadonlyMap<string, string>): Map<string, string> {
@@ -121,8 +126,12 @@ function joined(texts: ReadonlyMap<string, string>): Map<string, string> {
   return served;
 }
 
-/** Files of the pages that the server uses too. */
-const sharedWithServer: Readonly<Record<string, string>> = { 'shared/code.js': '../../base/request-code.js' };
+/** Files shared by the pages and the server. */
+const sharedWithServer: Readonly<Record<string, string>> = {
+  'shared/code.js': '../../base/request-code.js',
+  'shared/pointer.js': '../../base/json-pointer.js',
+  'shared/roles.js': '../../base/role-meanings.js',
+};
 
 function ownTexts(): [string, string][] {
   const root = fileURLToPath(new URL('../../pages/', import.meta.url));
@@ -142,13 +151,13 @@ function packageTexts(): [string, string][] {
   const require = createRequire(import.meta.url);
   return Object.entries(packageFiles).map(([name, [from, path]]) => {
     const root = packageRoot(require.resolve(from), from);
-    // A browser has no packages: their imports of each other become relative ones.
+    // Browsers cannot resolve package names, so imports between packages are made relative.
     const text = readFileSync(join(root, path), 'utf8').replaceAll('from"preact"', 'from"./preact.js"');
     return [name, text.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')];
   });
 }
 
-/** `…/node_modules/<name>`, from the path of a file in it. */
+/** Returns `…/node_modules/<name>` for the path of a file inside it. */
 function packageRoot(file: string, name: string): string {
   const directory = dirname(file);
   return directory.endsWith(`/node_modules/${name}`) ? directory : packageRoot(directory, name);

@@ -5,7 +5,7 @@ import { notModified } from '../route.ts';
 import type { Reply, RequestMeta } from '../route.ts';
 import type { PageFile } from './page-files.ts';
 
-/** Fields that the declarations of all pages share. */
+/** Fields shared by all pages' declarations. */
 export const pageOperation = {
   tag: 'Service',
   method: 'get',
@@ -13,20 +13,20 @@ export const pageOperation = {
   headers: z.object({ 'if-none-match': z.string().optional() }),
   success: { description: 'The page.', mediaType: 'text/html' },
   otherAnswers: {
-    304: { description: 'The copy of `if-none-match` is current.', mediaType: 'none' },
-    308: { description: 'The page has no slash at its end.', mediaType: 'none' },
+    304: { description: 'The version named by `if-none-match` is current.', mediaType: 'none' },
+    308: { description: 'Redirects to the address without a slash at the end.', mediaType: 'none' },
   },
 } as const;
 
-/** What a library of a page needs beyond what our own code does. */
+/** A page's exceptions to our content security policy, required by its libraries or content. */
 interface Concessions {
-  /** Of images, such as `data:`. */
+  /** Additional sources of images, such as `data:`. */
   readonly images?: string;
 }
 
 /**
- * What a page of ours may do: run and show what came from here, call this gateway, and nothing else. `mediaUrl`: where
- * results are, if they have another origin than the page.
+ * Returns our pages' content security policy: run and show only what this origin serves, and call only this gateway.
+ * `mediaUrl` is the address of results, if they have a different origin.
  */
 export function pagePolicy(mediaUrl?: string, { images = '' }: Concessions = {}): string {
   const media = mediaUrl === undefined ? "'self'" : `'self' ${new URL(mediaUrl).origin}`;
@@ -63,11 +63,11 @@ export function pageReply(
   file: PageFile | undefined,
   { meta, policy, isVersioned = false }: { meta: RequestMeta; policy?: string; isVersioned?: boolean },
 ): Reply {
-  // A page without its policy is not sent.
+  // A page is never sent without its content security policy.
   if (file === undefined || (file.mediaType.startsWith('text/html') && policy === undefined))
     throw new GatewayError('route_not_found', 'There is no such file.');
   const [, last] = /([^/]+)\/$/.exec(meta.path) ?? [];
-  // What it names is beside it, and would be looked for below it.
+  // With a trailing slash, the page's relative addresses would resolve one level too deep.
   if (last !== undefined) return movedTo(`../${last}`);
   const takesGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(meta.header('accept-encoding') ?? '');
   const etag = takesGzip ? file.etags.gzip : file.etags.identity;

@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import type { ConfigChange } from '../../base/config-change.ts';
+import { fieldChanges } from '../../base/field-changes.ts';
 import { formatMicros } from '../../money/money.ts';
 import type { Balance } from '../../ledger/ledger.ts';
+import type { PriceFactors } from '../../money/price-factors.ts';
 import type { Account, AccountDeletion } from '../../store/accounts.ts';
 import { capsSchema, presentCaps } from './cap.ts';
 import { changesSchema, presentChanges } from './change.ts';
@@ -20,20 +23,31 @@ export const accountSchema = z
         users: z.array(capsSchema.extend({ user: z.string() })),
       })
       .nullable()
-      .meta({ description: 'What each end user may spend; null: no caps.' }),
+      .meta({ description: 'What each end user may spend. Null means no caps.' }),
+    price_factors: z
+      .object({
+        factor: z.string().meta({ description: 'For all other models.' }),
+        models: z.array(z.object({ model: z.string(), factor: z.string() })),
+      })
+      .nullable()
+      .meta({
+        description: 'The account pays the prices multiplied by these. Null: it pays them as they are.',
+      }),
     available: z.string(),
     held: z.string(),
-    closed_at: unixSeconds('Since then nothing new is created; null: open.').nullable(),
+    closed_at: unixSeconds(
+      'Nothing new is created from this time on. Null if the account is open.',
+    ).nullable(),
     created_at: unixSeconds(),
     deletion: z
       .object({
         by: z.string(),
         reason: z.string(),
         requested_at: unixSeconds(),
-        finished_at: unixSeconds('null: there is more to be removed.').nullable(),
+        finished_at: unixSeconds('Null while there is more to remove.').nullable(),
       })
       .nullable()
-      .meta({ description: 'null: the account is not deleted.' }),
+      .meta({ description: 'Null unless the account is or was being deleted.' }),
     changes: changesSchema,
   })
   .meta({ id: 'Account' });
@@ -55,6 +69,7 @@ export function presentAccount(
             ignore_case: account.endUserCaps.ignoreCase ?? false,
             users: [...account.endUserCaps.named].map(([user, caps]) => ({ user, ...presentCaps(caps) })),
           },
+    price_factors: account.priceFactors === undefined ? null : presentFactors(account.priceFactors),
     available: formatMicros(available),
     held: formatMicros(held),
     closed_at: secondsOrNull(account.closedAt),
@@ -62,6 +77,18 @@ export function presentAccount(
     deletion: account.deletion === undefined ? null : presentDeletion(account.deletion),
     changes: presentChanges(account.changes),
   };
+}
+
+/** Returns the audit log's changes for an account that was closed or reopened. */
+export function closingChanges(
+  before: Account['closedAt'],
+  after: Account['closedAt'],
+): readonly ConfigChange[] {
+  return fieldChanges({ closed: before !== undefined }, { closed: after !== undefined });
+}
+
+function presentFactors({ all = '1', models }: PriceFactors) {
+  return { factor: all, models: [...models].map(([model, factor]) => ({ model, factor })) };
 }
 
 function presentDeletion({ by, reason, requestedAt, finishedAt }: AccountDeletion) {

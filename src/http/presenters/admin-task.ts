@@ -101,9 +101,9 @@ const attemptSchema = z.object({
   }),
   code: z.string().nullable(),
   message: z.string().nullable(),
-  class: failureClassSchema
-    .nullable()
-    .meta({ description: 'Of a job that failed and was replaced, and of a submission that was rejected.' }),
+  class: failureClassSchema.nullable().meta({
+    description: 'Set for a job that failed and was replaced, and for a submission that was rejected.',
+  }),
   started_at: unixSeconds(),
   ended_at: unixSeconds().nullable(),
 });
@@ -111,16 +111,17 @@ const attemptSchema = z.object({
 const waitingSchema = z.object({
   reason: z.enum(['paused', ...waitCauses]).meta({
     description:
-      'Why it waits, in one word: `situation.waits_for`, unless the task is held up in Temporal: `paused` there, or its next step is not taken (`no_worker`).',
+      'Why it waits, in one word: `situation.waits_for`, unless Temporal holds the task up. In that case it is `paused` there, or no worker has taken its next step (`no_worker`).',
   }),
   since: unixSeconds(),
   activity: z.string().nullable().meta({
-    description: 'The submission or the polls; null if it waits for neither, or Temporal does not answer.',
+    description:
+      'The submission or the polls. Null if the task waits for neither, or if Temporal does not answer.',
   }),
   message: z.string().nullable().meta({ description: 'How its last attempt ended.' }),
   next_at: unixSeconds().nullable(),
   polls: z.int().nullable(),
-  failed_polls: z.int().nullable().meta({ description: 'Polls in a row that failed.' }),
+  failed_polls: z.int().nullable().meta({ description: 'The number of consecutive polls that failed.' }),
   last_error: z.string().nullable(),
   last_poll_at: unixSeconds().nullable(),
 });
@@ -128,7 +129,7 @@ const waitingSchema = z.object({
 export const adminTaskDetailSchema = adminTaskSchema
   .extend({
     waiting: waitingSchema.nullable().meta({
-      description: 'What it waits for; null if it has ended.',
+      description: 'What the task waits for. Null if it has ended.',
     }),
     waits: z.array(waitSchema).meta({
       description:
@@ -143,12 +144,12 @@ export const adminTaskDetailSchema = adminTaskSchema
     refunded: z
       .string()
       .nullable()
-      .meta({ description: 'What was given back of the charge; null if nothing was.' }),
+      .meta({ description: 'The amount that was refunded. Null if nothing was.' }),
     callback: deliverySchema.nullable().meta({ description: 'Null if no callback was attempted.' }),
   })
   .meta({ id: 'AdminTaskDetail' });
 
-/** To whom a task is shown, and what else there is to say of it. */
+/** A task's reader, and other facts needed to present the task. */
 interface Audience {
   readonly mediaUrl: MediaUrl;
   readonly roles: Roles;
@@ -161,7 +162,7 @@ export interface TaskRecords extends Audience {
   readonly health: readonly ChannelHealth[];
 }
 
-/** What operators see of a task: everything but what was asked for. */
+/** Presents a task to operators: everything except the request's content. */
 export function presentAdminTask(
   task: Task,
   { mediaUrl, roles, nodes }: Audience,
@@ -234,7 +235,7 @@ function withoutOwnWords({ error, ...task }: Task): Task {
   return { ...task, error: shared };
 }
 
-/** What a link opens is nothing for whoever may only look. */
+/** Removes the part of a link that opens it, for operators who may not see content. */
 function presentLink(link: string, roles: Roles): string {
   return mayUse({ roles }, 'content') ? link : redactUrl(link, { secrets: [] });
 }
@@ -244,7 +245,7 @@ function presentWithheld({ outcome }: Task, roles: Roles): string[] {
   return links.map((link) => presentLink(link, roles));
 }
 
-/** Whoever may only look sees that there is a result. */
+/** Shows only that a result exists to operators who may not see content. */
 function presentResult(presented: PresentedTask, roles: Roles): PresentedTask {
   if (mayUse({ roles }, 'content')) return presented;
   const linkOf = (link: string | undefined) => (link === undefined ? undefined : presentLink(link, roles));
@@ -262,8 +263,9 @@ function presentRefund(entries: readonly LedgerEntry[]): string | null {
 }
 
 const stallMessages: Readonly<Record<Stall, string>> = {
-  paused: 'It is paused in Temporal, and nothing happens to it, not even at its deadline: resume it there.',
-  no_worker: 'No worker takes its next step: none serves its channel, or all are busy.',
+  paused:
+    'It is paused in Temporal. Until you resume it there, nothing happens to it, not even at its deadline.',
+  no_worker: 'No worker has begun its next step: none serves its channel, or all are busy.',
 };
 
 function presentWaiting(

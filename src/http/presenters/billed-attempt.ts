@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Attempt } from '../../task/attempt.ts';
-import { attemptStates } from '../../task/attempt.ts';
+import { attemptStates, mayHaveJob } from '../../task/attempt.ts';
+import { refusalOf } from '../../task/acts.ts';
 import { expectedBill } from '../../task/expected-bill.ts';
 import type { BilledTask } from '../../task/expected-bill.ts';
 import { taskStatusSchema } from './enums.ts';
@@ -14,29 +15,33 @@ export const billedAttemptSchema = z
     model: z.string(),
     output: z.string().meta({
       description:
-        'What decides how long it renders: jobs that are alike in it and in their model cost alike.',
+        'What determines how long the job renders. Jobs with the same value and the same model cost the same.',
     }),
     status: taskStatusSchema,
     channel: z.string(),
     state: z.enum(attemptStates),
     upstream_model: z.string().nullable().meta({
-      description: 'The vendor’s name of the model, by the running configuration; null if it has none.',
+      description:
+        'The vendor’s name of the model, according to the running configuration. Null if it has none.',
     }),
     job: z
       .string()
       .nullable()
-      .meta({ description: 'The upstream’s id; null if there is no job, or none is known.' }),
+      .meta({ description: 'The upstream’s id. Null if there is no job, or if none is known.' }),
     stray_job: z
       .string()
       .nullable()
       .meta({ description: 'A job that the upstream accepted after the task had continued without it.' }),
+    adoptable: z.boolean().meta({
+      description: 'Whether `adopt` can give a job to the attempt. Its task waits for that decision.',
+    }),
     started_at: unixSeconds(),
-    ended_at: unixSeconds('When the job had ended; null if there is none, or it has not.').nullable(),
+    ended_at: unixSeconds('When the job ended. Null if there is no job or it has not ended.').nullable(),
     expected: z
       .array(z.object({ by: z.enum(['upstream', 'rules']), amount: z.string(), unit: z.string() }))
       .meta({
         description:
-          'What the upstream should bill for the job, exact: by its own number, by the channel’s rules. Empty if nothing says.',
+          'The exact amount that the upstream should bill for the job, by its own report and by the channel’s cost rules. Empty if neither is known.',
       }),
   })
   .meta({ id: 'BilledAttempt' });
@@ -65,6 +70,10 @@ export function presentBilledAttempt(
     upstream_model: upstreamModel(channel, task.model) ?? null,
     job: operation?.id ?? null,
     stray_job: attempt.stray?.id ?? null,
+    adoptable:
+      mayHaveJob(attempt) &&
+      attempt.n === task.attempts.at(-1)?.n &&
+      refusalOf('adopt', task.state.at) === undefined,
     started_at: toSeconds(attempt.startedAt),
     ended_at: operation === undefined ? null : secondsOrNull(endedAt),
     expected: operation === undefined ? [] : expectedBill(task, attempt, currency),

@@ -1,16 +1,18 @@
 import { z } from 'zod';
+import { callbackStates } from '../../task/callback-record.ts';
 import type { CallbackRecord } from '../../task/callback-record.ts';
 import type { Task } from '../../task/record.ts';
+import { taskKindSchema } from './enums.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const deliverySchema = z.object({
-  state: z.enum(['pending', 'delivered', 'gave_up']),
+  state: z.enum(callbackStates),
   target: z.string().meta({ description: 'Scheme and host of the address.' }),
   attempts: z.array(
     z.object({
       at: unixSeconds(),
       duration_ms: z.int(),
-      status: z.int().nullable().meta({ description: 'Null: there was no response.' }),
+      status: z.int().nullable().meta({ description: 'Null if there was no response.' }),
       error: z.string().nullable(),
     }),
   ),
@@ -33,13 +35,13 @@ export function presentCallback({
   };
 }
 
-/** What the owner of a task sees of its callback. */
+/** The part of a callback's state that the task's owner sees. */
 export const callbackSchema = z
   .object({
     object: z.literal('callback'),
     task_id: z.string(),
-    is_wanted: z.boolean().meta({ description: 'The task was created with a callback address.' }),
-    delivery: deliverySchema.nullable().meta({ description: 'Null: nothing was sent.' }),
+    is_wanted: z.boolean().meta({ description: 'Whether the task was created with a callback address.' }),
+    delivery: deliverySchema.nullable().meta({ description: 'Null if nothing was sent.' }),
   })
   .meta({ id: 'Callback' });
 
@@ -50,4 +52,13 @@ export function presentOwnCallback({ id, hasCallback, callback }: Task): z.outpu
     is_wanted: hasCallback,
     delivery: callback === undefined ? null : presentCallback(callback),
   };
+}
+
+/** A callback in the log. It includes the task's kind, which is needed to look the task up. */
+export const loggedCallbackSchema = callbackSchema
+  .extend({ kind: taskKindSchema })
+  .meta({ id: 'LoggedCallback' });
+
+export function presentLoggedCallback(task: Task): z.output<typeof loggedCallbackSchema> {
+  return { ...presentOwnCallback(task), kind: task.kind };
 }

@@ -7,12 +7,14 @@ import { defined } from '../../base/defined.ts';
 import { formatMicros } from '../../money/money.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
-const resetsAt = unixSeconds('The begin of the next UTC day or month; absent: never.').optional();
+const resetsAt = unixSeconds(
+  'The start of the next UTC day or month. Absent if the window never resets.',
+).optional();
 
 export const capSchema = z
   .object({
     scope: z.enum(['key', 'model', 'end_user']).meta({
-      description: '`model`: of the key with this model.',
+      description: '`model`: a cap of the key for one model.',
     }),
     window: z.enum(['day', 'month', 'total']),
     limit: z.string(),
@@ -36,7 +38,7 @@ export function presentCap(cap: CapState): z.output<typeof capSchema> {
 const limit = z.string().optional();
 export const capsSchema = z.object({ day: limit, month: limit, total: limit });
 
-/** Windows without a cap are absent. */
+/** Presents caps, omitting windows without one. */
 export function presentCaps(caps: Caps): z.output<typeof capsSchema> {
   return Object.fromEntries(
     capWindows.flatMap((window) => {
@@ -67,11 +69,11 @@ const unused: SpentUse = { day: nothing, month: nothing, total: nothing };
 export interface SpentOfScope {
   readonly use?: SpentUse | undefined;
   readonly caps: readonly CapState[];
-  /** The percentages of these caps that were already reported. */
+  /** The percentages of these caps that have been reported already. */
   readonly reported: readonly Pick<ReachedCap, 'cap' | 'percent'>[];
 }
 
-/** What a scope has used in each window, beside its cap. */
+/** Presents what a scope has used in each window, with its cap. */
 export function presentSpent({ use = unused, caps, reported }: SpentOfScope): z.output<typeof spentSchema> {
   const window = (name: CapWindow) => {
     const cap = caps.find((one) => one.window === name);
@@ -95,7 +97,7 @@ function reachedOf(cap: CapState, reported: SpentOfScope['reported']): CapPercen
   return capPercents.findLast((percent) => percent <= now || earlier.includes(percent)) ?? null;
 }
 
-/** Of a create: the cap that has least left after its hold. */
+/** Returns a create response's headers: the cap with the least left after the hold. */
 export function capHeaders(cap: CapState | undefined): Readonly<Record<string, string>> {
   if (cap === undefined) return {};
   const { scope, window, limit: most, left, resetsAt: at } = cap;

@@ -4,7 +4,7 @@ import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const changesSchema = z
   .array(z.object({ at: unixSeconds(), by: z.string(), action: z.string(), reason: z.string() }))
-  .meta({ description: 'What operators changed, oldest first; the last 50.' });
+  .meta({ description: 'The last 50 changes by operators, oldest first.' });
 
 export function presentChanges(changes: readonly Change[] = []): z.output<typeof changesSchema> {
   return changes.map(({ at, by, action, reason }) => ({ at: toSeconds(at), by, action, reason }));

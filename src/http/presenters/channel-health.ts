@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { healthStates } from '../../health/health-words.ts';
-import type { ChannelHealth, PartHealth } from '../../health/channel-health.ts';
+import type { ChannelHealth, PartHealth, WaitingTasks } from '../../health/channel-health.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const state = z.enum(healthStates).meta({
@@ -12,15 +12,22 @@ const openedSchema = z
   .object({ hour: z.int(), day: z.int() })
   .meta({ description: 'How often circuits opened in the last hour and day; at most 50 of each are kept.' });
 
-const operator = z.string().nullable().meta({ description: 'Null: the responses of the upstream decided.' });
+const operator = z
+  .string()
+  .nullable()
+  .meta({ description: 'The operator who set it. Null if the upstream’s responses decided.' });
+
+const waitingSchema = z.object({ tasks: z.int(), oldest_at: unixSeconds().nullable() }).nullable();
 
 const partSchema = z
   .object({
     scope: z.enum(['model', 'credential', 'host']).meta({
-      description: '`host`: some processes do not reach the upstream with these requests.',
+      description: '`host`: some processes cannot reach the upstream with these requests.',
     }),
     credential: z.string(),
-    model: z.string().nullable().meta({ description: 'Null: all models of the credential, or `models`.' }),
+    model: z.string().nullable().meta({
+      description: 'Null stands for all models of the credential, or for those in `models`.',
+    }),
     state,
     text: z.string(),
     since: unixSeconds(),
@@ -30,7 +37,7 @@ const partSchema = z
     evidence: z.array(z.object({ sign: z.string(), code: z.string(), accounts: z.int() })).meta({
       description: 'The failures since the circuit opened, and the number of accounts that saw them.',
     }),
-    models: z.array(z.string()).nullable().meta({ description: 'The failing models; null: all.' }),
+    models: z.array(z.string()).nullable().meta({ description: 'The failing models. Null stands for all.' }),
     failed_tasks: z.array(z.string()),
     can_close: z.boolean().meta({ description: 'Whether an operator can close the circuit.' }),
     by: operator,
@@ -47,7 +54,11 @@ const partSchema = z
     ),
     processes: z.object({ ill: z.int(), of: z.int() }).nullable().meta({
       description:
-        'The number of processes that do not reach the upstream. Null: all processes share this circuit.',
+        'The number of processes that cannot reach the upstream. Null if all processes share this circuit.',
+    }),
+    waiting: waitingSchema.meta({
+      description:
+        'The tasks that wait until the circuit closes, and the time since which the oldest one waits. Null if they could not be counted.',
     }),
   })
   .meta({ id: 'ChannelPart', description: 'A circuit that opened at least once.' });
@@ -59,14 +70,14 @@ export const channelHealthSchema = z
     text: z.string().meta({ description: 'Why, in sentences.' }),
     since: unixSeconds()
       .nullable()
-      .meta({ description: 'The time at which the state began. Null: it is not known.' }),
+      .meta({ description: 'The time at which the state began. Null if it is unknown.' }),
     until: unixSeconds()
       .nullable()
-      .meta({ description: 'No request is sent before this time. Null: the time is not known.' }),
+      .meta({ description: 'No request is sent before this time. Null if it is unknown.' }),
     opened: openedSchema,
-    waiting: z.object({ tasks: z.int(), oldest_at: unixSeconds().nullable() }).nullable().meta({
+    waiting: waitingSchema.meta({
       description:
-        'The tasks that are not submitted yet, and the time since which the oldest one waits. Null: they could not be counted.',
+        'The tasks that have not been submitted yet, and since when the oldest one has been waiting. Null if they could not be counted.',
     }),
     parts: z.array(partSchema),
   })
@@ -81,17 +92,27 @@ export function presentHealth(health: ChannelHealth): z.output<typeof channelHea
     since: secondsOrNull(since),
     until: secondsOrNull(until),
     opened,
-    waiting:
-      waiting === undefined ? null : { tasks: waiting.tasks, oldest_at: secondsOrNull(waiting.oldest) },
+    waiting: presentWaiting(waiting),
     parts: parts.map(presentPart),
   };
 }
 
+function presentWaiting(waiting: WaitingTasks | undefined): z.output<typeof waitingSchema> {
+  return waiting === undefined ? null : { tasks: waiting.tasks, oldest_at: secondsOrNull(waiting.oldest) };
+}
+
 function presentPart(part: PartHealth): z.output<typeof partSchema> {
-  const { model, until, evidence, models, failedTasks, canClose, by, reason, openings, processes, ...rest } =
-    part;
+  const { model, until, evidence, models, failedTasks, canClose, by, reason, openings, processes } = part;
+  const { scope, credential, state: known, text, sign, code, opened, waiting } = part;
   return {
-    ...rest,
+    scope,
+    credential,
+    state: known,
+    text,
+    sign,
+    code,
+    opened,
+    waiting: presentWaiting(waiting),
     model: model ?? null,
     since: toSeconds(part.since),
     until: secondsOrNull(until),

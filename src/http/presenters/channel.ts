@@ -6,10 +6,11 @@ import type { MarginRow } from '../../money/margin.ts';
 import { formatMicros } from '../../money/money.ts';
 import type { ChannelHealth } from '../../health/channel-health.ts';
 import type { RouteDeps } from '../deps.ts';
+import type { SeenBalance } from '../../routing/vendor-balances.ts';
 import type { ChannelCounts } from '../../task/census.ts';
 import { channelHealthSchema, presentHealth } from './channel-health.ts';
 import { failureClassSchema } from './enums.ts';
-import { tenths, toSeconds, unixSeconds } from './unix-seconds.ts';
+import { secondsOrNull, tenths, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const channelSchema = z
   .object({
@@ -33,7 +34,7 @@ export const channelSchema = z
   })
   .meta({ id: 'Channel' });
 
-/** A channel without its secrets: credentials by name only, and no address. */
+/** Presents a channel without secrets: credentials by name only, and no addresses. */
 export function presentChannel(
   channel: ChannelConfig,
   channelSwitches: RouteDeps['channelSwitches'],
@@ -42,7 +43,7 @@ export function presentChannel(
   const state = channelSwitches.find(channel.id);
   const health = known.find((one) => one.channel === channel.id);
   if (health === undefined)
-    throw serviceUnavailable(`${channel.id} is not in the running configuration any more`);
+    throw serviceUnavailable(`${channel.id} is no longer in the running configuration`);
   return {
     object: 'channel',
     id: channel.id,
@@ -62,21 +63,46 @@ export function presentChannel(
   };
 }
 
-/** What is counted of a channel, for the list. */
+export const balancesSchema = z
+  .array(
+    z.object({
+      credential: z.string(),
+      upstream_balance: z
+        .string()
+        .nullable()
+        .meta({ description: 'A decimal. Null if the vendor has not been asked yet, or did not report it.' }),
+      unit: z.string().nullable().meta({ description: 'A currency, or the vendor’s own unit.' }),
+      at: unixSeconds('When the vendor answered, or failed to.').nullable(),
+      problem: z.string().nullable().meta({ description: 'Why the balance is unknown.' }),
+    }),
+  )
+  .meta({ id: 'VendorBalances' });
+
+export function presentBalance(seen: SeenBalance): z.output<typeof balancesSchema>[number] {
+  const { credential, balance, at, problem = null } = seen;
+  return {
+    credential,
+    upstream_balance: balance?.amount ?? null,
+    unit: balance?.unit ?? null,
+    at: secondsOrNull(at),
+    problem,
+  };
+}
+
+/** The counts shown for each channel in the list. */
 export const slotsSchema = z
   .object({ in_use: z.int(), limit: z.int() })
-  .meta({ id: 'Slots', description: 'Of all credentials together.' });
+  .meta({ id: 'Slots', description: 'The sum over all credentials.' });
 
 export const recentSchema = z
   .object({
     since: unixSeconds(),
-    tasks: z.int().meta({ description: 'Created since then, and sent there.' }),
+    tasks: z.int().meta({ description: 'Tasks created since then and sent to this channel.' }),
     succeeded: z.int(),
     failures: z.array(z.object({ class: failureClassSchema, count: z.int() })),
-    mean_seconds: z
-      .number()
-      .nullable()
-      .meta({ description: 'From creation to end, of those that succeeded; null: none has.' }),
+    mean_seconds: z.number().nullable().meta({
+      description: 'The time from creation to end of successful tasks. Null if none has succeeded.',
+    }),
     longest_seconds: z.number().nullable(),
   })
   .meta({ id: 'RecentTasks' });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ConfigChange } from '../../base/config-change.ts';
 import type { ShownDraft } from '../../control/config-drafts.ts';
 import type { ConfigurationHead } from '../../store/configurations.ts';
 import { configChangeSchema, presentConfigChange } from './config.ts';
@@ -9,7 +10,7 @@ export const configDraftSchema = z
     object: z.literal('config.draft'),
     revision: z.int().meta({
       description:
-        'Send it with each change, so that the change is refused if somebody else has edited the draft.',
+        'Send it with each change. The change is then refused if somebody else has edited the draft.',
     }),
     begun: z
       .boolean()
@@ -21,11 +22,39 @@ export const configDraftSchema = z
       description:
         'The draft as YAML. `${kept}` stands for a secret that the text contains, and `${sealed:NAME}` for one of `secrets`.',
     }),
+    channels: z
+      .array(
+        z.object({
+          id: z.string(),
+          provider: z.string(),
+          credentials: z.array(z.string()).meta({ description: 'Their ids.' }),
+        }),
+      )
+      .meta({ description: 'The channels of the draft that have an id and a provider.' }),
+    models: z
+      .array(
+        z.object({
+          id: z.string(),
+          lines: z.array(
+            z.object({
+              measure: z.string(),
+              price: z.string(),
+              when: z.record(z.string(), z.unknown()),
+              beyond: z.number(),
+            }),
+          ),
+        }),
+      )
+      .meta({
+        description:
+          'The models of the draft that have an id, with the lines of their prices. Without lines while one has mistakes.',
+      }),
     changes: z.array(configChangeSchema).meta({ description: 'The differences from the running version.' }),
     violations: z.array(
       z.object({
         path: z.string().meta({
-          description: 'Such as `channels[0].base_url`. Empty if the mistake concerns the whole file.',
+          description:
+            'The place of the mistake, such as `channels[0].base_url`. Empty if it concerns the whole file.',
         }),
         message: z.string(),
       }),
@@ -58,7 +87,7 @@ export const configDraftSchema = z
   .meta({ id: 'ConfigDraft' });
 
 export function presentConfigDraft(draft: ShownDraft): z.output<typeof configDraftSchema> {
-  const { revision, isBegun, base, running, isPublishable, text, edits, secrets } = draft;
+  const { revision, isBegun, base, running, isPublishable, text, channels, models, edits, secrets } = draft;
   return {
     object: 'config.draft',
     revision,
@@ -67,6 +96,8 @@ export function presentConfigDraft(draft: ShownDraft): z.output<typeof configDra
     running,
     publishable: isPublishable,
     text,
+    channels: channels.map(({ credentials, ...channel }) => ({ ...channel, credentials: [...credentials] })),
+    models: [...models],
     changes: draft.changes.map(presentConfigChange),
     violations: draft.violations.map(presentViolation),
     edits: edits.map(({ at, changes, ...edit }) => ({
@@ -85,7 +116,12 @@ export function presentConfigDraft(draft: ShownDraft): z.output<typeof configDra
   };
 }
 
-function presentViolation(violation: string) {
+/** Returns what a revision's edit changed in the draft. */
+export function editChanges({ edits }: ShownDraft, revision: number): readonly ConfigChange[] {
+  return edits.find((edit) => edit.revision === revision + 1)?.changes ?? [];
+}
+
+export function presentViolation(violation: string) {
   const [, path = '', message = violation] = /^([^\s:]+): (.*)$/s.exec(violation) ?? [];
   return { path, message };
 }

@@ -9,13 +9,13 @@ export const configSchema = z
   .object({
     object: z.literal('config'),
     version: z.number().int().meta({ description: 'Grows by one with each publication.' }),
-    hash: z.string().meta({ description: 'Of the text: 12 hex digits of its SHA-256.' }),
+    hash: z.string().meta({ description: 'The first 12 hex digits of the SHA-256 of the text.' }),
     published_at: unixSeconds(),
     published_by: z
       .string()
       .meta({ description: "The operator; `signal`: a SIGHUP; `start`: a process's first start with it." }),
     published_on: z.string().meta({ description: 'The process whose file it is, as `<host>/<pid>/<run>`.' }),
-    nodes: z.array(nodeSchema).meta({ description: 'All processes: which version each of them runs.' }),
+    nodes: z.array(nodeSchema).meta({ description: 'The version that each process runs.' }),
   })
   .meta({ id: 'Config' });
 
@@ -25,7 +25,9 @@ export const configChangeSchema = z
   .object({
     path: z.string().meta({ description: 'Entries of lists are named by their ids.' }),
     kind: z.enum(['added', 'removed', 'changed']),
-    before: shown.meta({ description: 'JSON. Null: absent, a whole entry, or what may be a secret.' }),
+    before: shown.meta({
+      description: 'The value as JSON. Null if it is absent, a whole entry, or possibly a secret.',
+    }),
     after: shown,
   })
   .meta({ id: 'ConfigChange' });

@@ -24,7 +24,9 @@ export const createdTaskSchema = z
   })
   .meta({ id: 'CreatedTask' });
 
-/** The answer to a create: always `submitted`, whatever the task has become in the meantime. */
+/**
+ * Presents the response to a create request. The status is always `submitted`, even if the task has progressed since.
+ */
 export function presentCreatedTask(
   task: CreatedTask,
   kind: TaskKind,

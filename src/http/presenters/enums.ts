@@ -3,11 +3,14 @@ import { taskErrorCodes } from '../../errors/errors.ts';
 import { failureClasses } from '../../errors/failure.ts';
 import { taskStatuses } from '../../task/task.ts';
 
-/** Words that several fields share: one schema of the document each, so that a generated client has one type. */
+/**
+ * Enumerations shared by several fields. Each has one schema in the document, so that generated clients have one type
+ * for it.
+ */
 
 export const failureClassSchema = z.enum(failureClasses).meta({
   id: 'FailureClass',
-  description: 'What the failure of an upstream was. The guide “Errors” explains each.',
+  description: 'The kind of an upstream’s failure. The guide “Errors” explains each.',
 });
 export const taskErrorCodeSchema = z.enum(taskErrorCodes).meta({ id: 'TaskErrorCode' });
 export const taskStatusSchema = z.enum(taskStatuses).meta({ id: 'TaskStatus' });

@@ -16,7 +16,9 @@ export const candidatesSchema = z.array(z.object({ channel: z.string(), credenti
 export const droppedSchema = z.array(
   z.object({
     channel: z.string(),
-    credential: z.string().optional().meta({ description: 'Absent: all credentials of the channel.' }),
+    credential: z.string().optional().meta({
+      description: 'Absent if all credentials of the channel were dropped.',
+    }),
     reason: z.string(),
     detail: z.string(),
   }),
@@ -56,7 +58,7 @@ export const estimateSchema = z
   })
   .meta({ id: 'Estimate' });
 
-/** What the routes of both kinds declare. */
+/** Declarations shared by the routes of both kinds. */
 export const estimateOperation = {
   description:
     'Accepts the body of a create and creates nothing. With `x-explain-route: 1` the response also lists the channels that would be tried, and why the others would not.',
@@ -81,14 +83,14 @@ export const estimateOperation = {
 
 export interface EstimateOptions {
   readonly currency: string;
-  /** Fields that another spelling overruled. */
+  /** Fields overridden by another spelling. */
   readonly ignored: readonly string[];
   readonly explainRoute: boolean;
-  /** Absent: nothing is known. */
+  /** Undefined if no render times are known. */
   readonly eta?: Eta;
-  /** Absent: none would refuse. */
+  /** The cap that would refuse the request. Undefined if none would. */
   readonly cap?: CapState;
-  /** The expected charge for requests of this shape. Absent if it is not known. */
+  /** The expected charge for requests of this shape. Undefined if unknown. */
   readonly expected?: Micros;
 }
 
@@ -118,7 +120,7 @@ function within({ least, most }: RoutePlan['range'], amount: Micros): Micros {
   return amount > most ? most : amount;
 }
 
-/** Presents how the hold and the usual charge of a request are computed. */
+/** Explains how a request's hold and usual charge are calculated. */
 export function presentPlanReckoning({ reckoning, usualReckoning, basis, currency }: RoutePlan) {
   const present = (how: Reckoning) =>
     presentReckoning(how, { currency, lines: priceAt(basis, how.facts.channel ?? '').lines });

@@ -6,11 +6,13 @@ import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
 export const fileSchema = z
   .object({
-    id: z.string().meta({ description: 'In a request: `asset://<id>`, wherever it may name a medium.' }),
+    id: z.string().meta({
+      description: 'Requests refer to the file as `asset://<id>`, in any field that accepts media.',
+    }),
     object: z.literal('file'),
     bytes: z.int(),
     created_at: unixSeconds(),
-    expires_at: unixSeconds('Then it is deleted.'),
+    expires_at: unixSeconds('The file is deleted at this time.'),
     filename: z.string(),
     purpose: z.string(),
     media: z
@@ -20,7 +22,10 @@ export const fileSchema = z
         height: z.int().optional(),
         seconds: z.number().optional(),
       })
-      .meta({ description: 'What its bytes say of it. Absent: of another kind of medium, or not known.' }),
+      .meta({
+        description:
+          'The properties of the file, read from its bytes. A property is absent if it does not apply to the kind of medium, or is unknown.',
+      }),
   })
   .meta({ id: 'File' });
 

@@ -6,7 +6,7 @@ import { presentError } from '../error-response.ts';
 import type { presentLink } from './image.ts';
 import { imageUsageSchema, presentImageUsage } from './image-usage.ts';
 
-/** The text of an event. If the event carries data, the base64 is written between the two parts. */
+/** An event's text. If the event carries data, the base64 is written between the two parts. */
 export interface StreamEvent {
   readonly before: string;
   readonly after: string;
@@ -14,9 +14,9 @@ export interface StreamEvent {
 
 export interface EventFacts {
   readonly createdSeconds: number;
-  /** The usage of all images. Only the event of the last image carries it, so that the sum over the events is right. */
+  /** The usage of all images. Only the last image's event carries it, so that summing all events is correct. */
   readonly facts: Pick<SettleFacts, 'usage'>;
-  /** Only the last event carries them. */
+  /** Set only for the last event. */
   readonly warnings: readonly string[];
 }
 
@@ -28,9 +28,9 @@ export interface StreamedImage {
   readonly size?: string | undefined;
 }
 
-/** How an interface writes a stream of images. */
+/** Writes an image stream in one interface's format. */
 export interface ImageStreamPresenter {
-  /** Undefined if the interface has no partial images. */
+  /** Undefined if the interface does not support partial images. */
   readonly partial?: (index: number, createdSeconds: number) => StreamEvent;
   readonly image: (image: StreamedImage, about: EventFacts) => StreamEvent;
   /** Writes what follows the last image. */
@@ -38,12 +38,12 @@ export interface ImageStreamPresenter {
   readonly error: (error: GatewayError) => string;
 }
 
-/** Returns what the event of one image carries. */
+/** Returns the facts for one image's event. */
 export function factsOfEvent(all: EventFacts, isLast: boolean): EventFacts {
   return isLast ? all : { ...all, facts: {}, warnings: [] };
 }
 
-/** The events of OpenAI's streams of images, with `url` where links were requested. */
+/** The events of OpenAI's image streams, with `url` if links were requested. */
 export const imageEventSchema = z
   .object({
     type: z.enum([
@@ -66,7 +66,7 @@ const eventPrefix = {
   edit: 'image_edit',
 } as const satisfies Record<ImageRequest['operation'], string>;
 
-/** @param asked - The body of the create, because upstreams do not report all of these fields. */
+/** @param asked - The create body, needed because upstreams do not report all of these fields. */
 export function openaiStream(
   operation: ImageRequest['operation'],
   asked: Readonly<Record<string, unknown>>,
@@ -96,7 +96,7 @@ export function textEvent(type: string, fields: object): string {
   return before + after;
 }
 
-/** Makes an event. If `isData`, it ends with `b64_json`, whose value is inserted between the two parts. */
+/** Creates an event. With `isData`, it ends in `b64_json`, whose value is inserted between the two parts. */
 export function imageEvent(type: string, fields: object, isData: boolean): StreamEvent {
   const text = JSON.stringify({ type, ...fields });
   const start = `event: ${type}\ndata: `;

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
 import type { SettleFacts, Usage } from '../../money/settle-facts.ts';
 
-/** Has the form that OpenAI's clients expect. Every count is present, and 0 if the upstream did not report it. */
+/**
+ * Usage in the form that OpenAI's clients expect. Every count is present, and is 0 if the upstream did not report it.
+ */
 export const imageUsageSchema = z
   .object({
     input_tokens: z.number(),
@@ -14,7 +16,7 @@ export const imageUsageSchema = z
   .loose()
   .meta({
     id: 'ImageUsage',
-    description: 'Token counts; 0 where the upstream reports none. Any other counts are the upstream’s own.',
+    description: 'Token counts, or 0 if the upstream reports none. Any other counts are the upstream’s own.',
   });
 
 /** @param reported - The upstream's own usage. Its other counts are added to ours. */
@@ -37,7 +39,7 @@ export function presentImageUsage(
   };
 }
 
-/** The same counts under the names that chats use. */
+/** The same counts under the names used in chats. */
 export const chatUsageSchema = z.object({
   prompt_tokens: z.number(),
   completion_tokens: z.number(),
@@ -55,7 +57,7 @@ function inputTokens(usage: Usage): number {
   return counts.reduce<number>((sum, count = 0) => sum + count, 0);
 }
 
-/** Only passes on counts: some upstreams also report what they charge the operator. */
+/** Keeps only counts, because some upstreams also report what they charge the operator. */
 function otherCounts(reported: unknown): Record<string, number> {
   const fields = isRecord(reported) ? Object.entries(reported) : [];
   return Object.fromEntries(

@@ -17,7 +17,7 @@ export const imageAnswerSchema = z
       z.object({
         url: z.string().optional(),
         b64_json: z.string().optional(),
-        expires_at: unixSeconds('Until then the link works.').optional(),
+        expires_at: unixSeconds('The link works until then.').optional(),
       }),
     ),
     usage: imageUsageSchema,
@@ -35,20 +35,20 @@ export interface Images extends Pick<Delivery, 'images' | 'extra'> {
 
 export interface ImageAnswerFacts {
   readonly createdSeconds: number;
-  /** Fields of the request; not written where there are none. */
+  /** The names of ignored fields. Omitted from the response if empty. */
   readonly warnings: readonly string[];
 }
 
-/** How an interface writes its answer. Kept answers are repeated exactly as they were sent. */
+/** Writes the response in one interface's format. Stored responses are replayed exactly as they were sent. */
 export interface ImagePresenter {
-  /** Writes text in parts, so that the upstream's base64 is passed on as it is. */
+  /** Writes text in parts, so that the upstream's base64 passes through unchanged. */
   readonly images: (made: Images, about: ImageAnswerFacts) => BodyPart[];
   readonly error: (error: GatewayError) => object;
-  /** Set if the answer is a stream. `images` then returns all events at once. */
+  /** Set if the response is a stream. `images` then returns all events together. */
   readonly stream?: ImageStreamPresenter;
 }
 
-/** Presents the images of an upstream that answers at once as the events of a stream. */
+/** Presents a synchronous upstream's images as the events of a stream. */
 export function streamingPresenter(
   stream: ImageStreamPresenter,
   error: ImagePresenter['error'],
@@ -73,7 +73,7 @@ export function presentImages(
   { images, facts, extra }: Images,
   { createdSeconds, warnings }: ImageAnswerFacts,
 ): BodyPart[] {
-  // Ours are not theirs to overwrite.
+  // The upstream must not overwrite our own fields.
   const { created: _created, data: _data, warnings: _warnings, usage: reported, ...rest } = extra;
   const usage = presentImageUsage(facts, reported);
   const tail = JSON.stringify({ usage, ...rest, ...presentWarnings(warnings) }).slice(1);
@@ -84,12 +84,12 @@ export function presentImages(
   ]);
 }
 
-/** A JSON array of items that are written already. */
+/** Writes a JSON array of items that are already JSON. */
 export function arrayOf(items: readonly (readonly BodyPart[])[]): BodyPart[] {
   return ['[', ...items.flatMap((item, index) => (index === 0 ? item : [',', ...item])), ']'];
 }
 
-/** Absent where there are none. */
+/** Presents warnings. If there are none, the field is omitted. */
 export function presentWarnings(warnings: readonly string[]): { warnings?: string[] } {
   return warnings.length === 0 ? {} : { warnings: [...warnings] };
 }
@@ -102,7 +102,9 @@ function presentImage({ base64, ...image }: GeneratedImage): BodyPart[] {
   return withData(presentLink(image), 'b64_json', { base64 });
 }
 
-/** An object whose last field is the data, if there is any. `prefix` comes before the data, such as `data:image/png;base64,`. */
+/**
+ * Writes an object that ends with the data, if any. `prefix` precedes the data, for example `data:image/png;base64,`.
+ */
 export function withData(
   fields: object,
   name: string,
@@ -121,7 +123,7 @@ function escaped(text: string | Base64Blob): readonly BodyPart[] {
   return [JSON.stringify(text.toString()).slice(1, -1)];
 }
 
-/** How the base64 of each type begins. Source: the signatures of the formats. */
+/** The first base64 characters of each type, derived from the formats' signatures. */
 const imageTypes = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],
@@ -138,7 +140,7 @@ export function imageTypeOfHead(base64: string | Uint8Array): string {
   return imageTypes.find(([start]) => head.startsWith(start))?.[1] ?? 'image/png';
 }
 
-/** Neighbouring texts become one: each part is a write. */
+/** Joins adjacent texts, because each part is written separately. */
 export function mergeText(parts: readonly BodyPart[]): BodyPart[] {
   const merged: BodyPart[] = [];
   for (const part of parts) {

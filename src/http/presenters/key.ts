@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { keyScopes } from '../../base/key-scope.ts';
 import { capsSchema, presentCaps } from './cap.ts';
 import { changesSchema, presentChanges } from './change.ts';
+import { isUnused } from '../../base/invitation.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
@@ -13,12 +14,15 @@ export const keySchema = z
     name: z.string(),
     prefix: z.string().meta({ description: "The key's first characters, to recognise it by." }),
     scopes: z.array(z.enum(keyScopes)),
-    addresses: z.array(z.string()).nullable().meta({ description: 'null: any address.' }),
+    addresses: z.array(z.string()).nullable().meta({ description: 'Null: any address.' }),
     routes: z
       .array(z.string())
       .nullable()
-      .meta({ description: 'Operations, by `operationId`. Null: all that its scopes allow.' }),
-    duration_max: z.number().nullable().meta({ description: 'Seconds of a video; null: no limit.' }),
+      .meta({ description: 'Operations, by `operationId`. Null allows all that its scopes allow.' }),
+    duration_max: z
+      .number()
+      .nullable()
+      .meta({ description: 'The longest video in seconds. Null: no limit.' }),
     resolution_max: z.string().nullable().meta({ description: 'null: no limit.' }),
     models: z.array(z.string()).nullable().meta({ description: 'null: all.' }),
     channels: z.array(z.string()).nullable().meta({ description: 'null: all.' }),
@@ -30,10 +34,13 @@ export const keySchema = z
     caps: capsSchema
       .extend({ models: z.array(capsSchema.extend({ model: z.string() })) })
       .nullable()
-      .meta({ description: 'What it may spend; null: no caps.' }),
+      .meta({ description: 'The caps of the key. Null: no caps.' }),
+    link_expires_at: unixSeconds(
+      'Until then the owner can get the key through the link. Null if the key was already received.',
+    ).nullable(),
     expires_at: unixSeconds().nullable(),
     revoked_at: unixSeconds().nullable(),
-    last_used_at: unixSeconds('To the minute; null: never.').nullable(),
+    last_used_at: unixSeconds('Accurate to the minute. Null if the key was never used.').nullable(),
     replaced_by: z
       .string()
       .nullable()
@@ -69,6 +76,7 @@ export function presentKey(key: ApiKey): z.output<typeof keySchema> {
             ...presentCaps(key.caps.all),
             models: [...key.caps.models].map(([model, caps]) => ({ model, ...presentCaps(caps) })),
           },
+    link_expires_at: isUnused(key) ? secondsOrNull(key.invitation?.expiresAt) : null,
     expires_at: secondsOrNull(key.expiresAt),
     revoked_at: secondsOrNull(key.revokedAt),
     last_used_at: secondsOrNull(key.lastUsedAt),

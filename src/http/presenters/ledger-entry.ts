@@ -19,7 +19,8 @@ export const ledgerEntrySchema = z
     model: z.string().nullable(),
     end_user: z.string().nullable(),
     day: z.string().nullable().meta({
-      description: 'The UTC day that the amount counts for: that of the hold. null: of no task.',
+      description:
+        'The UTC day for which the amount counts: the day of the hold. Null if the entry belongs to no task.',
     }),
     amount: z.string().meta({ description: movementMeaning }),
     available: z.string().meta({ description: 'After this entry.' }),
@@ -27,12 +28,13 @@ export const ledgerEntrySchema = z
     note: z.string().nullable(),
     upstream_cost: z.object({ amount: z.string(), unit: z.string() }).nullable().meta({
       description:
-        'Of the settlement of a synchronous image: what the vendor reported to charge for it. The cost of a task stands in the task.',
+        'For the settlement of a synchronous image: the charge that the vendor reported. The cost of a task is shown with the task.',
     }),
     cost: z.string().nullable().meta({
-      description: 'Of what ended a task: what is known of its cost upstream, in the gateway’s currency.',
+      description:
+        'For an entry that ended a task: the known part of its upstream cost, in the gateway’s currency.',
     }),
-    cost_unknown: z.int().meta({ description: 'Attempts that may be billed, and nothing says how much.' }),
+    cost_unknown: z.int().meta({ description: 'Attempts that may be billed by an unknown amount.' }),
     at: unixSeconds(),
   })
   .meta({ id: 'LedgerEntry' });
@@ -60,7 +62,7 @@ export function presentLedgerEntry(entry: LedgerEntry): z.output<typeof ledgerEn
   };
 }
 
-/** Null: nothing is known of it. */
+/** Returns null if the cost is unknown. */
 function knownCost({ upstream }: LedgerEntry): string | null {
   if (upstream === undefined || (upstream.cost === 0n && upstream.unknown > 0)) return null;
   return formatMicros(upstream.cost);

@@ -5,14 +5,14 @@ import { toSeconds, unixSeconds } from './unix-seconds.ts';
 export const ledgerHeadSchema = z
   .object({
     object: z.literal('ledger.head'),
-    id: z
-      .string()
-      .meta({ description: '`<account>/<seq>`: the entry that was the last one of its account.' }),
+    id: z.string().meta({
+      description: '`<account>/<seq>`: the entry that was the last one of its account at that time.',
+    }),
     account: z.string(),
     seq: z.int().min(0),
-    hash: z.string().meta({ description: 'Of that entry, and so of all before it.' }),
+    hash: z.string().meta({ description: 'The hash of that entry, which covers all entries before it.' }),
     at: unixSeconds('When it was seen.'),
-    signature: z.string().meta({ description: 'By the gateway; it covers all of the above.' }),
+    signature: z.string().meta({ description: 'The gateway’s signature over all other fields.' }),
   })
   .meta({ id: 'LedgerHead' });
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** Everything there is. */
 export function listSchema<Item extends z.ZodType>(item: Item) {
   return z.object({ object: z.literal('list'), data: z.array(item) });
 }
@@ -9,13 +8,13 @@ export function pageSchema<Item extends z.ZodType>(item: Item) {
   return listSchema(item).extend({ has_more: z.boolean() });
 }
 
-/** `found`: one more than the page has, where there is a next one. */
+/** If there is a next page, `found` contains one item more than fits on this page. */
 export function presentPage<Found>(found: readonly Found[], limit: number, present: (one: Found) => object) {
   const data = found.slice(0, limit).map((one) => present(one));
   return { object: 'list', data, has_more: found.length > limit };
 }
 
-/** As official clients read pages. */
+/** Returns the schema of a page in the official clients' form. */
 export function ownPageSchema<Item extends z.ZodType>(item: Item) {
   return listSchema(item).extend({
     first_id: z.string().nullable(),

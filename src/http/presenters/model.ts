@@ -4,7 +4,7 @@ import type { ModelConfig } from '../../config/gateway-file.ts';
 import { offeredFactsSchema } from '../../models/offered-facts.ts';
 import type { OfferedFacts } from '../../models/offered-facts.ts';
 import { taskKindSchema } from './enums.ts';
-import { sixPlaces } from './reckoning.ts';
+import { sixPlaces } from '../../money/money.ts';
 import { measures } from '../../money/measures.ts';
 import type { Price } from '../../money/price.ts';
 
@@ -17,7 +17,7 @@ const pricingShape = {
         price: z.string(),
         beyond: z
           .number()
-          .meta({ description: 'The quantity that is free. For megapixels, it is free for each image.' }),
+          .meta({ description: 'The free quantity. For megapixels, it applies to each image.' }),
         when: z.record(z.string(), z.unknown()),
       }),
     )
@@ -37,29 +37,35 @@ export const modelSchema = z
     capabilities: z.record(z.string(), z.unknown()),
     facts: z.array(offeredFactsSchema).meta({
       description:
-        'What its channels take: within `capabilities`, a request that fits one of them is rendered. Empty: it is not known.',
+        'What each channel accepts. Within `capabilities`, a request that fits one of them is rendered. Empty if it is unknown.',
     }),
     pricing: z.object({
       currency: z.string(),
+      factor: z.string().meta({
+        description:
+          'The account pays these prices multiplied by this factor: `1` unless the operator set another.',
+      }),
       ...pricingShape,
       channels: z.array(z.object({ channel: z.string(), ...pricingShape })).meta({
-        description: 'Channels that have a price of their own, which takes the place of the model’s there.',
+        description: 'Channels with their own price, which replaces the model’s price there.',
       }),
     }),
   })
   .meta({ id: 'Model' });
 
-/** What a caller may use of a model. */
+/** The part of a model that a caller may use. */
 export interface Offered {
   readonly facts: readonly OfferedFacts[];
-  /** Of channels that have a price of their own, by their ids. */
+  /** Channel-specific prices, by channel id. */
   readonly channelPrices: ReadonlyMap<string, Pick<Price, 'minimum' | 'lines'>>;
   readonly currency: string;
+  /** The account's factor. Undefined if it is 1. */
+  readonly factor?: string | undefined;
 }
 
 export function presentModel(
   model: ModelConfig,
-  { facts, channelPrices, currency }: Offered,
+  { facts, channelPrices, currency, factor = '1' }: Offered,
 ): z.output<typeof modelSchema> {
   return {
     id: model.id,
@@ -71,6 +77,7 @@ export function presentModel(
     facts: [...facts],
     pricing: {
       currency,
+      factor,
       ...presentPrice(model.price),
       channels: [...channelPrices].map(([channel, price]) => ({ channel, ...presentPrice(price) })),
     },

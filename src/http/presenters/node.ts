@@ -10,9 +10,9 @@ export const nodeSchema = z
     kind: z.enum(['api', 'worker']),
     state: z.enum(['running', 'leaving', 'gone']).meta({
       description:
-        '`leaving`: it accepts no new work and ends. `gone`: not heard of for 20 s; it is listed for ten minutes.',
+        '`leaving`: the process accepts no new work and is ending. `gone`: it has sent no report for 20 s. It stays in the list for ten minutes.',
     }),
-    version: z.string().meta({ description: 'Of the product.' }),
+    version: z.string().meta({ description: 'The version of Mediary.' }),
     config: z.number().int().meta({ description: 'The version of the configuration that it runs.' }),
     config_hash: z.string(),
     refused: z
@@ -22,11 +22,14 @@ export const nodeSchema = z
     since: unixSeconds("By MongoDB's clock."),
     last_seen_at: unixSeconds("By MongoDB's clock."),
     event_loop_lag_ms: z.number().int(),
-    in_flight: z.number().int().meta({ description: 'Requests of an API, activities of a worker.' }),
+    in_flight: z
+      .number()
+      .int()
+      .meta({ description: 'The requests of an API process, or the activities of a worker.' }),
     unreached: z
       .array(z.object({ circuit: z.string(), text: z.string() }))
-      .meta({ description: 'Upstreams that this process does not reach.' }),
-    channels: z.array(z.string()).nullable().meta({ description: 'Of a worker: those that it serves.' }),
+      .meta({ description: 'Upstreams that this process cannot reach.' }),
+    channels: z.array(z.string()).nullable().meta({ description: 'The channels that a worker serves.' }),
   })
   .meta({ id: 'Node' });
 

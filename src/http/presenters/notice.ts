@@ -8,13 +8,17 @@ export const noticeSchema = z
     object: z.literal('notice'),
     id: z.string(),
     kind: z.enum(noticeKinds),
-    subject: z.string().meta({ description: 'What it is about: names of the configuration, or an account.' }),
+    subject: z
+      .string()
+      .meta({ description: 'The subject of the notice: names from the configuration, or an account.' }),
     state: z.enum(['open', 'over']),
     count: z.int(),
     text: z.string(),
     since: unixSeconds(),
     ended_at: unixSeconds('Null: it lasts.').nullable(),
-    notified: z.array(z.string()).meta({ description: 'The targets of `notify` that know of it as it is.' }),
+    notified: z
+      .array(z.string())
+      .meta({ description: 'The targets of `notify` that have been notified of its current state.' }),
   })
   .meta({ id: 'Notice' });
 

@@ -28,20 +28,28 @@ export const overviewSchema = z
         roles: z.array(z.enum([...operatorRoles, adminName])),
         operations: z.array(z.string()),
       })
-      .meta({ description: 'Whose token this is, and which operations of the operators’ API it opens.' }),
+      .meta({
+        description:
+          'The owner of the token in the request, and the operations of the operators’ API that it allows.',
+      }),
+    first_run: z.boolean().meta({ description: 'Whether there is no account yet.' }),
     currency: z.string(),
     workflows_url: z.string().nullable().meta({
       description:
-        'Followed by the id of a task: its workflow in the Temporal UI. Null: TEMPORAL_UI_URL is not set.',
+        'Append the id of a task to get the address of its workflow in the Temporal UI. Null if TEMPORAL_UI_URL is not set.',
     }),
-    money: z
-      .object({ available: z.string(), held: z.string(), overdrawn: z.int() })
-      .meta({ description: 'Over all accounts; `overdrawn`: how many have less than nothing.' }),
+    money: z.object({ available: z.string(), held: z.string(), overdrawn: z.int() }).meta({
+      description: 'Sums over all accounts. `overdrawn` is the number of accounts with a negative balance.',
+    }),
     unfinished: z.array(
       z.object({
         state: z.string(),
-        channel: z.string().meta({ description: 'Where the job is, or is to be submitted next.' }),
-        waits_for: z.string().meta({ description: 'Empty: nothing that has a name.' }),
+        channel: z
+          .string()
+          .meta({ description: 'The channel where the job is, or where it will be submitted next.' }),
+        waits_for: z
+          .string()
+          .meta({ description: 'Empty if the tasks are not waiting for anything in particular.' }),
         count: z.int(),
         since: unixSeconds('Of the oldest.'),
       }),
@@ -66,7 +74,7 @@ export const overviewSchema = z
       .meta({ description: 'Tasks that were created, and tasks that ended, in the last hour and day.' }),
     delivery: z.object({ tasks: z.int(), p50_seconds: z.number(), p95_seconds: z.number() }).nullable().meta({
       description:
-        'From the end of the render at the upstream to the end of the task, of the newest tasks of the last three hours; at most 1,000. Null: no upstream has said when it ended.',
+        'From the end of the render at the upstream to the end of the task, for the newest tasks of the last three hours (at most 1,000). Null if no upstream has reported when a render ended.',
     }),
     channels: z.array(channelHealthSchema).meta({
       description:
@@ -74,7 +82,7 @@ export const overviewSchema = z
     }),
     notices: z
       .array(noticeSchema)
-      .meta({ description: 'What needs somebody, whether or not one was notified.' }),
+      .meta({ description: 'Conditions that need a person, whether or not anybody was notified.' }),
   })
   .meta({ id: 'Overview' });
 
@@ -83,6 +91,7 @@ export interface Counted {
   readonly throughput: { readonly hour: Throughput; readonly day: Throughput };
   readonly lateness: Lateness | undefined;
   readonly notices: readonly Notice[];
+  readonly isFirstRun: boolean;
   readonly health: readonly ChannelHealth[];
 }
 
@@ -92,7 +101,7 @@ interface Audience extends OperatorIdentity {
 }
 
 export function presentOverview(
-  { census, throughput: { hour, day }, lateness, notices, health }: Counted,
+  { census, throughput: { hour, day }, lateness, notices, isFirstRun, health }: Counted,
   { name, roles, operations, workflowsUrl }: Audience,
 ): z.output<typeof overviewSchema> {
   const { at, currency, money } = census;
@@ -104,6 +113,7 @@ export function presentOverview(
       roles: roles === 'admin' ? [...operatorRoles, adminName] : [...roles],
       operations: [...operations],
     },
+    first_run: isFirstRun,
     currency,
     workflows_url: workflowsUrl ?? null,
     money: {

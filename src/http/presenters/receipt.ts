@@ -4,22 +4,25 @@ import { canonicalJson } from '../../base/canonical-json.ts';
 import { heldBasis, readHoldReckoning, readSettleReckoning } from '../../money/ledger-basis.ts';
 import { formatMicros } from '../../money/money.ts';
 import { movementOf } from '../../money/movement.ts';
+import { testedFacts } from '../../money/settle.ts';
+import { settledByEstimate, settledReport } from '../../money/settled-facts.ts';
 import type { Price } from '../../money/price.ts';
-import type { Reckoning } from '../../money/reckoning.ts';
 import type { SettleFacts } from '../../money/settle-facts.ts';
 import type { Task } from '../../task/record.ts';
+import { factsSchema, toFacts } from '../../flight/recorded-call.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { RequestRecord } from '../../store/requests.ts';
 import { movementMeaning } from './ledger-entry.ts';
+import { presentWritten, reckoningSchema } from './reckoning.ts';
 import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const hashSchema = z.string().meta({ description: 'SHA-256, in hexadecimal.' });
 
-/** What is signed. */
+/** The signed content of a receipt. */
 const payloadSchema = z.object({
   format: z.literal('mediary-receipt'),
   version: z.literal(1),
-  issuer: z.string().nullable().meta({ description: 'PUBLIC_URL of the gateway; null: it has none.' }),
+  issuer: z.string().nullable().meta({ description: 'PUBLIC_URL of the gateway, or null if it has none.' }),
   task: z.string(),
   account: z.string(),
   kind: z.enum(['video', 'image']),
@@ -31,8 +34,14 @@ const payloadSchema = z.object({
   currency: z.string(),
   hold: z.string().nullable(),
   charge: z.string().nullable().meta({ description: '0 for a failed task; null while it runs.' }),
+  released: z.string().nullable().meta({
+    description: 'The part of the hold that was given back; null while the task runs.',
+  }),
   refunded: z.string(),
-  estimated: z.boolean().meta({ description: 'The upstream did not report what it consumed.' }),
+  estimated: z.boolean().meta({
+    description:
+      'The output was neither reported nor measured: the charge is computed from the request, or is the least that it can cost.',
+  }),
   request: z
     .object({
       sha256: hashSchema.meta({
@@ -44,7 +53,7 @@ const payloadSchema = z.object({
     .meta({ description: 'Null if the request is no longer kept.' }),
   basis: z.record(z.string(), z.unknown()).nullable().meta({
     description:
-      'The prices that the hold has frozen, the facts of the request that they test, and what bounds each measure.',
+      'The prices that were frozen with the hold, the account’s factor, the facts of the request that the prices test, and the limits of each measure. The facts are those for the channel of `charge_reckoning`, or of `hold_reckoning` if nothing is charged.',
   }),
   usage: z
     .record(z.string(), z.unknown())
@@ -59,15 +68,17 @@ const payloadSchema = z.object({
     )
     .nullable()
     .meta({ description: 'The results that the gateway has copied. Null if there are none.' }),
-  hold_reckoning: z.record(z.string(), z.unknown()).nullable(),
-  charge_reckoning: z.record(z.string(), z.unknown()).nullable().meta({
+  hold_reckoning: reckoningSchema.nullable(),
+  charge_reckoning: reckoningSchema.nullable().meta({
     description:
-      'Each line with its quantity and the source of the quantity, the facts, and the steps after the sum.',
+      'Each line with its quantity and the source of the quantity, the facts, and the steps after the sum. Null if nothing is charged, or not yet.',
   }),
   ledger: z
     .array(
       z.object({
-        entry: z.string().meta({ description: 'Its place in the chain: the account and its number there.' }),
+        entry: z.string().meta({
+          description: 'The place of the entry in the chain: the account and the entry’s number there.',
+        }),
         kind: z.string(),
         amount: z.string().meta({ description: movementMeaning }),
         excess: z
@@ -97,17 +108,20 @@ export const receiptSchema = z
 
 export interface ReceiptSources {
   readonly entries: readonly LedgerEntry[];
-  /** Absent: it is no longer kept. */
+  /** Undefined if the request is no longer stored. */
   readonly request: Pick<RequestRecord, 'request'> | undefined;
   readonly currency: string;
   readonly issuer: string | undefined;
 }
 
-/** What a receipt says of a task beside its money. */
+/** A receipt's facts other than money. */
 type Subject = Pick<Task, 'id' | 'account' | 'kind' | 'model' | 'status' | 'createdAt'> &
-  Partial<Pick<Task, 'error' | 'completedAt' | 'chargeEstimated' | 'outcome'>>;
+  Partial<Pick<Task, 'error' | 'completedAt' | 'outcome'>>;
 
-/** Images that were answered at once have no record: their entries say what is known. Undefined: there are none. */
+/**
+ * Derives the subject of synchronous images, which have no record, from their ledger entries. Returns undefined if
+ * there are none.
+ */
 export function subjectOfEntries(entries: readonly LedgerEntry[]): Subject | undefined {
   const hold = entries.find(({ kind }) => kind === 'hold');
   if (hold === undefined) return undefined;
@@ -118,7 +132,7 @@ export function subjectOfEntries(entries: readonly LedgerEntry[]): Subject | und
   return { ...subject, status: close.kind === 'settle' ? 'succeeded' : 'failed', completedAt: close.at };
 }
 
-/** A task's money by its entries in the ledger. `charge` absent: it is not decided yet. */
+/** Returns a task's money from its ledger entries. `charge` is undefined until it is decided. */
 export function moneyOf(entries: readonly LedgerEntry[]) {
   const [hold, settled, refund] = (['hold', 'settle', 'refund'] as const).map((kind) =>
     entries.find((entry) => entry.kind === kind),
@@ -128,11 +142,14 @@ export function moneyOf(entries: readonly LedgerEntry[]) {
   return { hold, settled, charge: charge ?? (isReleased ? 0n : undefined), refunded: refund?.amount ?? 0n };
 }
 
-/** What a receipt says: facts of the record and of the ledger, none of which changes once the task has ended, a refund apart. */
+/** Presents facts from the record and the ledger. Once the task has ended, only a refund can change them. */
 export function presentReceipt(task: Subject, sources: ReceiptSources): z.output<typeof payloadSchema> {
   const { entries, request, currency, issuer = null } = sources;
   const { hold, settled, charge, refunded } = moneyOf(entries);
   const { outcome } = task;
+  const written = { holdBasis: hold?.basis, currency };
+  const held = readHoldReckoning(hold?.basis);
+  const charged = readSettleReckoning(settled?.basis);
   return {
     format: 'mediary-receipt',
     version: 1,
@@ -148,20 +165,22 @@ export function presentReceipt(task: Subject, sources: ReceiptSources): z.output
     currency,
     hold: hold === undefined ? null : formatMicros(hold.amount),
     charge: charge === undefined ? null : formatMicros(charge),
+    released: releasedOf(hold?.amount, charge),
     refunded: formatMicros(refunded),
-    estimated: task.chargeEstimated === true,
+    estimated: settledByEstimate(settled?.basis),
     request: request === undefined ? null : presentRequest(request),
-    basis: presentBasis(hold?.basis),
-    usage: outcome?.kind === 'succeeded' ? presentUsage(outcome.facts) : null,
+    basis: presentBasis(hold?.basis, (charged ?? held)?.facts.channel),
+    usage: presentUsage(outcome?.kind === 'succeeded' ? outcome.facts : reportOf(settled)),
     media: presentMedia(outcome),
-    hold_reckoning: presentHow(readHoldReckoning(hold?.basis)),
-    charge_reckoning: presentHow(readSettleReckoning(settled?.basis)),
+    hold_reckoning: presentWritten(held, written),
+    charge_reckoning: presentWritten(charged, written),
     ledger: entries.toSorted((one, other) => Number(one.seq - other.seq)).map(presentEntry),
   };
 }
 
-function presentHow(how: Reckoning | undefined): Record<string, unknown> | null {
-  return how === undefined ? null : { ...how };
+function releasedOf(held: bigint | undefined, charge: bigint | undefined): string | null {
+  if (held === undefined || charge === undefined) return null;
+  return formatMicros(held > charge ? held - charge : 0n);
 }
 
 function presentRequest({ request }: Pick<RequestRecord, 'request'>) {
@@ -171,20 +190,29 @@ function presentRequest({ request }: Pick<RequestRecord, 'request'>) {
   };
 }
 
-/** Of what a hold has frozen, what its caller is charged by. */
-function presentBasis(text: string | undefined): Record<string, unknown> | null {
+/** Presents the part of the hold's basis that determines the charge on this channel. */
+function presentBasis(text: string | undefined, channel = ''): Record<string, unknown> | null {
   const basis = heldBasis(text);
   if (basis === undefined) return null;
-  const { price, channels = {}, facts, bounds = {}, least = null, version } = basis;
+  const { price, channels = {}, factor = '1', bounds = {}, least = null, version } = basis;
+  const facts = testedFacts(basis, channel);
   const own = Object.entries(channels).map(([channel, rules]) => [channel, pricesOf(rules)] as const);
-  return { price: pricesOf(price), channels: Object.fromEntries(own), facts, bounds, least, version };
+  return { price: pricesOf(price), channels: Object.fromEntries(own), factor, facts, bounds, least, version };
 }
 
 function pricesOf({ minimum, lines }: Price) {
   return { minimum, lines };
 }
 
-function presentUsage({ usage, ...facts }: SettleFacts): Record<string, unknown> {
+/** Reads the facts of synchronous images. */
+function reportOf(settled: LedgerEntry | undefined): SettleFacts | undefined {
+  const report = factsSchema.safeParse(settledReport(settled?.basis)).data;
+  return report === undefined ? undefined : toFacts(report);
+}
+
+function presentUsage(said: SettleFacts | undefined): Record<string, unknown> | null {
+  if (said === undefined) return null;
+  const { usage, ...facts } = said;
   return {
     completion_tokens: usage?.completionTokens,
     total_tokens: usage?.totalTokens,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { defined } from '../../base/defined.ts';
-import { formatMicros, parseMicros } from '../../money/money.ts';
-import { flagFacts, textFacts } from '../../money/price.ts';
+import { heldBasis, readHoldReckoning } from '../../money/ledger-basis.ts';
+import { sixPlaces } from '../../money/money.ts';
+import { flagFacts, priceAt, textFacts } from '../../money/price.ts';
 import type { Price, PriceFacts } from '../../money/price.ts';
 import { measures, measureWords } from '../../money/measures.ts';
 import { countSources, factSources } from '../../money/reckoning.ts';
@@ -10,7 +11,7 @@ import type { Reckoning, WrittenLine, WrittenStep } from '../../money/reckoning.
 const factValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
 const stepSchema = z.object({
-  kind: z.enum(['sum', 'minimum', 'multiplier', 'held', 'least', 'share', 'limit']),
+  kind: z.enum(['sum', 'minimum', 'factor', 'multiplier', 'held', 'least', 'share', 'limit']),
   text: z.string(),
   amount: z.string().meta({ description: 'The amount after this step.' }),
 });
@@ -24,7 +25,7 @@ const lineSchema = z.object({
   free: z.string().optional().meta({ description: 'The free part of the quantity.' }),
   source: z.enum(countSources).meta({
     description:
-      '`request`: counted in the request. `default`, `open`: as for facts. `formula`: derived from the resolution, ratio and length of an output. `measured`: from the file itself. `upstream`: reported. `assumed`: the count is unknown; the highest possible count is held, and nothing is charged.',
+      '`request`: counted in the request. `default`, `open`: as for facts. `formula`: derived from the resolution, ratio and length of an output. `measured`: from the file itself, of the result or of an input video. `upstream`: reported. `assumed`: the count is unknown; the highest possible count is held, and nothing is charged.',
   }),
   of: z.record(z.string(), factValue).optional().meta({
     description: 'The facts of this group of images. Absent if all images are alike.',
@@ -49,7 +50,7 @@ export const reckoningSchema = z
     seconds: z.number().optional().meta({ description: 'The length of the output.' }),
     input_seconds: z.number().optional().meta({
       description:
-        'The measured length of the input videos. Absent if no price depends on it, or if the maximum was assumed.',
+        'The measured length of the input videos. Absent if no price depends on it, or if it is unknown: then the maximum is held, and nothing is charged for it.',
     }),
     lines: z.array(lineSchema).meta({
       description:
@@ -61,13 +62,13 @@ export const reckoningSchema = z
 
 export interface ReckoningContext {
   readonly currency: string;
-  /** The lines of the price that the amount was computed with. */
+  /** The price lines from which the amount was computed. */
   readonly lines: Price['lines'];
-  /** Of the hold, for a charge: what the model's entry has named. */
+  /** The hold's calculation, if a charge is presented. It shows which facts came from the model's entry. */
   readonly hold?: Reckoning | undefined;
 }
 
-/** How an amount comes about, for people. Nothing is computed here. */
+/** Explains to people how an amount was computed, but computes nothing itself. */
 export function presentReckoning(
   reckoning: Reckoning,
   { currency, lines, hold }: ReckoningContext,
@@ -82,6 +83,20 @@ export function presentReckoning(
     lines: reckoning.lines.map((line) => presentLine(line, lines[line.line]?.when, currency)),
     steps: steps.map((step) => ({ kind: step.kind, text: wordsOf(step, currency), amount: step.amount })),
   };
+}
+
+/**
+ * Explains the calculation recorded in a ledger entry, using the prices frozen with its hold. Returns null if the entry
+ * records none.
+ */
+export function presentWritten(
+  how: Reckoning | undefined,
+  { holdBasis, currency }: { readonly holdBasis: string | undefined; readonly currency: string },
+): z.output<typeof reckoningSchema> | null {
+  const basis = heldBasis(holdBasis);
+  if (how === undefined || basis === undefined) return null;
+  const { lines } = priceAt(basis, how.facts.channel ?? '');
+  return presentReckoning(how, { currency, lines, hold: readHoldReckoning(holdBasis) });
 }
 
 function presentLine(line: WrittenLine, when: object = {}, currency: string): z.output<typeof lineSchema> {
@@ -123,32 +138,29 @@ function presentFacts({ facts, sources }: Reckoning, hold: Reckoning | undefined
 function wordsOf(step: WrittenStep, currency: string): string {
   switch (step.kind) {
     case 'sum':
-      return 'the lines together, rounded half up to six places';
+      return 'the sum of the lines, rounded half up to six places';
     case 'minimum':
       return `at least ${step.minimum} ${currency}, the minimum`;
+    case 'factor':
+      return `× ${step.factor}, the factor of the account, rounded half up`;
     case 'multiplier':
       return `× ${step.multiplier}, the multiplier of holds, rounded half up`;
     case 'held':
-      return 'what was held: nothing is known that could be priced';
+      return 'the amount held, because none of the known facts has a price';
     case 'least':
-      return 'the least that the request can come to: nothing is known that could be priced';
+      return 'the least that the request can cost, because nothing is known that could be priced';
     case 'share':
       return `the share that arrived, ${step.quantity} of the images, rounded half up`;
     case 'limit':
-      return `at most ${step.limit} ${currency}, what was held: another job took the place of a failed one`;
+      return `at most ${step.limit} ${currency}, what was held, because another job replaced a failed one`;
   }
 }
 
-/** `12500/1000` → `12.5`: exact, because every denominator of a quantity is a power of ten. */
+/** Converts `12500/1000` into `12.5`. The result is exact, because every quantity's denominator is a power of ten. */
 function decimalOf(quantity: string): string {
   const [numerator = '', denominator = ''] = quantity.split('/');
   const places = denominator.length - 1;
   const digits = numerator.padStart(places + 1, '0');
   const fraction = digits.slice(digits.length - places).replace(/0+$/, '');
   return `${digits.slice(0, digits.length - places)}${fraction === '' ? '' : `.${fraction}`}`;
-}
-
-/** `12.5` → `12.500000` */
-export function sixPlaces(decimal: string): string {
-  return formatMicros(parseMicros(decimal) ?? 0n);
 }

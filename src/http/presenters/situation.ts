@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { attentionReasons } from '../../task/attention.ts';
-import { formatMicros } from '../../money/money.ts';
+import { formatDecimal } from '../../money/decimal.ts';
+import { divideHalfUp, formatMicros } from '../../money/money.ts';
+import type { Micros } from '../../money/money.ts';
 import { accessOfAct, operatorActions } from '../../task/acts.ts';
 import { mapMoney } from '../../task/money-preview.ts';
 import { situation, standingOf, waitCauses } from '../../task/situation.ts';
@@ -12,7 +14,7 @@ import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 const previewAmount = z
   .string()
   .nullable()
-  .meta({ description: 'Null if it depends on the amount that is given with the act.' });
+  .meta({ description: 'Null if it depends on the facts that are given with the act.' });
 
 export const situationSchema = z
   .object({
@@ -21,22 +23,28 @@ export const situationSchema = z
     waits_for: z.enum(waitCauses).nullable().meta({
       description: 'The same in one word, or why a person is needed. Null if the task has ended.',
     }),
-    since: unixSeconds('That it waits for this.'),
+    since: unixSeconds('When the task began to wait for this.'),
     attention: z.enum(attentionReasons).nullable(),
-    advice: z.string().nullable().meta({ description: 'What a person should do; null if there is nothing.' }),
+    advice: z.string().nullable().meta({
+      description: 'What a person should do. Null if there is nothing to do.',
+    }),
     until: unixSeconds()
       .nullable()
       .meta({ description: 'When the next try begins, or the deadline. Null if the task has ended.' }),
     where: z
       .object({ channel: z.string(), credential: z.string() })
       .nullable()
-      .meta({ description: 'Where its job is, or may be.' }),
+      .meta({ description: 'The channel where the job is, or may be.' }),
     upstream_id: z.string().nullable(),
     marker: z
       .string()
       .nullable()
-      .meta({ description: 'What to look for at the upstream of a lost submission.' }),
+      .meta({ description: 'The text to search for at the upstream of a lost submission.' }),
     charge: z.string().nullable().meta({ description: 'The charge that waits for a decision.' }),
+    charge_per_hold: z.string().nullable().meta({
+      description:
+        'How many times its hold that charge is, with two places. Unless `hold.review_above` of the model says otherwise, a person is asked above 3. Null if no charge waits, or if nothing is held.',
+    }),
     actions: z
       .array(
         z.object({
@@ -53,10 +61,10 @@ export const situationSchema = z
       )
       .meta({
         description:
-          'What an operator can do now, what is advised first, each with its line for a terminal and what it does to the money.',
+          'The acts that are possible now, the advised ones first, each with its command line and its effect on the money.',
       }),
   })
-  .meta({ id: 'TaskSituation', description: 'Where the task stands: what the Temporal UI shows of it.' });
+  .meta({ id: 'TaskSituation', description: 'The situation of the task, as the Temporal UI also shows it.' });
 
 export function presentSituation(task: Task, around: Surroundings): z.output<typeof situationSchema> {
   const found = situation(standingOf(task, around));
@@ -73,6 +81,7 @@ export function presentSituation(task: Task, around: Surroundings): z.output<typ
     upstream_id: upstreamId ?? null,
     marker: marker ?? null,
     charge: charge === undefined ? null : formatMicros(charge),
+    charge_per_hold: charge === undefined ? null : timesOf(charge, task.hold),
     actions: found.actions.map(({ money, name: action, ...rest }) => {
       const { unpaidJobs, ...amounts } = mapMoney(money, formatMicros);
       return {
@@ -84,4 +93,9 @@ export function presentSituation(task: Task, around: Surroundings): z.output<typ
       };
     }),
   };
+}
+
+function timesOf(charge: Micros, hold: Micros): string | null {
+  if (hold <= 0n) return null;
+  return formatDecimal({ digits: divideHalfUp(charge * 100n, hold), places: 2 });
 }

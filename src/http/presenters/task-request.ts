@@ -5,10 +5,10 @@ export const taskRequestSchema = z
   .object({
     object: z.literal('task.request'),
     task: z.string(),
-    request: z
-      .record(z.string(), z.unknown())
-      .nullable()
-      .meta({ description: 'As it was understood; of encoded files their length. Null: it is forgotten.' }),
+    request: z.record(z.string(), z.unknown()).nullable().meta({
+      description:
+        'The request as it was understood, with the length of encoded files in their place. Null if it is no longer kept.',
+    }),
   })
   .meta({ id: 'TaskRequest' });
 
@@ -27,7 +27,7 @@ function withoutFiles(request: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(request).map(([name, value]) => [name, shorten(value, name)]));
 }
 
-/** A data URL, and what a field of encoded files has, become their length. */
+/** Replaces data URLs, and fields with encoded files, with their length. */
 function shorten(value: unknown, name: string): unknown {
   if (typeof value === 'string') {
     const [head] = /^data:[^,]{0,200},/.exec(value) ?? [name === 'base64' ? '' : undefined];

@@ -59,7 +59,7 @@ export interface TrendsAsked {
   readonly model?: string | undefined;
 }
 
-/** Keeps the flows of the steps, filtered by channel and model if the caller named one. */
+/** Returns the steps' flows, filtered by channel and model if requested. */
 export function chosenFlows({ flows, steps }: Trends, { channel, model }: Omit<TrendsAsked, 'by'>): Flow[] {
   const known = new Set(steps);
   return flows.filter(
@@ -95,7 +95,10 @@ export function presentTrends(
   };
 }
 
-/** Counts backwards from the tasks unfinished now: subtracts those created since a step, and adds those ended since. */
+/**
+ * Derives past counts of unfinished tasks from the current count, by subtracting tasks created since then and adding
+ * tasks ended since then.
+ */
 function unfinishedAt(sums: readonly Flow[], now: number): number[] {
   let left = now;
   return sums

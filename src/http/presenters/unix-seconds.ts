@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Every time in an answer; a test reads the description. `meaning`: one sentence. */
+/** Returns the schema of every time in a response. A test reads its description. `meaning` is one sentence. */
 export function unixSeconds(meaning = '') {
   return z.int().meta({ description: `Unix seconds. ${meaning}`.trimEnd() });
 }
@@ -13,7 +13,7 @@ export function secondsOrNull(milliseconds: number | undefined): number | null {
   return milliseconds === undefined ? null : toSeconds(milliseconds);
 }
 
-/** A span in seconds, to a tenth. */
+/** Converts milliseconds into seconds, rounded to a tenth. */
 export function tenths(milliseconds: number): number {
   return Math.round(milliseconds / 100) / 10;
 }

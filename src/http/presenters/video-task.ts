@@ -1,6 +1,7 @@
 import { defined } from '../../base/defined.ts';
 import { z } from 'zod';
-import { isWaitReason, openWaitWords } from '../../task/wait.ts';
+import { waitOf } from '../../task/state-wait.ts';
+import { isNamed, openWaitWords } from '../../task/wait.ts';
 import { attentionMessages } from '../../task/attention.ts';
 import { formatMicros } from '../../money/money.ts';
 import { isTerminal, statusMessages, taskStatuses } from '../../task/task.ts';
@@ -11,6 +12,7 @@ import type { SettleFacts } from '../../money/settle-facts.ts';
 import type { TaskKind } from '../../base/task-kind.ts';
 import type { VideoShape } from '../../models/video-shapes.ts';
 import type { Task } from '../../task/record.ts';
+import { listedPromptCharactersMax } from '../../models/request.ts';
 import { failureClassSchema, taskErrorCodeSchema, taskStatusSchema } from './enums.ts';
 import { toSeconds, unixSeconds } from './unix-seconds.ts';
 
@@ -18,10 +20,10 @@ const resultSchema = z.object({
   url: z.string().optional(),
   b64_json: z.string().optional(),
   last_frame_url: z.string().optional(),
-  expires_at: unixSeconds('Until then the link works.').optional(),
+  expires_at: unixSeconds('The link works until then.').optional(),
 });
 
-/** Seconds until the end of the render. */
+/** The number of seconds until the render ends. */
 export const etaSchema = z.object({
   p50: z.int().meta({ description: 'Half of such tasks end within this time.' }),
   p90: z.int().meta({ description: 'Nine of ten such tasks end within this time.' }),
@@ -41,7 +43,7 @@ const taskErrorSchema = z.object({
     .meta({ description: 'With `moderation_input`: what was refused, if the upstream says so.' }),
 });
 
-/** All that is said of tasks; which fields are there depends on the status. */
+/** All task fields. The status determines which of them are present. */
 export const taskFields = z.object({
   id: z.string(),
   task_id: z.string(),
@@ -55,13 +57,13 @@ export const taskFields = z.object({
   completed_at: unixSeconds().optional(),
   progress: z.number().optional().meta({ description: '0-100, if the upstream reports it.' }),
   eta_seconds: etaSchema.optional().meta({
-    description: 'Of an unfinished task, as far as render times were learned.',
+    description: 'Present for an unfinished task if render times are known.',
   }),
   data: z.array(resultSchema),
   video_url: z.string().optional(),
   duration: z.number().optional().meta({
     description:
-      'Seconds: as the upstream reports them, else those that were paid for; 0 where nobody can say.',
+      'The length in seconds, as the upstream reports it or else as it was charged. 0 if it is unknown.',
   }),
   resolution: z.string().optional().meta({
     description:
@@ -74,7 +76,7 @@ export const taskFields = z.object({
     description: 'The size of the video, `<width>x<height>`. Known, or absent, as `resolution` is.',
   }),
   usage: z.object({ completion_tokens: z.number(), total_tokens: z.number() }).optional().meta({
-    description: 'As the upstream reports it; 0 where it does not count tokens.',
+    description: 'As the upstream reports it. 0 if it does not count tokens.',
   }),
   error: taskErrorSchema.optional(),
   estimate: z.string().optional().meta({
@@ -83,7 +85,7 @@ export const taskFields = z.object({
   charge: z.string().optional().meta({ description: 'What a task that succeeded was charged.' }),
 });
 
-/** What the video looks like, which not every upstream reports. */
+/** The video's properties, which not every upstream reports. */
 const shapeFields = { resolution: true, ratio: true, size: true } as const;
 
 const unfinishedTask = taskFields
@@ -114,10 +116,10 @@ const failedTask = taskFields
   .extend({ status: z.literal('failed') })
   .meta({ id: 'FailedTask' });
 
-/** What a callback says. */
+/** The content of a callback. */
 export const endedTaskSchema = z.union([succeededVideo, succeededImage, failedTask]);
 
-/** What GET, list and cancel say of a task, by its kind. */
+/** The task in the responses to GET, list and cancel, by kind. */
 export const taskSchemas = {
   video: z.discriminatedUnion('status', [unfinishedTask, succeededVideo, failedTask]).meta({
     id: 'VideoTask',
@@ -132,9 +134,15 @@ const page = z.object({
   first_id: z.string().nullable(),
   last_id: z.string().nullable(),
   has_more: z.boolean(),
+  prompts: z
+    .record(z.string(), z.string())
+    .optional()
+    .meta({
+      description: `With \`include=prompts\`: the first ${listedPromptCharactersMax} characters of the prompts, by the ids of the tasks, as long as the requests are kept.`,
+    }),
 });
 
-/** A page of tasks, by their kind. */
+/** A page of tasks, by kind. */
 export const taskListSchemas = {
   video: page.extend({ data: z.array(taskSchemas.video) }).meta({ id: 'VideoTaskList' }),
   image: page.extend({ data: z.array(taskSchemas.image) }).meta({ id: 'ImageTaskList' }),
@@ -142,7 +150,7 @@ export const taskListSchemas = {
 
 export type PresentedTask = z.output<(typeof taskSchemas)[TaskKind]>;
 
-/** The body of GET and of the callback, made from the task's record and the links to our copies. */
+/** Presents a task's record, with links to our copies, as the body of GET and of the callback. */
 export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
   const { status } = task;
   switch (status) {
@@ -160,7 +168,7 @@ export function presentTask(task: Task, mediaUrl: MediaUrl): PresentedTask {
     case 'pending':
     case 'submitted':
     case 'running':
-      // The poll writes the outcome before it is paid for: it is visible only once the status is final.
+      // The poll stores the outcome before the task is charged, so hide it until the status is final.
       return {
         ...presentCommon(task),
         status,
@@ -191,7 +199,7 @@ function presentEnd({ completedAt, updatedAt }: Task) {
   return { completed_at: toSeconds(completedAt ?? updatedAt) };
 }
 
-/** Complete, whatever the upstream has left out. */
+/** Returns all fields, even those that the upstream omitted. */
 function presentSucceeded(task: Task, mediaUrl: MediaUrl): PresentedTask {
   const { outcome } = task;
   const { items = [], facts = {} } = outcome?.kind === 'succeeded' ? outcome : {};
@@ -215,7 +223,9 @@ function presentSucceeded(task: Task, mediaUrl: MediaUrl): PresentedTask {
   };
 }
 
-/** Planned pixels are not those of a video that was rendered in another resolution or ratio. */
+/**
+ * Presents the video's shape. The planned pixel size does not apply if the resolution or ratio turned out differently.
+ */
 function presentShape({ size, ...facts }: SettleFacts, planned: Task['shape']): Partial<VideoShape> {
   const { resolution = planned?.resolution, ratio = planned?.ratio } = facts;
   const isAsPlanned =
@@ -223,16 +233,18 @@ function presentShape({ size, ...facts }: SettleFacts, planned: Task['shape']): 
   return defined({ resolution, ratio, size: size ?? (isAsPlanned ? planned?.size : undefined) });
 }
 
-/** A task that waits says so to its owner too, in words that concern its owner. */
-function messageOf({ status, attention, wait }: Task): string {
+/** Returns the task's message. For a waiting task, it explains the wait in terms that the owner understands. */
+function messageOf(task: Task): string {
+  const { status, attention } = task;
   if (isTerminal(status)) return statusMessages[status];
   if (attention !== undefined) return attentionMessages[attention];
-  return wait !== undefined && isWaitReason(wait.cause) ? openWaitWords(wait) : statusMessages[status];
+  const wait = waitOf(task);
+  return wait !== undefined && isNamed(wait.cause) ? openWaitWords(wait) : statusMessages[status];
 }
 
 type LinkOf = (name: string, storedAt: number) => MediaLink | undefined;
 
-/** Our copy where there is one, else the upstream's link. */
+/** Links to our copy if there is one, and to the upstream's file if not. */
 function presentItem(item: ResultItem, linkOf: LinkOf): PresentedTask['data'][number] {
   const { stored } = item;
   const copy = stored === undefined ? undefined : linkOf(stored.name, stored.at);
@@ -245,7 +257,7 @@ function presentItem(item: ResultItem, linkOf: LinkOf): PresentedTask['data'][nu
   });
 }
 
-/** An upstream that reports one of the two counts means both: prompts of videos cost no tokens. */
+/** Video prompts cost no tokens, so an upstream that reports only one of the two counts means both. */
 function presentUsage({ usage }: SettleFacts): { completion_tokens: number; total_tokens: number } {
   const completion = usage?.completionTokens ?? usage?.totalTokens ?? 0;
   return { completion_tokens: completion, total_tokens: usage?.totalTokens ?? completion };

@@ -14,10 +14,10 @@ export const waitSchema = z
     ahead: z
       .int()
       .nullable()
-      .meta({ description: 'The number of tasks that were ahead when the wait began.' }),
+      .meta({ description: 'The number of tasks that were ahead when the task last asked for its turn.' }),
     since: unixSeconds(),
-    ended_at: unixSeconds('Null: it has not ended.').nullable(),
-    until: unixSeconds('The earliest time of the next try, as known when the wait began.').nullable(),
+    ended_at: unixSeconds('Null if it has not ended.').nullable(),
+    until: unixSeconds('The earliest time of the next try.').nullable(),
     times: z.int().meta({ description: 'The number of equal consecutive waits that this entry stands for.' }),
   })
   .meta({ id: 'TaskWait' });

@@ -5,7 +5,7 @@ type PathItem = NonNullable<OpenApiDocument['paths']>[string];
 type DocumentOperation = NonNullable<PathItem['get']>;
 type Parameter = Exclude<NonNullable<DocumentOperation['parameters']>[number], { $ref: string }>;
 
-/** An operation with all its paths, aliases included. */
+/** An operation with all its paths, including aliases. */
 export interface Operation {
   readonly id: string;
   readonly method: string;
@@ -13,7 +13,7 @@ export interface Operation {
   readonly aliases: readonly string[];
   readonly summary: string;
   readonly description: string;
-  /** Empty: the operation needs no authentication. */
+  /** Empty if the operation requires no authentication. */
   readonly security: readonly { readonly scheme: string; readonly names: readonly string[] }[];
   readonly parameters: readonly Parameter[];
   readonly bodies: readonly Content[];
@@ -40,7 +40,10 @@ export interface Group {
 
 const methods = ['post', 'get', 'put', 'delete', 'options'] as const;
 
-/** The operations by tag, in the order of the tags. Creates come first. Aliases are merged into their operation. */
+/**
+ * Returns the operations grouped by tag, in tag order. Create operations come first. Aliases are merged into their
+ * operation.
+ */
 export function groupsOf({ paths = {}, webhooks = {}, tags = [] }: OpenApiDocument): readonly Group[] {
   const all = [...Object.entries(paths), ...Object.entries(webhooks)].flatMap(([path, item]) =>
     '$ref' in item
@@ -86,7 +89,7 @@ function read(
     path,
     aliases,
     summary,
-    // The document repeats the summary if an operation has no description.
+    // The document repeats the summary for operations without a description.
     description: description === `${summary}.` ? '' : description,
     security: security.flatMap((each) => Object.entries(each).map(([scheme, names]) => ({ scheme, names }))),
     parameters: (found.parameters ?? []).flatMap((each) => ('$ref' in each ? [] : [each])),
@@ -108,7 +111,7 @@ function contentsOf(content: NonNullable<ResponseLike['content']>): readonly Con
   return Object.entries(content).map(([mediaType, { schema }]) => ({ mediaType, schema }));
 }
 
-/** The named schemas of a document. */
+/** The document's named schemas. */
 export interface Objects {
   readonly names: readonly string[];
   /** Follows references until it reaches the schema itself. */

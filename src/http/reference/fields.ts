@@ -5,12 +5,12 @@ import { html, isEmpty, nothing } from './markup.ts';
 import type { Markup } from './markup.ts';
 import { prose } from './prose.ts';
 
-/** The place on the page where fields are shown. */
+/** Where on the page the fields are shown. */
 export interface Place {
   readonly objects: Objects;
   /** The prefix of the fields' anchors. */
   readonly id: string;
-  /** Whether the fields are sent to the gateway, where null counts as absent. */
+  /** Whether the fields are sent to the gateway, in which case null counts as absent. */
   readonly isSent: boolean;
 }
 
@@ -18,11 +18,11 @@ export interface Field {
   readonly name: string;
   readonly schema: AnySchema;
   readonly isRequired: boolean;
-  /** Absent: the description of the schema counts. */
+  /** If undefined, the schema's description is shown. */
   readonly description?: string | undefined;
 }
 
-/** Renders the fields of an object, or the alternatives of a schema. */
+/** Renders an object's fields, or a schema's alternatives. */
 export function schemaFields(schema: Schema, place: Place): Markup {
   const required = new Set(schema.required);
   const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => ({
@@ -47,7 +47,7 @@ export function schemaFields(schema: Schema, place: Place): Markup {
   })}`;
 }
 
-/** Required fields come first. */
+/** Puts required fields first. */
 function sorted(fields: readonly Field[], { isSent }: Place): readonly Field[] {
   return isSent ? fields.toSorted((one, other) => Number(other.isRequired) - Number(one.isRequired)) : fields;
 }
@@ -70,7 +70,7 @@ function fieldItem({ name, schema, isRequired, description }: Field, place: Plac
   </li>`;
 }
 
-/** A link to a named schema, with a fold that the page fills with the schema's fields when it is opened. */
+/** Renders a link to a named schema, with a fold that the page fills with the schema's fields when opened. */
 export function unfoldable(name: string): Markup {
   return html`<details class="object" data-object="${name}">
     <summary>Fields of ${name}</summary>
@@ -102,12 +102,12 @@ function innerOf(schema: AnySchema, place: Place): Markup {
   return html`${parts}`;
 }
 
-/** Numbers the anchors of an alternative, because alternatives may have fields of the same name. */
+/** Numbers an alternative's anchors, because alternatives may have fields with the same name. */
 function numbered(place: Place, index: number): Place {
   return { ...place, id: `${place.id}.${index + 1}` };
 }
 
-/** Whether a schema, or a schema inside it, has fields. */
+/** Returns whether a schema, or any schema inside it, has fields. */
 export function isObject(schema: AnySchema, place: Place): boolean {
   const { properties, oneOf, anyOf, items } = place.objects.resolve(schema);
   return (

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../escape-html.ts';
+import { escapeHtml, escapeText } from '../escape-html.ts';
 
 /** HTML that is safe to insert into a page unescaped. */
 export class Markup {
@@ -11,9 +11,14 @@ export class Markup {
 
 type Part = string | number | Markup | undefined | readonly Part[];
 
-/** A template tag that escapes values, unless they are Markup. Undefined becomes an empty text. */
+/** A template tag that escapes values, unless they are Markup. Undefined becomes an empty string. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
-  return new Markup(strings.map((text, index) => text + textOf(parts[index])).join(''));
+  let isInTag = false;
+  const pieces = strings.map((text, index) => {
+    if (/[<>]/.test(text)) isInTag = text.lastIndexOf('<') > text.lastIndexOf('>');
+    return text + textOf(parts[index], isInTag ? escapeHtml : escapeText);
+  });
+  return new Markup(pieces.join(''));
 }
 
 export const nothing = html``;
@@ -22,8 +27,8 @@ export function isEmpty({ text }: Markup): boolean {
   return text === '';
 }
 
-function textOf(part: Part): string {
+function textOf(part: Part, escape: (text: string) => string): string {
   if (part === undefined) return '';
   if (part instanceof Markup) return part.text;
-  return typeof part === 'object' ? part.map(textOf).join('') : escapeHtml(String(part));
+  return typeof part === 'object' ? part.map((one) => textOf(one, escape)).join('') : escape(String(part));
 }

@@ -10,15 +10,15 @@ import { prose } from './prose.ts';
 import { answerSample, languages, programsOf, requestOf } from './request.ts';
 import type { TriedRequest } from './request.ts';
 
-/** The state that the page's operations share while they are written. */
+/** State shared by the page's operations while they are written. */
 export interface Writing {
   readonly objects: Objects;
   readonly origin: string;
-  /** The named schemas whose fields the page shows already. Writing adds to it. */
+  /** Named schemas whose fields the page already shows. Writing adds to this set. */
   readonly homes: Set<string>;
-  /** The error codes that every request may get. The page lists them once. */
+  /** Error codes that any request may get, which the page lists once. */
   readonly commonCodes: ReadonlySet<string>;
-  /** The error codes that the guide on errors explains. */
+  /** Error codes that the errors guide explains. */
   readonly explained: ReadonlySet<string>;
 }
 
@@ -88,7 +88,7 @@ function body({ id, bodies }: Operation, writing: Writing): Markup {
   })}`;
 }
 
-/** Shows a schema's fields. A named schema is shown in full once; further uses show a fold. */
+/** Shows a schema's fields. A named schema is shown in full only once, and collapsed after that. */
 function shown(schema: AnySchema, place: Place, { objects, homes }: Writing): Markup {
   const name = nameOf(schema);
   if (name === undefined) return schemaFields(objects.resolve(schema), place);
@@ -126,7 +126,7 @@ function answerContent({ mediaType, schema = {} }: Content, place: Place): Marku
   return html`<p class="small soft">${what}</p>`;
 }
 
-/** Finds the error codes in the description of an answer. */
+/** Extracts the error codes from a response's description. */
 export function codesIn(description: string): readonly string[] {
   return [...description.matchAll(/`(\w+)`/g)].map(([, code = '']) => code);
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { listGuides } from '../pages/guides.ts';
 import { nameOf } from '../openapi-schemas.ts';
 import { groupsOf, objectsOf } from './document.ts';
@@ -10,17 +11,18 @@ import { codeLink, codesIn, operationSection } from './operation.ts';
 import type { Writing } from './operation.ts';
 import { prose } from './prose.ts';
 
-/** The parts of the page `/docs`, as HTML. */
+/** The parts of the `/docs` page, as HTML. */
 export interface Reference {
   readonly contents: string;
   readonly reference: string;
 }
 
 /**
- * Writes the document as a page. Each operation (its id), named schema (its name) and field (`VideoRequest.prompt`) has
- * an anchor. `origin` is the origin of the addresses in examples.
+ * Writes the document as a page. Every operation, named schema and field (`VideoRequest.prompt`) has an anchor with its
+ * id or name. `origin` is used for the addresses in examples. Yields to the event loop between groups.
  */
-export function writeReference(document: OpenApiDocument, origin: string): Reference {
+export async function writeReference(document: OpenApiDocument, origin: string): Promise<Reference> {
+  await nextTurn();
   const groups = groupsOf(document).filter(({ operations }) => operations.length > 0);
   const objects = objectsOf(document);
   const guides = listGuides();
@@ -32,14 +34,19 @@ export function writeReference(document: OpenApiDocument, origin: string): Refer
     commonCodes: commonCodes(groups),
     explained: new Set(headings.map(({ anchor }) => anchor)),
   };
-  const sections = groups.map((group) => groupSection(group, writing));
+  const sections: Markup[] = [];
+  for (const group of groups) {
+    await nextTurn();
+    sections.push(groupSection(group, writing));
+  }
+  await nextTurn();
   return {
     contents: contentsOf(groups, guides).text,
     reference: html`${sections}${errorsSection(writing)}${objectsSection(writing)}`.text,
   };
 }
 
-/** The error codes that every operation of the gateway may answer with. */
+/** Returns the error codes that every gateway operation may return. */
 function commonCodes(groups: readonly Group[]): ReadonlySet<string> {
   const called = groups.flatMap(({ operations }) => operations).filter(({ path }) => path.startsWith('/'));
   const sets = called.map(
@@ -52,7 +59,7 @@ function anchorOf(name: string): string {
   return `group-${name.toLowerCase().replaceAll(/\W+/g, '-')}`;
 }
 
-/** The number of groups that are open at first. They are those of our own interface for callers. */
+/** The number of initially open groups: those of our own interface for callers. */
 const openGroups = 2;
 
 function contentsOf(groups: readonly Group[], guides: ReturnType<typeof listGuides>): Markup {

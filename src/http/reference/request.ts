@@ -11,7 +11,7 @@ export const languages = [
   'python',
 ] as const satisfies readonly (keyof typeof writers)[];
 
-/** The data that the page's script needs to send a request. */
+/** The data from which the page's script sends a request. */
 export interface TriedRequest {
   readonly method: string;
   readonly path: string;
@@ -26,7 +26,7 @@ export interface TriedRequest {
   readonly body: unknown;
 }
 
-/** Makes a request that works, from the required parameters and the document's example body. */
+/** Builds a working request from the required parameters and the document's example body. */
 export function requestOf(operation: Operation, objects: Objects): TriedRequest {
   const { method, path, security, parameters, bodies } = operation;
   const json = bodies.find(({ mediaType }) => mediaType === 'application/json')?.schema;
@@ -43,7 +43,7 @@ export function requestOf(operation: Operation, objects: Objects): TriedRequest 
   };
 }
 
-/** Writes the request as a program in each language. */
+/** Renders the request as a program in each language. */
 export function programsOf(
   operation: Operation,
   request: TriedRequest,
@@ -74,7 +74,7 @@ function answerKind({ answers }: Operation): 'json' | 'text' | 'file' {
     : 'file';
 }
 
-/** Undefined: the answer is not JSON, or the document does not describe it. */
+/** Returns undefined if the response is not JSON, or if the document does not describe it. */
 export function answerSample({ answers }: Operation, objects: Objects): unknown {
   const success = answers.find(({ status }) => status.startsWith('2'));
   const json = success?.contents.find(({ mediaType }) => mediaType === 'application/json')?.schema;

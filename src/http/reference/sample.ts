@@ -7,11 +7,11 @@ const depthMax = 6;
 
 interface Sampling {
   readonly objects: Objects;
-  /** Whether objects have only their required fields. */
+  /** Whether objects contain only their required fields. */
   readonly isShort: boolean;
 }
 
-/** Returns the schema's own example, or makes a value of the right form. */
+/** Returns the schema's own example, or generates a value of the right shape. */
 export function sampleOf(schema: AnySchema, sampling: Sampling): unknown {
   return sample(schema, sampling, []);
 }

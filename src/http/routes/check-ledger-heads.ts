@@ -17,15 +17,15 @@ const head = z.object({
 export function checkLedgerHeads({ ledgerHeads }: Pick<RouteDeps, 'ledgerHeads'>): Route {
   return adminRoute({
     operationId: 'checkLedgerHeads',
-    access: 'read',
-    summary: 'Check heads that were kept elsewhere',
+    access: 'amounts',
+    summary: 'Check heads that were stored elsewhere',
     description:
-      'Whether the ledger still has the entries that were once the last ones of their accounts, as `GET /admin/v1/ledger/heads` listed them. What lies before each of them `POST /admin/v1/ledger/verify` checks.',
+      'Checks whether the ledger still has the entries that were once the last ones of their accounts, as `GET /admin/v1/ledger/heads` listed them. `POST /admin/v1/ledger/verify` checks the entries before them.',
     method: 'post',
     paths: ['/admin/v1/ledger/heads/check'],
     input: z.object({ body: z.object({ heads: z.array(head).min(1).max(headsMax) }) }),
     success: {
-      description: 'What is wrong; none: nothing.',
+      description: 'The violations. Empty if there are none.',
       schema: z.object({ checked: z.int(), violations: z.array(z.object({ message: z.string() })) }),
     },
     async handle({ body: { heads } }) {

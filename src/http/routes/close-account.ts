@@ -4,47 +4,50 @@ import { formatMicros } from '../../money/money.ts';
 import type { Balance } from '../../ledger/ledger.ts';
 import { accountParams, findAccount, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
-import { accountSchema, presentAccount } from '../presenters/account.ts';
-import { adminRoute, jsonReply } from '../route.ts';
+import { accountSchema, closingChanges, presentAccount } from '../presenters/account.ts';
+import { jsonReply, settingRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>;
 
 export function closeAccount({ accounts, ledger, now }: Deps): Route {
-  return adminRoute({
+  return settingRoute({
     operationId: 'closeAccount',
     access: 'access',
     summary: 'Close an account',
     description:
-      'Nothing new is created, on every node within five seconds. Tasks in flight continue and are settled; keys keep reading. Credits and corrections stay possible, to settle the balance.',
+      'Within five seconds, no node creates anything new for the account. Tasks in flight continue and are settled, and keys can still read. Credits and corrections stay possible, to settle the balance.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/close'],
     input: z.object({ params: accountParams, body: z.object({ reason }) }),
     success: {
-      description: 'The account, and what its balance means.',
+      description: 'The account, and an explanation of its balance.',
       schema: accountSchema.extend({ balance_note: z.string() }),
     },
     errors: ['account_not_found', 'action_not_possible'],
     async handle({ params, body, operator: by }) {
-      const { id } = await findAccount(accounts, params.account);
+      const { id, closedAt: before } = await findAccount(accounts, params.account);
       if (!(await accounts.close(id, { at: now(), by, action: 'closed', reason: body.reason }))) {
         throw new GatewayError('action_not_possible', `The account ${id} is already closed.`);
       }
       const [account, balance] = await Promise.all([findAccount(accounts, id), ledger.balance(id)]);
-      return jsonReply({ ...presentAccount(account, balance), balance_note: explain(balance) });
+      return {
+        reply: jsonReply({ ...presentAccount(account, balance), balance_note: explain(balance) }),
+        changes: closingChanges(before, account.closedAt),
+      };
     },
   });
 }
 
-/** What is left to do with the money of a closed account. */
+/** Explains what still has to be done with a closed account's money. */
 function explain({ available, held }: Pick<Balance, 'available' | 'held'>): string {
   const running =
     held === 0n
-      ? 'Nothing is held: no task is in flight.'
-      : `${formatMicros(held)} is held for tasks in flight; what they do not use is refunded when they end.`;
+      ? 'Nothing is held, because no task is in flight.'
+      : `${formatMicros(held)} is held for tasks in flight. The unused part is refunded when they end.`;
   if (available === 0n) return `${running} Nothing is available.`;
   const amount = formatMicros(-available);
   return available > 0n
-    ? `${running} ${formatMicros(available)} is available: once it is paid out, record it with a credit of ${amount}.`
-    : `${running} The account owes ${amount}: once it is paid, record it with a credit of ${amount}.`;
+    ? `${running} ${formatMicros(available)} is available. After you pay it out, record a credit of ${amount}.`
+    : `${running} The account owes ${amount}. When it is paid, record a credit of ${amount}.`;
 }

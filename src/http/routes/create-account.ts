@@ -21,7 +21,7 @@ const body = z.object({
     .optional()
     .meta({
       description:
-        'How far holds may take the balance below zero; more than 0 needs the role `money`. Default "0".',
+        'How far holds may take the balance below zero. More than 0 needs the role `money`. Defaults to "0".',
     }),
 });
 

@@ -16,13 +16,13 @@ import type { Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'accounts' | 'checkMediaUrl'> & { readonly stored: FileRouteDeps };
 
-/** Of a form beside its file. */
+/** The maximum size of a form in bytes, excluding its file. */
 const formBytesMax = 64 * 1024;
 const filenameCharactersMax = 255;
-/** What is stored, and a text about it that some clients send as a file, too. */
+/** The file to store, plus a text about it that some clients also send as a file. */
 const filesMax = 2;
-/** Addresses that are fetched at once. */
-const fetchesMax = { name: 'fetched files', placesMax: 8, shareMax: 2 };
+/** Limits how many addresses are fetched concurrently. */
+export const fetchesMax = { name: 'fetched files', placesMax: 8, shareMax: 2 } as const;
 
 const uploaded = uploadedFile.optional();
 
@@ -30,15 +30,23 @@ const body = z
   .object({
     file: uploaded,
     content: uploaded.meta({
-      description: 'In place of `file`, as clients of predictions send it: the response has `urls`.',
+      description: 'In place of `file`, as clients of predictions send it. The response then has `urls`.',
     }),
-    url: z.string().min(1).optional().meta({ description: 'In place of `file`: where it is fetched.' }),
-    filename: z.string().min(1).optional().meta({ description: 'Absent: as the form or the address says.' }),
+    url: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ description: 'In place of `file`: the address from which the gateway fetches the file.' }),
+    filename: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ description: 'Absent: the name from the form or the address.' }),
     purpose: z
       .string()
       .refine((text) => /^[\w-]{1,64}$/.test(text), 'must be 1-64 letters, digits, dashes and underscores')
       .default('user_data')
-      .meta({ description: 'A word of yours; nothing depends on it.' }),
+      .meta({ description: 'A word that you choose. Nothing depends on it.' }),
   })
   .meta({ id: 'FileRequest', examples: [{ url: 'https://example.com/picture.png' }] });
 
@@ -65,7 +73,7 @@ export function createFile({ accounts, checkMediaUrl, stored }: Deps): Route {
     scope: 'create',
     summary: 'Store a file for later requests',
     description:
-      'An image, a video or an audio, as `file` of a form or by its address in JSON. What it is stands in `media`, read from its bytes. Every request of the account may then name it as `asset://<id>`, until `expires_at`.',
+      'Stores an image, a video or a sound, sent as `file` of a form or named by its address in JSON. `media` describes it, as read from its bytes. Every request of the account may then refer to it as `asset://<id>`, until `expires_at`.',
     tag: 'Files',
     method: 'post',
     paths: ['/v1/files'],
@@ -74,10 +82,9 @@ export function createFile({ accounts, checkMediaUrl, stored }: Deps): Route {
     success: {
       description: 'The file is stored.',
       schema: fileSchema.extend({
-        urls: z
-          .object({ get: z.string() })
-          .optional()
-          .meta({ description: 'What a request names it by, where the form has `content`.' }),
+        urls: z.object({ get: z.string() }).optional().meta({
+          description: 'Present if the form has `content`: the address by which requests name the file.',
+        }),
       }),
     },
     errors: ['media_url_not_allowed', 'account_closed', 'storage_quota_exceeded'],

@@ -6,13 +6,19 @@ import { randomBase62 } from '../../base/ids.ts';
 import { resolutionLimitPattern } from '../../routing/key-limits.ts';
 import type { ApiKey } from '../../store/keys.ts';
 import { displayName, findAccount, keyIdCharacters } from '../admin-input.ts';
+import { keyCapsFields, parseKeyCaps } from '../caps-input.ts';
 import type { RouteDeps } from '../deps.ts';
+import { requireAccess } from '../identify.ts';
+import { linkOf, linkSchema, linkValidSeconds } from '../invitation.ts';
 import { keySchema, presentKey } from '../presenters/key.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 import { unixSeconds } from '../presenters/unix-seconds.ts';
 
-type Deps = Pick<RouteDeps, 'accounts' | 'catalogue' | 'keys' | 'auth' | 'randomBytes' | 'now'>;
+type Deps = Pick<
+  RouteDeps,
+  'accounts' | 'catalogue' | 'keys' | 'auth' | 'invitations' | 'randomBytes' | 'now'
+>;
 
 const permittedItemsMax = 200;
 const limitMax = 1_000_000;
@@ -37,16 +43,16 @@ const body = z.object({
     .default([...defaultScopes])
     .meta({
       description:
-        '`create`: tasks and files, and ending its own. `read_own`: what it created itself. `read_account`: also what other keys created, the balance and the statement. `manage`: the webhook secret, the account’s alert, and ending what other keys created.',
+        '`create`: create tasks and files, and cancel or delete its own. `read_own`: read what the key itself created. `read_account`: also read what other keys created, the balance and the statement. `manage`: change the webhook secret and the account’s alert, and cancel or delete what other keys created.',
     }),
   addresses: z
     .array(address)
     .min(1)
     .max(permittedItemsMax)
     .optional()
-    .meta({ description: 'Addresses and networks from which the key may be used. Absent: all.' }),
+    .meta({ description: 'Addresses and networks from which the key may be used. Defaults to all.' }),
   routes: permitted.optional().meta({
-    description: 'Operations that the key may use, by `operationId`. Absent: all that its scopes allow.',
+    description: 'Operations that the key may use, by `operationId`. Defaults to all that its scopes allow.',
   }),
   duration_max: z
     .number()
@@ -63,7 +69,7 @@ const body = z.object({
   channels: permitted.optional().meta({ description: 'Absent: all.' }),
   asset_urls: z.boolean().optional().meta({
     description:
-      'If true, media may be `asset://…` of an upstream; an account’s own files need no permission. Such an asset belongs to the upstream account, which all callers share: only for keys that are trusted with all of them.',
+      'If true, media may be `asset://…` of an upstream. An account’s own files need no permission. Such an asset belongs to the upstream account, which all callers share, so use this only for keys that you trust with all of them.',
   }),
   strict: z.boolean().optional().meta({
     description:
@@ -76,11 +82,19 @@ const body = z.object({
   requests_per_minute: limit.optional(),
   concurrent_tasks: limit.optional(),
   expires_at: unixSeconds('In the future.').optional(),
+  caps: z
+    .object(keyCapsFields)
+    .optional()
+    .meta({ description: 'What the key may spend. Needs the role `money`. Defaults to no caps.' }),
+  link_valid_seconds: linkValidSeconds.optional().meta({
+    description:
+      'If given, the answer contains a link instead of the key. The first person to use it on /account gets the key, and nobody else ever sees it.',
+  }),
 });
 
-/** `routes`: all routes, to validate the names that a key is limited to. */
+/** `routes` returns all routes, to validate the names to which a key is restricted. */
 export function createKey(
-  { accounts, catalogue, keys, auth, randomBytes, now }: Deps,
+  { accounts, catalogue, keys, auth, invitations, randomBytes, now }: Deps,
   routes: () => readonly Route[],
 ): Route {
   return adminRoute({
@@ -96,33 +110,43 @@ export function createKey(
       }),
     }),
     success: {
-      description: 'The key itself will not be shown again.',
-      schema: keySchema.extend({ key: z.string() }),
+      description: 'The key, or the link to it, will not be shown again.',
+      schema: keySchema.extend({
+        key: z.string().optional().meta({ description: 'Absent if a link was requested.' }),
+        link: linkSchema.link.optional(),
+      }),
     },
     errors: ['account_not_found', 'account_closed'],
-    async handle({ body: asked, operator: by }) {
+    async handle({ body: asked, operator: by, roles }) {
+      if (asked.caps !== undefined) requireAccess({ name: by, roles }, 'money');
+      const caps = asked.caps && parseKeyCaps(asked.caps, catalogue, 'caps.');
       checkPermitted(asked, catalogue, routes());
       const account = await findAccount(accounts, asked.account);
       if (account.closedAt !== undefined) throw accountClosed(account.id);
       const { token: key, hmac, prefix } = auth.newKey();
+      const invited =
+        asked.link_valid_seconds === undefined ? undefined : invitations.invite(asked.link_valid_seconds);
       const at = now();
       const created: ApiKey = {
         hmac,
         id: `key_${randomBase62(keyIdCharacters, randomBytes)}`,
         account: account.id,
         name: asked.name,
-        prefix,
+        // With a link, this key is never handed out, because the key issued through the link replaces it.
+        prefix: invited === undefined ? prefix : '',
         createdAt: at,
         changes: [{ at, by, action: 'created', reason: '' }],
         ...restrictions(asked),
+        ...defined({ caps, invitation: invited?.invitation }),
       };
       await keys.insert(created);
-      return jsonReply({ ...presentKey(created), key });
+      const given = invited === undefined ? { key } : { link: linkOf('account', invited.token) };
+      return jsonReply({ ...presentKey(created), ...given });
     },
   });
 }
 
-/** A misspelt name would make a key that can do nothing. */
+/** Throws if a model, channel or route does not exist. A misspelt name would create a key that can do nothing. */
 function checkPermitted(
   asked: z.output<typeof body>,
   catalogue: Deps['catalogue'],

@@ -20,7 +20,7 @@ const body = z.object({
     }),
   reference: plainWords(referenceCharactersMax)
     .min(1)
-    .meta({ description: 'The same reference is the same credit.' }),
+    .meta({ description: 'A credit with the same reference is booked only once.' }),
   note: optionalReason,
 });
 
@@ -30,7 +30,7 @@ export function creditAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' |
     access: 'money',
     summary: 'Credit or correct an account',
     description:
-      'Idempotent by reference: a repetition answers with the first entry and `idempotency-replayed: true`.',
+      'Idempotent by reference: a repeat is answered with the first entry and `idempotency-replayed: true`.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/credits'],
     input: z.object({ params: accountParams, body }),
@@ -47,9 +47,13 @@ export function creditAccount({ accounts, ledger }: Pick<RouteDeps, 'accounts' |
       if (!credited.ok) throw invalidParameter('amount', beyondLimit);
       const { entry, replayed } = credited;
       if (replayed && entry.amount !== amount) {
-        throw new GatewayError('idempotency_key_reused', 'This reference was used for another amount.', {
-          param: 'reference',
-        });
+        throw new GatewayError(
+          'idempotency_key_reused',
+          'This reference was already used with a different amount.',
+          {
+            param: 'reference',
+          },
+        );
       }
       return jsonReply(presentLedgerEntry(entry), replayed ? replayedHeader : {});
     },

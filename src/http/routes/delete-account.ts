@@ -11,7 +11,10 @@ type Deps = Pick<RouteDeps, 'accounts' | 'keys' | 'tasks' | 'ledger' | 'now'>;
 
 const body = z.object({
   reason,
-  dry_run: z.boolean().default(false).meta({ description: 'Nothing is changed: what would be removed.' }),
+  dry_run: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'If true, the answer says what would be removed, and nothing is changed.' }),
 });
 
 const schema = z
@@ -19,7 +22,9 @@ const schema = z
     object: z.literal('account.deletion'),
     account: z.string(),
     begun: z.boolean(),
-    obstacles: z.array(z.string()).meta({ description: 'Why it cannot be deleted now.' }),
+    obstacles: z
+      .array(z.string())
+      .meta({ description: 'The reasons why the account cannot be deleted now.' }),
     removes: z.object({ keys: z.int(), tasks: z.int() }),
     keeps: z.object({ ledger_entries: z.int() }),
   })
@@ -31,7 +36,7 @@ export function deleteAccount({ accounts, keys, tasks, ledger, now }: Deps): Rou
     access: 'admin',
     summary: 'Delete a closed account',
     description:
-      'Removes its keys, its tasks with their requests, exchanges and our copies of results, its alert, its name and what operators wrote about it. The ledger stays, with the ids of end users, and so does the record of the deletion. The reconciler does it, from twenty minutes after the account was closed on; `GET /admin/v1/accounts/{account}` says when it is complete. Cannot be undone.',
+      'Removes its keys, its tasks with their requests, exchanges and our copies of results, its alert, its name and what operators wrote about it. The ledger stays, with the ids of end users, and so does the record of the deletion. The reconciler does this, beginning twenty minutes after the account was closed; `GET /admin/v1/accounts/{account}` shows when it is complete. It cannot be undone.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/delete'],
     input: z.object({ params: accountParams, body }),
@@ -48,7 +53,10 @@ export function deleteAccount({ accounts, keys, tasks, ledger, now }: Deps): Rou
       const obstacles = obstaclesOf(account, { unfinished: count.unfinished, held });
       const begun = !dry_run && obstacles.length === 0 && (await begin());
       if (!dry_run && !begun) {
-        const why409 = obstacles.length === 0 ? 'It has changed meanwhile: look again.' : obstacles.join(' ');
+        const why409 =
+          obstacles.length === 0
+            ? 'It changed during this request. Repeat the dry run.'
+            : obstacles.join(' ');
         throw new GatewayError('action_not_possible', `The account ${id} cannot be deleted. ${why409}`);
       }
       return jsonReply({
@@ -73,7 +81,7 @@ function obstaclesOf(
 ): string[] {
   const obstacles: string[] = [];
   if (closedAt === undefined) obstacles.push('It is not closed.');
-  if (deletion !== undefined) obstacles.push('It is being deleted, or was.');
+  if (deletion !== undefined) obstacles.push('It is already being deleted, or has been deleted.');
   if (unfinished > 0) obstacles.push(`Unfinished tasks: ${unfinished}.`);
   if (held > 0n) obstacles.push(`${formatMicros(held)} is held.`);
   return obstacles;

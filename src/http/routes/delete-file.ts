@@ -11,7 +11,7 @@ export function deleteFile({ files }: Pick<FileRouteDeps, 'files'>): Route {
     scope: 'create',
     summary: 'Delete a stored file',
     description:
-      'Links to it stop working at once: a task that names it and is not yet at its upstream may fail. Its bytes no longer count.',
+      'Links to the file stop working at once. A task that names it and was not sent to its upstream yet may fail. The file’s bytes no longer count.',
     tag: 'Files',
     method: 'delete',
     paths: ['/v1/files/:file_id'],

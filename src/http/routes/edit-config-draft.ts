@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import type { DraftChange } from '../../control/config-drafts.ts';
 import { jsonBody } from '../body.ts';
 import type { RouteDeps } from '../deps.ts';
-import { configDraftSchema, presentConfigDraft } from '../presenters/config-draft.ts';
-import { adminRoute, jsonReply } from '../route.ts';
+import { configDraftSchema, editChanges, presentConfigDraft } from '../presenters/config-draft.ts';
+import { jsonReply, settingRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
-const isSent = (value: unknown): boolean => value !== undefined && value !== null;
+const isSent = <Value>(value: Value): value is NonNullable<Value> => value !== undefined && value !== null;
 
 const body = z
   .object({
@@ -13,16 +14,29 @@ const body = z
     text: z.string().nullish().meta({ description: 'The whole file, as YAML or JSON.' }),
     set: z.record(z.string(), z.unknown()).nullish().meta({
       description:
-        'The values to set, by JSON pointers such as `/models/clip/price/lines`. Send either `set` or `text`. A pointer names a list entry by its id; a new id adds an entry. Null removes the value.',
+        'The values to set, by JSON pointers such as `/models/clip/price/lines`. A pointer names a list entry by its id; a new id adds an entry, and `-` adds one at the end. Null removes the value.',
     }),
+    insert: z
+      .object({
+        pointer: z.string().max(1000).meta({ description: 'The list or mapping, such as `/channels`.' }),
+        name: z.string().max(300).optional().meta({
+          description:
+            'The id of the element, or its name in the mapping. Leave it out in a list without ids.',
+        }),
+      })
+      .nullish()
+      .meta({
+        description:
+          'Adds an element to one of the `groups` of an entry. It begins with what the schema requires. Write its fields with `set`.',
+      }),
   })
-  .refine(({ text, set }) => isSent(text) !== isSent(set), {
+  .refine(({ text, set, insert }) => [text, set, insert].filter(isSent).length === 1, {
     path: ['text'],
-    message: 'or `set` must be sent, but not both',
+    message: 'or `set` or `insert` must be sent, and only one of them',
   });
 
 export function editConfigDraft({ drafts }: Pick<RouteDeps, 'drafts'>): Route {
-  return adminRoute({
+  return settingRoute({
     operationId: 'editConfigDraft',
     access: 'configuration',
     summary: 'Change the draft of the configuration',
@@ -35,9 +49,14 @@ export function editConfigDraft({ drafts }: Pick<RouteDeps, 'drafts'>): Route {
     input: z.object({ body }),
     success: { description: 'The draft as it is now.', schema: configDraftSchema },
     errors: ['action_not_possible'],
-    async handle({ body: { revision, text, set }, operator }) {
-      const change = typeof text === 'string' ? { text } : { set: set ?? {} };
-      return jsonReply(presentConfigDraft(await drafts.edit(change, revision, operator)));
+    async handle({ body: { revision, ...sent }, operator }) {
+      const draft = await drafts.edit(changeOf(sent), revision, operator);
+      return { reply: jsonReply(presentConfigDraft(draft)), changes: editChanges(draft, revision) };
     },
   });
+}
+
+function changeOf({ text, set, insert }: Omit<z.output<typeof body>, 'revision'>): DraftChange {
+  if (typeof text === 'string') return { text };
+  return isSent(insert) ? { insert } : { set: set ?? {} };
 }

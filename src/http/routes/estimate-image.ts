@@ -41,7 +41,8 @@ export function estimateImage(deps: Deps): Route {
       const { request, ignored, plan } = await inTheirWords(asked.nameOf, async () => {
         const read = await readImage({ operation: 'generate', asked, caller }, deps);
         const { named, strict } = read;
-        const made = catalogue.plan({ ...read.request, named, ...defined({ strict }) }, caller);
+        const buyer = await catalogue.buyer(caller);
+        const made = catalogue.plan({ ...read.request, named, ...defined({ strict }) }, buyer);
         return { ...read, plan: { ...made, warnings: made.warnings.map(asked.nameOf) } };
       });
       const explainRoute = meta.header('x-explain-route') === '1';

@@ -33,7 +33,7 @@ export function estimateVideo(deps: Deps): Route {
       const asked = understandVideo(body);
       const { request, ignored, plan } = await inTheirWords(asked.nameOf, async () => {
         const read = readVideo(asked, caller, deps);
-        const plan = await deps.catalogue.planMeasured(read.request, caller);
+        const plan = await deps.catalogue.planMeasured(read.request, await deps.catalogue.buyer(caller));
         return { ...read, plan: { ...plan, warnings: plan.warnings.map(asked.nameOf) } };
       });
       const channel = plan.candidates[0]?.channel ?? '';

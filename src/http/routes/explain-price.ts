@@ -30,7 +30,7 @@ const explanationSchema = z
 export function explainPrice(deps: ExplainedDeps): Route {
   return adminRoute({
     operationId: 'explainPrice',
-    access: 'read',
+    access: 'amounts',
     summary: 'Explain what a request would hold and cost',
     description:
       'Which line of the price is applied to which count, where each fact comes from, and each step of the computation, by the function that computes the hold of a create. Creates nothing.',
@@ -40,8 +40,8 @@ export function explainPrice(deps: ExplainedDeps): Route {
     success: { description: 'The hold and the usual charge, line by line.', schema: explanationSchema },
     errors: [...explainErrors, 'channel_not_allowed'],
     async handle({ body }) {
-      const { request, caller } = await parseExplained(body, deps);
-      return jsonReply(present(await deps.catalogue.planMeasured(request, caller)));
+      const { request, buyer } = await parseExplained(body, deps);
+      return jsonReply(present(await deps.catalogue.planMeasured(request, buyer)));
     },
   });
 }

@@ -11,19 +11,21 @@ import type { Route } from '../route.ts';
 
 const fallbackSchema = z
   .object({
-    channels: z.array(z.string()).meta({ description: 'Those that the model names, in their order.' }),
+    channels: z.array(z.string()).meta({ description: 'The fallback channels of the model, in order.' }),
     candidates: candidatesSchema.meta({
       description:
-        'Those of them that this request could go to; empty: a failed job is its end all the same.',
+        'The fallback channels that this request could use. If there are none, a failed job ends the task.',
     }),
-    on: z.array(z.enum(rescuableClasses)).meta({ description: 'After which classes of failures.' }),
+    on: z
+      .array(z.enum(rescuableClasses))
+      .meta({ description: 'The classes of failures that lead to the fallback.' }),
     allow_moderation: z
       .boolean()
       .meta({ description: 'Whether content that one vendor refused may go to another one.' }),
   })
   .meta({
     description:
-      'Where another job is submitted when one has failed and is not billed. Absent: a failed job is the end of its task.',
+      'Where another job is submitted after one has failed and is not billed. Absent if a failed job ends its task.',
   });
 
 const explainedCandidates = z.array(
@@ -31,9 +33,9 @@ const explainedCandidates = z.array(
     channel: z.string(),
     credential: z.string(),
     waits: z.boolean().meta({
-      description: 'The channel cannot be used at the moment, so a task would wait for it.',
+      description: 'The channel cannot be used at the moment, so a task would have to wait for it.',
     }),
-    detail: z.string().meta({ description: 'Why the channel is not well. Empty: it is well.' }),
+    detail: z.string().meta({ description: 'Why the channel cannot be used normally. Empty if it can.' }),
   }),
 );
 

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import type { Task } from '../../task/record.ts';
 import { formatMicros } from '../../money/money.ts';
-import { priceAt } from '../../money/price.ts';
 import type { Reckoning } from '../../money/reckoning.ts';
 import { proposedCharge } from '../../task/situation.ts';
-import { heldBasis, readHoldReckoning, readSettleReckoning } from '../../money/ledger-basis.ts';
+import { readHoldReckoning, readSettleReckoning } from '../../money/ledger-basis.ts';
 import type { LedgerEntry } from '../../ledger/entry.ts';
 import type { RouteDeps } from '../deps.ts';
 import { moneyOf } from '../presenters/receipt.ts';
-import { presentReckoning, reckoningSchema } from '../presenters/reckoning.ts';
+import { presentWritten, reckoningSchema } from '../presenters/reckoning.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 import { taskNotFound, taskParams } from '../videos/own-task.ts';
@@ -17,7 +16,7 @@ const amountSchema = z
   .object({
     amount: z.string().meta({ description: 'According to the ledger.' }),
     how: reckoningSchema.nullable().meta({
-      description: 'What was written with the entry when it was made. Null: the entry does not say.',
+      description: 'The explanation that was written with the entry. Null if the entry has none.',
     }),
   })
   .nullable();
@@ -31,10 +30,10 @@ const explanationSchema = z
     status: z
       .string()
       .nullable()
-      .meta({ description: 'Null for images that were answered at once: they have no record.' }),
+      .meta({ description: 'Null for images that were answered at once, because they have no record.' }),
     currency: z.string(),
-    hold: amountSchema.meta({ description: 'Null: nothing was ever held.' }),
-    charge: amountSchema.meta({ description: 'Null: it is not decided yet.' }),
+    hold: amountSchema.meta({ description: 'Null if nothing was ever held.' }),
+    charge: amountSchema.meta({ description: 'Null if it is not decided yet.' }),
     refunded: z.string(),
     note: z.string(),
   })
@@ -45,10 +44,9 @@ type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'catalogue'>;
 export function explainTaskPrice({ tasks, ledger, catalogue }: Deps): Route {
   return adminRoute({
     operationId: 'explainTaskPrice',
-    access: 'read',
+    access: 'amounts',
     summary: 'Explain what was held and charged for a task',
-    description:
-      'From what the ledger’s entries say of how they came about; for images that were answered at once, too.',
+    description: 'Uses the explanations in the ledger’s entries. Works for synchronous images, too.',
     method: 'get',
     paths: ['/admin/v1/tasks/:task_id/price'],
     input: z.object({ params: taskParams }),
@@ -76,16 +74,13 @@ export function explainTaskPrice({ tasks, ledger, catalogue }: Deps): Route {
 
 function presentMoney(entries: readonly LedgerEntry[], currency: string) {
   const { hold, settled, charge, refunded } = moneyOf(entries);
-  const held = readHoldReckoning(hold?.basis);
-  const basis = heldBasis(hold?.basis);
-  const present = (how: Reckoning | undefined) => {
-    if (how === undefined || basis === undefined) return null;
-    const { lines } = priceAt(basis, how.facts.channel ?? '');
-    return presentReckoning(how, { currency, lines, hold: held });
-  };
+  const present = (how: Reckoning | undefined) => presentWritten(how, { holdBasis: hold?.basis, currency });
   const how = present(readSettleReckoning(settled?.basis));
   return {
-    hold: hold === undefined ? null : { amount: formatMicros(hold.amount), how: present(held) },
+    hold:
+      hold === undefined
+        ? null
+        : { amount: formatMicros(hold.amount), how: present(readHoldReckoning(hold.basis)) },
     charge: charge === undefined ? null : { amount: formatMicros(charge), how },
     refunded: formatMicros(refunded),
   };
@@ -97,6 +92,6 @@ function noteOf(task: Task | undefined, entries: readonly LedgerEntry[]): string
   if (has('release') || has('void')) return 'Nothing is charged: what was held is given back.';
   const proposed = task === undefined ? undefined : proposedCharge(task.state);
   if (proposed !== undefined)
-    return `The upstream’s answer comes to ${formatMicros(proposed)}: a person decides whether that is charged.`;
-  return 'The upstream’s answer decides the charge, by the prices that the hold has frozen.';
+    return `The upstream’s report amounts to ${formatMicros(proposed)}: a person decides whether that is charged.`;
+  return 'The upstream’s report decides the charge, at the prices that were frozen with the hold.';
 }

@@ -14,16 +14,16 @@ import type { Route } from '../route.ts';
 type Deps = Pick<RouteDeps, 'accounts' | 'keys' | 'tasks' | 'requests' | 'ledger' | 'mediaUrl' | 'nodes'>;
 
 const pageTasks = 100;
-/** A basis may have 64 KiB. */
+/** The number of entries per page. A single entry's basis may be 64 KiB long. */
 const pageEntries = 200;
 
 export function exportAccount(deps: Deps): Route {
   return adminRoute({
     operationId: 'exportAccount',
     access: 'content',
-    summary: 'Export everything that is kept of an account',
+    summary: 'Export everything that is kept about an account',
     description:
-      'An object a line: the account, its keys without what opens anything, its tasks, newest first, each with the request as far as it is kept, every entry of its ledger, and last how many of each there were: without that line the export is incomplete. It is read while it is sent.',
+      'Writes one object per line: the account, its keys without any secret, its tasks (newest first, each with its request if that is still kept), every entry of its ledger, and finally the number of each. Without that last line, the export is incomplete. The data is read while it is sent.',
     method: 'get',
     paths: ['/admin/v1/accounts/:account/export'],
     input: z.object({ params: accountParams }),

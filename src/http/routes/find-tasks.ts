@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isPlain, mustBePlain } from '../../base/plain-text.ts';
 import { taskNamings } from '../../task/task.ts';
 import type { RouteDeps } from '../deps.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
@@ -6,38 +7,55 @@ import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/ledger-entr
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'mediaUrl' | 'nodes'>;
+type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'mediaUrl' | 'nodes' | 'accounts' | 'keys' | 'catalogue'>;
 
-export function findTasks({ tasks, ledger, mediaUrl, nodes }: Deps): Route {
+const otherKinds = ['account', 'key', 'model', 'channel'] as const;
+/** The maximum number of results of each kind other than tasks. */
+const othersMax = 20;
+
+export function findTasks(deps: Deps): Route {
+  const { tasks, ledger, mediaUrl, nodes } = deps;
   return adminRoute({
     operationId: 'findTasks',
     access: 'read',
-    summary: 'Find what an id belongs to',
+    summary: 'Find what an id, a name or an error belongs to',
     method: 'get',
     paths: ['/admin/v1/find'],
     input: z.object({
       query: z.object({
-        id: z.string().min(1).max(300).meta({
+        text: z.string().trim().min(1).max(300).refine(isPlain, mustBePlain).meta({
           description:
-            'The id of a task (which is the `webhook-id` of its callbacks), of images, of the request that created a task or of an upstream’s job, or the marker of a submission.',
+            'The id of a task (which is the `webhook-id` of its callbacks), of images, of the request that created a task or of an upstream’s job, or the marker of a submission. Eight characters are enough: any part of the id of a task, an account or a key, or the beginning of another id. Also the beginning of a word in the name of an account or a key, and a part of the name of a model or a channel. If no name of a task matches, tasks are found by the words of their failures: all of them must occur, whole, in messages and codes.',
         }),
       }),
     }),
     success: {
-      description: 'Empty lists if nothing is known of it.',
+      description: 'Empty lists if nothing was found.',
       schema: z.object({
         object: z.literal('list'),
-        data: z
-          .array(z.object({ found_by: z.enum(taskNamings), task: adminTaskSchema }))
-          .meta({ description: 'At most 20 by each of the namings.' }),
+        data: z.array(z.object({ found_by: z.enum(taskNamings), task: adminTaskSchema })).meta({
+          description:
+            'At most 20 for each kind of id. `error`: the newest with these words, of the newest 2,000 with the longest of them.',
+        }),
         ledger: z.array(ledgerEntrySchema).meta({
           description:
             'The ledger’s entries under this id: of a task, or of images that were answered at once.',
         }),
+        others: z
+          .array(
+            z.object({ kind: z.enum(otherKinds), id: z.string(), name: z.string(), account: z.string() }),
+          )
+          .meta({
+            description: `Everything else that was found, at most ${othersMax} of each kind. \`account\` is the account of a key, and otherwise empty.`,
+          }),
       }),
     },
-    async handle({ query: { id }, roles }) {
-      const [named, entries] = await Promise.all([tasks.findNamed(id), ledger.entriesOfTask(id)]);
+    async handle({ query: { text }, roles }) {
+      const [named, entries, others] = await Promise.all([
+        tasks.findNamed(text),
+        ledger.entriesOfTask(text),
+        findOthers(text, deps),
+      ]);
       return jsonReply({
         object: 'list',
         data: named.map(({ by, task }) => ({
@@ -45,7 +63,33 @@ export function findTasks({ tasks, ledger, mediaUrl, nodes }: Deps): Route {
           task: presentAdminTask(task, { mediaUrl, roles, nodes }),
         })),
         ledger: entries.map(presentLedgerEntry),
+        others,
       });
     },
   });
+}
+
+async function findOthers(text: string, { accounts, keys, catalogue }: Deps) {
+  const [foundAccounts, foundKeys] = await Promise.all([
+    accounts.search(text, othersMax),
+    keys.search(text, othersMax),
+  ]);
+  const { models, channels } = catalogue.current();
+  const configured = (kind: (typeof otherKinds)[number], ids: readonly string[]) =>
+    ids
+      .filter((id) => id.toLowerCase().includes(text.toLowerCase()))
+      .slice(0, othersMax)
+      .map((id) => ({ kind, id, name: id, account: '' }));
+  return [
+    ...foundAccounts.map(({ id, name }) => ({ kind: 'account' as const, id, name, account: '' })),
+    ...foundKeys.map(({ id, name, account }) => ({ kind: 'key' as const, id, name, account })),
+    ...configured(
+      'model',
+      models.map(({ id }) => id),
+    ),
+    ...configured(
+      'channel',
+      channels.map(({ id }) => id),
+    ),
+  ];
 }

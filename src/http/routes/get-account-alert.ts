@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { accountParams, findAccount } from '../admin-input.ts';
-import { accountAlertSuccess, showAlert } from '../account-alert.ts';
+import { accountAlertSuccess, readAlert } from '../account-alert.ts';
 import type { AccountAlertDeps } from '../account-alert.ts';
-import { adminRoute } from '../route.ts';
+import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
 type Deps = Pick<AccountAlertDeps, 'accounts' | 'accountAlerts' | 'capEvents' | 'secrets'>;
@@ -11,7 +11,7 @@ export function getAccountAlert(deps: Deps): Route {
   return adminRoute({
     operationId: 'getAccountAlert',
     access: 'read',
-    summary: 'When an event is posted because an account has little left',
+    summary: 'Show when an event is posted because an account has little left',
     method: 'get',
     paths: ['/admin/v1/accounts/:account/alert'],
     input: z.object({ params: accountParams }),
@@ -19,7 +19,7 @@ export function getAccountAlert(deps: Deps): Route {
     errors: ['account_not_found'],
     async handle({ params }) {
       const { id } = await findAccount(deps.accounts, params.account);
-      return showAlert(id, deps);
+      return jsonReply(await readAlert(id, deps));
     },
   });
 }

@@ -10,13 +10,13 @@ import type { Route } from '../route.ts';
 type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'catalogue' | 'now'>;
 
 const at = queryNumber(z.int().min(0).max(99_999_999_999).optional()).meta({
-  description: 'Unix seconds; what was written from then on does not count. Absent: now.',
+  description: 'Unix seconds, exclusive: entries from this time on do not count. Absent: now.',
 });
 
 export function getAccountBalance({ accounts, ledger, catalogue, now }: Deps): Route {
   return adminRoute({
     operationId: 'getAccountBalance',
-    access: 'read',
+    access: 'amounts',
     summary: "An account's balance at any time",
     method: 'get',
     paths: ['/admin/v1/accounts/:account/balance'],
@@ -31,7 +31,9 @@ export function getAccountBalance({ accounts, ledger, catalogue, now }: Deps): R
           at: unixSeconds(),
           available: z.string(),
           held: z.string(),
-          seq: z.int().meta({ description: 'Of the last entry that counts; 0: there was none.' }),
+          seq: z
+            .int()
+            .meta({ description: 'The number of the last entry that counts, or 0 if there is none.' }),
         })
         .meta({ id: 'AccountBalance' }),
     },

@@ -10,9 +10,9 @@ type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'catalogue'>;
 export function getAccountStatement(deps: Deps): Route {
   return adminRoute({
     operationId: 'getAccountStatement',
-    access: 'read',
+    access: 'amounts',
     summary: "An account's statement of a month",
-    description: 'As its owner sees it.',
+    description: 'The same statement that the account’s owner sees.',
     method: 'get',
     paths: ['/admin/v1/accounts/:account/statement'],
     input: z.object({ params: accountParams, query: statementQuery }),

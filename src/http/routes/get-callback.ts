@@ -9,13 +9,13 @@ export function getCallback({ tasks }: Pick<RouteDeps, 'tasks'>): Route {
   return keyRoute({
     operationId: 'getCallback',
     scope: 'read_own',
-    summary: 'See what became of a task’s callback',
+    summary: 'Show the delivery of a task’s callback',
     description: 'Every attempt, with the response of your server. For video and image tasks.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/callbacks/:task_id'],
     input: z.object({ params: taskParams }),
-    success: { description: 'The callback as it is now.', schema: callbackSchema },
+    success: { description: 'The current state of the callback.', schema: callbackSchema },
     errors: ['task_not_found', 'missing_parameter'],
     async handle({ params: { task_id: id }, reach }) {
       return jsonReply(presentOwnCallback(await findOwnTask(tasks, { id, reach })));

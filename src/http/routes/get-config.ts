@@ -9,12 +9,13 @@ export function getConfig({ nodes, configurations }: Pick<RouteDeps, 'nodes' | '
   return adminRoute({
     operationId: 'getConfig',
     access: 'read',
-    summary: 'Get the published configuration and who runs it',
-    description: 'Never its text, which may hold secrets.',
+    isShownWhole: true,
+    summary: 'Get the published configuration and the processes that run it',
+    description: 'The text is not included, because it may contain secrets.',
     method: 'get',
     paths: ['/admin/v1/config'],
     input: z.object({}),
-    success: { description: 'The newest that was published.', schema: configSchema },
+    success: { description: 'The newest published configuration.', schema: configSchema },
     async handle() {
       const [head] = await Promise.all([configurations.head(), nodes.refresh()]);
       if (head === undefined) throw serviceUnavailable('no configuration was published');

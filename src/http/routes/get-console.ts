@@ -21,7 +21,7 @@ export function getConsole({ operatorAuth, publicUrl }: Deps, files: PageFiles):
       if (operatorAuth === undefined) {
         throw new GatewayError(
           'route_not_found',
-          'The console is off: this gateway has no operators. Set ADMIN_TOKEN, and restart it.',
+          'The console is off because this gateway has no operators. Set ADMIN_TOKEN, and restart the gateway.',
         );
       }
       return pageReply(files.find('console/index.html'), { meta, policy });

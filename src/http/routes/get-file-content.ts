@@ -10,7 +10,7 @@ export function getFileContent({ files, storage }: Pick<FileRouteDeps, 'files' |
     operationId: 'getFileContent',
     scope: 'read_own',
     summary: 'Fetch the bytes of a stored file',
-    description: 'Answers range requests and `if-none-match`.',
+    description: 'Supports range requests and `if-none-match`.',
     tag: 'Files',
     method: 'get',
     paths: ['/v1/files/:file_id/content'],

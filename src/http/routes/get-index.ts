@@ -20,10 +20,13 @@ export function getIndex({ operatorAuth }: Pick<RouteDeps, 'operatorAuth'>, file
   return openRoute({
     ...pageOperation,
     operationId: 'getIndex',
-    summary: 'See what is here',
-    description: 'A page for who accepts `text/html`, JSON for everybody else.',
+    summary: 'Show the entry page',
+    description: 'A page for clients that accept `text/html`, and JSON for all others.',
     paths: ['/'],
-    success: { description: 'Where everything is.', mediaType: ['application/json', 'text/html'] },
+    success: {
+      description: 'The addresses of the API, its documentation and its pages.',
+      mediaType: ['application/json', 'text/html'],
+    },
     handle({ meta }) {
       if (meta.header('accept')?.includes('text/html') !== true) return jsonReply(index, vary);
       const name = operatorAuth === undefined ? 'docs/welcome-without-console.html' : 'docs/welcome.html';

@@ -37,7 +37,9 @@ const ownKeySchema = z
     account: z.string(),
     currency: z.string(),
     scopes: z.array(z.enum(keyScopes)),
-    duration_max: z.number().nullable().meta({ description: 'Seconds of a video; null: no limit.' }),
+    duration_max: z.number().nullable().meta({
+      description: 'The longest video, in seconds. Null means no limit.',
+    }),
     resolution_max: z.string().nullable().meta({ description: 'null: no limit.' }),
     strict: z.boolean().meta({ description: 'Whether a field without effect is an error.' }),
     end_user_required: z.boolean().meta({ description: 'Whether every create must name its end user.' }),
@@ -58,7 +60,7 @@ export function getKey(deps: Deps): Route {
     scope: 'any',
     summary: "The key's limits, and what it has used of them",
     description:
-      'Amounts are decimal strings with six places. Those of a key that replaced another one are shared by both.',
+      'Amounts are decimal strings with six places. A key that replaced another one shares its amounts with it.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/key'],

@@ -29,21 +29,21 @@ export const marginSchema = z
     data: z.array(
       z.object({
         day: name,
-        channel: name.meta({ description: 'Of the last job; null: nothing was submitted.' }),
+        channel: name.meta({ description: 'The channel of the last job. Null if nothing was submitted.' }),
         model: name,
         account: name,
         key: name.meta({ description: 'Null for tasks without a hold.' }),
         end_user: name.meta({ description: 'Null if the request named no end user.' }),
-        tasks: z.int().meta({ description: 'That have ended.' }),
+        tasks: z.int().meta({ description: 'Tasks that have ended.' }),
         charged: z.string(),
         refunded: z.string(),
-        cost: z.string().meta({ description: 'What is known of it.' }),
+        cost: z.string().meta({ description: 'The known part of the cost.' }),
         cost_unknown: z.int().meta({
-          description: 'Attempts that may be billed, and nothing says how much: the cost lacks them.',
+          description: 'Attempts that may be billed by an unknown amount, which the cost does not include.',
         }),
         margin: z.string().meta({
           description:
-            'Charged, less what was refunded and the known cost: with `cost_unknown` at most this.',
+            'The charges less the refunds and the known cost. With `cost_unknown`, the margin is at most this.',
         }),
       }),
     ),
@@ -55,10 +55,10 @@ const numberNames = ['tasks', 'charged', 'refunded', 'cost', 'cost_unknown', 'ma
 export function getMargin({ ledger, catalogue, reports, now }: Deps): Route {
   return adminRoute({
     operationId: 'getMargin',
-    access: 'read',
-    summary: 'What tasks earned, less what they cost upstream',
+    access: 'amounts',
+    summary: 'Show what tasks earned, less what they cost upstream',
     description:
-      'Of what ended or was refunded on these days: the lowest margin first, days in order. The costs of all attempts of a task count to the channel of its last job.',
+      'Sums over the tasks that ended or were refunded on these days, ordered by day and then by margin, lowest first. The costs of all attempts of a task count for the channel of its last job.',
     method: 'get',
     paths: ['/admin/v1/margin'],
     input: z.object({ query: z.object({ ...period, by: byOf(marginDimensions, 'model') }) }),

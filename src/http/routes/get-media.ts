@@ -10,7 +10,7 @@ import type { Route } from '../route.ts';
 
 export type MediaDeps = Pick<KeptResults, 'storage' | 'links'> & { readonly now: () => number };
 
-/** Pages of other origins may read a file whose link they have, ranges and all. */
+/** Headers that let pages from other origins read a file, including ranges, if they have its link. */
 const openToPages = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'accept-ranges, content-length, content-range, etag',
@@ -23,7 +23,7 @@ const input = z.object({
     sig: z.string().default(''),
     via: z.string().optional().meta({
       description:
-        '`gateway`: the bytes come from here, never by a redirection. Upstreams are given such links.',
+        '`gateway`: the gateway itself sends the bytes, without a redirect. Links for upstreams have this value.',
     }),
   }),
 });
@@ -33,7 +33,7 @@ export function getMedia({ storage, links, now }: MediaDeps): Route {
     operationId: 'getMedia',
     summary: 'Fetch a result from the storage of the gateway',
     description:
-      'The links are in `data[]` of a finished task, and work until `expires_at`; GET the task again for a new one. Where the storage shows files itself, the answer is a redirection to it. Answers range requests and `if-none-match`, and pages of any origin (CORS).',
+      'The links are in `data[]` of a finished task, and work until `expires_at`; GET the task again for a new one. If the storage serves files itself, the response is a redirection to it. Supports range requests, `if-none-match`, and pages of any origin (CORS).',
     tag: 'Videos',
     method: 'get',
     paths: ['/media/:task_id/:name'],
@@ -58,7 +58,7 @@ export function getMedia({ storage, links, now }: MediaDeps): Route {
   });
 }
 
-/** One message for a wrong signature, an expired link and a file that is gone. */
+/** A wrong signature, an expired link and a deleted file all get the same message. */
 function mediaNotFound(): GatewayError {
   return new GatewayError(
     'task_not_found',

@@ -16,7 +16,8 @@ export function getModel({ catalogue }: Pick<RouteDeps, 'catalogue'>): Route {
     input: z.object({ params: z.object({ model: z.string().min(1) }) }),
     success: { description: 'The model, its capabilities and its prices.', schema: modelSchema },
     errors: ['model_not_found', 'model_not_allowed', 'channel_not_allowed'],
-    // As official clients expect of a resource that is not there; in a create it is a parameter that is wrong.
+    // Official clients expect this status for a missing resource. In a create request, the model is an invalid
+    // parameter instead.
     statuses: { model_not_found: 404 },
     async handle({ params, caller }) {
       const model = catalogue.model(params.model, caller);
@@ -29,7 +30,7 @@ export function getModel({ catalogue }: Pick<RouteDeps, 'catalogue'>): Route {
           },
         );
       }
-      return jsonReply(presentModel(model, catalogue.offered(model, caller)));
+      return jsonReply(presentModel(model, catalogue.offered(model, await catalogue.buyer(caller))));
     },
   });
 }

@@ -6,15 +6,18 @@ import { adminRoute, jsonReply, letsIn } from '../route.ts';
 import type { Route } from '../route.ts';
 import { createSharedRead } from '../../base/shared-read.ts';
 
-type Deps = Pick<RouteDeps, 'takeCensus' | 'tasks' | 'notices' | 'readHealth' | 'workflowsUrl' | 'now'>;
+type Deps = Pick<
+  RouteDeps,
+  'takeCensus' | 'accounts' | 'tasks' | 'notices' | 'readHealth' | 'workflowsUrl' | 'now'
+>;
 
-/** However many operators look: the counts are taken once in this time. */
+/** How long counts are reused in milliseconds, however many operators read them. */
 const sharedMs = 5_000;
 const hourMs = 60 * 60_000;
 const latenessHours = 3;
 const noticesMax = 200;
 
-/** `routes`: all routes, to list those that the operator may use. */
+/** `routes` returns all routes, to list those that the operator may use. */
 export function getOverview(deps: Deps, routes: () => readonly Route[]): Route {
   const counted = createSharedRead(() => count(deps), { ms: sharedMs, now: deps.now });
   return adminRoute({
@@ -22,11 +25,11 @@ export function getOverview(deps: Deps, routes: () => readonly Route[]): Route {
     access: 'read',
     summary: 'Show how the gateway is doing',
     description:
-      'What needs a person, what is unfinished, the money, how many tasks come and end, and how soon results are delivered.',
+      'What needs a person, what is unfinished, the money, how many tasks are created and end, and how soon results are delivered.',
     method: 'get',
     paths: ['/admin/v1/overview'],
     input: z.object({}),
-    success: { description: 'The counts, and whose token was sent.', schema: overviewSchema },
+    success: { description: 'The counts, and the operator whose token was sent.', schema: overviewSchema },
     async handle({ operator: name, roles }) {
       const operations = routes().flatMap((route) =>
         route.authentication === 'admin' && letsIn(route.access, { roles }) ? route.operationId : [],
@@ -38,13 +41,15 @@ export function getOverview(deps: Deps, routes: () => readonly Route[]): Route {
   });
 }
 
-async function count({ takeCensus, tasks, notices, now }: Deps): Promise<Omit<Counted, 'health'>> {
-  const [census, hour, day, lateness, open] = await Promise.all([
+async function count({ takeCensus, accounts, tasks, notices, now }: Deps): Promise<Omit<Counted, 'health'>> {
+  const [census, hour, day, lateness, open, first] = await Promise.all([
     takeCensus(),
     tasks.countSince(now() - hourMs),
     tasks.countSince(now() - 24 * hourMs),
     tasks.latenessSince(now() - latenessHours * hourMs),
     notices.list('open', noticesMax),
+    accounts.list({ limit: 1 }),
   ]);
-  return { census, throughput: { hour, day }, lateness, notices: open.map(({ notice }) => notice) };
+  const found = { lateness, notices: open.map(({ notice }) => notice), isFirstRun: first.length === 0 };
+  return { census, throughput: { hour, day }, ...found };
 }

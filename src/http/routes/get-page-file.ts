@@ -9,14 +9,16 @@ export function getPageFile(files: PageFiles): Route {
     operationId: 'getPageFile',
     summary: 'Fetch a file that a page of the gateway needs',
     description:
-      'The pages name them. A file of another version than the address names is answered with the current one, which is not to be kept.',
+      'The pages name these files. If the address names another version, the response is the current file, which must not be cached.',
     tag: 'Service',
     method: 'get',
     paths: ['/pages/:version/:folder/:name'],
     input: z.object({ params: z.object({ version: z.string(), folder: z.string(), name: z.string() }) }),
     headers: z.object({ 'if-none-match': z.string().optional() }),
     success: { description: 'The file.', mediaType: ['text/javascript', 'text/css', 'image/svg+xml'] },
-    otherAnswers: { 304: { description: 'The copy of `if-none-match` is current.', mediaType: 'none' } },
+    otherAnswers: {
+      304: { description: 'The version named by `if-none-match` is current.', mediaType: 'none' },
+    },
     errors: ['route_not_found'],
     prepare() {
       for (const name of files.names) files.find(name);

@@ -18,7 +18,7 @@ export function getReceiptKeys({ catalogue, receiptKeys }: Deps): Route {
   return openRoute({
     operationId: 'getReceiptKeys',
     summary: 'Get the public keys of receipts',
-    description: 'A JSON Web Key Set (RFC 7517): the key in force first, then those before it.',
+    description: 'A JSON Web Key Set (RFC 7517) with the current key first, and then the earlier ones.',
     tag: 'Service',
     method: 'get',
     paths: ['/.well-known/jwks.json'],

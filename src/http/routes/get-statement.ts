@@ -12,7 +12,7 @@ export function getStatement(deps: Deps): Route {
     scope: 'read_account',
     summary: "The account's statement of a month",
     description:
-      'Opening balance, every entry, closing balance, sums. It is that of the account, whichever of its keys asks; before the end of the month, what there is so far. It is read while it is sent, however long it is.',
+      'Contains the opening balance, every entry, the closing balance and the sums. It covers the whole account, whichever of its keys is used. Before the end of the month, it covers the month so far. It is read while it is sent, however long it is.',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/statement'],

@@ -22,12 +22,13 @@ export function getTaskRecord(deps: Deps): Route {
       params: taskParams,
       query: z.object({
         history: z.enum(['true', 'false']).optional().meta({
-          description: '`true`: with the history of the task’s workflow, if Temporal still has it.',
+          description:
+            'If `true`, the answer includes the history of the task’s workflow, if Temporal still has it.',
         }),
       }),
     }),
     success: {
-      description: 'The flight record: what `tasks export` writes, and `npm run replay` reads.',
+      description: 'The flight record, which `tasks export` writes.',
       schema: flightRecordSchema,
     },
     errors: ['task_not_found'],

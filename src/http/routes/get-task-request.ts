@@ -9,6 +9,7 @@ export function getTaskRequest({ tasks, requests }: Pick<RouteDeps, 'tasks' | 'r
   return adminRoute({
     operationId: 'getTaskRequest',
     access: 'content',
+    isShownWhole: true,
     summary: 'Show what the caller of a task wrote',
     description:
       'Prompt, links and settings, which are sealed everywhere else. Each call is in the audit log.',

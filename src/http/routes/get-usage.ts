@@ -8,7 +8,7 @@ export function getUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports
   return keyRoute({
     operationId: 'getUsage',
     scope: 'read_own',
-    summary: 'What the account, or the key, has used',
+    summary: 'Show what the account, or the key, has used',
     description:
       'Sums of the ledger, by the day (UTC) on which a task was held, its model, the id of its API key and the end user that its request named. A key with the scope `read_account` gets the sums of the whole account, any other key those of its own tasks. Entries that were written before the request are counted.',
     tag: 'Account',

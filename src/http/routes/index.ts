@@ -1,14 +1,18 @@
 import type { OperatorAuth } from '../../access/operators.ts';
 import type { RouteDeps } from '../deps.ts';
 import { dialectRoutes } from '../dialects/index.ts';
-import { createDocument } from '../openapi.ts';
+import { servedDocument } from '../served-document.ts';
 import { readPageFiles } from '../pages/page-files.ts';
 import type { Route } from '../route.ts';
 import { actOnTask } from './act-on-task.ts';
+import { acceptKeyInvitation } from './accept-key-invitation.ts';
+import { acceptOperatorInvitation } from './accept-operator-invitation.ts';
+import { addCatalogueModel } from './add-catalogue-model.ts';
 import { addOperator } from './add-operator.ts';
 import { cancelImageTask } from './cancel-image-task.ts';
 import { cancelVideo } from './cancel-video.ts';
 import { closeAccount } from './close-account.ts';
+import { compareBill } from './compare-bill.ts';
 import type { FileRouteDeps } from '../files/own-file.ts';
 import { createFile } from './create-file.ts';
 import { deleteFile } from './delete-file.ts';
@@ -17,6 +21,8 @@ import { getFileContent } from './get-file-content.ts';
 import { listFiles } from './list-files.ts';
 import { createAccount } from './create-account.ts';
 import { deleteAccount } from './delete-account.ts';
+import { endSession } from './end-session.ts';
+import { endSessions } from './end-sessions.ts';
 import { exportAccount } from './export-account.ts';
 import { createImage } from './create-image.ts';
 import { createKey } from './create-key.ts';
@@ -29,6 +35,7 @@ import { discardConfigDraft } from './discard-config-draft.ts';
 import { editConfigDraft } from './edit-config-draft.ts';
 import { getConfig } from './get-config.ts';
 import { getConfigDraft } from './get-config-draft.ts';
+import { getConfigDraftEntry } from './get-config-draft-entry.ts';
 import { getConsole } from './get-console.ts';
 import { getAccount } from './get-account.ts';
 import { getAccountBalance } from './get-account-balance.ts';
@@ -38,6 +45,7 @@ import { getCallback } from './get-callback.ts';
 import { getBalance } from './get-balance.ts';
 import { getAccountAlert } from './get-account-alert.ts';
 import { getOwnAlert } from './get-own-alert.ts';
+import { getOwnRequest } from './get-own-request.ts';
 import { getDocs } from './get-docs.ts';
 import { getGuide } from './get-guide.ts';
 import { getImageTask } from './get-image-task.ts';
@@ -61,9 +69,12 @@ import { getVideo } from './get-video.ts';
 import { findBilledAttempts } from './find-billed-attempts.ts';
 import { findTasks } from './find-tasks.ts';
 import { healthz } from './healthz.ts';
+import { inviteOperator } from './invite-operator.ts';
 import { listAccounts } from './list-accounts.ts';
 import { listAudit } from './list-audit.ts';
 import { listBilledAttempts } from './list-billed-attempts.ts';
+import { listCallbacks } from './list-callbacks.ts';
+import { listCatalogue } from './list-catalogue.ts';
 import { listChannels } from './list-channels.ts';
 import { listConfigVersions } from './list-config-versions.ts';
 import { listImageTasks } from './list-image-tasks.ts';
@@ -77,8 +88,11 @@ import { listOfferedModels } from './list-offered-models.ts';
 import { listOperators } from './list-operators.ts';
 import { listUpstreamCosts } from './list-upstream-costs.ts';
 import { listUsage } from './list-usage.ts';
+import { listSessions } from './list-sessions.ts';
+import { listTaskFilters } from './list-task-filters.ts';
 import { listTasks } from './list-tasks.ts';
 import { listVideos } from './list-videos.ts';
+import { openSession } from './open-session.ts';
 import { openapi } from './openapi.ts';
 import { preflightMedia } from './preflight-media.ts';
 import { readyz } from './readyz.ts';
@@ -104,20 +118,25 @@ import { tryPrices } from './try-prices.ts';
 import { verifyLedger } from './verify-ledger.ts';
 import { setAccountAlert } from './set-account-alert.ts';
 import { setOwnAlert } from './set-own-alert.ts';
+import { setPriceFactors } from './set-price-factors.ts';
 import { setOverdraft } from './set-overdraft.ts';
+import { testCallback } from './test-callback.ts';
 import { testNotices } from './test-notices.ts';
 import { setChannel } from './set-channel.ts';
 import { setEndUserCaps } from './set-end-user-caps.ts';
 import { setKeyCaps } from './set-key-caps.ts';
 import { setCircuit } from './set-circuit.ts';
+import { setOperatorRoles } from './set-operator-roles.ts';
+import { withdrawInvitation } from './withdraw-invitation.ts';
 
-/** Every operation. Where two match one path and method, the first answers. */
+/** Returns all operations. If two match the same path and method, the first one responds. */
 export function createRoutes(deps: RouteDeps): readonly Route[] {
   const pages = readPageFiles();
-  let described: ReturnType<typeof createDocument> | undefined;
-  const document = () => (described ??= createDocument(routes));
+  let described: ReturnType<typeof servedDocument> | undefined;
+  const document = () => (described ??= servedDocument(routes));
   const routes: Route[] = [
-    // Before the list, so that an empty task id is a missing parameter and not a list.
+    // This must come before the list, so that an empty task id counts as a missing parameter rather than a list
+    // request.
     getVideo(deps),
     createVideo(deps),
     listVideos(deps),
@@ -125,7 +144,7 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
     estimateVideo(deps),
     getVideoReceipt(deps),
     getReceiptKeys(deps),
-    // Before the list, as with videos.
+    // This must come before the list, as for videos.
     getImageTask(deps),
     cancelImageTask(deps),
     createImage(deps),
@@ -142,8 +161,12 @@ export function createRoutes(deps: RouteDeps): readonly Route[] {
     getStatement(deps),
     getKey(deps),
     getUsage(deps),
+    getOwnRequest(deps),
+    listCallbacks(deps),
+    testCallback(deps),
     getCallback(deps),
     redeliverCallback(deps),
+    acceptKeyInvitation(deps),
     rotateOwnWebhookSecret(deps),
     ...(deps.storedFiles === undefined ? [] : fileRoutes(deps, deps.storedFiles)),
     ...(deps.keptResults === undefined ? [] : [getMedia(deps.keptResults), preflightMedia()]),
@@ -192,11 +215,13 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth, all: AllRou
     getTrends(deps),
     rotateWebhookSecret(deps),
     setOverdraft(deps),
+    setPriceFactors(deps),
     getAccountAlert(deps),
     setAccountAlert(deps),
     setEndUserCaps(deps),
     setKeyCaps(deps),
     closeAccount(deps),
+    compareBill(deps),
     reopenAccount(deps),
     exportAccount(deps),
     deleteAccount(deps),
@@ -204,6 +229,7 @@ function operatorRoutes(deps: RouteDeps, operatorAuth: OperatorAuth, all: AllRou
     listKeys(deps),
     rotateKey(deps),
     revokeKey(deps),
+    listTaskFilters(deps),
     listTasks(deps),
     findBilledAttempts(deps),
     findTasks(deps),
@@ -239,13 +265,28 @@ function configRoutes(deps: RouteDeps): readonly Route[] {
     listConfigVersions(deps),
     rollBackConfig(deps),
     getConfigDraft(deps),
+    getConfigDraftEntry(deps),
     editConfigDraft(deps),
     publishConfigDraft(deps),
     discardConfigDraft(deps),
+    listCatalogue(deps),
+    addCatalogueModel(deps),
     tryCredential(deps),
   ];
 }
 
 function operatorsOwnRoutes(deps: RouteDeps & { readonly operatorAuth: OperatorAuth }): readonly Route[] {
-  return [addOperator(deps), listOperators(deps), revokeOperator(deps)];
+  return [
+    addOperator(deps),
+    listOperators(deps),
+    inviteOperator(deps),
+    withdrawInvitation(deps),
+    acceptOperatorInvitation(deps),
+    setOperatorRoles(deps),
+    revokeOperator(deps),
+    openSession(deps),
+    listSessions(deps),
+    endSession(deps),
+    endSessions(deps),
+  ];
 }

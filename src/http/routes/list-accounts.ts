@@ -15,7 +15,7 @@ export function listAccounts({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 
     method: 'get',
     paths: ['/admin/v1/accounts'],
     input: z.object({ query: z.object({ limit: pageSize, after: z.string().optional() }) }),
-    success: { description: 'One page.', schema: pageSchema(accountSchema) },
+    success: { description: 'One page of accounts.', schema: pageSchema(accountSchema) },
     async handle({ query: { limit, after } }) {
       const found = await accounts.list({ limit: limit + 1, ...defined({ after }) });
       const page = found.slice(0, limit);

@@ -19,7 +19,7 @@ export const actSchema = z
         required: z.boolean(),
       }),
     ),
-    for_one: z.boolean().meta({ description: 'Its fields name something that belongs to one task.' }),
+    for_one: z.boolean().meta({ description: 'Whether its fields name something that belongs to one task.' }),
     money: z.enum(['none', 'releases', 'by_facts', 'proposed', 'refunds']),
     bills: z.enum(['none', 'unpaid', 'twice']).meta({
       description:
@@ -30,7 +30,7 @@ export const actSchema = z
     confirmation: z
       .string()
       .nullable()
-      .meta({ description: 'What a person has to have done before; null: nothing.' }),
+      .meta({ description: 'What a person must have done before the act. Null: nothing.' }),
   })
   .meta({ id: 'Act' });
 

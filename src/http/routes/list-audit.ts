@@ -10,10 +10,11 @@ import type { Route } from '../route.ts';
 
 const query = z.object({
   limit: pageSize,
-  after: z.string().optional().meta({ description: 'The id of the last entry of the page before.' }),
+  after: z.string().optional().meta({ description: 'The id of the last entry of the previous page.' }),
   since: queryNumber(z.int().min(0).optional()).meta({ description: 'Unix seconds.' }),
   by: z.string().optional(),
   task: z.string().optional(),
+  target: z.string().optional().meta({ description: 'An account, a key, a channel or an operator.' }),
 });
 
 export function listAudit({ audit }: Pick<RouteDeps, 'audit'>): Route {
@@ -22,7 +23,7 @@ export function listAudit({ audit }: Pick<RouteDeps, 'audit'>): Route {
     access: 'read',
     summary: 'List what operators did, newest first',
     description:
-      'Acts on tasks, wherever they came from; and everything that changes something by this API: accounts, credits, keys, channels, circuits, operators, the configuration. What was refused is among it; what was only looked at, or tried with `dry_run`, is not.',
+      'Lists acts on tasks, wherever they came from, and everything that changes something through this API: accounts, credits, keys, channels, circuits, operators, the configuration. This includes refused acts, but neither reads nor dry runs.',
     method: 'get',
     paths: ['/admin/v1/audit'],
     input: z.object({ query }),

@@ -4,7 +4,9 @@ import type { MarginRow } from '../../money/margin.ts';
 import type { Census } from '../../task/census.ts';
 import type { RouteDeps } from '../deps.ts';
 import {
+  balancesSchema,
   channelSchema,
+  presentBalance,
   presentChannel,
   presentRecent,
   presentToday,
@@ -16,25 +18,55 @@ import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 import { createSharedRead } from '../../base/shared-read.ts';
+import { createVendorBalances } from '../../routing/vendor-balances.ts';
 import { withTimeout } from '../with-timeout.ts';
 
 type Deps = Pick<
   RouteDeps,
-  'catalogue' | 'channelSwitches' | 'readHealth' | 'tasks' | 'takeCensus' | 'ledger' | 'log' | 'now'
+  | 'catalogue'
+  | 'channels'
+  | 'channelSwitches'
+  | 'readHealth'
+  | 'tasks'
+  | 'takeCensus'
+  | 'ledger'
+  | 'log'
+  | 'now'
 >;
 
-/** However many operators look: the tasks are counted once in this time. */
+/** How long task counts are reused in milliseconds, however many operators read them. */
 const sharedMs = 30_000;
 const slotsMs = 5_000;
-/** The sums of a day may take as long as a query may. */
+/** How long the day's sums are reused, in milliseconds. Their query can be slow. */
 const earnedMs = 120_000;
 const earnedWaitMs = 1_000;
 const recentMs = 3 * 60 * 60_000;
+
+const listedSchema = channelSchema
+  .extend({
+    recent: recentSchema.nullable().meta({
+      description:
+        'The outcomes of the tasks of the last three hours, counted every half minute. Null if they were not counted.',
+    }),
+    slots: slotsSchema.nullable().meta({
+      description: 'Counted every five seconds. Null if the channel has no limit of concurrent tasks.',
+    }),
+    balances: balancesSchema.meta({
+      description:
+        'What is left at the vendor, for each credential. Empty if the vendor does not report it. The list never waits for the vendor: it shows the last answer, and asks again if that is older than ten minutes.',
+    }),
+    today: todaySchema.nullable().meta({
+      description:
+        'Summed every two minutes. Null if nothing ended there today, or if the sum is not computed yet.',
+    }),
+  })
+  .meta({ id: 'ListedChannel' });
 
 export function listChannels(deps: Deps): Route {
   const { catalogue, channelSwitches, readHealth, now } = deps;
   const counted = createSharedRead(() => count(deps), { ms: sharedMs, now });
   const earned = createEarned(deps);
+  const balancesOf = createVendorBalances(deps);
   const slots = createSharedRead(() => countSlots(deps), { ms: slotsMs, now });
   return adminRoute({
     operationId: 'listChannels',
@@ -44,24 +76,8 @@ export function listChannels(deps: Deps): Route {
     paths: ['/admin/v1/channels'],
     input: z.object({}),
     success: {
-      description: 'All of the running configuration, without secrets.',
-      schema: listSchema(
-        channelSchema
-          .extend({
-            recent: recentSchema.nullable().meta({
-              description:
-                'What became of the tasks of the last three hours, counted once in half a minute; null: not counted.',
-            }),
-            slots: slotsSchema.nullable().meta({
-              description: 'Counted once in five seconds; null: it has no limit of concurrent tasks.',
-            }),
-            today: todaySchema.nullable().meta({
-              description:
-                'Added up once in two minutes; null: nothing ended there today, or it is not added up yet.',
-            }),
-          })
-          .meta({ id: 'ListedChannel' }),
-      ),
+      description: 'All channels of the running configuration, without secrets.',
+      schema: listSchema(listedSchema),
     },
     async handle() {
       const [recent, held, today, health] = await Promise.all([
@@ -77,6 +93,7 @@ export function listChannels(deps: Deps): Route {
         return {
           ...presentChannel(channel, channelSwitches, health),
           slots: presentSlots(held?.find((counts) => counts.channel === channel.id)),
+          balances: balancesOf(channel.id).map(presentBalance),
           today: row === undefined ? null : presentToday(row),
           recent: recent === undefined || own === undefined ? null : presentRecent(own, recent.since),
         };
@@ -86,7 +103,7 @@ export function listChannels(deps: Deps): Route {
   });
 }
 
-/** Undefined: it takes too long, and channels are listed without it. */
+/** Returns undefined if counting takes too long. Channels are then listed without the counts. */
 async function count({ catalogue, tasks, log, now }: Deps) {
   const since = now() - recentMs;
   const ids = catalogue.current().channels.map(({ id }) => id);
@@ -100,7 +117,9 @@ async function count({ catalogue, tasks, log, now }: Deps) {
 
 type Earned = ReadonlyMap<string, MarginRow>;
 
-/** Returns today's sums of each channel. If the query takes longer than a second, returns those of the query before. */
+/**
+ * Returns each channel's sums for today. If the query takes longer than a second, returns the previous query's sums.
+ */
 function createEarned(deps: Deps): () => Promise<Earned> {
   const { log, now } = deps;
   let last: { readonly day: string; readonly rows: Earned } | undefined;

@@ -8,6 +8,7 @@ export function listConfigVersions({ drafts }: Pick<RouteDeps, 'drafts'>): Route
   return adminRoute({
     operationId: 'listConfigVersions',
     access: 'read',
+    isShownWhole: true,
     summary: 'List the versions of the configuration',
     description: 'Lists the version in force and the 100 before it, newest first.',
     method: 'get',

@@ -20,10 +20,9 @@ export function listFiles({ files }: Pick<FileRouteDeps, 'files'>): Route {
     input: z.object({
       query: z.object({
         limit: pageSize,
-        after: z
-          .string()
-          .optional()
-          .meta({ description: 'The last id of the page before; the file may be deleted meanwhile.' }),
+        after: z.string().optional().meta({
+          description: 'The last id of the previous page. The file may have been deleted meanwhile.',
+        }),
       }),
     }),
     success: { description: 'One page.', schema: fileListSchema },

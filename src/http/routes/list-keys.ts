@@ -10,7 +10,7 @@ import type { Route } from '../route.ts';
 
 const query = z.object({
   limit: pageSize,
-  after: z.string().optional().meta({ description: 'The id of the last key of the page before.' }),
+  after: z.string().optional().meta({ description: 'The id of the last key of the previous page.' }),
   account: z.string().optional(),
 });
 
@@ -23,7 +23,7 @@ export function listKeys({ keys }: Pick<RouteDeps, 'keys'>): Route {
     paths: ['/admin/v1/keys'],
     input: z.object({ query }),
     success: {
-      description: 'Revoked and expired ones too; never the keys themselves.',
+      description: 'Includes revoked and expired keys, but never the secret keys themselves.',
       schema: pageSchema(keySchema),
     },
     async handle({ query: { limit, after: id, ...filter } }) {

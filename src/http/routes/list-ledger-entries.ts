@@ -18,7 +18,7 @@ const order = z.enum(['oldest', 'newest']).default('oldest');
 export function listLedgerEntries({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 'ledger'>): Route {
   return adminRoute({
     operationId: 'listLedgerEntries',
-    access: 'read',
+    access: 'amounts',
     summary: "List an account's ledger entries",
     method: 'get',
     paths: ['/admin/v1/accounts/:account/ledger'],

@@ -9,16 +9,16 @@ import type { Route } from '../route.ts';
 
 const query = z.object({
   limit: pageSize,
-  after: z.string().optional().meta({ description: 'The id of the last head of the page before.' }),
+  after: z.string().optional().meta({ description: 'The id of the last head of the previous page.' }),
 });
 
 export function listLedgerHeads({ ledgerHeads }: Pick<RouteDeps, 'ledgerHeads'>): Route {
   return adminRoute({
     operationId: 'listLedgerHeads',
-    access: 'read',
+    access: 'amounts',
     summary: 'List the anchored heads of all accounts',
     description:
-      'Once a day, and with each verification of a sound account, the last entry of each account is noted and signed. Kept elsewhere, and checked later by `POST /admin/v1/ledger/heads/check`, the heads show what was cut off or written anew since then. By account and `seq`.',
+      'Once a day, and whenever a verification finds an account sound, the account’s last entry is recorded and signed. Keep these heads elsewhere and check them later with `POST /admin/v1/ledger/heads/check`: they reveal entries that were cut off or rewritten since then. Ordered by account and `seq`.',
     method: 'get',
     paths: ['/admin/v1/ledger/heads'],
     input: z.object({ query }),

@@ -14,12 +14,13 @@ export function listModels({ catalogue }: Pick<RouteDeps, 'catalogue'>): Route {
     method: 'get',
     paths: ['/v1/models'],
     input: z.object({}),
-    success: { description: 'All of them.', schema: listSchema(modelSchema) },
+    success: { description: 'All models that the key may use.', schema: listSchema(modelSchema) },
     async handle({ caller }) {
-      return jsonReply({
-        object: 'list',
-        data: catalogue.models(caller).map((model) => presentModel(model, catalogue.offered(model, caller))),
-      });
+      const buyer = await catalogue.buyer(caller);
+      const data = catalogue
+        .models(caller)
+        .map((model) => presentModel(model, catalogue.offered(model, buyer)));
+      return jsonReply({ object: 'list', data });
     },
   });
 }

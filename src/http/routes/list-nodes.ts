@@ -11,11 +11,11 @@ export function listNodes({ nodes }: Pick<RouteDeps, 'nodes'>): Route {
     access: 'read',
     summary: 'List the processes of the gateway',
     description:
-      'Each reports itself every five seconds, and at once when it takes or refuses a configuration.',
+      'Each process sends a report every five seconds, and at once when it loads or refuses a configuration.',
     method: 'get',
     paths: ['/admin/v1/nodes'],
     input: z.object({}),
-    success: { description: 'What each said last.', schema: listSchema(nodeSchema) },
+    success: { description: 'The latest report of each process.', schema: listSchema(nodeSchema) },
     async handle() {
       await nodes.refresh();
       return jsonReply({ object: 'list', data: nodes.all().map(presentNode) });

@@ -10,12 +10,12 @@ export function listNotices({ notices }: Pick<RouteDeps, 'notices'>): Route {
     operationId: 'listNotices',
     access: 'read',
     summary: 'List what operators are notified of',
-    description: 'What needs somebody, and what has passed; the last changed first, at most 200.',
+    description: 'Conditions that need a person, and past ones. At most 200, the last changed first.',
     method: 'get',
     paths: ['/admin/v1/notices'],
     input: z.object({ query: z.object({ state: z.enum(['open', 'over']).default('open') }) }),
     success: {
-      description: 'Notices, whether or not anybody is to be notified of them.',
+      description: 'Notices, whether or not a target is configured for them.',
       schema: listSchema(noticeSchema),
     },
     async handle({ query }) {

@@ -34,15 +34,20 @@ export function listOfferedModels({ catalogue, channelSwitches }: Deps): Route {
   return adminRoute({
     operationId: 'listOfferedModels',
     access: 'read',
+    isShownWhole: true,
     summary: 'List all models with their prices and the channels that offer them',
     method: 'get',
     paths: ['/admin/v1/models'],
     input: z.object({}),
     success: {
-      description: 'All of the running configuration.',
+      description: 'All models of the running configuration.',
       schema: listSchema(
         modelSchema
-          .extend({ channels: z.array(offerSchema).meta({ description: 'Switched off ones too.' }) })
+          .extend({
+            channels: z.array(offerSchema).meta({
+              description: 'Includes channels that are switched off.',
+            }),
+          })
           .meta({ id: 'OfferedModel' }),
       ),
     },

@@ -5,7 +5,7 @@ import { listSchema } from '../presenters/list.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-export function listOperators({ operators }: Pick<RouteDeps, 'operators'>): Route {
+export function listOperators({ operators, now }: Pick<RouteDeps, 'operators' | 'now'>): Route {
   return adminRoute({
     operationId: 'listOperators',
     access: 'read',
@@ -14,11 +14,13 @@ export function listOperators({ operators }: Pick<RouteDeps, 'operators'>): Rout
     paths: ['/admin/v1/operators'],
     input: z.object({}),
     success: {
-      description: 'Revoked ones too; never the tokens. The holder of ADMIN_TOKEN, `admin`, is not listed.',
+      description:
+        'Includes invited and revoked operators, but no tokens or links. The holder of ADMIN_TOKEN, `admin`, is not listed.',
       schema: listSchema(operatorSchema),
     },
     async handle() {
-      return jsonReply({ object: 'list', data: (await operators.list()).map(presentOperator) });
+      const found = await operators.list();
+      return jsonReply({ object: 'list', data: found.map((each) => presentOperator(each, now())) });
     },
   });
 }

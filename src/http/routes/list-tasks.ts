@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { invalidParameter } from '../../errors/errors.ts';
 import { attentionReasons } from '../../task/attention.ts';
 import type { Task } from '../../task/record.ts';
+import type { Cell } from '../../money/csv.ts';
 import type { EndFilter, TaskFilter, TaskPage } from '../../store/tasks.ts';
 import { pageSize } from '../admin-input.ts';
 import { queryNumber } from '../query-fields.ts';
@@ -13,10 +14,22 @@ import type { CursorPage } from '../find-cursor.ts';
 import { adminTaskSchema, presentAdminTask } from '../presenters/admin-task.ts';
 import { failureClassSchema, taskKindSchema, taskStatusSchema } from '../presenters/enums.ts';
 import { pageSchema } from '../presenters/list.ts';
+import { taskCells, taskColumns } from '../presenters/task-csv.ts';
+import { beginReport, reportMediaType, reportReply } from '../report-reply.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
+/** The maximum number of rows in a CSV. */
+const rowsMax = 10_000;
+const rowsAtOnce = 100;
+
 const query = z.object({
+  format: z
+    .enum(['json', 'csv'])
+    .default('json')
+    .meta({
+      description: `The CSV has all tasks from \`after\` on, at most ${rowsMax.toLocaleString('en')}, and ignores \`limit\`.`,
+    }),
   limit: pageSize,
   after: z.string().optional(),
   status: taskStatusSchema.optional(),
@@ -42,29 +55,32 @@ const query = z.object({
   ended_before: queryNumber(z.int().min(0).optional()).meta({
     description: 'Unix seconds, exclusive: tasks that had ended by then, as for `ended_after`.',
   }),
+  waiting_for: z.string().optional().meta({
+    description: 'Selects tasks that are not submitted, and whose next channel is this one.',
+  }),
   callback_failed: z.enum(['true', 'false']).optional().meta({
     description: 'Selects tasks whose callback was abandoned, in the order of their ids.',
   }),
   callback_failing: z.enum(['true', 'false']).optional().meta({
     description:
-      'Selects tasks whose callback is due and has failed so far, in the order of their ids: there will be another attempt. Not together with `callback_failed`.',
+      'Selects tasks whose callback is due, has failed so far, and will be retried, in the order of their ids. Cannot be combined with `callback_failed`.',
   }),
   query: z.string().min(1).max(2000).optional().meta({
     description:
-      'A query of Temporal’s visibility, such as `NeedsAttention = "submit_ambiguous"`. Its pages are named by `page`, not by `after`; the other filters narrow each of them.',
+      'A query of Temporal’s visibility, such as `NeedsAttention = "submit_ambiguous"`. Use `page`, not `after`, for its pages. The other filters narrow each page.',
   }),
   page: z
     .string()
     .max(2000)
     .optional()
-    .meta({ description: 'With `query`: `next_page` of the page before.' }),
+    .meta({ description: 'With `query`: `next_page` of the previous page.' }),
   upstream_id: z.string().optional().meta({
     description:
       'The id of the upstream’s job; if several channels have used it, the newest task is returned. The other filters are ignored.',
   }),
 });
 
-type Deps = Pick<RouteDeps, 'tasks' | 'port' | 'mediaUrl' | 'nodes'>;
+type Deps = Pick<RouteDeps, 'tasks' | 'port' | 'mediaUrl' | 'nodes' | 'reports'>;
 
 export function listTasks(deps: Deps): Route {
   const { mediaUrl, nodes } = deps;
@@ -77,18 +93,22 @@ export function listTasks(deps: Deps): Route {
     input: z.object({ query }),
     success: {
       description: 'One page.',
+      mediaType: reportMediaType,
       schema: pageSchema(adminTaskSchema).extend({
         next_page: z
           .string()
           .optional()
-          .meta({ description: 'With `query`, while there are more: the next `page`.' }),
+          .meta({ description: 'With `query`: the next `page`, while there are more.' }),
       }),
     },
-    async handle({ query: { limit, after, upstream_id: upstreamId, ...asked }, roles }) {
-      const page =
-        upstreamId === undefined
-          ? await findPage(asked, { limit, ...defined({ after }) }, deps)
-          : await findByUpstreamId(upstreamId, deps);
+    errors: ['concurrency_limit_exceeded'],
+    async handle({ query: { limit, format, ...asked }, operator, roles }) {
+      if (format === 'csv') {
+        const onEnd = beginReport(deps.reports, operator);
+        const rows = cellsOf(asked, deps);
+        return reportReply({ head: {}, columns: taskColumns, rows }, { format, onEnd });
+      }
+      const page = await findPage(asked, limit, deps);
       const data = page.tasks.map((task) => presentAdminTask(task, { mediaUrl, roles, nodes }));
       const more = { has_more: page.hasMore, ...defined({ next_page: page.next }) };
       return jsonReply({ object: 'list', data, ...more });
@@ -96,13 +116,29 @@ export function listTasks(deps: Deps): Route {
   });
 }
 
-type Asked = Omit<z.output<typeof query>, 'limit' | 'after' | 'upstream_id'>;
+type Asked = Omit<z.output<typeof query>, 'limit' | 'format'>;
 
-/** `next`: names the next page of a query's. */
+/** `next` identifies the next page of a visibility query. */
 type Found = TaskPage & { readonly next?: string };
 
-async function findPage(asked: Asked, page: CursorPage, deps: Deps): Promise<Found> {
+async function* cellsOf(asked: Asked, deps: Deps): AsyncIterable<readonly Cell[]> {
+  let count = 0;
+  let next: Asked = asked;
+  for (;;) {
+    const page = await findPage(next, rowsAtOnce, deps);
+    for (const task of page.tasks.slice(0, rowsMax - count)) yield taskCells(task);
+    count += page.tasks.length;
+    if (!page.hasMore || count >= rowsMax) return;
+    next =
+      page.next === undefined ? { ...asked, after: page.tasks.at(-1)?.id } : { ...asked, page: page.next };
+  }
+}
+
+async function findPage(cursor: Asked, limit: number, deps: Deps): Promise<Found> {
   const { tasks } = deps;
+  const { after: last, upstream_id: upstreamId, ...asked } = cursor;
+  if (upstreamId !== undefined) return findByUpstreamId(upstreamId, deps);
+  const page = { limit, ...defined({ after: last }) };
   const { ended_after: endedAfter, ended_before: endedBefore } = asked;
   const filter = toFilter(asked);
   if (endedAfter !== undefined || endedBefore !== undefined) {
@@ -138,7 +174,10 @@ async function findEnded(filter: EndFilter, { limit, after }: CursorPage, deps: 
   return deps.tasks.listEnded(filter, { limit, after: { id, completedAt } });
 }
 
-/** An index has ends in order, by status and class; with any other filter, all of them would have to be read. */
+/**
+ * Rejects filters that cannot be combined with an end time. An index holds task ends in order, by status and class. Any
+ * other filter would require reading all of them.
+ */
 function refuseWithEnd(asked: Asked): void {
   const { ended_after: _after, ended_before: _before, status: _status, class: _class, ...others } = asked;
   const [param] = Object.entries(others).find(([, value]) => value !== undefined && value !== 'false') ?? [];
@@ -160,7 +199,7 @@ interface CallbackReads extends Pick<Deps, 'tasks'> {
   readonly read: (limit: number, after?: string) => Promise<readonly string[]>;
 }
 
-/** Few callbacks fail: the other filters are applied to a batch of those at a time. */
+/** Finds tasks by callback state. Few callbacks fail, so the other filters are applied to batches of these tasks. */
 async function findByCallback(
   filter: TaskFilter,
   { limit, after }: CursorPage,
@@ -178,7 +217,10 @@ async function findByCallback(
 
 const batchSize = 200;
 
-/** Also while the task runs, when Temporal's search attributes do not have it yet. */
+/**
+ * Finds a task by its job's upstream id, including running tasks, which Temporal's search attributes may not contain
+ * yet.
+ */
 async function findByUpstreamId(upstreamId: string, { tasks }: Pick<RouteDeps, 'tasks'>): Promise<Found> {
   const task = await tasks.findByUpstreamId(upstreamId);
   return { tasks: task === undefined ? [] : [task], hasMore: false };
@@ -186,10 +228,10 @@ async function findByUpstreamId(upstreamId: string, { tasks }: Pick<RouteDeps, '
 
 function toFilter(asked: Asked): TaskFilter {
   const { status, account, key, channel, model, kind, attention, class: failureClass } = asked;
-  const { created_after: createdAfter, created_before: createdBefore } = asked;
+  const { created_after: createdAfter, created_before: createdBefore, waiting_for: waitingFor } = asked;
   return {
     ...defined({ status, account, key, channel, model, kind, failureClass, attention }),
-    ...defined({ createdAfter, createdBefore }),
+    ...defined({ createdAfter, createdBefore, waitingFor }),
     ...(asked.needs_attention === 'true' ? { needsAttention: true } : {}),
   };
 }

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { invalidParameter } from '../../errors/errors.ts';
-import { formatMicros } from '../../money/money.ts';
 import { findChannel } from '../admin-input.ts';
-import { billingOf } from '../billing.ts';
+import { createBilling } from '../billing.ts';
+import type { BillingDeps } from '../billing.ts';
 import { queryNumber } from '../query-fields.ts';
-import type { RouteDeps } from '../deps.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/** A bill's day, and what a zone may add. */
+/** The longest span in seconds: one day of a bill plus its time zone's offset. */
 const spanSecondsMax = 2 * 86_400;
 const timeMax = 253_402_300_799;
 
@@ -23,22 +22,22 @@ const query = z.object({
 const rowSchema = z.object({
   model: z.string(),
   upstream_model: z.string().nullable().meta({
-    description: 'The vendor’s name of it, by the running configuration; null if it has none.',
+    description:
+      'The vendor’s name of the model, according to the running configuration. Null if it has none.',
   }),
-  tasks: z.int().meta({ description: 'That have ended, images that were answered at once among them.' }),
-  cost: z.string().meta({ description: 'What is known of it.' }),
-  cost_unknown: z.int().meta({ description: 'Attempts whose cost is not known.' }),
+  tasks: z.int().meta({ description: 'Tasks that have ended, including synchronous images.' }),
+  cost: z.string().meta({ description: 'The known part of the cost.' }),
+  cost_unknown: z.int().meta({ description: 'The number of attempts whose cost is unknown.' }),
 });
 
-type Deps = Pick<RouteDeps, 'readUpstreamCosts' | 'catalogue'>;
-
-export function listUpstreamCosts({ readUpstreamCosts, catalogue }: Deps): Route {
+export function listUpstreamCosts(deps: BillingDeps): Route {
+  const billing = createBilling(deps);
   return adminRoute({
     operationId: 'listUpstreamCosts',
-    access: 'read',
-    summary: 'What an upstream should bill for a time',
+    access: 'amounts',
+    summary: 'Show what an upstream should bill for a period',
     description:
-      'Sums of the tasks of a channel that ended in it, by model. The costs of all attempts of a task count to the channel of its last job.',
+      'Sums over the tasks of a channel that ended in the period, by model. The costs of all attempts of a task count for the channel of its last job.',
     method: 'get',
     paths: ['/admin/v1/upstream-costs'],
     input: z.object({ query }),
@@ -48,17 +47,11 @@ export function listUpstreamCosts({ readUpstreamCosts, catalogue }: Deps): Route
     },
     errors: ['channel_not_found'],
     async handle({ query: { channel, from, before } }) {
-      const { id } = findChannel(catalogue, channel);
+      const { id } = findChannel(deps.catalogue, channel);
       if (before <= from || before - from > spanSecondsMax) {
         throw invalidParameter('before', 'before must be after from, by at most two days.');
       }
-      const found = await readUpstreamCosts({ channel: id, from: from * 1000, before: before * 1000 });
-      const { currency, upstreamModel } = billingOf(catalogue);
-      const data = found.map(({ model, tasks, cost, unknown }) => {
-        const upstream = upstreamModel(id, model) ?? null;
-        return { model, upstream_model: upstream, tasks, cost: formatMicros(cost), cost_unknown: unknown };
-      });
-      return jsonReply({ object: 'list', currency, data });
+      return jsonReply({ object: 'list', ...(await billing.costs(id, { from, to: before })) });
     },
   });
 }

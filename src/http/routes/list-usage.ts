@@ -7,9 +7,10 @@ import { usageQuery, usageReply, usageSuccess } from '../usage-reply.ts';
 export function listUsage(deps: Pick<RouteDeps, 'ledger' | 'catalogue' | 'reports' | 'now'>): Route {
   return adminRoute({
     operationId: 'listUsage',
-    access: 'read',
-    summary: 'What accounts have used',
-    description: 'As their owners see it, of one account or of all, and by account, too.',
+    access: 'amounts',
+    summary: 'Show what accounts have used',
+    description:
+      'The same sums that owners see, for one account or for all. They can also be grouped by account.',
     method: 'get',
     paths: ['/admin/v1/usage'],
     input: z.object({ query: usageQuery }),

@@ -2,13 +2,15 @@ import { z } from 'zod';
 import { openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/** What a browser asks before a page of another origin reads a part of a file, or asks whether it has changed. */
+/**
+ * Responds to a preflight for a page from another origin that requests part of a file or checks whether it has changed.
+ */
 export function preflightMedia(): Route {
   return openRoute({
     operationId: 'preflightMedia',
     summary: 'Ask whether a page may read a result',
     description:
-      'The preflight of CORS: pages of any origin may, with `range`, `if-range` and `if-none-match`. It says nothing about whether there is such a file.',
+      'The CORS preflight. Pages of any origin may read results, with `range`, `if-range` and `if-none-match`. The response does not reveal whether the file exists.',
     tag: 'Videos',
     method: 'options',
     paths: ['/media/:task_id/:name'],

@@ -3,11 +3,11 @@ import { reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { configSchema } from '../presenters/config.ts';
 import { replyPublished } from '../published-config.ts';
-import { adminRoute } from '../route.ts';
+import { settingRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
 export function publishConfigDraft({ drafts, nodes }: Pick<RouteDeps, 'drafts' | 'nodes'>): Route {
-  return adminRoute({
+  return settingRoute({
     operationId: 'publishConfigDraft',
     access: 'configuration',
     summary: 'Publish the draft of the configuration to all processes',
@@ -31,7 +31,8 @@ export function publishConfigDraft({ drafts, nodes }: Pick<RouteDeps, 'drafts' |
     },
     errors: ['action_not_possible'],
     async handle({ body, operator }) {
-      return replyPublished(await drafts.publish(body, operator), nodes);
+      const { head, changes } = await drafts.publish(body, operator);
+      return { reply: await replyPublished(head, nodes), changes };
     },
   });
 }

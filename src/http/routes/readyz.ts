@@ -10,13 +10,13 @@ type Deps = Pick<RouteDeps, 'port' | 'pingMongo' | 'isDraining' | 'isProxied' | 
 
 const checkTimeoutMs = 3_000;
 const retrySeconds = 5;
-/** However often it is asked, the servers are asked once in this time. */
-const keptMs = 1_000;
+/** How long check results are reused in milliseconds, however often the route is called. */
+const keptMs = 250;
 
 const warningSchema = z.object({
   duty: z.enum(['creates', 'tasks', 'links', 'addresses']).meta({
     description:
-      '`creates`: new tasks are refused with 503. `tasks`: they are accepted and wait. `links`: what leads to stored results and files works on this machine only. `addresses`: all callers behind a proxy share the limits of its address.',
+      '`creates`: new tasks are refused with 503. `tasks`: they are accepted and wait. `links`: links to stored results and files work on this machine only. `addresses`: all callers behind a proxy share the limits of its address.',
   }),
   message: z.string(),
 });
@@ -29,13 +29,13 @@ export function readyz(deps: Deps): Route {
     operationId: 'readyz',
     summary: 'Check that this process can serve requests',
     description:
-      'It is ready while MongoDB answers: whatever it can still do, it does. What it cannot is in `warnings`.',
+      'The process is ready while MongoDB answers, and then does everything that it still can. `warnings` lists what it cannot do.',
     tag: 'Service',
     method: 'get',
     paths: ['/readyz'],
     input: z.object({}),
     success: {
-      description: 'Requests may come here.',
+      description: 'The process can serve requests.',
       schema: z.object({ status: z.literal('ready'), warnings: z.array(warningSchema) }),
     },
     async handle() {
@@ -55,7 +55,7 @@ function notReady(missing: string, cause?: unknown): GatewayError {
 }
 
 interface Looked {
-  /** Absent: it answers. */
+  /** Undefined if MongoDB responds. */
   readonly mongodb?: { readonly cause: unknown };
   readonly warnings: readonly Warning[];
 }
@@ -79,7 +79,7 @@ async function lookAt({ port, pingMongo, unreachableLinks, isProxied }: Deps): P
 const proxyWarning: Warning = {
   duty: 'addresses',
   message:
-    'Requests come with x-forwarded-for, and TRUSTED_PROXIES is empty: all callers behind the proxy share the limits of its address. Set it to the networks of the proxies in front.',
+    'Requests arrive with x-forwarded-for, but TRUSTED_PROXIES is empty, so all callers behind the proxy share the limits of its address. Set TRUSTED_PROXIES to the networks of the proxies.',
 };
 
 const temporalWarning: Warning = { duty: 'creates', message: 'Temporal does not answer.' };

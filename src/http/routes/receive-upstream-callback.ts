@@ -11,10 +11,11 @@ import type { RouteDeps } from '../deps.ts';
 import { taskNotFound } from '../videos/own-task.ts';
 import { jsonReply, secretRoute } from '../route.ts';
 import type { RequestMeta, Route } from '../route.ts';
+import { timeLimit } from '../../process/running-time.ts';
 
 type Deps = Pick<RouteDeps, 'requests' | 'tasks' | 'channels' | 'port' | 'log' | 'now' | 'publicUrl'>;
 
-/** Fetching a vendor's public key must not keep its callback waiting. */
+/** The time limit for fetching a vendor's public key, so that its callback is not delayed for long. */
 const verifyMs = 3_000;
 
 export function receiveUpstreamCallback(deps: Deps): Route {
@@ -47,7 +48,7 @@ export function receiveUpstreamCallback(deps: Deps): Route {
       const callback = { ...toCallback(body, meta), ...defined({ url }) };
       const { ended, reply } = await readNews(task_id, callback, deps);
       if (ended) {
-        // The upstream does not wait for Temporal; if the wake-up is lost, the next poll sees the same news.
+        // The upstream must not wait for Temporal. If the wake-up is lost, the next poll finds the same news.
         deps.port
           .wake(task_id)
           .catch((err: unknown) => deps.log.warn({ err, task: task_id }, 'a wake-up was lost'));
@@ -62,19 +63,22 @@ function toCallback(body: unknown, meta: RequestMeta): UpstreamCallback {
   return { raw, header: (name) => meta.header(name), body: parseJson(Buffer.from(raw).toString('utf8')) };
 }
 
-/** The adapter decides; where none is known, the callback may be that of the fastest job of all. */
+/**
+ * Lets the adapter interpret the callback. If no adapter is known, the callback counts as news, because it may have
+ * arrived before the submission's response.
+ */
 async function readNews(id: string, callback: UpstreamCallback, deps: Deps): Promise<CallbackNews> {
   const task = await deps.tasks.find(id);
-  // It may come before the answer to the submission: then only the attempt knows where it was sent.
+  // If the callback arrived before the submission's response, only the attempt records where the job was sent.
   const sent = task?.channel === undefined ? task?.attempts.at(-1) : task;
   const channel = sent?.channel === undefined ? undefined : deps.channels(sent.channel);
   if (task === undefined || channel === undefined) return { ended: true };
   const adapter = taskProviderFor(channel.provider, task.kind);
   if (adapter?.verifyCallback !== undefined) {
-    const context = channel.context(sent?.credential ?? '', task.model, AbortSignal.timeout(verifyMs));
+    const context = channel.context(sent?.credential ?? '', task.model, timeLimit(verifyMs));
     const isGenuine = await adapter
       .verifyCallback(callback, { ...context, now: deps.now() })
-      // What could not be verified is as good as unsigned: a hint that costs one poll.
+      // An unverifiable callback counts as unsigned. It is only a hint, and costs one poll.
       .catch(() => true);
     if (!isGenuine) {
       deps.log.warn({ task: id, channel: sent?.channel }, 'a callback with a wrong signature was ignored');

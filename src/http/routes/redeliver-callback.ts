@@ -14,7 +14,7 @@ export function redeliverCallback({ tasks, requests, port }: Deps): Route {
     scope: 'create',
     summary: 'Send a task’s callback again',
     description:
-      'Now, to the address that the task was created with, whether or not it was delivered before; what is not accepted is retried as before. It has the same `webhook-id`. Earlier attempts that are still due are not made.',
+      'Sends the callback now, to the address that the task was created with, even if it was delivered before. It has the same `webhook-id`, and is retried as before if it is not accepted. Earlier attempts that were still due are not made.',
     tag: 'Account',
     method: 'post',
     paths: ['/v1/callbacks/:task_id/redeliver'],

@@ -13,7 +13,7 @@ export function refundImages({ refundImages: giveBack }: Pick<RouteDeps, 'refund
     access: 'money',
     summary: 'Refund images that were answered at once',
     description:
-      'Gives back what they were charged, or a part of it, once. They have no task: the response’s `x-mediary-image` names them (`img_…`), and their entries in the ledger are their record. The audit log and the entry keep who gave it back and why.',
+      'Refunds what they were charged, or a part of it, once. Such images have no task: the response’s `x-mediary-image` names them (`img_…`), and their entries in the ledger are their only record. The audit log and the entry record who made the refund and why.',
     method: 'post',
     paths: ['/admin/v1/images/:task_id/refund'],
     input: z.object({

@@ -9,19 +9,19 @@ import {
   presentConfigChange,
 } from '../presenters/config.ts';
 import { replyPublished } from '../published-config.ts';
-import { adminRoute, jsonReply } from '../route.ts';
+import { jsonReply, settingRoute } from '../route.ts';
 import type { Reply, Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'nodes' | 'configurations' | 'previewConfig' | 'publishConfig' | 'log'>;
 
 export function reloadConfig(deps: Deps): Route {
   const { nodes, publishConfig, log } = deps;
-  return adminRoute({
+  return settingRoute({
     operationId: 'reloadConfig',
     access: 'configuration',
     summary: 'Publish gateway.yaml to all processes',
     description:
-      'Reads the file of the process that answers, checks it and publishes it. Answers when every process has taken it, or has refused it because it cannot load it there (`nodes[].refused`), and after five seconds at most. A file with mistakes changes nothing.',
+      'Reads the file of the process that answers, checks it and publishes it. Responds when every process has loaded it or has refused it because it cannot load it there (`nodes[].refused`), but after five seconds at most. A file with mistakes changes nothing.',
     method: 'post',
     paths: ['/admin/v1/config/reload'],
     input: z.object({
@@ -29,12 +29,12 @@ export function reloadConfig(deps: Deps): Route {
         dry_run: z
           .boolean()
           .default(false)
-          .meta({ description: 'Publishes nothing, and states what would change.' }),
+          .meta({ description: 'If true, publishes nothing, and the answer says what would change.' }),
         reason: optionalReason,
       }),
     }),
     success: {
-      description: 'What is in force now, and where.',
+      description: 'The configuration that is now in force, and which process runs it.',
       schema: configSchema.extend({
         changes: z
           .array(configChangeSchema)
@@ -43,12 +43,12 @@ export function reloadConfig(deps: Deps): Route {
       }),
     },
     async handle({ body, operator }) {
-      if (body.dry_run) return preview(deps);
+      if (body.dry_run) return { reply: await preview(deps), changes: [] };
       const result = await publishConfig(operator, body.reason);
       if (!result.ok) throw notLoaded(result.violations);
-      const { head } = result;
+      const { head, changes } = result;
       log.info({ version: head.version, actor: operator }, 'the configuration file was published');
-      return replyPublished(head, nodes);
+      return { reply: await replyPublished(head, nodes), changes };
     },
   });
 }

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { GatewayError } from '../../errors/errors.ts';
 import { accountParams, findAccount, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
-import { accountSchema, presentAccount } from '../presenters/account.ts';
-import { adminRoute, jsonReply } from '../route.ts';
+import { accountSchema, closingChanges, presentAccount } from '../presenters/account.ts';
+import { jsonReply, settingRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>;
 
 export function reopenAccount({ accounts, ledger, now }: Deps): Route {
-  return adminRoute({
+  return settingRoute({
     operationId: 'reopenAccount',
     access: 'access',
     summary: 'Reopen a closed account',
@@ -20,13 +20,14 @@ export function reopenAccount({ accounts, ledger, now }: Deps): Route {
     success: { description: 'The account.', schema: accountSchema },
     errors: ['account_not_found', 'action_not_possible'],
     async handle({ params, body, operator: by }) {
-      const { id, deletion } = await findAccount(accounts, params.account);
+      const { id, deletion, closedAt: before } = await findAccount(accounts, params.account);
       if (!(await accounts.reopen(id, { at: now(), by, action: 'reopened', reason: body.reason }))) {
         const why = deletion === undefined ? 'is not closed' : 'is being deleted, or is deleted';
         throw new GatewayError('action_not_possible', `The account ${id} ${why}.`);
       }
       const account = await findAccount(accounts, id);
-      return jsonReply(presentAccount(account, await ledger.balance(id)));
+      const reply = jsonReply(presentAccount(account, await ledger.balance(id)));
+      return { reply, changes: closingChanges(before, account.closedAt) };
     },
   });
 }

@@ -1,22 +1,22 @@
 import { z } from 'zod';
 import type { OperatorAuth } from '../../access/operators.ts';
-import { GatewayError } from '../../errors/errors.ts';
 import { optionalReason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
+import { operatorNotFound } from '../new-operator.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-interface Deps extends Pick<RouteDeps, 'operators'> {
+interface Deps extends Pick<RouteDeps, 'operators' | 'operatorSessions'> {
   readonly operatorAuth: OperatorAuth;
 }
 
-export function revokeOperator({ operators, operatorAuth }: Deps): Route {
+export function revokeOperator({ operators, operatorSessions, operatorAuth }: Deps): Route {
   return adminRoute({
     operationId: 'revokeOperator',
     access: 'admin',
     summary: "Revoke an operator's token",
     description:
-      'For the holder of ADMIN_TOKEN. Effective at once on this node and within five seconds on every other.',
+      'For the holder of ADMIN_TOKEN. Effective at once on this node and within five seconds on every other; sessions of the console end at once.',
     method: 'delete',
     paths: ['/admin/v1/operators/:operator'],
     input: z.object({
@@ -30,11 +30,10 @@ export function revokeOperator({ operators, operatorAuth }: Deps): Route {
     errors: ['operator_not_found'],
     async handle({ params: { operator: name }, operator: by }) {
       if (!(await operators.revoke(name, by))) {
-        throw new GatewayError('operator_not_found', 'There is no operator with this name.', {
-          param: 'operator',
-        });
+        throw operatorNotFound();
       }
       operatorAuth.forget(name);
+      await operatorSessions.endMany({ operator: name });
       return jsonReply({ object: 'operator', name, revoked: true });
     },
   });

@@ -3,7 +3,7 @@ import { isDryRun, optionalReason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { configChangeSchema, configSchema, presentConfigChange } from '../presenters/config.ts';
 import { replyPublished } from '../published-config.ts';
-import { adminRoute, jsonReply } from '../route.ts';
+import { jsonReply, settingRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
 const changedSchema = z.object({
@@ -12,7 +12,7 @@ const changedSchema = z.object({
 });
 
 export function rollBackConfig({ drafts, nodes }: Pick<RouteDeps, 'drafts' | 'nodes'>): Route {
-  return adminRoute({
+  return settingRoute({
     operationId: 'rollBackConfig',
     access: 'configuration',
     summary: 'Publish an earlier version of the configuration',
@@ -31,9 +31,11 @@ export function rollBackConfig({ drafts, nodes }: Pick<RouteDeps, 'drafts' | 'no
     async handle({ body: { dry_run: isTry, ...order }, operator }) {
       if (isTry === true) {
         const changes = await drafts.compare(order.version);
-        return jsonReply({ object: 'config.changes', changes: changes.map(presentConfigChange) });
+        const shown = changes.map(presentConfigChange);
+        return { reply: jsonReply({ object: 'config.changes', changes: shown }), changes: [] };
       }
-      return replyPublished(await drafts.rollBack(order, operator), nodes);
+      const { head, changes } = await drafts.rollBack(order, operator);
+      return { reply: await replyPublished(head, nodes), changes };
     },
   });
 }

@@ -20,7 +20,7 @@ const body = z.object({
     .min(0)
     .max(oldValidSecondsMax)
     .default(oldValidSecondsDefault)
-    .meta({ description: 'How long the old key stays valid beside the new one; 0: it ends at once.' }),
+    .meta({ description: 'How long the old key stays valid beside the new one. With 0 it ends at once.' }),
   reason,
 });
 
@@ -59,12 +59,16 @@ export function rotateKey({ keys, auth, randomBytes, now }: Deps): Route {
         changes: [{ at, by, action: `created to replace ${old.id}`, reason: why }],
       };
       const endsAt = Math.min(old.expiresAt ?? Infinity, at + old_valid_seconds * 1000);
-      // The new one first: if this process dies between the two, there is a key more that nobody knows, not one less.
+      // Insert the new key first. If this process dies in between, there is an unknown extra key rather than a missing
+      // one.
       await keys.insert(created);
       const change = { at, by, action: `replaced by ${id}`, reason: why };
       if (!(await keys.replace(old.id, { by: id, endsAt, change }))) {
         await keys.remove(id);
-        throw new GatewayError('action_not_possible', `The key ${old.id} was revoked or replaced meanwhile.`);
+        throw new GatewayError(
+          'action_not_possible',
+          `The key ${old.id} was revoked or replaced in the meantime.`,
+        );
       }
       auth.forget(old.id);
       const old_ends_at = Math.ceil(endsAt / 1000);
@@ -78,12 +82,12 @@ function refuseEnded({ id, revokedAt, expiresAt, replacedBy }: ApiKey, now: numb
     revokedAt !== undefined
       ? 'was revoked'
       : replacedBy !== undefined
-        ? `was replaced by ${replacedBy} already`
+        ? `was already replaced by ${replacedBy}`
         : expiresAt !== undefined && expiresAt <= now
           ? 'has expired'
           : undefined;
   if (why === undefined) return;
-  // The answer may have been lost with which that one was given out.
+  // The response that contained the new key may have been lost.
   const instead =
     revokedAt === undefined && replacedBy !== undefined ? 'Rotate that one' : 'Create a new one';
   throw new GatewayError('action_not_possible', `The key ${id} ${why}. ${instead} instead.`);

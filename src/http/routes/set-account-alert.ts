@@ -1,15 +1,22 @@
 import { z } from 'zod';
 import { accountParams, findAccount, reason } from '../admin-input.ts';
-import { accountAlertFields, accountAlertMeaning, accountAlertSuccess, setAlert } from '../account-alert.ts';
+import { fieldChanges } from '../../base/field-changes.ts';
+import {
+  accountAlertFields,
+  accountAlertMeaning,
+  accountAlertSuccess,
+  readAlert,
+  setAlert,
+} from '../account-alert.ts';
 import type { AccountAlertDeps } from '../account-alert.ts';
-import { adminRoute } from '../route.ts';
+import { jsonReply, settingRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
 export function setAccountAlert(deps: AccountAlertDeps): Route {
-  return adminRoute({
+  return settingRoute({
     operationId: 'setAccountAlert',
     access: 'money',
-    summary: 'Post an event when an account has little left',
+    summary: 'Set when an event is posted because an account has little left',
     description: accountAlertMeaning,
     method: 'post',
     paths: ['/admin/v1/accounts/:account/alert'],
@@ -18,7 +25,13 @@ export function setAccountAlert(deps: AccountAlertDeps): Route {
     errors: ['account_not_found', 'callback_url_not_allowed'],
     async handle({ params, body }) {
       const { id } = await findAccount(deps.accounts, params.account);
-      return setAlert(id, body, deps);
+      const before = await readAlert(id, deps);
+      const alert = await setAlert(id, body, deps);
+      return { reply: jsonReply(alert), changes: fieldChanges(settingsOf(before), settingsOf(alert)) };
     },
   });
+}
+
+function settingsOf({ threshold, caps, url }: Awaited<ReturnType<typeof readAlert>>) {
+  return { threshold, caps, url };
 }

@@ -1,8 +1,9 @@
+import { fieldChanges } from '../../base/field-changes.ts';
 import { z } from 'zod';
 import { channelParams, findChannel, optionalReason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { channelSchema, presentChannel } from '../presenters/channel.ts';
-import { adminRoute, jsonReply } from '../route.ts';
+import { jsonReply, settingRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'catalogue' | 'channelStates' | 'channelSwitches' | 'readHealth' | 'now'>;
@@ -14,7 +15,7 @@ const body = z.object({
 
 export function setChannel(deps: Deps): Route {
   const { catalogue, channelStates, channelSwitches, readHealth, now } = deps;
-  return adminRoute({
+  return settingRoute({
     operationId: 'setChannel',
     access: 'configuration',
     summary: 'Switch a channel off or on for new tasks',
@@ -26,9 +27,11 @@ export function setChannel(deps: Deps): Route {
     errors: ['channel_not_found'],
     async handle({ params, body: { enabled, reason }, operator }) {
       const channel = findChannel(catalogue, params.channel);
+      const wasOn = channelSwitches.find(channel.id)?.enabled ?? true;
       await channelStates.set({ id: channel.id, enabled, reason, by: operator, at: now() });
       await channelSwitches.refresh();
-      return jsonReply(presentChannel(channel, channelSwitches, await readHealth()));
+      const reply = jsonReply(presentChannel(channel, channelSwitches, await readHealth()));
+      return { reply, changes: fieldChanges({ enabled: wasOn }, { enabled }) };
     },
   });
 }

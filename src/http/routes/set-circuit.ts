@@ -1,40 +1,39 @@
 import { z } from 'zod';
 import type { ChannelConfig } from '../../config/gateway-file.ts';
+import { fieldChanges } from '../../base/field-changes.ts';
 import { defined } from '../../base/defined.ts';
 import { GatewayError, invalidParameter } from '../../errors/errors.ts';
 import { channelParams, findChannel, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { channelSchema, presentChannel } from '../presenters/channel.ts';
-import { adminRoute, jsonReply } from '../route.ts';
+import { jsonReply, settingRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'catalogue' | 'overrideCircuit' | 'channelSwitches' | 'readHealth' | 'now'>;
 
 const secondsMax = 366 * 24 * 60 * 60;
-/** The year 9999: until an operator closes it. */
+/** The year 9999, meaning "until an operator closes it". */
 const forever = 253_402_300_799_000;
 
 const body = z.object({
   credential: z.string().min(1),
-  model: z.string().min(1).optional().meta({ description: 'Only this model; absent: the whole credential.' }),
-  state: z.enum(['open', 'closed']).meta({ description: 'Open: nothing is submitted there.' }),
-  seconds: z
-    .int()
-    .min(1)
-    .max(secondsMax)
-    .optional()
-    .meta({ description: 'How long it stays open; then one request is tried. Absent: until it is closed.' }),
+  model: z.string().min(1).optional().meta({ description: 'Only this model. Absent: the whole credential.' }),
+  state: z.enum(['open', 'closed']).meta({ description: 'While it is `open`, nothing is submitted there.' }),
+  seconds: z.int().min(1).max(secondsMax).optional().meta({
+    description:
+      'How long it stays open before one request is tried. By default it stays open until an operator closes it.',
+  }),
   reason,
 });
 
 export function setCircuit(deps: Deps): Route {
   const { catalogue, overrideCircuit, channelSwitches, readHealth, now } = deps;
-  return adminRoute({
+  return settingRoute({
     operationId: 'setCircuit',
     access: 'configuration',
     summary: 'Open or close the circuit of a credential',
     description:
-      'Effective on every node within five seconds. Tasks in flight continue; those that wait to be submitted go to their next channel, or keep waiting.',
+      'Effective on every node within five seconds. Tasks in flight continue. Tasks that wait to be submitted move to their next channel, or keep waiting.',
     method: 'post',
     paths: ['/admin/v1/channels/:channel/circuits'],
     input: z.object({ params: channelParams, body }),
@@ -46,15 +45,20 @@ export function setCircuit(deps: Deps): Route {
       const { credential, model, state, seconds, reason: why } = asked;
       const until = seconds === undefined ? forever : now() + seconds * 1000;
       const target = { channel: channel.id, credential, ...defined({ model }) };
-      if (!(await overrideCircuit(target, { state, until, by, reason: why }))) {
-        throw new GatewayError('action_not_possible', 'This circuit is not open.');
-      }
-      return jsonReply(presentChannel(channel, channelSwitches, await readHealth()));
+      const before = await overrideCircuit(target, { state, until, by, reason: why });
+      if (before === undefined) throw new GatewayError('action_not_possible', 'This circuit is not open.');
+      const place = [credential, model].filter((name) => name !== undefined).join('.');
+      return {
+        reply: jsonReply(presentChannel(channel, channelSwitches, await readHealth())),
+        changes: fieldChanges({ [place]: before }, { [place]: state }),
+      };
     },
   });
 }
 
-/** A misspelt name would make a circuit that protects nothing. */
+/**
+ * Throws if the channel has no such credential or model. A misspelt name would open a circuit that protects nothing.
+ */
 function checkTarget(asked: z.output<typeof body>, channel: ChannelConfig): void {
   const { credential, model } = asked;
   const param = !channel.credentials.some(({ id }) => id === credential)

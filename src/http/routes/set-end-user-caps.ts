@@ -1,6 +1,9 @@
+import { fieldChanges } from '../../base/field-changes.ts';
 import { z } from 'zod';
 import { invalidParameter } from '../../errors/errors.ts';
 import { canonicalEndUser } from '../../intake/end-user.ts';
+import { presentCaps } from '../presenters/cap.ts';
+import type { EndUserCaps } from '../../money/caps.ts';
 import { endUserName } from '../../money/caps.ts';
 import { judgeCaps } from '../account-alert.ts';
 import type { CapChangeDeps } from '../account-alert.ts';
@@ -8,7 +11,7 @@ import { accountParams, findAccount, plainWords, reason } from '../admin-input.t
 import { capsFields, parseCaps, parseParts } from '../caps-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';
-import { adminRoute, jsonReply } from '../route.ts';
+import { jsonReply, settingRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
 const cappedUsersMax = 1_000;
@@ -20,7 +23,7 @@ const body = z.object({
     .array(z.object({ user: plainWords(userCharactersMax).min(1), ...capsFields }))
     .max(cappedUsersMax)
     .default([])
-    .meta({ description: 'End users with caps of their own in place of those for everybody.' }),
+    .meta({ description: 'End users with their own caps, which replace the general ones.' }),
   ignore_case: z.boolean().default(false).meta({
     description:
       'If true, names that differ only in case are one end user. It applies to later spending. Earlier spending stays under the names for which it was counted.',
@@ -32,14 +35,14 @@ type Deps = Pick<RouteDeps, 'accounts' | 'now'> & CapChangeDeps;
 
 export function setEndUserCaps(deps: Deps): Route {
   const { accounts, ledger, now } = deps;
-  return adminRoute({
+  return settingRoute({
     operationId: 'setEndUserCaps',
     access: 'money',
-    // Names of end users are pseudonyms wherever they are not sealed.
+    // End users' names appear only as pseudonyms, except where they are sealed.
     unrecorded: ['users'],
     summary: 'Limit what the end users of an account may spend',
     description:
-      'Each end user (`safety_identifier`, or `user` of an image) may spend so much with all keys of the account together, also one who was never seen before. Replaces all such caps; what is absent is not limited. Effective on every node within five seconds.',
+      'Limits what each end user (`safety_identifier`, or `user` of an image) may spend with all keys of the account together, even an end user who was never seen before. Replaces all such caps. A window that is absent is not limited. Effective on every node within five seconds.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/end-user-caps'],
     input: z.object({ params: accountParams, body }),
@@ -50,15 +53,23 @@ export function setEndUserCaps(deps: Deps): Route {
       body: { reason: why, users, ignore_case: ignoreCase, ...everybody },
       operator: by,
     }) {
-      const { id } = await findAccount(accounts, params.account);
+      const { id, endUserCaps: before } = await findAccount(accounts, params.account);
       const named = parseParts(users, ({ user }) => endUserName(canonicalEndUser(user), { ignoreCase }));
       if (named === undefined) {
-        throw invalidParameter('users', 'Each end user must be named once.');
+        throw invalidParameter('users', 'Each end user must be listed only once.');
       }
       const change = { at: now(), by, action: 'end_user_caps changed', reason: why };
       await accounts.setEndUserCaps(id, { default: parseCaps(everybody), named, ignoreCase }, change);
       await judgeCaps(id, deps);
-      return jsonReply(presentAccount(await findAccount(accounts, id), await ledger.balance(id)));
+      const account = await findAccount(accounts, id);
+      const reply = jsonReply(presentAccount(account, await ledger.balance(id)));
+      return { reply, changes: fieldChanges(fieldsOf(before), fieldsOf(account.endUserCaps)) };
     },
   });
+}
+
+/** Returns the caps as audit log fields, without any end user's name. */
+function fieldsOf(caps: EndUserCaps | undefined) {
+  const { day, month, total } = presentCaps(caps?.default ?? {});
+  return { day, month, total, users: caps?.named.size ?? 0, ignore_case: caps?.ignoreCase ?? false };
 }

@@ -1,9 +1,10 @@
+import { fieldChanges } from '../../base/field-changes.ts';
 import { z } from 'zod';
 import { formatMicros } from '../../money/money.ts';
 import { accountParams, findAccount, money, reason } from '../admin-input.ts';
 import type { RouteDeps } from '../deps.ts';
 import { accountSchema, presentAccount } from '../presenters/account.ts';
-import { adminRoute, jsonReply } from '../route.ts';
+import { jsonReply, settingRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
 const body = z.object({
@@ -16,11 +17,11 @@ const body = z.object({
 type Deps = Pick<RouteDeps, 'accounts' | 'ledger' | 'now'>;
 
 export function setOverdraft({ accounts, ledger, now }: Deps): Route {
-  return adminRoute({
+  return settingRoute({
     operationId: 'setOverdraft',
     access: 'money',
     summary: 'Change how far an account may go below zero',
-    description: 'Effective on every node within five seconds. What is held already stays held.',
+    description: 'Effective on every node within five seconds. Existing holds remain.',
     method: 'post',
     paths: ['/admin/v1/accounts/:account/overdraft'],
     input: z.object({ params: accountParams, body }),
@@ -31,7 +32,13 @@ export function setOverdraft({ accounts, ledger, now }: Deps): Route {
       const action = `overdraft ${formatMicros(before)} → ${formatMicros(limit)}`;
       await accounts.setOverdraftLimit(id, limit, { at: now(), by, action, reason: why });
       const account = await findAccount(accounts, id);
-      return jsonReply(presentAccount(account, await ledger.balance(id)));
+      return {
+        reply: jsonReply(presentAccount(account, await ledger.balance(id))),
+        changes: fieldChanges(
+          { overdraft_limit: formatMicros(before) },
+          { overdraft_limit: formatMicros(limit) },
+        ),
+      };
     },
   });
 }

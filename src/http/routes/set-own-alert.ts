@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { accountAlertFields, accountAlertMeaning, accountAlertSuccess, setAlert } from '../account-alert.ts';
 import type { AccountAlertDeps } from '../account-alert.ts';
 import { jsonBody } from '../body.ts';
-import { keyRoute } from '../route.ts';
+import { jsonReply, keyRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
 const body = z
@@ -13,7 +13,7 @@ export function setOwnAlert(deps: AccountAlertDeps): Route {
   return keyRoute({
     operationId: 'setOwnAlert',
     scope: 'manage',
-    summary: 'Have an event posted when little is left',
+    summary: 'Set when an event is posted because little is left',
     description: accountAlertMeaning,
     tag: 'Account',
     method: 'post',
@@ -22,6 +22,6 @@ export function setOwnAlert(deps: AccountAlertDeps): Route {
     readBody: jsonBody,
     success: accountAlertSuccess,
     errors: ['callback_url_not_allowed'],
-    handle: ({ body, caller }) => setAlert(caller.account, body, deps),
+    handle: async ({ body, caller }) => jsonReply(await setAlert(caller.account, body, deps)),
   });
 }

@@ -7,7 +7,7 @@ import type { Route } from '../route.ts';
 const targetSchema = z.object({
   id: z.string(),
   ok: z.boolean(),
-  error: z.string().nullable().meta({ description: 'Why the target did not take it.' }),
+  error: z.string().nullable().meta({ description: 'Why the target did not accept the message.' }),
 });
 
 export function testNotices({ testNotices: test }: Pick<RouteDeps, 'testNotices'>): Route {
@@ -19,7 +19,7 @@ export function testNotices({ testNotices: test }: Pick<RouteDeps, 'testNotices'
     paths: ['/admin/v1/notices/test'],
     input: z.object({}),
     success: {
-      description: 'What came of it, for each target of `notify` in gateway.yaml.',
+      description: 'The outcome for each target of `notify` in gateway.yaml.',
       schema: listSchema(targetSchema),
     },
     async handle() {

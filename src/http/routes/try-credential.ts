@@ -12,7 +12,7 @@ export function tryCredential({
     access: 'configuration',
     summary: 'Try a credential of the draft at its upstream',
     description:
-      'Asks the upstream for a job that does not exist, which costs nothing. The draft must have no mistakes.',
+      'Makes one request to the upstream that costs nothing: it lists models, shows the balance, or asks for a job that does not exist. The draft must have no mistakes.',
     method: 'post',
     paths: ['/admin/v1/config/draft/credentials/try'],
     input: z.object({ body: z.object({ channel: z.string(), credential: z.string() }) }),
@@ -22,7 +22,7 @@ export function tryCredential({
         object: z.literal('config.credential'),
         verdict: z.enum(['accepted', 'refused', 'unclear', 'untested']).meta({
           description:
-            '`untested` means that the adapter has no way to test a key of this vendor free of charge.',
+            '`untested` means that the adapter knows no free request that would test a key of this vendor.',
         }),
         words: z.string(),
       }),

@@ -16,7 +16,7 @@ type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'drafts' | 'log' | 'now'>;
 const bodySchema = z.object({
   models: z.record(z.string(), channelPriceSchema).optional().meta({
     description:
-      'Prices by the ids of models. Absent: the prices of the draft of the configuration, which needs the role `configuration`.',
+      'Prices by model id. Defaults to the prices of the draft of the configuration, which needs the role `configuration`.',
   }),
   channels: z
     .record(z.string(), z.record(z.string(), channelPriceSchema))
@@ -28,13 +28,13 @@ const bodySchema = z.object({
 });
 
 export function tryPrices({ tasks, ledger, drafts, log, now }: Deps): Route {
-  const alone = oneAtATime('Prices are being tried on this node already.');
+  const alone = oneAtATime('This node is already trying prices.');
   return adminRoute({
     operationId: 'tryPrices',
-    access: 'read',
-    summary: 'Settle recorded tasks by other prices',
+    access: 'amounts',
+    summary: 'Settle recorded tasks at other prices',
     description:
-      'What tasks that have succeeded would have been charged, and would have earned, from the facts that are recorded of them; images that were answered at once from what their entries in the ledger record. What was refunded is left out, before and after. Changes nothing. The answer is a line of JSON a second, `{"progress":{"tasks"}}`, and as the last one `{"result":…}` or `{"error":…}`. The work stops when the caller disconnects. One at a time on a node.',
+      'Computes what tasks that have succeeded would have been charged and would have earned at other prices, from the facts that are recorded of them. Images that were answered at once are computed from their entries in the ledger. Refunds are left out, before and after. Changes nothing. The response is one line of JSON per second, `{"progress":{"tasks"}}`, and finally `{"result":…}` or `{"error":…}`. The work stops when the caller disconnects. Only one such request runs at a time on a node.',
     method: 'post',
     paths: ['/admin/v1/prices/try'],
     input: z.object({ body: bodySchema }),

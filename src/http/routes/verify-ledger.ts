@@ -9,7 +9,7 @@ import type { Watching } from '../working-reply.ts';
 type Deps = Pick<RouteDeps, 'verifyLedger' | 'log'>;
 
 export function verifyLedger({ verifyLedger: verify, log }: Deps): Route {
-  const alone = oneAtATime('The ledger is being verified on this node already.');
+  const alone = oneAtATime('This node is already verifying the ledger.');
 
   async function run(watching: Watching, operator: string): Promise<object> {
     const result = await verify(watching);
@@ -19,10 +19,10 @@ export function verifyLedger({ verifyLedger: verify, log }: Deps): Route {
 
   return adminRoute({
     operationId: 'verifyLedger',
-    access: 'read',
+    access: 'amounts',
     summary: 'Check every invariant of the ledger',
     description:
-      'Reads the whole ledger and changes nothing. The answer is a line of JSON a second, `{"progress":{"accounts","entries"}}`, and as the last one `{"result":…}` or `{"error":…}`. The work stops when the caller disconnects. One at a time on a node.',
+      'Reads the whole ledger and changes nothing. The response is one line of JSON per second, `{"progress":{"accounts","entries"}}`, and finally `{"result":…}` or `{"error":…}`. The work stops when the caller disconnects. Only one such request runs at a time on a node.',
     method: 'post',
     paths: ['/admin/v1/ledger/verify'],
     input: z.object({}),

@@ -19,7 +19,7 @@ const columns = [
   'reason',
 ] as const;
 
-/** A row for the opening balance, one for each entry, one for the closing balance. */
+/** Writes a row for the opening balance, one per entry, and one for the closing balance. */
 export const csv: StatementForm = {
   mediaType: csvMediaType,
   headers: {},

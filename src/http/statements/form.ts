@@ -1,24 +1,24 @@
 import type { Statement, StatementEntry } from '../../ledger/statement.ts';
 
-/** How a statement is written, in the order of the functions: the rows page by page. */
+/** Writes a statement in one format. The functions are called in this order, the rows page by page. */
 export interface StatementForm {
   readonly mediaType: string;
   readonly headers: Readonly<Record<string, string>>;
   open(statement: TitledStatement): string;
   rows(page: readonly StatementEntry[]): string;
-  /** When all pages were read. */
+  /** Called after all pages have been read. */
   close(statement: TitledStatement): string;
 }
 
 export interface TitledStatement extends Statement {
-  /** Of the account, as operators have named it; may be empty. */
+  /** The account's name for operators, possibly empty. */
   readonly name: string;
   readonly currency: string;
-  /** `2026-11` */
+  /** The month in the form `2026-11`. */
   readonly month: string;
 }
 
-/** What a person has written about an entry: who did it, and why. What the gateway notes for its operators is not. */
+/** Returns an operator's note on an entry: who made it, and why. Omits the gateway's own notes for its operators. */
 export function reasonOf({ kind, note }: StatementEntry): string | undefined {
   return kind === 'credit' || kind === 'adjust' || kind === 'refund' ? note : undefined;
 }

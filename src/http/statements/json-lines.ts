@@ -6,7 +6,7 @@ import { toSeconds } from '../presenters/unix-seconds.ts';
 import { reasonOf } from './form.ts';
 import type { StatementForm } from './form.ts';
 
-/** An object a line: what it is and the opening balance, each entry, the closing balance with the sums. */
+/** Writes one object per line: a header with the opening balance, each entry, and the closing balance with the sums. */
 export const jsonLines: StatementForm = {
   mediaType: 'application/x-ndjson',
   headers: {},

@@ -25,11 +25,11 @@ const styleHash = createHash('sha256').update(style).digest('base64');
 const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'`;
 
 const wordsMax = 1_000;
-/** Of what the tables of entries and sums have columns for. */
+/** The text columns of the entries table. */
 const entryColumns = ['Time (UTC)', 'No.', 'Entry', 'Task or reference', 'By, and why'];
 const moneyColumns = ['Amount', 'Change', 'Available', 'Held'];
 
-/** A page that prints: no script, nothing that is loaded, and a policy that allows neither. */
+/** A printable page. It has no scripts and loads nothing, and its content security policy forbids both. */
 export const page: StatementForm = {
   mediaType: 'text/html; charset=utf-8',
   headers: { 'content-security-policy': policy, 'x-content-type-options': 'nosniff' },

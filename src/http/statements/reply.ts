@@ -17,12 +17,12 @@ export const statementQuery = z.object({
     .meta({ description: 'In UTC, such as `2026-11`.' }),
   format: z.enum(['jsonl', 'csv', 'html']).default('jsonl').meta({
     description:
-      '`jsonl`: an object a line, the first with the opening balance, the last with the closing balance and the sums by kind. `csv`: a row for each, amounts as decimals, and no text that a spreadsheet takes for a formula. `html`: a page that prints.',
+      '`jsonl`: one object per line, the first with the opening balance, the last with the closing balance and the sums by kind. `csv`: one row for each, with amounts as decimals and no text that a spreadsheet would read as a formula. `html`: a page for printing.',
   }),
 });
 
 export const statementSuccess: Success = {
-  description: 'The statement, as it is now.',
+  description: 'The current statement.',
   mediaType: Object.values(forms).map(({ mediaType }) => mediaType),
 };
 
@@ -32,7 +32,9 @@ interface Asked extends z.output<typeof statementQuery> {
 
 type Deps = Pick<RouteDeps, 'ledger' | 'catalogue'>;
 
-/** Read a page at a time, when the caller has taken the one before; nothing is read for one who has left. */
+/**
+ * Reads one page at a time, after the caller has received the previous one. Stops reading when the caller disconnects.
+ */
 export async function statementReply({ account, month, format }: Asked, deps: Deps): Promise<Reply> {
   const opened = await deps.ledger.statement(account.id, periodOf(month));
   const { currency } = deps.catalogue.current();

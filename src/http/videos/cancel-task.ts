@@ -3,7 +3,7 @@ import { isTerminal } from '../../task/task.ts';
 import type { Task } from '../../task/record.ts';
 import type { RouteDeps } from '../deps.ts';
 
-/** The one way in which a caller cancels: the task as it is afterwards. Throws task_not_cancellable. */
+/** Cancels a task for a caller and returns the result. Used by all interfaces. Throws task_not_cancellable. */
 export async function cancelTask(
   task: Task,
   { tasks, port }: Pick<RouteDeps, 'tasks' | 'port'>,
@@ -16,7 +16,7 @@ export async function cancelTask(
   try {
     await port.cancel(task.id);
   } catch (error) {
-    // What was asked for may be done although its answer was lost.
+    // The cancellation may have succeeded although its response was lost.
     const after = await tasks.find(task.id);
     if (after?.error?.code !== 'task_cancelled') throw error;
     return after;

@@ -17,7 +17,7 @@ export type CreateVideoDeps = Pick<
   'createTask' | 'admissions' | 'metrics' | 'checkCallbackUrl' | 'checkMediaUrl'
 >;
 
-/** What every route declares that creates a video from JSON. */
+/** Declarations shared by all routes that create a video from JSON. */
 export const videoCreate = {
   method: 'post',
   readBody: jsonBody,
@@ -26,7 +26,7 @@ export const videoCreate = {
 } as const;
 
 export interface VideoCreate {
-  /** operationId: the scope of the idempotency key beside the account. */
+  /** The operationId. With the account, it defines the idempotency key's scope. */
   readonly route: string;
   readonly asked: Understood;
   readonly caller: Caller;
@@ -35,16 +35,14 @@ export interface VideoCreate {
 
 export interface CreatedVideo {
   readonly task: CreatedTask;
-  /** Names of fields that were ignored, and what else its caller should know. */
+  /** The names of ignored fields, and other facts that the caller should know. */
   readonly warnings: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
-  /** The end user's name in canonical form, as caps count it. */
+  /** The end user's canonical name, as used to count caps. */
   readonly endUser?: string;
 }
 
-/**
- * Creates a video; every interface uses this function. Throws GatewayError with the field names that the caller sent.
- */
+/** Creates a video. Used by all interfaces. Throws GatewayError with the field names that the caller sent. */
 export async function createVideoTask(
   { route, asked, caller, meta }: VideoCreate,
   deps: CreateVideoDeps,

@@ -1,6 +1,7 @@
 import { isWithin } from '../../base/key-scope.ts';
 import type { Reach } from '../../base/key-scope.ts';
 import { defined } from '../../base/defined.ts';
+import { invalidParameter } from '../../errors/errors.ts';
 import { z } from 'zod';
 import type { TaskFilter, TaskPage } from '../../store/tasks.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -16,40 +17,54 @@ import type { Route } from '../route.ts';
 
 const limitMax = 100;
 const limitDefault = 20;
+/** No more than fits on a screen, because prompts are read from documents that also contain the requests' media. */
+const promptsMax = 25;
 const unixSeconds = queryNumber(z.int().min(0).max(99_999_999_999).optional());
 
 const query = z.object({
   limit: queryNumber(z.int().min(1).max(limitMax).default(limitDefault)),
-  after: z.string().optional().meta({ description: 'The last id of the page before.' }),
+  after: z.string().optional().meta({ description: 'The last id of the previous page.' }),
   status: taskStatusSchema.optional(),
   model: z.string().optional(),
   created_after: unixSeconds.meta({ description: 'Unix seconds, inclusive.' }),
   created_before: unixSeconds.meta({ description: 'Unix seconds, exclusive.' }),
+  include: z
+    .enum(['prompts'])
+    .optional()
+    .meta({ description: `Adds the prompts to the answer, for a \`limit\` of at most ${promptsMax}.` }),
 });
 
-export type ListTasksDeps = Pick<RouteDeps, 'tasks' | 'mediaUrl'>;
+export type ListTasksDeps = Pick<RouteDeps, 'tasks' | 'requests' | 'mediaUrl'>;
 
-/** Declares the list of tasks that a key may see, for one kind of task. */
-export function listTasksOf({ kind, ...route }: TaskRoute, { tasks, mediaUrl }: ListTasksDeps): Route {
+/** Declares the list of tasks of one kind that a key may see. */
+export function listTasksOf(
+  { kind, ...route }: TaskRoute,
+  { tasks, requests, mediaUrl }: ListTasksDeps,
+): Route {
   return keyRoute({
     ...route,
     scope: 'read_own',
     method: 'get',
     input: z.object({ query }),
     success: { description: 'One page.', schema: taskListSchemas[kind] },
-    async handle({ query: { limit, after, status, model, ...asked }, reach }) {
+    async handle({ query: { limit, after, status, model, include, ...asked }, reach }) {
+      if (include !== undefined && limit > promptsMax)
+        throw invalidParameter('limit', `With include=prompts, limit must be at most ${promptsMax}.`);
       const { created_after: createdAfter, created_before: createdBefore } = asked;
       const filter = { kind, ...reach, ...defined({ status, model, createdAfter, createdBefore }) };
       const page = await pageOfTasks(filter, { limit, ...defined({ after }) }, tasks);
       const data = page.tasks.map((task) => presentTask(task, mediaUrl));
-      return jsonReply(presentOwnPage(data, page.hasMore));
+      const presented = presentOwnPage(data, page.hasMore);
+      if (include === undefined) return jsonReply(presented);
+      const prompts = await requests.prompts(data.map(({ id }) => id));
+      return jsonReply({ ...presented, prompts: Object.fromEntries(prompts) });
     },
   });
 }
 
 type OwnTasks = TaskFilter & Reach;
 
-/** Throws invalid_parameter if the cursor does not name one of these tasks. */
+/** Throws invalid_parameter if the cursor is not one of these tasks. */
 export async function pageOfTasks(
   filter: OwnTasks,
   { after: id, ...page }: CursorPage,

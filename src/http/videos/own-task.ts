@@ -7,11 +7,12 @@ import type { TaskKind } from '../../base/task-kind.ts';
 import type { Task } from '../../task/record.ts';
 import type { TaskStore } from '../../store/tasks.ts';
 
-/** An empty id in the path is a missing parameter; anything that is not one of our ids is an unknown task. */
+/** An empty id in the path is a missing parameter. Anything unlike our ids is an unknown task. */
 export const taskParams = z.object({ task_id: z.string().min(1) });
 
 /**
- * Finds a task within reach, optionally of one kind. A task out of reach looks the same as one that never existed.
+ * Finds a task within reach, optionally of one kind. A task out of reach cannot be distinguished from one that never
+ * existed.
  */
 export async function findOwnTask(
   tasks: Pick<TaskStore, 'find'>,

@@ -19,7 +19,7 @@ export type QueryTaskDeps = PollDeps & Pick<RouteDeps, 'tasks' | 'watcher' | 'me
 export type PollDeps = Pick<RouteDeps, 'catalogue' | 'renders' | 'now'>;
 
 const waitSecondsMax = 30;
-/** The contract recommends polling every 2 to 5 seconds. */
+/** The API recommends polling every 2 to 5 seconds. */
 const shortestSeconds = 2;
 const longestSeconds = 5;
 
@@ -29,28 +29,30 @@ const query = z.object({
   }),
 });
 
-/** What distinguishes one kind's route from the other's. */
+/** The kind-specific parts of a route. */
 export interface TaskRoute extends Pick<Route, 'operationId' | 'summary' | 'tag' | 'paths'> {
   readonly kind: TaskKind;
 }
 
-/** GET of one task: the same for every kind. */
+/** Declares the GET of a single task, identical for every kind. */
 export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): Route {
   return keyRoute({
     ...route,
     scope: 'read_own',
     description:
-      'Poll every 2 to 5 seconds (`retry-after` says when), or wait with `?wait=`, and stop at `succeeded` or `failed`. Carries an `etag`; answers 304 to a matching `if-none-match`. What a task that succeeded was charged is also in the headers `x-mediary-cost` and, in US dollars, `x-litellm-response-cost`.',
+      'Poll every 2 to 5 seconds (`retry-after` states when), or wait with `?wait=`, and stop at `succeeded` or `failed`. The response has an `etag`, and is a 304 if `if-none-match` names it. The headers `x-mediary-cost` and, in US dollars, `x-litellm-response-cost` also contain the charge of a task that succeeded.',
     method: 'get',
     input: z.object({ params: taskParams, query }),
     headers: z.object({ 'if-none-match': z.string().optional() }),
-    success: { description: 'The task as it is now.', schema: taskSchemas[kind] },
-    otherAnswers: { 304: { description: 'The copy of `if-none-match` is current.', mediaType: 'none' } },
+    success: { description: 'The current state of the task.', schema: taskSchemas[kind] },
+    otherAnswers: {
+      304: { description: 'The version named by `if-none-match` is current.', mediaType: 'none' },
+    },
     errors: ['task_not_found', 'missing_parameter'],
     async handle({ params, query: { wait = 0 }, caller, reach, meta }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind });
       const reply = replyWith(task, meta, deps);
-      // A caller whose copy is out of date has news already.
+      // If the caller's copy is out of date, reply at once instead of waiting for a change.
       const isCurrent = meta.header('if-none-match') === undefined || reply.status === 304;
       if (wait === 0 || isTerminal(task.status) || !isCurrent) return reply;
       const { status } = task;
@@ -70,7 +72,7 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
 function replyWith(task: Task, meta: RequestMeta, deps: QueryTaskDeps): Reply {
   const presented = presentTask(task, deps.mediaUrl);
   const reply = jsonReply(presented);
-  // Of what was written: an estimate that changes every second does not make the task a new one.
+  // The etag excludes the estimate, which changes every second even if the task does not.
   const etag = etagOf(reply.body);
   const isKnown = matchesEtag(meta.header('if-none-match'), etag);
   if (isTerminal(task.status)) {
@@ -83,21 +85,21 @@ function replyWith(task: Task, meta: RequestMeta, deps: QueryTaskDeps): Reply {
   return { ...(eta === undefined ? reply : jsonReply({ ...presented, eta_seconds: eta })), headers };
 }
 
-/** By the renders of its channel, model and output. */
+/** Estimates from past renders with the same channel, model and output. */
 function etaOfTask(task: Task, { renders, now }: PollDeps): Eta | undefined {
   const { channel, model, output, createdAt } = task;
   if (channel === undefined) return undefined;
   return etaOf(renders.times({ channel, model, output }), now() - createdAt);
 }
 
-/** Of a task as it is now: what it was charged, or when to ask again. */
+/** Returns the headers for a task's current state: its charge, or when to poll next. */
 export function progressHeaders(task: Task, deps: PollDeps): Readonly<Record<string, string>> {
   return isTerminal(task.status)
     ? costHeaders(task.charge, deps.catalogue.current().currency)
     : { 'retry-after': String(pollAfterSeconds(task, deps)) };
 }
 
-/** Seconds until there is likely to be news of an unfinished task. */
+/** Returns the number of seconds until an unfinished task is likely to have news. */
 export function pollAfterSeconds(task: Task, deps: PollDeps): number {
   return retryAfter(task, etaOfTask(task, deps), deps);
 }
@@ -109,7 +111,7 @@ function retryAfter(task: Task, eta: Eta | undefined, { catalogue, now }: PollDe
   return retryAfterSeconds(elapsedSeconds, model?.expected_seconds ?? expectedSecondsDefault);
 }
 
-/** Seconds until news of an unfinished task is likely: short around its expected end, long before and after. */
+/** Returns the number of seconds until news is likely: few around the expected end, and more before and after it. */
 function retryAfterSeconds(elapsedSeconds: number, expectedSeconds: number): number {
   const distance = Math.abs(expectedSeconds - elapsedSeconds);
   return Math.min(Math.max(Math.round(distance / 10), shortestSeconds), longestSeconds);

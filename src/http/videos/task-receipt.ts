@@ -14,13 +14,13 @@ export type ReceiptDeps = Pick<
   'tasks' | 'ledger' | 'requests' | 'catalogue' | 'receiptKeys' | 'publicUrl'
 >;
 
-/** The receipt of a task: the same for every kind. */
+/** Declares a task's receipt, identical for every kind. */
 export function taskReceipt({ kind, ...route }: TaskRoute, deps: ReceiptDeps): Route {
   return keyRoute({
     ...route,
     scope: 'read_own',
     description:
-      'What was asked for, frozen, consumed and charged, with the task’s entries in the ledger, signed: whoever has the keys of `/.well-known/jwks.json` can check it without the gateway. A failed or cancelled task has a receipt of 0. Once the task has ended it is the same at each request, until it is refunded, its result is copied later, or its request is no longer kept.',
+      'A signed statement of what was requested, which prices were frozen, what was consumed and what was charged, with the task’s entries in the ledger. Anybody with the keys of `/.well-known/jwks.json` can check it without the gateway. The receipt of a failed or cancelled task states a charge of 0. Once the task has ended, its receipt stays the same until the task is refunded, its result is copied later, or its request is no longer kept.',
     method: 'get',
     input: z.object({ params: taskParams }),
     success: { description: 'The receipt and its signature.', schema: receiptSchema },

@@ -2,7 +2,7 @@ import { isRecord } from '../../base/is-record.ts';
 import { sizeInPixels } from '../../base/image-sizes.ts';
 import { z } from 'zod';
 import { markerPattern } from '../../base/ids.ts';
-import type { commonParameters } from '../../models/model-facts.ts';
+import type { commonParameters } from '../../models/facts-of-request.ts';
 import { imageRoles, inputTypes } from '../../models/request.ts';
 import type { Duration, JsonValue } from '../../models/request.ts';
 import { parseJsonText } from '../../intake/json-scanner.ts';
@@ -18,15 +18,15 @@ import {
 } from '../body-fields.ts';
 import { typesOf } from '../../intake/coerce.ts';
 import type { Types } from '../../intake/coerce.ts';
+import { endUserCharactersMax } from '../../intake/end-user.ts';
 import { videoNames } from '../../intake/names.ts';
 import type { Names } from '../../intake/names.ts';
 import { understand } from '../../intake/understand.ts';
 import type { Understood } from '../../intake/understand.ts';
 
-/** The body of a video create and of an estimate, as it comes over the wire. */
+/** The body of a video create or estimate request, as sent. */
 
 const mediaItemsMax = 64;
-const safetyIdentifierCharactersMax = 256;
 const durationSecondsMax = 3_600;
 const metadataDepthMax = 32;
 
@@ -43,7 +43,7 @@ const imageList = z
 const durationCharactersMax = 16;
 const durationText = /^(-1|\d{1,4}(?:\.\d{1,3})?)\s?s?$/i;
 
-/** 5, "5" and "5s" are five seconds; -1 lets the model decide. */
+/** Accepts 5, "5" and "5s" for five seconds. -1 lets the model decide. */
 const duration = z
   .union([z.number(), z.string().max(durationCharactersMax)], { error: 'must be a number of seconds' })
   .transform((value, context): Duration => {
@@ -57,7 +57,7 @@ const duration = z
     return z.NEVER;
   });
 
-/** Came as JSON, so it is JSON. */
+/** The value was sent as JSON, so it is valid JSON. */
 const isJson = (value: unknown): value is JsonValue => value !== undefined;
 const anyJson = z.unknown().transform((value): JsonValue => (isJson(value) ? value : null));
 const jsonStructure = z.union([z.array(anyJson), z.record(z.string(), anyJson)], {
@@ -75,12 +75,12 @@ const consumedFields = {
   safety_identifier: z
     .string()
     .min(1)
-    .max(safetyIdentifierCharactersMax)
-    // A caller's job must not be found in place of a lost one of the gateway's.
+    .max(endUserCharactersMax)
+    // Without this check, the gateway could mistake a caller's job for a lost job of its own.
     .refine((text) => !markerPattern.test(text.trim()), 'has a form that is reserved for the gateway')
     .optional(),
   tools: jsonStructure.optional(),
-  // Where the top level does not say it: the price must see what the upstream will.
+  // Read if missing at the top level, because the price must be based on what the upstream receives.
   mode: word.optional(),
   resolution: word.optional(),
   ratio: word.optional(),
@@ -90,20 +90,22 @@ const consumedFields = {
 };
 
 const commonFields = {
-  negative_prompt: z.string().optional().meta({ description: 'What should not be seen.' }),
+  negative_prompt: z.string().optional().meta({ description: 'What should not appear.' }),
   cfg_scale: z
     .number()
     .optional()
     .meta({ description: 'How closely the prompt is followed, on the scale of the model.' }),
   camera_control: z
-    .union([z.string(), z.record(z.string(), anyJson)], { error: 'must be a text or an object' })
+    .union([z.string(), z.record(z.string(), anyJson)], { error: 'must be a string or an object' })
     .optional()
     .meta({ description: 'How the camera moves, in the words of the model.' }),
   fps: z.int().optional().meta({ description: 'Frames per second.' }),
-  motion_strength: z.number().optional().meta({ description: 'How much moves, on the scale of the model.' }),
+  motion_strength: z.number().optional().meta({
+    description: 'How much motion there is, on the scale of the model.',
+  }),
   video_task: z.string().optional().meta({
     description:
-      'What is made of a video, in words such as `reference`, `edit`, `extend`. Absent: a reference where the model takes reference videos.',
+      'How a video is used, such as `reference`, `edit` or `extend`. Absent: as a reference, if the model accepts reference videos.',
   }),
 } satisfies Record<(typeof commonParameters)[number], z.ZodType>;
 
@@ -111,7 +113,7 @@ const metadataShape = { ...consumedFields, ...commonFields };
 const metadataFields = z.object(metadataShape).catchall(anyJson);
 const metadataNames: ReadonlySet<string> = new Set(Object.keys(metadataFields.shape));
 
-/** The rest goes to the upstream, by its own names for what is common. */
+/** All other fields are sent to the upstream, where common concepts have that upstream's own names. */
 export const consumedMetadataNames: ReadonlySet<string> = new Set(Object.keys(consumedFields));
 
 const metadata = z.preprocess((value, context) => {
@@ -138,7 +140,7 @@ export const videoBodySchema = z
       .meta({ description: 'Same as images[0]; ignored if images is present.' }),
     images: imageList.optional().meta({
       description:
-        'A single image without a role or an input_type is a reference where the model takes references, and its first frame where it takes none.',
+        'A single image without a role or an input_type is a reference if the model accepts references, and otherwise its first frame.',
     }),
     videos: mediaList.optional(),
     audios: mediaList.optional(),
@@ -146,15 +148,15 @@ export const videoBodySchema = z
     ratio: word.optional(),
     size: sizeInPixels.optional().meta({
       description:
-        '<width>x<height>, instead of `resolution` and `ratio`, which overrule it. If the model does not render this size, the error lists those it does.',
+        '<width>x<height>, instead of `resolution` and `ratio`, which overrule it. If the model does not render this size, the error lists the sizes that it renders.',
     }),
     duration: duration.optional().meta({ description: 'Seconds: 5, "5" or "5s"; -1 lets the model decide.' }),
     seconds: duration
       .optional()
-      .meta({ description: 'Legacy name of duration, which wins if both are present.' }),
+      .meta({ description: 'Legacy name of `duration`. If both are present, `duration` applies.' }),
     metadata: metadata.optional().meta({
       description:
-        'Parameters that not every model has: an object, or a string that holds it as JSON. Those that are listed here mean the same at every vendor; others are passed upstream unchanged. `warnings` names what a model does not use.',
+        'Parameters that only some models have, as an object or as its JSON string. Those listed here have the same meaning for every vendor; others are passed upstream unchanged. `warnings` names those that the model does not use.',
     }),
   })
   .meta({
@@ -166,8 +168,8 @@ const types: Types = new Map([...typesOf(videoBodySchema.shape), ...typesOf(meta
 
 export type VideoBody = z.output<typeof videoBodySchema>;
 /**
- * Reads what a create asks for, by the field names of its interface. Throws GatewayError with the names that the
- * caller sent.
+ * Interprets a create body by its interface's field names. Throws GatewayError with the field names that the caller
+ * sent.
  */
 export function understandVideo(
   fields: Readonly<Record<string, unknown>>,

@@ -8,17 +8,17 @@ import { fileAnswers, replyWithFile } from '../stored-file.ts';
 import { pollAfterSeconds } from './query-task.ts';
 import type { PollDeps } from './query-task.ts';
 
-/** What a route declares that answers with a task's result. */
+/** Declarations of routes that respond with a task's result. */
 export const contentOperation = {
   description:
-    'The copy of the gateway, with range requests; where it keeps none, a redirection to that of the upstream.',
+    'The gateway’s copy, with range requests. If there is no copy, the answer redirects to the upstream’s file.',
   method: 'get',
   errors: ['task_not_found', 'result_not_found', 'result_not_ready'],
   ...fileAnswers,
   otherAnswers: {
     ...fileAnswers.otherAnswers,
     302: {
-      description: 'The gateway does not serve it itself: the result is at `location`.',
+      description: 'The gateway does not serve the result itself. It is at `location`.',
       mediaType: 'none',
     },
   },
@@ -27,13 +27,13 @@ export const contentOperation = {
 interface ContentAsked {
   readonly index: number;
   readonly meta: RequestMeta;
-  /** Default: the video. */
+  /** Defaults to the video. */
   readonly part?: 'video' | 'last_frame';
 }
 
 type ContentDeps = PollDeps & Pick<RouteDeps, 'keptResults'>;
 
-/** Answers with our copy of a result or a redirect. Throws `result_not_ready` or `result_not_found`. */
+/** Responds with our copy of a result, or with a redirect. Throws `result_not_ready` or `result_not_found`. */
 export async function replyWithContent(
   task: Task,
   { index, meta, part = 'video' }: ContentAsked,
@@ -55,8 +55,8 @@ export async function replyWithContent(
 }
 
 const absent = {
-  video: 'The video is not kept any more.',
-  last_frame: 'There is no image of this video: its model gave no last frame, or it is not kept any more.',
+  video: 'The video is no longer kept.',
+  last_frame: 'This video has no image: its model delivered no last frame, or the image is no longer kept.',
 } as const;
 
 export function resultNotFound(message: string, param = 'task_id'): GatewayError {
@@ -66,8 +66,8 @@ export function resultNotFound(message: string, param = 'task_id'): GatewayError
 /** Explains why a task has no result: it has not ended, or it has failed. */
 export function missingResult(task: Task, deps: PollDeps): GatewayError {
   if (isTerminal(task.status))
-    return resultNotFound(`The task has failed. GET /v1/videos/generations/${task.id} says why.`);
+    return resultNotFound(`The task has failed. GET /v1/videos/generations/${task.id} returns the reason.`);
   const retryAfterSeconds = pollAfterSeconds(task, deps);
-  const message = `The task is still in progress and has no result yet. Ask again in ${retryAfterSeconds} seconds.`;
+  const message = `The task is still in progress and has no result yet. Repeat the request after ${retryAfterSeconds} seconds.`;
   return new GatewayError('result_not_ready', message, { param: 'task_id', retryAfterSeconds });
 }

@@ -13,27 +13,27 @@ import { parseInput } from '../validation.ts';
 import { consumedMetadataNames, videoBodySchema } from './video-body.ts';
 import type { VideoBody, VideoMetadata } from './video-body.ts';
 
-/** A create's body after the compatibility rules of the contract. */
+/** A create body with the API's compatibility rules applied. */
 export interface ParsedVideo {
   readonly request: AskedVideo;
   readonly callbackUrl?: string;
   /** Seconds. */
   readonly expiresAfterSeconds?: number;
-  /** Fields without effect, as warnings with the names that the caller sent. */
+  /** Warnings about fields without effect, under the caller's names. */
   readonly ignored: readonly string[];
 }
 
 /**
- * Checks the understood body and applies the precedence of fields: `images` over `image`, `duration` over `seconds`,
- * the top level over `metadata`. What `size` means is up to the model. Unused fields of `metadata` remain in `extra`.
- * Throws GatewayError.
+ * Checks the parsed body and applies field precedence: `images` over `image`, `duration` over `seconds`, and the top
+ * level over `metadata`. The meaning of `size` depends on the model. Unused `metadata` fields remain in `extra`. Throws
+ * GatewayError.
  */
 export function readVideo(
   { body: asked, unread, nameOf, strict }: Understood,
   caller: Pick<Caller, 'assetUrls' | 'strict' | 'endUserRequired'>,
   checks: AddressChecks,
 ): ParsedVideo {
-  // Unread names are included, so that a misspelt required field can be recognised.
+  // Includes unread names, so that a misspelt required field is recognised.
   const unknown = Object.fromEntries(unread.map((name) => [name, undefined]));
   const input = { params: {}, query: {}, body: { ...unknown, ...asked } };
   const { body } = parseInput(checkedBody, input);
@@ -78,15 +78,15 @@ function parseVideo(body: VideoBody, sender: Sender, checks: AddressChecks): Par
 
 interface MediaField {
   readonly urls: readonly string[];
-  /** The wire name of an item. */
+  /** Returns an item's wire name. */
   readonly nameOf: (index: number) => string;
-  /** What a data URL here must hold. */
+  /** The media type that a data URL must have here. */
   readonly mediaType: 'image' | 'video' | 'audio';
 }
 
 interface Media {
   readonly images: MediaField;
-  /** As the caller said, in the order of `images`. */
+  /** The roles that the caller stated, in the same order as `images`. */
   readonly roles: readonly (ImageRole | undefined)[];
   readonly isSingle: boolean;
   readonly videos: MediaField;
@@ -129,7 +129,7 @@ function checkMedia(
       return inline.toLowerCase() === mediaType ? undefined : `Its data must be of type ${mediaType}/….`;
     if (fileIdOf(url) !== undefined) return undefined;
     if (!assetReference.test(url)) return 'Media must be given as http or https URLs.';
-    return caller.assetUrls === true ? undefined : 'This API key may not name assets of an upstream account.';
+    return caller.assetUrls === true ? undefined : 'This API key may not use assets of an upstream account.';
   };
   for (const { urls, nameOf, mediaType } of [media.images, media.videos, media.audios]) {
     urls.forEach((url, index) => {
@@ -141,7 +141,10 @@ function checkMedia(
   return media;
 }
 
-/** What the caller says of each image, by its own role or by the input type; the rest is left to the model. */
+/**
+ * Returns the role that the caller states for each image, directly or through the input type. The model decides all
+ * other roles.
+ */
 function readRoles(inputType: InputType | undefined, media: Media): AskedImage[] {
   const { images, videos, audios } = media;
   const hasMedia = images.urls.length + videos.urls.length + audios.urls.length > 0;
@@ -153,7 +156,7 @@ function readRoles(inputType: InputType | undefined, media: Media): AskedImage[]
   if (isFrames && (images.urls.length === 0 || images.urls.length > frameRoles.length))
     throw invalidParameter(
       images.urls.length === 0 ? 'input_type' : 'images',
-      'first_last_frame needs one image, the first frame, or two: the first frame and the last.',
+      'first_last_frame needs one image (the first frame) or two (the first and the last frame).',
     );
   const open = frameRoles.filter((role) => !media.roles.includes(role));
   const unsaid = inputType === 'reference' ? inputType : undefined;
@@ -164,7 +167,7 @@ function readRoles(inputType: InputType | undefined, media: Media): AskedImage[]
 
 const frameRoles = ['first_frame', 'last_frame'] as const;
 
-/** At most one image is a frame of each kind, and none contradicts the input type. */
+/** Allows at most one image per kind of frame, and none that contradicts the input type. */
 function checkRoles(
   roles: readonly (ImageRole | undefined)[],
   inputType: InputType | undefined,
@@ -173,15 +176,15 @@ function checkRoles(
   roles.forEach((role, index) => {
     const isFrame = role === 'first_frame' || role === 'last_frame';
     if (isFrame && roles.indexOf(role) < index)
-      throw invalidParameter(nameOf(index), `There is one ${role} only.`);
+      throw invalidParameter(nameOf(index), `Only one ${role} is allowed.`);
     if (role === 'last_frame' && !roles.includes('first_frame'))
-      throw invalidParameter(nameOf(index), 'A last frame needs a first frame beside it.');
+      throw invalidParameter(nameOf(index), 'A last frame requires a first frame.');
     const isOther = role !== undefined && inputType !== undefined && isFrame === (inputType === 'reference');
-    if (isOther) throw invalidParameter(nameOf(index), `The role ${role} does not go with ${inputType}.`);
+    if (isOther) throw invalidParameter(nameOf(index), `The role ${role} cannot be used with ${inputType}.`);
   });
 }
 
-/** What decides the price has one value, wherever it was said. The first place counts, and overrules the others. */
+/** Determines a single value for everything that affects the price, wherever it was sent. The first place wins. */
 function resolveOutput(body: VideoBody, metadata: VideoMetadata, { nameOf }: Sender) {
   const inBoth = (name: 'mode' | 'resolution' | 'ratio' | 'size'): Said<string> =>
     firstOf([name, body[name]], [`metadata.${name}`, metadata[name]]);
@@ -222,7 +225,7 @@ function resolveOutput(body: VideoBody, metadata: VideoMetadata, { nameOf }: Sen
 
 interface Said<Value> {
   readonly value: Value | undefined;
-  /** The field that counts, then the fields with a different value. */
+  /** The field that takes precedence, followed by the fields with different values. */
   readonly names: readonly string[];
 }
 

@@ -25,7 +25,7 @@ export const arkCreateBody = z
   .meta({
     id: 'ArkTaskRequest',
     description:
-      'Every other field is one of `metadata` in `POST /v1/videos/generations`: `seed`, `generate_audio`, `watermark`, `return_last_frame`, `callback_url`, `execution_expires_after`, `safety_identifier`, …; what is not listed there is passed upstream unchanged.',
+      'All other fields are those of `metadata` in `POST /v1/videos/generations`: `seed`, `generate_audio`, `watermark`, `return_last_frame`, `callback_url`, `execution_expires_after`, `safety_identifier`, …. Fields that are not listed there are passed upstream unchanged.',
     examples: [
       {
         model: exampleModels.video,
@@ -35,7 +35,7 @@ export const arkCreateBody = z
     ],
   });
 
-/** Fields beside `content` become `metadata`, unless we have another name for them. */
+/** Fields other than `content` become `metadata`, unless we have our own names for them. */
 export const arkNames = namesOf(
   { prefix: '', others: 'metadata', alone: 'first_frame' },
   {

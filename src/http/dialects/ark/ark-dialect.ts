@@ -7,7 +7,9 @@ import type { Dialect } from '../dialect.ts';
 const errorSchema = z
   .object({
     error: z.object({
-      code: z.string().meta({ description: 'In the words of Ark; ours stand in the guide “Dialects”.' }),
+      code: z.string().meta({
+        description: 'A code of Ark. The guide “Dialects” lists the corresponding codes of the gateway.',
+      }),
       message: z.string(),
       param: z.string(),
       type: z.string(),
@@ -19,11 +21,13 @@ export const arkDialect: Dialect = {
   idName: 'task_id',
   tag: 'Videos as Ark',
   description:
-    'The same tasks as under `/v1/videos/generations`, in the form of Volcengine Ark’s and BytePlus ModelArk’s content generation. The guide “Dialects” says what is mapped to what.',
+    'The same tasks as under `/v1/videos/generations`, in the form of Volcengine Ark’s and BytePlus ModelArk’s content generation. The guide “Dialects” describes the mapping.',
   errors: { schema: errorSchema, present: presentArkError },
 };
 
-/** Source: volcengine-go-sdk@cf20b61b, `service/arkruntime/model/error.go`, and the error codes of its documentation. */
+/**
+ * Source: volcengine-go-sdk@cf20b61b, `service/arkruntime/model/error.go`, and the error codes in the documentation.
+ */
 const codes: Readonly<Record<ErrorCode, string>> = {
   invalid_json: 'InvalidParameter',
   missing_parameter: 'MissingParameter',
@@ -47,6 +51,8 @@ const codes: Readonly<Record<ErrorCode, string>> = {
   account_not_found: 'ResourceNotFound',
   key_not_found: 'ResourceNotFound',
   operator_not_found: 'ResourceNotFound',
+  invitation_not_found: 'ResourceNotFound',
+  session_not_found: 'ResourceNotFound',
   channel_not_found: 'ResourceNotFound',
   route_not_found: 'ResourceNotFound',
   method_not_allowed: 'InvalidParameter',

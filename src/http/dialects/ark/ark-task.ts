@@ -13,7 +13,7 @@ export type ArkStatus = (typeof arkStatuses)[number];
 
 const failureSchema = z.object({ code: z.string(), message: z.string() });
 
-/** As the SDK for Python types it (volcengine-ark-runtime 5.0.54, `content_generation_task.py`). */
+/** The task as typed by the Python SDK (volcengine-ark-runtime 5.0.54, `content_generation_task.py`). */
 export const arkTaskSchema = z
   .object({
     id: z.string(),
@@ -46,13 +46,13 @@ const words = {
   failed: 'failed',
 } as const satisfies Record<TaskStatus, ArkStatus>;
 
-/** What failed has three words here: an end by its deadline, by its caller, and every other. */
+/** Ark distinguishes three kinds of failure: a missed deadline, a cancellation by the caller, and everything else. */
 function arkStatusOf({ status, error }: Pick<Presented, 'status' | 'error'>): ArkStatus {
   if (error?.code === 'task_expired') return 'expired';
   return error?.code === 'task_cancelled' ? 'cancelled' : words[status];
 }
 
-/** `request`: undefined where it is not read, or no longer kept. */
+/** `request` is undefined if it was not read or is no longer stored. */
 export function presentArkTask(
   task: Task,
   { request, mediaUrl }: { readonly request?: GenerationRequest | undefined; readonly mediaUrl: MediaUrl },
@@ -92,7 +92,7 @@ function askedOf(request: GenerationRequest | undefined): Partial<ArkTask> {
   });
 }
 
-/** By these words clients recognise moderation. */
+/** Clients detect moderation by this wording. */
 function presentFailure({ class: kind, message, input, code }: NonNullable<Presented['error']>) {
   const sensitive = 'SensitiveContentDetected';
   const refused = { image: 'Image', video: 'Video', audio: 'Audio' }[String(input)] ?? 'Text';

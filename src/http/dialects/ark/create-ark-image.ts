@@ -59,10 +59,10 @@ export function createArkImage(deps: DialectDeps): Route {
       operationId: 'createArkImage',
       summary: 'Generate images',
       description:
-        'Waits up to ten minutes for the images. Answers with links unless `b64_json` is requested. With `stream: true` the answer is a stream of events.',
+        'Waits up to ten minutes for the images. Responds with links unless `b64_json` is requested. With `stream: true` the response is a stream of events.',
       dialect: arkDialect,
       paths: ['/api/v3/images/generations'],
-      documentedBody: documentedWaitingBody(deps.images.vendorFields),
+      documentedBody: documentedWaitingBody(deps.images.vendorFields, false),
       success: {
         description: 'The images.',
         schema: answerSchema,
@@ -93,7 +93,9 @@ function presenterOf(model: string): ImagePresenter {
   };
 }
 
-/** Ark sends each image once it is finished, so its streams have no partial images. */
+/**
+ * Writes a stream in Ark's format. Ark sends each image as soon as it is finished, so the stream has no partial images.
+ */
 function streamOf(model: string): ImageStreamPresenter {
   return {
     image({ index: image_index, mediaType, link: { url }, size }, { createdSeconds: created }) {

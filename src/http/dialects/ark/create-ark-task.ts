@@ -17,7 +17,7 @@ export function createArkTask(deps: DialectDeps): Route {
     scope: 'create',
     summary: 'Create a video generation task',
     description:
-      'A `draft_task` is refused: its media and its price are not known here. `Idempotency-Key` works as with `POST /v1/videos/generations`.',
+      'A `draft_task` is refused, because the gateway does not know its media and price. `Idempotency-Key` works as with `POST /v1/videos/generations`.',
     dialect: arkDialect,
     paths: ['/api/v3/contents/generations/tasks'],
     input: z.object({ body: anyFields }),

@@ -12,12 +12,12 @@ export function deleteArkTask(deps: DialectDeps): Route {
     scope: 'create',
     summary: 'Cancel a video generation task',
     description:
-      'Of an unfinished task, also of one that runs where its upstream can cancel. One that has ended is not removed: 409.',
+      'Cancels an unfinished task, even a running one if its upstream can cancel it. A task that has ended is not removed, and the answer is 409.',
     dialect: arkDialect,
     method: 'delete',
     paths: ['/api/v3/contents/generations/tasks/:task_id'],
     input: z.object({ params: taskParams }),
-    success: { description: 'It is cancelled, and its hold is released.', schema: z.object({}) },
+    success: { description: 'The task is cancelled, and its hold is released.', schema: z.object({}) },
     errors: ['task_not_found', 'task_not_cancellable'],
     async handle({ params, reach }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });

@@ -12,12 +12,12 @@ export function getArkTask(deps: DialectDeps): Route {
     operationId: 'getArkTask',
     scope: 'read_own',
     summary: 'Query a video generation task',
-    description: 'Of every video task of the account, whichever interface created it.',
+    description: 'Works for every video task of the account, whichever interface created it.',
     dialect: arkDialect,
     method: 'get',
     paths: ['/api/v3/contents/generations/tasks/:task_id'],
     input: z.object({ params: taskParams }),
-    success: { description: 'The task as it is now.', schema: arkTaskSchema },
+    success: { description: 'The current state of the task.', schema: arkTaskSchema },
     errors: ['task_not_found'],
     async handle({ params, reach }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });

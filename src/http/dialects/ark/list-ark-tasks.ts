@@ -12,13 +12,13 @@ import type { DialectDeps } from '../dialect-deps.ts';
 import { arkStatuses, arkTaskSchema, presentArkTask } from './ark-task.ts';
 import type { ArkStatus } from './ark-task.ts';
 
-/** Pages are counted, not continued: so many of the newest tasks are looked at. */
+/** Pages are numbered, so only this many of the latest tasks are considered. */
 const tasksMax = 500;
 
 const page = queryNumber(z.int().min(1).max(tasksMax).optional());
 const query = z.object({
   page_num: page,
-  page_size: page.meta({ description: 'Default 20.' }),
+  page_size: page.meta({ description: 'Default: 20.' }),
   'filter.status': z.enum(arkStatuses).optional(),
   'filter.task_ids': z
     .union([z.string(), z.array(z.string()).max(tasksMax)])
@@ -32,7 +32,7 @@ export function listArkTasks({ tasks, mediaUrl }: DialectDeps): Route {
     operationId: 'listArkTasks',
     scope: 'read_own',
     summary: "List the account's newest video generation tasks",
-    description: `Among the ${tasksMax} newest that the status and the model leave; older ones are listed by \`GET /v1/videos/generations\`. What was asked for stands in the answer to a query of one task.`,
+    description: `Considers only the ${tasksMax} newest tasks with the requested status and model; \`GET /v1/videos/generations\` lists older ones. To see what was requested, query a single task.`,
     dialect: arkDialect,
     method: 'get',
     paths: ['/api/v3/contents/generations/tasks'],
@@ -54,7 +54,7 @@ export function listArkTasks({ tasks, mediaUrl }: DialectDeps): Route {
   });
 }
 
-/** Where one of our statuses has them all. */
+/** Ark statuses that correspond to exactly one of ours, so that their tasks can be found through an index. */
 const indexed: Readonly<Partial<Record<ArkStatus, TaskStatus>>> = {
   running: 'running',
   succeeded: 'succeeded',

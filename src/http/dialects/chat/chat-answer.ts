@@ -33,7 +33,7 @@ export const chatAnswerSchema = z
   })
   .meta({ id: 'ChatCompletion' });
 
-/** Source: the same client, `models/chatstreamchunk.ts`, and openai-node 7.55.0 for how it detects an error. */
+/** Source: the same client, `models/chatstreamchunk.ts`. For error detection: openai-node 7.55.0. */
 export const chatChunkSchema = z
   .object({
     id: z.string(),
@@ -59,7 +59,7 @@ export const chatChunkSchema = z
   })
   .meta({ id: 'ChatCompletionChunk' });
 
-/** Presents the images as a message of the assistant. */
+/** Presents the images as an assistant message. */
 export function chatPresenter(model: string, error: ImagePresenter['error']): ImagePresenter {
   return {
     error,
@@ -76,7 +76,7 @@ export function chatPresenter(model: string, error: ImagePresenter['error']): Im
   };
 }
 
-/** Presents each image as a chunk of the message. The object from `presentError` must have the field `error`. */
+/** Presents each image as a chunk of the message. `presentError` must return an object with the field `error`. */
 export function chatStream(
   model: string,
   presentError: ImagePresenter['error'],
@@ -90,7 +90,7 @@ export function chatStream(
   const done = 'data: [DONE]\n\n';
   return {
     image({ index, mediaType, link: { url = '' } }, { createdSeconds }) {
-      // `url` is the last text in the event, so the base64 can be inserted there.
+      // `url` is the event's last text, so that the base64 data can be inserted there.
       const images = [{ type: 'image_url', index, image_url: { url: mediaType === undefined ? url : '' } }];
       const delta = { role: 'assistant', content: '', images };
       const text = chunk(createdSeconds, { finish_reason: null, delta });

@@ -29,7 +29,7 @@ export const chatBody = z
     model: z.string().meta({ description: 'A model that generates images.' }),
     messages: z.array(message).max(messagesMax).meta({
       description:
-        'The last message of the user is the prompt. Its images, or else those of the latest message that has any, are edited. Nothing else of the conversation is read.',
+        'The user’s last message is the prompt. If it has images, they are edited. Otherwise, those of the latest message that has any are. The rest of the conversation is not read.',
     }),
     modalities: z.array(z.string()).optional(),
     image_config: z
@@ -51,7 +51,7 @@ export const chatBody = z
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** These fields control how text is generated. Image models do not need them. */
+/** Fields that control how text is generated. Image models do not need them. */
 const ofText = new Set([
   'modalities',
   'image_config',
@@ -77,7 +77,7 @@ const names = namesOf(
   imageFields,
 );
 
-/** Reads the conversation as a request for images. Throws GatewayError. */
+/** Interprets the conversation as an image request. Throws GatewayError. */
 export function understandChat(body: Fields): Understood {
   const { image_config: config = {} } = body;
   if (!isRecord(config))

@@ -16,7 +16,8 @@ export function cancelFalRequest({ tasks, port }: DialectDeps): Route {
     operationId: 'cancelFalRequest',
     scope: 'create',
     summary: 'Cancel a request of the queue',
-    description: 'Where its upstream refuses or cannot cancel, it keeps running, and the response is 409.',
+    description:
+      'If the upstream refuses or cannot cancel, the request keeps running, and the response is 409.',
     dialect: falDialect,
     method: 'put',
     paths: ['/fal/:owner/:name/requests/:task_id/cancel'],

@@ -19,7 +19,7 @@ const media = z.string().min(1).optional();
 const list = z.array(z.string().min(1)).max(itemsMax).optional();
 const { prompt, duration, resolution, ratio, size } = videoBodySchema.shape;
 
-/** Its models differ in the names of the last frame: all of them are known. */
+/** Models have different names for the last frame, so all of them are accepted. */
 export const falBody = z
   .looseObject({
     prompt,
@@ -39,7 +39,7 @@ export const falBody = z
   .meta({
     id: 'FalInput',
     description:
-      'Every other field is one of `metadata` in `POST /v1/videos/generations`; what is not listed there is passed upstream unchanged.',
+      'All other fields are those of `metadata` in `POST /v1/videos/generations`. Fields that are not listed there are passed upstream unchanged.',
     examples: [{ prompt: 'A paper boat on a rainy street', duration: '5' }],
   });
 
@@ -69,7 +69,9 @@ export function understandFal(
   return understandImage({ ...sent, ...defined({ image_size }) }, imageNames, { model });
 }
 
-/** Source: `ImageSize` of the models' schemas, and the enum beside it (@fal-ai/client 1.10.1, `types/endpoints.d.ts`). */
+/**
+ * Source: `ImageSize` in the models' schemas, and the adjacent enum (@fal-ai/client 1.10.1, `types/endpoints.d.ts`).
+ */
 const sizes = new Map<unknown, string>([
   ['square_hd', '1024x1024'],
   ['square', '512x512'],

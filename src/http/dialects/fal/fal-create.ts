@@ -9,7 +9,7 @@ import { falDialect, falStatuses } from './fal-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 import type { FalModel } from './fal-request.ts';
 
-/** What every route of the dialect that creates a task declares. */
+/** Declarations shared by all of the dialect's routes that create a task. */
 export const falCreate = {
   ...videoCreate,
   dialect: falDialect,
@@ -17,7 +17,7 @@ export const falCreate = {
 } as const;
 
 export interface FalCreate {
-  /** Of the route. */
+  /** The operationId. With the account, it defines the idempotency key's scope. */
   readonly route: string;
   readonly params: FalModel;
   readonly webhook?: string | undefined;

@@ -11,7 +11,7 @@ export const falErrorSchema = z
       z.string(),
       z.array(z.object({ loc: z.array(z.string()), msg: z.string(), type: z.string() })),
     ]),
-    error_type: z.string().meta({ description: 'Ours stand in the guide “Errors”.' }),
+    error_type: z.string().meta({ description: 'One of the codes that the guide “Errors” explains.' }),
   })
   .meta({ id: 'FalError' });
 
@@ -21,7 +21,7 @@ export const falDialect: Dialect = {
   idName,
   tag: 'Videos as fal',
   description:
-    'The same tasks as under `/v1/videos/generations`, in the form of fal’s queue. The guide “Dialects” says what is mapped to what.',
+    'The same tasks as under `/v1/videos/generations`, in the form of fal’s queue. The guide “Dialects” describes the mapping.',
   errors: {
     schema: falErrorSchema,
     present: (error: GatewayError) => {
@@ -31,7 +31,7 @@ export const falDialect: Dialect = {
   },
 };
 
-/** The official client reads `message`, and of a 422 each `loc`. */
+/** Presents an error in the form that the official client reads: `message` and, for a 422, the `loc` of each issue. */
 export function presentFalError({
   message,
   type,
@@ -42,7 +42,7 @@ export function presentFalError({
   return { message, detail, error_type: type };
 }
 
-/** What the official client makes a ValidationError of. */
+/** The status that the official client turns into a ValidationError. */
 export const invalidInput = 422;
 const aboutInput = [
   'missing_parameter',

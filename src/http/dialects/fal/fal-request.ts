@@ -3,11 +3,11 @@ import type { Task } from '../../../task/record.ts';
 import type { TaskStatus } from '../../../task/task.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 
-/** As the official client types it (@fal-ai/client 1.10.1, `types/common.d.ts`). */
+/** The request as typed by the official client (@fal-ai/client 1.10.1, `types/common.d.ts`). */
 export const falRequestSchema = z
   .object({
     status: z.enum(['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']).meta({
-      description: '`COMPLETED`: it has ended, however; the result says how.',
+      description: '`COMPLETED` means that the request has ended, in whatever way. The result says how.',
     }),
     request_id: z.string(),
     response_url: z.string(),
@@ -19,9 +19,9 @@ export const falRequestSchema = z
   })
   .meta({ id: 'FalRequest' });
 
-/** The first two segments of a model's address, which stay the same in the addresses of its requests. */
+/** The first two segments of a model's address, with which its requests' addresses also begin. */
 export const falModelParams = z.object({
-  owner: z.string().min(1).meta({ description: 'Any word, where the name of the model has no slash.' }),
+  owner: z.string().min(1).meta({ description: 'Any word if the name of the model has no slash.' }),
   name: z.string().min(1),
 });
 export type FalModel = z.output<typeof falModelParams>;
@@ -52,7 +52,7 @@ export function presentFalRequest(
     response_url: self,
     status_url: `${self}/status`,
     cancel_url: `${self}/cancel`,
-    // Nobody knows how many are before it.
+    // The actual position is unknown.
     ...(status === 'IN_QUEUE' ? { queue_position: 0 } : {}),
     logs: [],
     ...presentWarnings(warnings),

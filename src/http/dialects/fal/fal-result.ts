@@ -24,13 +24,13 @@ export const falResultSchema = z
   })
   .meta({ id: 'FalResult' });
 
-/** Of a task that has failed. */
+/** The responses for a failed task. */
 export const falFailures = {
-  422: { description: 'It failed by what was asked for.', schema: falErrorSchema },
-  500: { description: 'It failed otherwise.', schema: falErrorSchema },
+  422: { description: 'The request failed, and its input is at fault.', schema: falErrorSchema },
+  500: { description: 'The request failed for another reason.', schema: falErrorSchema },
 } satisfies Route['otherAnswers'];
 
-/** How a request has ended; undefined: it has not. */
+/** Presents a request's result. Returns undefined if the request has not ended. */
 export async function replyWithFalResult(
   task: Task,
   { requests, catalogue, mediaUrl }: Pick<DialectDeps, 'requests' | 'catalogue' | 'mediaUrl'>,
@@ -49,14 +49,14 @@ export async function replyWithFalResult(
   return jsonReply(result, { ...money, ...named });
 }
 
-/** Its id is read from here, too. */
+/** Clients also read the request id from this header. */
 export function namedReply({ id }: Pick<Task, 'id'>): Readonly<Record<string, string>> {
   return { 'x-fal-request-id': id };
 }
 
 type Failure = NonNullable<z.output<typeof taskFields>['error']>;
 
-/** Not a status that the official client repeats: the task has ended. */
+/** Avoids statuses that the official client retries, because the task has ended. */
 function failedReply(
   { message, code, ...about }: Failure,
   headers: Readonly<Record<string, string>>,

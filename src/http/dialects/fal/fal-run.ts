@@ -8,12 +8,12 @@ import { presentFalError } from './fal-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 import { namedReply, replyWithFalResult } from './fal-result.ts';
 
-/** For how long nothing is looked up, where nothing changes. */
+/** How often to read the task while nothing changes, in milliseconds. */
 const lookMs = 15_000;
 
 /**
- * Creates a task, and answers when it has ended. The task does not depend on the connection: who loses it finds the task in
- * every list, and pays for it.
+ * Creates a task and responds once it has ended. The task survives a broken connection: it still appears in every list
+ * and is charged.
  */
 export async function runFal(create: FalCreate, deps: DialectDeps): Promise<TextReply> {
   const { task, headers, warnings } = await createFalTask(create, deps);
@@ -25,9 +25,9 @@ export async function runFal(create: FalCreate, deps: DialectDeps): Promise<Text
   return { ...reply, headers: { ...headers, ...reply.headers } };
 }
 
-/** Not a status that the official client repeats: that would be a second task. */
+/** Avoids statuses that the official client retries, because a retry would create a second task. */
 function unfinished({ id }: Task, { owner, name }: FalCreate['params']): TextReply {
-  const message = `The gateway restarts. The request is not affected: GET /fal/${owner}/${name}/requests/${id} has it.`;
+  const message = `The gateway is restarting. The request is not affected: GET /fal/${owner}/${name}/requests/${id} returns it.`;
   const body = presentFalError({ message, type: 'service_unavailable', field: '' });
   return { ...jsonReply(body, namedReply({ id })), status: 500 };
 }

@@ -5,12 +5,12 @@ import { falDialect } from './fal-dialect.ts';
 
 const header = 'x-fal-target-url';
 const queueHost = 'queue.fal.run';
-/** What its addresses are with us, by their hosts. */
+/** The official service's hosts and our corresponding paths. */
 const places: Readonly<Record<string, string>> = { [queueHost]: '/fal', 'fal.run': '/fal/run' };
 
 /**
- * The official client has one address for a proxy, and names the one of the service in a header. That header is read for
- * its path, and never called: `https://queue.fal.run/any/clip` is our `/fal/any/clip`.
+ * The official client supports a single proxy address, and passes the original address in a header. Only that address's
+ * path is used, and the address is never called: `https://queue.fal.run/any/clip` becomes our `/fal/any/clip`.
  */
 export const readFalTarget: Middleware<RequestState> = (context, next) => {
   if (context.path !== '/fal') return next();
@@ -21,7 +21,7 @@ export const readFalTarget: Middleware<RequestState> = (context, next) => {
   if (url === undefined || place === undefined)
     throw invalidParameter(
       header,
-      `The header ${header} must name an address of https://${queueHost} or https://fal.run: this gateway has no uploads and no tokens. Send media by their addresses.`,
+      `The header ${header} must be an address at https://${queueHost} or https://fal.run: this gateway supports neither uploads nor tokens. Send media as URLs.`,
     );
   context.url = `${place}${url.pathname}${url.search}`;
   return next();

@@ -18,7 +18,7 @@ export function getFalStatus(deps: DialectDeps): Route {
     method: 'get',
     paths: ['/fal/:owner/:name/requests/:task_id/status'],
     input: z.object({ params: falRequestParams }),
-    success: { description: 'The request as it is now.', schema: falRequestSchema },
+    success: { description: 'The current state of the request.', schema: falRequestSchema },
     errors: ['task_not_found'],
     async handle({ params, reach }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach });

@@ -17,7 +17,7 @@ export function streamFalRequest(deps: DialectDeps): Route {
     scope: 'create',
     summary: 'Make a video in one request, as a stream',
     description:
-      'As `POST /fal/run/{owner}/{name}`, with the result as the only event: no video is there in parts.',
+      'Works like `POST /fal/run/{owner}/{name}`. The result is the only event, because videos are not delivered in parts.',
     paths: ['/fal/run/:owner/:name/stream'],
     input: z.object({ params: falModelParams, body: anyFields }),
     documentedBody: falBody,

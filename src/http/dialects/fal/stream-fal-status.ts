@@ -11,7 +11,10 @@ import { falRequestParams, presentFalRequest } from './fal-request.ts';
 import type { FalFacts } from './fal-request.ts';
 import { namedReply } from './fal-result.ts';
 
-/** Proxies take a connection for dead on which nothing comes for a minute, some after half of one. */
+/**
+ * How often to send a comment that keeps the connection alive, in milliseconds. Proxies close a connection that has
+ * been silent for a minute, and some after 30 s.
+ */
 const commentMs = 15_000;
 
 export function streamFalStatus(deps: DialectDeps): Route {
@@ -20,12 +23,12 @@ export function streamFalStatus(deps: DialectDeps): Route {
     scope: 'read_own',
     summary: 'Follow a request of the queue',
     description:
-      'Server-sent events: the request as it is now, and again with each change of its status, until it has ended. A comment line comes every 15 seconds. Where the gateway restarts, the stream ends before the request does.',
+      'Sends the request in its current state, and again whenever its status changes, as server-sent events until it has ended. A comment line is sent every 15 seconds. If the gateway restarts, the stream ends before the request does.',
     dialect: falDialect,
     method: 'get',
     paths: ['/fal/:owner/:name/requests/:task_id/status/stream'],
     input: z.object({ params: falRequestParams }),
-    success: { description: 'Each is a `FalRequest`.', mediaType: eventStreamType },
+    success: { description: 'Each event is a `FalRequest`.', mediaType: eventStreamType },
     errors: ['task_not_found'],
     async handle({ params, reach, meta }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach });

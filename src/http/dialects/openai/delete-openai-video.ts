@@ -14,7 +14,7 @@ export function deleteOpenaiVideo(deps: DialectDeps): Route {
     scope: 'create',
     summary: 'Cancel a video',
     description:
-      'Of an unfinished video: it is cancelled, its hold is released, and it stays in the list as failed. One that has ended is not removed: 409.',
+      'Cancels an unfinished video: its hold is released, and it stays in the list as failed. A video that has ended is not removed, and the answer is 409.',
     dialect: openaiDialect,
     method: 'delete',
     paths: ['/v1/videos/:task_id'],
@@ -36,6 +36,6 @@ export function deleteOpenaiVideo(deps: DialectDeps): Route {
 
 function isKept(): GatewayError {
   const message =
-    'A video that has ended is kept as long as the operator of the gateway says; only an unfinished one can be cancelled.';
+    'The operator of the gateway decides how long a video that has ended is kept. Only an unfinished video can be cancelled.';
   return new GatewayError('task_not_cancellable', message, { param: 'task_id' });
 }

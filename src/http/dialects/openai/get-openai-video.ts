@@ -13,13 +13,13 @@ export function getOpenaiVideo(deps: DialectDeps): Route {
     scope: 'read_own',
     summary: 'Query a video',
     description:
-      'Of every video task of the account, whichever interface created it. An unfinished one carries `openai-poll-after-ms`, which the official clients obey.',
+      'Works for every video task of the account, whichever interface created it. The answer for an unfinished one carries `openai-poll-after-ms`, which the official clients obey.',
     dialect: openaiDialect,
     method: 'get',
     paths: ['/v1/videos/:task_id'],
     only: openaiVideoAddress,
     input: z.object({ params: openaiParams }),
-    success: { description: 'The video as it is now.', schema: openaiVideoSchema },
+    success: { description: 'The current state of the video.', schema: openaiVideoSchema },
     errors: ['task_not_found'],
     async handle({ params, reach }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind: 'video' });

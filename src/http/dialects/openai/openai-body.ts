@@ -13,7 +13,10 @@ import type { RequestMeta } from '../../route.ts';
 import { videoBodySchema } from '../../videos/video-body.ts';
 import type { Understood } from '../../../intake/understand.ts';
 
-/** It is kept with its request in one document of MongoDB, as base64. */
+/**
+ * The maximum size of a reference file in bytes. The file is stored as base64 with its request, in a single MongoDB
+ * document.
+ */
 const referenceBytesMax = 8 * 1024 * 1024;
 
 const reference = z
@@ -23,13 +26,13 @@ const reference = z
   )
   .meta({ description: 'The first frame: a file of at most 8 MiB, `{"image_url"}`, or `{"file_id"}`.' });
 
-/** Our own fields may stand beside those of the dialect. */
+/** Our own fields are accepted in addition to the dialect's. */
 export const openaiCreateBody = videoBodySchema.extend({ input_reference: reference.optional() }).meta({
   id: 'OpenaiVideoRequest',
   examples: [{ model: exampleModels.video, prompt: 'A paper boat on a rainy street', seconds: '5' }],
 });
 
-/** JSON, or a form. */
+/** Accepts JSON or a form. */
 export function openaiBody({ workspaces, limits }: ImageRouteDeps): BodyReader {
   const form = imageBody(workspaces, limits);
   return {
@@ -41,7 +44,7 @@ export function openaiBody({ workspaces, limits }: ImageRouteDeps): BodyReader {
   };
 }
 
-/** Turns each file of the form into a data URL, which is kept with the request. Throws GatewayError. */
+/** Converts each of the form's files to a data URL, which is stored with the request. Throws GatewayError. */
 export async function withFilesAsData(
   asked: Understood,
   meta: RequestMeta,
@@ -78,7 +81,7 @@ async function dataUrlOf(file: UploadedFile, { param, meta, images }: Place): Pr
     throw refuse('request_too_large', param, `may have at most ${referenceBytesMax} bytes`);
   const image = await readImageFile(file, images.limits.pixelsMax);
   if ('refused' in image) throw refuse('invalid_parameter', param, image.refused);
-  // Its bytes, their base64, and the request that is sealed with it.
+  // Covers the bytes, their base64, and the sealed request that contains it.
   meta.reserve(4 * file.bytes);
   return `data:${image.mediaType};base64,${(await readFile(file.path)).toString('base64')}`;
 }

@@ -5,10 +5,10 @@ export const openaiDialect: Dialect = {
   idName: 'video_id',
   tag: 'Videos as OpenAI',
   description:
-    'The same tasks as under `/v1/videos/generations`, in the form of OpenAI’s `/v1/videos`. The guide “Dialects” says what is mapped to what.',
+    'The same tasks as under `/v1/videos/generations`, in the form of OpenAI’s `/v1/videos`. The guide “Dialects” describes the mapping.',
 };
 
-/** The list and our own routes lie on the same path. */
+/** Matches only the dialect's addresses, because our own routes and the list share the same path. */
 export const openaiVideoAddress = /^\/v1\/videos\/task_[^/]*(?:\/|$)/;
 
 export const openaiParams = z.object({ task_id: z.string().min(1).meta({ pattern: '^task_' }) });

@@ -8,23 +8,23 @@ import { unixSeconds } from '../../presenters/unix-seconds.ts';
 import { presentTask } from '../../presenters/video-task.ts';
 import type { taskFields } from '../../presenters/video-task.ts';
 
-/** As the official client types it (openai 7.57, `resources/videos.d.ts`). */
+/** The video as typed by the official client (openai 7.57, `resources/videos.d.ts`). */
 export const openaiVideoSchema = z
   .object({
     id: z.string(),
     object: z.literal('video'),
     status: z.enum(['queued', 'in_progress', 'completed', 'failed']),
-    progress: z.number().meta({ description: '0-100; 0 where the upstream does not report it.' }),
+    progress: z.number().meta({ description: '0-100. 0 if the upstream does not report it.' }),
     model: z.string(),
     prompt: z.string().nullable().meta({ description: 'Null once the request is no longer kept.' }),
     seconds: z.string(),
-    size: z.string().meta({ description: '`<width>x<height>`; empty where the model decides.' }),
+    size: z.string().meta({ description: '`<width>x<height>`. Empty if the model decides.' }),
     created_at: unixSeconds(),
     completed_at: unixSeconds().nullable(),
     expires_at: unixSeconds('Until then the result can be fetched.').nullable(),
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
     remixed_from_video_id: z.string().nullable().meta({
-      description: 'In the answer to a remix only: later it is not known.',
+      description: 'Present only in the answer to a remix, because it is not stored.',
     }),
     warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
   })
@@ -41,7 +41,7 @@ const statuses = {
 } as const satisfies Record<TaskStatus, OpenaiVideo['status']>;
 
 export interface OpenaiFacts {
-  /** What was asked; undefined: it is no longer kept. */
+  /** The create request. Undefined if no longer stored. */
   readonly request: GenerationRequest | undefined;
   readonly mediaUrl: MediaUrl;
   readonly remixOf?: string;

@@ -24,9 +24,9 @@ export function remixOpenaiVideo(deps: DialectDeps): Route {
     ...videoCreate,
     operationId: 'remixOpenaiVideo',
     scope: 'create',
-    summary: 'Make another video of one',
+    summary: 'Edit a video into a new one',
     description:
-      'A create with the model and the output of the source, its result as the video that is edited, and the new prompt. Where the model edits no videos: 400 `unsupported_parameter`.',
+      'Creates a video with the model and output settings of the source. The source’s result is the video to edit, by the new prompt. If the model does not edit videos, the answer is 400 `unsupported_parameter`.',
     dialect: openaiDialect,
     paths: ['/v1/videos/:task_id/remix'],
     only: openaiVideoAddress,
@@ -54,7 +54,7 @@ export function remixOpenaiVideo(deps: DialectDeps): Route {
   });
 }
 
-/** All other fields come from the source video. */
+/** All other fields are taken from the source video. */
 const remixNames = namesOf(
   { prefix: '' },
   { prompt: 'prompt', strict: 'strict', callback_url: 'metadata.callback_url', metadata: 'metadata' },
@@ -76,7 +76,7 @@ function resultOf(source: Task, deps: DialectDeps): string {
   return url;
 }
 
-/** The source is in the address; how it is edited is ours to say. */
+/** Errors about these fields name task_id, because the address specifies the source and we set the edit mode. */
 function remixName(ours: string): string {
   return /^(?:videos|input_type|metadata\.video_task)/.test(ours) ? 'task_id' : ours;
 }

@@ -11,7 +11,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 import { refusedWithoutTasks, waitingImageRoute } from '../waiting-image-route.ts';
 import { openrouterDialect, presentOpenrouterError } from './openrouter-dialect.ts';
 
-/** Source: the official client (@openrouter/sdk 1.3.19, `models/imagegenerationresponse.ts`). */
+/** The response as typed by the official client (@openrouter/sdk 1.3.19, `models/imagegenerationresponse.ts`). */
 const answerSchema = z
   .object({
     created: z.int().meta({ description: 'Unix seconds.' }),
@@ -21,7 +21,7 @@ const answerSchema = z
   })
   .meta({ id: 'OpenrouterImages' });
 
-/** Source: the same client, `models/imagestreamingresponse.ts`. */
+/** The events as typed by the same client, `models/imagestreamingresponse.ts`. */
 const eventSchema = z
   .object({
     type: z.enum(['image_generation.partial_image', 'image_generation.completed', 'error']),
@@ -47,10 +47,10 @@ export function createOpenrouterImage(deps: DialectDeps): Route {
       operationId: 'createOpenrouterImage',
       summary: 'Generate images',
       description:
-        'Waits up to ten minutes for the images. With `stream: true` the answer is a stream of events.',
+        'Waits up to ten minutes for the images. With `stream: true` the response is a stream of events.',
       dialect: openrouterDialect,
       paths: ['/api/v1/images'],
-      documentedBody: documentedWaitingBody(deps.images.vendorFields),
+      documentedBody: documentedWaitingBody(deps.images.vendorFields, true),
       success: {
         description: 'The images.',
         schema: answerSchema,

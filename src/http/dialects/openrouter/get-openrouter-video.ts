@@ -12,12 +12,12 @@ export function getOpenrouterVideo(deps: DialectDeps): Route {
     operationId: 'getOpenrouterVideo',
     scope: 'read_own',
     summary: 'Query a video',
-    description: 'Of every video task of the account, whichever interface created it.',
+    description: 'Works for every video task of the account, whichever interface created it.',
     dialect: openrouterDialect,
     method: 'get',
     paths: ['/api/v1/videos/:task_id'],
     input: z.object({ params: taskParams }),
-    success: { description: 'The video as it is now.', schema: openrouterJobSchema },
+    success: { description: 'The current state of the video.', schema: openrouterJobSchema },
     errors: ['task_not_found'],
     async handle({ params, reach }) {
       const { mediaUrl, publicUrl, catalogue } = deps;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ModelConfig } from '../../../config/gateway-file.ts';
-import { factsFor } from '../../../models/model-facts.ts';
+import { factsFor } from '../../../models/facts-of-request.ts';
 import type { OfferedFacts } from '../../../models/offered-facts.ts';
 import { videoShapes } from '../../../models/video-shapes.ts';
 import { jsonReply, keyRoute } from '../../route.ts';
@@ -10,7 +10,9 @@ import type { DialectDeps } from '../dialect-deps.ts';
 
 const words = z.array(z.string()).nullable();
 
-/** Source: the official client (@openrouter/sdk 1.3.19, `models/videomodel.ts`). Null if nothing is known. */
+/**
+ * The model as typed by the official client (@openrouter/sdk 1.3.19, `models/videomodel.ts`). Unknown values are null.
+ */
 const modelSchema = z
   .object({
     id: z.string(),
@@ -40,7 +42,10 @@ export function listOpenrouterVideoModels({ catalogue }: Pick<DialectDeps, 'cata
     method: 'get',
     paths: ['/api/v1/videos/models'],
     input: z.object({}),
-    success: { description: 'All of them.', schema: z.object({ data: z.array(modelSchema) }) },
+    success: {
+      description: 'All video models that the key may use.',
+      schema: z.object({ data: z.array(modelSchema) }),
+    },
     async handle({ caller }) {
       const models = catalogue.models(caller).filter(({ kind }) => kind === 'video');
       return jsonReply({
@@ -73,7 +78,7 @@ function presentModel(model: ModelConfig, facts: readonly OfferedFacts[]) {
   } satisfies z.output<typeof modelSchema>;
 }
 
-/** Whether any channel accepts the field, or null if none of them states it. */
+/** Returns whether any channel accepts the field, or null if no channel states it. */
 function takes(name: 'generate_audio' | 'seed', facts: readonly OfferedFacts[]): boolean | null {
   const said = facts.flatMap(({ fields }) => fields?.[name] ?? []);
   return said.length === 0 ? null : said.includes(true);
@@ -85,7 +90,7 @@ function orUnknown(list: readonly string[]): string[] | null {
 
 const durationsMax = 3_600;
 
-/** Whole ones; a model may have others, too. */
+/** Returns only whole seconds. A model may accept other durations too. */
 function secondsOf({ min, max, step }: NonNullable<ModelConfig['durations']>): number[] {
   const count = Math.min(Math.floor((max - min) / step) + 1, durationsMax);
   return Array.from({ length: count }, (_, index) => min + index * step).filter(Number.isInteger);

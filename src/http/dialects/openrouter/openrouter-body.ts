@@ -47,7 +47,7 @@ const refused = 'is not supported';
 export const openrouterNames = namesOf(
   { prefix: '' },
   {
-    // Features that would change the result and that we do not support.
+    // These features would change the result and are not supported.
     previous_job_id: { refused },
     upscale_factor: { refused },
     creativity: { refused },

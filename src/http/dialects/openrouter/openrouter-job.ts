@@ -7,18 +7,18 @@ import type { taskFields } from '../../presenters/video-task.ts';
 
 const statuses = ['pending', 'in_progress', 'completed', 'failed', 'cancelled', 'expired'] as const;
 
-/** As the official client types it (@openrouter/sdk 1.3.19, `models/videogenerationresponse.ts`). */
+/** The job as typed by the official client (@openrouter/sdk 1.3.19, `models/videogenerationresponse.ts`). */
 export const openrouterJobSchema = z
   .object({
     id: z.string(),
     polling_url: z.string(),
     status: z.enum(statuses),
     error: z.string().optional(),
-    unsigned_urls: z.array(z.string()).optional().meta({ description: 'To be fetched with the key.' }),
+    unsigned_urls: z.array(z.string()).optional().meta({ description: 'Fetch it with the API key.' }),
     usage: z
       .object({ cost: z.number().nullable(), is_byok: z.literal(false) })
       .optional()
-      .meta({ description: '`cost` is in US dollars; null where the gateway has another currency.' }),
+      .meta({ description: '`cost` is in US dollars. Null if the gateway has another currency.' }),
     warnings: z.array(z.string()).optional().meta({ description: 'Names of the fields that were ignored.' }),
   })
   .meta({ id: 'OpenrouterJob' });
@@ -39,7 +39,7 @@ export interface OpenrouterFacts {
   readonly currency: string;
 }
 
-/** The only currency that its clients know. */
+/** The only currency that its clients support. */
 const dollars = 'USD';
 
 export function presentOpenrouterJob(
@@ -59,7 +59,7 @@ export function presentOpenrouterJob(
   return { ...about, unsigned_urls, usage: { cost, is_byok: false } };
 }
 
-/** Relative where the gateway does not know its own address, as the original is at times. */
+/** Returns a relative URL if the gateway does not know its own address, as the original service sometimes does. */
 export function pollingUrl(id: string, publicUrl = ''): string {
   return `${publicUrl}/api/v1/videos/${id}`;
 }

@@ -15,12 +15,12 @@ export function cancelPrediction(deps: DialectDeps): Route {
     scope: 'create',
     summary: 'Cancel a prediction',
     description:
-      'One that has ended stays as it is. Where its upstream refuses or cannot cancel, it keeps running, and the response is 409.',
+      'A prediction that has ended does not change. If the upstream refuses or cannot cancel, the prediction keeps running, and the response is 409.',
     dialect: replicateDialect,
     method: 'post',
     paths: ['/v1/predictions/:task_id/cancel'],
     input: z.object({ params: taskParams }),
-    success: { description: 'The prediction as it is now.', schema: predictionSchema },
+    success: { description: 'The current state of the prediction.', schema: predictionSchema },
     errors: ['task_not_found', 'task_not_cancellable'],
     async handle({ params, reach }) {
       const found = await findOwnTask(deps.tasks, { id: params.task_id, reach });

@@ -17,7 +17,7 @@ export function createModelPrediction(deps: DialectDeps): Route {
     input: z.object({
       params: z.object({
         owner: z.string().min(1).meta({
-          description: 'Any word, where the name of the model has no slash.',
+          description: 'Any word if the name of the model has no slash.',
         }),
         name: z.string().min(1),
       }),

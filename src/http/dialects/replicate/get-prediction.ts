@@ -18,7 +18,7 @@ export function getPrediction(deps: DialectDeps): Route {
     method: 'get',
     paths: ['/v1/predictions/:task_id'],
     input: z.object({ params: taskParams }),
-    success: { description: 'The prediction as it is now.', schema: predictionSchema },
+    success: { description: 'The current state of the prediction.', schema: predictionSchema },
     errors: ['task_not_found'],
     async handle({ params, reach }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach });

@@ -11,11 +11,11 @@ import { understandPrediction } from './replicate-body.ts';
 import { replicateDialect } from './replicate-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 
-/** What both creates declare. */
+/** Declarations shared by both create routes. */
 export const predictionCreate = {
   ...videoCreate,
   description:
-    '`Prefer: wait` is not read: the answer comes at once. `Idempotency-Key` works as with `POST /v1/videos/generations`.',
+    '`Prefer: wait` is ignored, and the answer comes at once. `Idempotency-Key` works as with `POST /v1/videos/generations`.',
   dialect: replicateDialect,
   success: {
     status: 201,
@@ -25,7 +25,7 @@ export const predictionCreate = {
 } as const;
 
 export interface PredictionCreate {
-  /** Set if the address names the model. Otherwise the body names it. */
+  /** Set if the address, rather than the body, specifies the model. */
   readonly model?: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly caller: Caller;
@@ -43,7 +43,8 @@ export async function answerWithPrediction(
   const { task, headers, warnings } = await createAnyTask(create, deps);
   const request = (await requests.find(task.id))?.request;
   const prediction = presentPrediction(task, { request, mediaUrl, publicUrl });
-  // The official client takes anything but `starting` for the end, and hands out an output that is not there.
+  // The official client treats any status except `starting` as final, and would return an output that does not exist
+  // yet.
   const status = isTerminal(task.status) ? prediction.status : 'starting';
   const body = { ...prediction, status, ...presentWarnings(warnings) };
   return { ...jsonReply(body, headers), status: 201 };

@@ -7,19 +7,19 @@ import type { TaskStatus } from '../../../task/task.ts';
 import { presentTask } from '../../presenters/video-task.ts';
 import type { taskFields } from '../../presenters/video-task.ts';
 
-/** `aborted` is missing on purpose: the official client goes past it, and polls for good. */
+/** `aborted` is deliberately absent: the official client does not recognise it as final and would poll forever. */
 const statuses = ['starting', 'processing', 'succeeded', 'failed', 'canceled'] as const;
 
-const time = z.string().meta({ description: 'ISO 8601, as this dialect has it.' });
+const time = z.string().meta({ description: 'ISO 8601, as in Replicate’s own API.' });
 
-/** As the official client types it (replicate 1.4.0, `index.d.ts`). */
+/** The prediction as typed by the official client (replicate 1.4.0, `index.d.ts`). */
 export const predictionSchema = z
   .object({
     id: z.string(),
     model: z.string(),
     version: z.literal('hidden'),
     status: z.enum(statuses),
-    input: z.record(z.string(), z.unknown()).meta({ description: 'Without its media.' }),
+    input: z.record(z.string(), z.unknown()).meta({ description: 'The input without its media.' }),
     output: z
       .union([z.string(), z.array(z.string())])
       .nullable()

@@ -43,7 +43,7 @@ const example = { prompt: 'A paper boat on a rainy street', duration: 5 };
 export const predictionBody = z.object({ ...shape, version: model }).meta({
   id: 'ReplicatePrediction',
   description:
-    'Every other field of `input` is one of `metadata` in `POST /v1/videos/generations`; what is not listed there is passed upstream unchanged.',
+    'All other fields of `input` are those of `metadata` in `POST /v1/videos/generations`. Fields that are not listed there are passed upstream unchanged.',
   examples: [{ version: exampleModels.video, input: example }],
 });
 export const modelPredictionBody = z.object(shape).meta({
@@ -67,7 +67,7 @@ const videoNames = namesOf(
   ...videoFields,
 );
 
-/** Reads what a prediction asks for. Throws GatewayError. */
+/** Reads a prediction's request. Throws GatewayError. */
 export function understandPrediction(
   { input, ...outer }: Readonly<Record<string, unknown>>,
   kind: TaskKind,

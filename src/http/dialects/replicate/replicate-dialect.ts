@@ -18,7 +18,7 @@ export const replicateDialect: Dialect = {
   idName: 'prediction_id',
   tag: 'Videos as Replicate',
   description:
-    'The same tasks as under `/v1/videos/generations`, in the form of Replicate’s predictions. The guide “Dialects” says what is mapped to what.',
+    'The same tasks as under `/v1/videos/generations`, in the form of Replicate’s predictions. The guide “Dialects” describes the mapping.',
   errors: { schema: errorSchema, present: presentReplicateError },
 };
 
@@ -28,7 +28,10 @@ function presentReplicateError(error: GatewayError): z.output<typeof errorSchema
   return field === '' ? problem : { ...problem, invalid_fields: [{ field, description: detail }] };
 }
 
-/** Replicate's clients identify themselves. Some of our addresses are also theirs, with answers of another form. */
+/**
+ * Whether one of Replicate's clients sent the request. At some addresses that our own clients also use, they expect
+ * different responses.
+ */
 export function isFromReplicate(meta: Pick<RequestMeta, 'header'>): boolean {
   return meta.header('user-agent')?.startsWith('replicate-') === true;
 }

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { linkSecondsDefault, linkSecondsMax } from '../access/invitations.ts';
+import type { Redeemed } from '../access/invitations.ts';
+import { GatewayError } from '../errors/errors.ts';
+import { isOpen } from '../base/invitation.ts';
+import type { Invited } from '../base/invitation.ts';
+import { unixSeconds } from './presenters/unix-seconds.ts';
+
+/** Shared by the invitation routes. A link grants a token to an operator, or a key to an account's owner. */
+
+export const linkValidSeconds = z
+  .int()
+  .min(60)
+  .max(linkSecondsMax)
+  .meta({ description: `How long the link can be used. ${linkSecondsDefault} is three days.` });
+
+/**
+ * Returns the address of the page that accepts an invitation. The token follows `#`, because browsers do not send that
+ * part.
+ */
+export function linkOf(page: 'console' | 'account', token: string): string {
+  return `${page}#/invitation/${token}`;
+}
+
+export const linkSchema = {
+  link: z.string().meta({
+    description:
+      'Below the address of the gateway: `console#/invitation/…` or `account#/invitation/…`. It can be used once, and will not be shown again.',
+  }),
+  link_expires_at: unixSeconds(),
+};
+
+export const acceptBody = z.object({
+  link: z.string().min(1).max(256).meta({ description: 'The part of the link after `#/invitation/`.' }),
+  dry_run: z
+    .boolean()
+    .optional()
+    .meta({ description: 'If true, the answer only says what the link is for.' }),
+});
+
+/** Redeems the link and returns what it grants. Throws invitation_not_found if it cannot be redeemed. */
+export async function redeemOrThrow<Found extends Invited>(
+  redeemed: Redeemed | undefined,
+  redeem: (redeemed: Redeemed) => Promise<Found | undefined>,
+): Promise<Found> {
+  const found = redeemed && (await redeem(redeemed));
+  if (found === undefined) throw invitationNotFound();
+  return found;
+}
+
+/** Returns what an open link grants. Throws invitation_not_found if the link can no longer be used. */
+export function openOrThrow<Found extends Invited>(invited: Found | undefined, now: number): Found {
+  if (invited === undefined || !isOpen(invited, now)) throw invitationNotFound();
+  return invited;
+}
+
+function invitationNotFound(): GatewayError {
+  return new GatewayError(
+    'invitation_not_found',
+    'This link was used or withdrawn, or it has expired. Ask for a new one.',
+    { param: 'link' },
+  );
+}

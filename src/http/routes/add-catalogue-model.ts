@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import type { RouteDeps } from '../deps.ts';
+import { configDraftSchema, editChanges, presentConfigDraft } from '../presenters/config-draft.ts';
+import { jsonReply, settingRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+const body = z.object({
+  revision: z.int().nonnegative().meta({ description: 'The revision that you have read.' }),
+  model: z.string().min(1).meta({ description: 'A model of the catalogue.' }),
+  channel: z.string().min(1).meta({
+    description: 'A channel of the draft, or a channel of the catalogue, which is then added with `api_key`.',
+  }),
+  api_key: z.string().min(1).optional().meta({
+    description: 'The key of the channel’s credential `main`. Encrypted at once, and never shown.',
+  }),
+  base_url: z.string().min(1).optional().meta({
+    description: 'Defaults to the address of the channel, or else to the one in the catalogue.',
+  }),
+  has_listed_cost: z.boolean().optional().meta({
+    description:
+      'Whether the upstream bills the prices that the catalogue lists. Sets `cost` of the model in the channel, if the catalogue has no other one.',
+  }),
+});
+
+export function addCatalogueModel({
+  drafts,
+  catalogueAddition,
+}: Pick<RouteDeps, 'drafts' | 'catalogueAddition'>): Route {
+  return settingRoute({
+    operationId: 'addCatalogueModel',
+    access: 'configuration',
+    summary: 'Add a model of the catalogue to the draft',
+    description:
+      'The model gets the facts and prices of the catalogue. A model that is already in the draft keeps its own, and gets another channel.',
+    method: 'post',
+    paths: ['/admin/v1/config/draft/models'],
+    unrecorded: ['api_key'],
+    input: z.object({ body }),
+    success: { description: 'The draft as it is now.', schema: configDraftSchema },
+    errors: ['action_not_possible', 'missing_parameter'],
+    async handle({ body: { revision, model, channel, ...asked }, operator }) {
+      const { text } = await drafts.show();
+      const set = await catalogueAddition(text, {
+        model,
+        channel,
+        apiKey: asked.api_key,
+        baseUrl: asked.base_url,
+        hasListedCost: asked.has_listed_cost,
+      });
+      const draft = await drafts.edit({ set }, revision, operator);
+      return { reply: jsonReply(presentConfigDraft(draft)), changes: editChanges(draft, revision) };
+    },
+  });
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { mayUse } from '../../base/operator.ts';
+import { GatewayError } from '../../errors/errors.ts';
+import { optionalReason } from '../admin-input.ts';
+import type { RouteDeps } from '../deps.ts';
+import { adminRoute, jsonReply } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function endSession({ operatorSessions }: Pick<RouteDeps, 'operatorSessions'>): Route {
+  return adminRoute({
+    operationId: 'endSession',
+    access: 'read',
+    isAct: true,
+    summary: 'End a session of the console',
+    description:
+      'An operator can end its own sessions, and with the role `access` all sessions. The next request of the session is refused, on every node.',
+    method: 'delete',
+    paths: ['/admin/v1/sessions/:session'],
+    input: z.object({
+      params: z.object({
+        session: z
+          .string()
+          .min(1)
+          .meta({ description: 'An id, or `current` for the session of this request.' }),
+      }),
+      query: z.object({ reason: optionalReason }),
+    }),
+    success: {
+      description: 'The session has ended.',
+      schema: z.object({ object: z.literal('operator_session'), id: z.string(), ended: z.literal(true) }),
+    },
+    errors: ['session_not_found'],
+    async handle({ params, operator, roles, session: current = '' }) {
+      const id = params.session === 'current' ? current : params.session;
+      const found = await operatorSessions.find(id);
+      const isTheirs = found?.operator === operator || mayUse({ roles }, 'access');
+      if (found === undefined || !isTheirs || !(await operatorSessions.end(id)))
+        throw new GatewayError('session_not_found', 'There is no such session, or you may not end it.', {
+          param: 'session',
+        });
+      return jsonReply({ object: 'operator_session', id, ended: true });
+    },
+  });
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import type { RouteDeps } from '../deps.ts';
+import { presentTaskRequest, taskRequestSchema } from '../presenters/task-request.ts';
+import { findOwnTask, taskParams } from '../videos/own-task.ts';
+import { jsonReply, keyRoute } from '../route.ts';
+import type { Route } from '../route.ts';
+
+export function getOwnRequest({ tasks, requests }: Pick<RouteDeps, 'tasks' | 'requests'>): Route {
+  return keyRoute({
+    operationId: 'getOwnRequest',
+    scope: 'read_own',
+    summary: 'Get the request of a task, to send it again with changes',
+    description:
+      'The request of a video or an image, with the prompt, the addresses of its media and the settings.',
+    tag: 'Account',
+    method: 'get',
+    paths: ['/v1/requests/:task_id'],
+    input: z.object({ params: taskParams }),
+    success: { description: 'The request.', schema: taskRequestSchema },
+    errors: ['task_not_found', 'missing_parameter'],
+    async handle({ params: { task_id: id }, reach }) {
+      const task = await findOwnTask(tasks, { id, reach });
+      return jsonReply(presentTaskRequest(task.id, await requests.glance(task.id)), {
+        'cache-control': 'no-store',
+      });
+    },
+  });
+}
