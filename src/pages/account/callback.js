@@ -9,7 +9,7 @@ import { html, useState } from '../shared/preact.js';
 const liveMs = 5_000;
 
 /**
- * The callback of a task that has ended, and a way to send it again.
+ * Shows an ended task's callback delivery, with a button to redeliver it.
  *
  * @param {{ api: import('../shared/api.js').Api, id: string }} props
  */
@@ -36,14 +36,14 @@ export function TaskCallback({ api, id }) {
     } catch (thrown) {
       setError(errorOf(thrown));
     }
-    live.refresh();
+    await live.refresh();
   }
 
   if (!isWanted) return null;
   const { delivery = null } = live.data ?? {};
   return html`${delivery === null ? html`<h2>Callback</h2>` : html`<${Callback} delivery=${delivery} />`}
     <${LiveState} live=${live} />
-    ${live.data !== undefined && delivery === null && html`<p class="soft">It was not sent yet.</p>`}
+    ${live.data !== undefined && delivery === null && html`<p class="soft">It has not been sent yet.</p>`}
     ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
     <p><button onClick=${redeliver}>Send the callback again</button></p>`;
 }

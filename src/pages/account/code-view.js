@@ -1,21 +1,24 @@
 import { copyText } from '../shared/copy.js';
 import { html, useState } from '../shared/preact.js';
 import { languageNames, writers } from '../shared/code.js';
+import { session } from './session.js';
 
 const copiedMs = 2_000;
 
-/** @param {{ asked: import('../shared/code.js').Asked }} props */
-export function Code({ asked }) {
+/** @param {{ asked: import('../shared/code.js').Asked, model: string }} props */
+export function Code({ asked, model }) {
   const [language, setLanguage] = useState(/** @type {keyof typeof writers} */ ('curl'));
+  const [hasOwnKey, setOwnKey] = useState(false);
   const [said, setSaid] = useState('');
-  const text = writers[language](asked);
+  const isRunnable = language === 'curl' && hasOwnKey;
 
   async function copy() {
-    setSaid(await copyText(text));
+    const whole = writers[language]({ ...asked, isWhole: true });
+    setSaid(await copyText(isRunnable ? `KEY='${session.token() ?? ''}'\n${whole}` : whole));
     setTimeout(() => setSaid(''), copiedMs);
   }
 
-  return html`<section class="code" aria-label="The same request as code">
+  return html`<section class="code" aria-label=${`The request to ${model} as code`}>
     <div class="row apart">
       <div class="row" role="group" aria-label="Language">
         ${
@@ -32,7 +35,20 @@ export function Code({ asked }) {
         ><button onClick=${copy}>Copy as ${languageNames[language]}</button>
       </div>
     </div>
-    <pre tabindex="0"><code>${text}</code></pre>
-    <p class="small soft">Put your key into the variable KEY.</p>
+    <pre tabindex="0"><code>${writers[language](asked)}</code></pre>
+    ${
+      language === 'curl' &&
+      html`<label class="check small">
+        <input type="checkbox" checked=${hasOwnKey} onChange=${() => setOwnKey(!hasOwnKey)} />
+        Copy it with my key
+      </label>`
+    }
+    <p class="small soft">
+      ${
+        isRunnable
+          ? 'The copy runs in a shell as it stands. It contains your key, so give it to nobody.'
+          : 'Set the variable KEY to your key.'
+      }
+    </p>
   </section>`;
 }

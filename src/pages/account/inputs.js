@@ -1,7 +1,7 @@
 import { ApiError, errorOf } from '../shared/api.js';
 import { html, useState } from '../shared/preact.js';
 
-/** The parts of the playground's form. */
+/** The playground form's inputs. */
 
 /** @typedef {Event & { currentTarget: HTMLInputElement }} InputChange */
 
@@ -48,9 +48,12 @@ export function FieldInput({ field: { title, options, range, isFlag }, value, on
 }
 
 /**
- * Media by address or by file. Nothing where the model takes none.
+ * Lets the user add media by address or as a file. Renders nothing if the model accepts none.
  *
- * @param {{ api: import('../shared/api.js').Api, name: string, max: number, fileBytesMax: number, addresses: readonly string[], onChange: (addresses: string[]) => void }} props
+ * @param {{
+ *   api: import('../shared/api.js').Api, name: string, max: number, fileBytesMax: number, addresses: readonly string[],
+ *   onChange: (change: (addresses: readonly string[]) => readonly string[]) => void,
+ * }} props `onChange` takes a function, because the form may change while a file is uploaded.
  */
 export function MediaInput({ api, name, max, fileBytesMax, addresses, onChange }) {
   const [problem, setProblem] = useState('');
@@ -65,7 +68,8 @@ export function MediaInput({ api, name, max, fileBytesMax, addresses, onChange }
     setProblem('');
     setBusy(true);
     try {
-      onChange([...addresses, await addressOf(file, api, fileBytesMax)]);
+      const address = await addressOf(file, api, fileBytesMax);
+      onChange((now) => [...now, address]);
     } catch (thrown) {
       setProblem(errorOf(thrown).message);
     }
@@ -83,7 +87,7 @@ export function MediaInput({ api, name, max, fileBytesMax, addresses, onChange }
           html`<li>
             ${pictureOf(address) !== '' && html`<img src=${pictureOf(address)} alt="" />`}
             <span>${shownAs(address)}</span>
-            <button type="button" onClick=${() => onChange(addresses.filter((_, at) => at !== index))}>
+            <button type="button" onClick=${() => onChange((now) => now.filter((_, at) => at !== index))}>
               Remove
             </button>
           </li>`,
@@ -93,7 +97,7 @@ export function MediaInput({ api, name, max, fileBytesMax, addresses, onChange }
       <${AddressInput}
         title=${title}
         isFull=${isFull}
-        onAdd=${(/** @type {string} */ address) => onChange([...addresses, address])}
+        onAdd=${(/** @type {string} */ address) => onChange((now) => [...now, address])}
       />
       <input
         type="file"
@@ -111,13 +115,14 @@ export function MediaInput({ api, name, max, fileBytesMax, addresses, onChange }
 /** @param {string} name */
 const kindOf = (name) => name.slice(0, -1);
 
-/** Files that were uploaded from this tab, by their addresses. @type {Map<string, { name: string, picture: string }>} */
+/** Files uploaded from this tab, by address. @type {Map<string, { name: string, picture: string }>} */
 const uploads = new Map();
 const megabyte = 1_000_000;
 const pictureBytesMax = 2_000_000;
 
 /**
- * Where a file is for the gateway: in the request itself, where that is not limited to a megabyte; else stored there.
+ * Returns an address by which a request can refer to the file. An image that fits is embedded in the request itself,
+ * unless requests are limited to a megabyte. All other files are uploaded to the gateway.
  *
  * @param {File} file
  * @param {import('../shared/api.js').Api} api
@@ -138,18 +143,18 @@ async function addressOf(file, api, inRequestMax) {
     if (!(error instanceof ApiError) || error.code !== 'route_not_found') throw error;
     if (fits) return dataUrlOf(file);
     throw new Error(
-      `This gateway stores no files, and ${file.name} does not fit into the request: give its address.`,
+      `This gateway stores no files, and ${file.name} does not fit into the request. Enter its address instead.`,
     );
   }
 }
 
-/** Of what has a picture, as an address of it. @param {string} address */
+/** Returns the address of a preview, or an empty string if there is none. @param {string} address */
 function pictureOf(address) {
   return address.startsWith('data:image/') ? address : (uploads.get(address)?.picture ?? '');
 }
 
 /**
- * Of a file its name, or its type and size.
+ * Returns an uploaded file's name, an embedded file's type and size, or the beginning of any other address.
  *
  * @param {string} address
  */
@@ -178,7 +183,7 @@ function AddressInput({ title, isFull, onAdd }) {
       onInput=${(/** @type {InputChange} */ event) => setTyped(event.currentTarget.value)}
       onChange=${add}
       onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
-        // The form would be sent without it.
+        // Adds the address, because Enter would otherwise submit the form without it.
         if (event.key !== 'Enter') return;
         event.preventDefault();
         add();

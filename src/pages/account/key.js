@@ -1,10 +1,11 @@
-/** The question: what may this key do, how much of it is left, and what signs my callbacks? */
+/** Shows a key's permissions and remaining caps, and replaces the webhook secret. */
 import { errorOf } from '../shared/api.js';
 import { Dialog } from '../shared/dialog.js';
 import { counted, money } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Facts, LiveState, Refusal, Time } from '../shared/parts.js';
-import { html, useState } from '../shared/preact.js';
+import { Alerts } from './alert.js';
+import { focused, html, useState } from '../shared/preact.js';
 import { Table } from '../shared/table.js';
 
 /**
@@ -43,7 +44,8 @@ export function KeyPage({ api }) {
         <h2>This month</h2>
         <${Month} shown=${key} />
         <h2>Caps</h2>
-        <${Caps} shown=${key} />`
+        <${Caps} shown=${key} />
+        <${Alerts} api=${api} currency=${key.currency} />`
     }
     <${WebhookSecret} api=${api} />
   </main>`;
@@ -151,7 +153,7 @@ function Replacement({ api, onClose }) {
     ${
       secret === ''
         ? html`<p>
-              Callbacks are signed with the new secret and with the two before it: one that fits is enough.
+              Callbacks are signed with the new secret and the two before it. One valid signature is enough.
               Each replacement ends the oldest of the three.
             </p>
             ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
@@ -161,7 +163,9 @@ function Replacement({ api, onClose }) {
             </p>`
         : html`<p role="status">The new secret. It will not be shown again.</p>
             <p><code>${secret}</code></p>
-            <p class="row ends"><button class="main" autofocus onClick=${onClose}>It is stored</button></p>`
+            <p class="row ends">
+              <button class="main" ...${focused} onClick=${onClose}>I have stored it</button>
+            </p>`
     }
   <//>`;
 }

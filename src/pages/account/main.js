@@ -1,22 +1,39 @@
+import { words } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
-import { html, render, useEffect, useState } from '../shared/preact.js';
-import { createSession } from '../shared/session.js';
+import { Facts } from '../shared/parts.js';
+import { html, render, useLayoutEffect, useState } from '../shared/preact.js';
+import { Invitation, takeLink } from '../shared/invitation.js';
 import { SignIn, useSignIn } from '../shared/sign-in.js';
 import { KeyPage } from './key.js';
 import { Playground } from './playground.js';
+import { session } from './session.js';
 import { TaskPage } from './task.js';
 import { Tasks } from './tasks.js';
 import { UsagePage } from './usage.js';
+import { WebhooksPage } from './webhooks.js';
 
-const session = createSession('mediary.key');
 const balanceMs = 10_000;
 
 function Account() {
   const { api, isSignedIn, expired, signIn, signOut } = useSignIn({
     session,
     client: 'account',
-    ownPath: '/v1/balance',
+    // Any valid key may read this, whatever its scopes.
+    enter: (own) => own.get('/v1/key').then(() => undefined),
   });
+  const [link, setLink] = useState(takeLink);
+  if (link !== undefined)
+    return html`<${Invitation}
+      link=${link}
+      client="account"
+      path="/invitations/keys/accept"
+      title="Your API key"
+      describe=${describe}
+      secretOf=${(/** @type {{ key?: string }} */ { key }) => key}
+      note="Keep it: this page asks for it at the next sign-in, and your programs send it with each request."
+      onDone=${(/** @type {string} */ key) => void signIn(key).then(() => setLink(undefined))}
+      onLeave=${() => setLink(undefined)}
+    />`;
 
   return isSignedIn
     ? html`<${Pages}
@@ -29,11 +46,24 @@ function Account() {
     : html`<${SignIn} ...${signInWords} expired=${expired} signIn=${signIn} />`;
 }
 
+/** @param {{ account: string, name: string, scopes: readonly string[], models: readonly string[] | null }} offer */
+function describe({ account, name, scopes, models }) {
+  return html`<p>This link gives you a key, once. Nobody else has seen it.</p>
+    <${Facts}
+      rows=${[
+        ['Account', account],
+        ['Name', name],
+        ['May', scopes.map(words).join(', ')],
+        ['Models', models === null ? 'all' : models.join(', ')],
+      ]}
+    />`;
+}
+
 const signInWords = {
   title: 'Your account',
   lead: 'For owners of API keys. The key stays in this tab until it is closed.',
   label: 'API key',
-  gone: 'The key is not valid any more. Sign in again.',
+  gone: 'The key is no longer valid. Sign in again.',
   hint: 'It begins with sk-. npm start prints one; in production the operator of the gateway gives it to you.',
 };
 
@@ -48,6 +78,7 @@ function Pages({ api, signOut }) {
         <a href="#/" aria-current=${first === '' || first === 'tasks' ? 'page' : undefined}>Tasks</a>
         <a href="#/playground" aria-current=${first === 'playground' ? 'page' : undefined}>Playground</a>
         <a href="#/usage" aria-current=${first === 'usage' ? 'page' : undefined}>Usage</a>
+        <a href="#/webhooks" aria-current=${first === 'webhooks' ? 'page' : undefined}>Webhooks</a>
         <a href="#/key" aria-current=${first === 'key' ? 'page' : undefined}>Key</a>
         <a href="docs">Docs</a>
       </nav>
@@ -63,8 +94,9 @@ function Pages({ api, signOut }) {
 function pageOf([first, second, third], { api, balance }) {
   const currency = balance.data?.currency ?? '';
   if (first === 'playground')
-    return html`<${Playground} api=${api} currency=${currency} onSpent=${balance.refresh} />`;
+    return html`<${Playground} api=${api} onSpent=${balance.refresh} again=${second} />`;
   if (first === 'usage') return html`<${UsagePage} api=${api} />`;
+  if (first === 'webhooks') return html`<${WebhooksPage} api=${api} />`;
   if (first === 'key') return html`<${KeyPage} api=${api} />`;
   if (first === 'tasks' && third !== '')
     return html`<${TaskPage}
@@ -77,10 +109,10 @@ function pageOf([first, second, third], { api, balance }) {
   return html`<${Tasks} api=${api} balance=${balance} />`;
 }
 
-/** What stands behind `#/`. */
+/** Returns the part of the address after `#/`. */
 function useHash() {
   const [hash, setHash] = useState(location.hash);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const read = () => setHash(location.hash);
     addEventListener('hashchange', read);
     return () => removeEventListener('hashchange', read);

@@ -1,12 +1,12 @@
 import { html, useState } from '../shared/preact.js';
 import { sourceOf } from '../shared/source.js';
 
-/** What a task made, as far as it can be shown here. */
+/** Shows a task's results, if this page may display them. */
 
 /** @typedef {import('./types.js').Task} Task */
 
 /**
- * The first result, small: for a gallery.
+ * Shows the first result as a thumbnail, for a gallery.
  *
  * @param {{ task: Task }} props
  */
@@ -25,7 +25,7 @@ export function Thumbnail({ task }) {
 }
 
 /**
- * All results, to look at and to keep.
+ * Shows all results, with links to save them.
  *
  * @param {{ task: Task }} props
  */
@@ -54,7 +54,7 @@ function Result({ url, isVideo: isMoving }) {
     ? html`<video src=${`${src}#t=0.01`} controls preload="metadata" onError=${onError}></video>`
     : html`<img src=${src} alt="Result" onError=${onError} />`;
   return html`${isOurs && !isGone ? shown : null}
-    ${isGone ? html`<p class="notice">The file cannot be shown: its time may be over.</p>` : null}
+    ${isGone ? html`<p class="notice">The file cannot be shown. It may have expired.</p>` : null}
     <p>
       <a href=${src} target="_blank" rel="noreferrer">${isOurs ? 'Open the file' : 'Open at the upstream'}</a>
       ${isOurs && html` · <a href=${src} download>Download</a>`}
@@ -67,7 +67,7 @@ function isVideo({ object }) {
 }
 
 /** @param {string} base64 */
-function dataUrl(base64) {
+export function dataUrl(base64) {
   const type = base64.startsWith('/9j/') ? 'jpeg' : base64.startsWith('UklGR') ? 'webp' : 'png';
   return `data:image/${type};base64,${base64}`;
 }

@@ -1,140 +1,200 @@
-/** The question: what can this model make of my words, and what does it cost? */
-import { ApiError, errorOf } from '../shared/api.js';
-import { money } from '../shared/format.js';
-import { useLive } from '../shared/live.js';
+/** Creates videos and images from a form, with one model or two side by side. */
+import { errorOf } from '../shared/api.js';
+import { counted } from '../shared/format.js';
+import { useLive, useVersions } from '../shared/live.js';
 import { LiveState, Refusal } from '../shared/parts.js';
-import { html, useEffect, useRef, useState } from '../shared/preact.js';
+import { html, useState } from '../shared/preact.js';
 import { root } from '../shared/root.js';
 import { Code } from './code-view.js';
+import { useCreate } from './create.js';
+import { Estimate } from './estimate.js';
 import { FieldInput, MediaInput } from './inputs.js';
 import { Results } from './media.js';
-import { fieldsOf, mediaMax, requestOf } from './request.js';
+import { enteredOf, fieldsOf, mediaMax, requestOf, templatesOf } from './request.js';
 import { TaskView } from './task.js';
 
 /** @typedef {import('./types.js').Model} Model */
-/** @typedef {{ id?: string, data?: import('./types.js').Task['data'] }} Answer */
-/** @typedef {{ prompt: string, values: Record<string, string | boolean>, media: Record<string, string[]> }} Entered */
+/** @typedef {import('./request.js').Entered} Entered */
+/** @typedef {Event & { currentTarget: HTMLSelectElement }} Chosen */
 
-const estimateAfterMs = 400;
-/** A video request may have a megabyte; base64 makes a third more of a file. */
+/** The maximum file size in bytes. A video request is limited to a megabyte, and base64 makes a file a third larger. */
 const fileBytesMax = { video: 700_000, image: 10_000_000 };
-/** Where the gateway stores nothing, an image model answers when the image is there. */
-const imageAnswerMs = 600_000;
 
-/** @typedef {{ kind: string, answer: Answer }} Made */
+/** @typedef {{ model: string, kind: string, answer?: import('./create.js').Answer, error?: Error }} Made */
 
-/** What was made last, while the tab is open: whoever leaves the page finds it again. */
-let last = { api: /** @type {unknown} */ (undefined), made: /** @type {Made | undefined} */ (undefined) };
+/** The most recent results, kept while the tab is open so that they survive a visit to another page. */
+let last = { api: /** @type {unknown} */ (undefined), made: /** @type {Made[]} */ ([]) };
 
-/** @param {{ api: import('../shared/api.js').Api, currency: string, onSpent: () => void }} props */
-export function Playground({ api, currency, onSpent }) {
+/** @type {Entered} */
+const nothing = { prompt: '', values: {}, media: {} };
+
+/**
+ * @typedef {{ api: import('../shared/api.js').Api, onSpent: () => void }} Props
+ * @param {Props & { again: string }} props `again`: id of the task whose request is filled in, or empty.
+ */
+export function Playground({ api, onSpent, again }) {
   /** @type {import('../shared/live.js').Live<{ data: Model[] }>} */
   const live = useLive('models', (signal) => api.get('/v1/models', signal), 0);
-  const [id, setId] = useState('');
-  const models = live.data?.data ?? [];
-  const model = models.find((one) => one.id === id) ?? models[0];
+  const path = `/v1/requests/${encodeURIComponent(again)}`;
+  /** @type {import('../shared/live.js').Live<{ request: import('./types.js').StoredRequest | null }>} */
+  const earlier = useVersions(path, again === '' ? undefined : again, (signal) => api.get(path, signal));
+  const isReady = live.data !== undefined && (again === '' || earlier.data !== undefined);
   return html`<main class="page">
     <h1>Playground</h1>
     <${LiveState} live=${live} />
-    ${live.data && models.length === 0 && html`<p class="soft">This key may use no model.</p>`}
-    ${model && html`<${Bench} key=${model.kind} api=${api} models=${models} model=${model} choose=${setId} currency=${currency} onSpent=${onSpent} />`}
+    ${again !== '' && html`<${LiveState} live=${earlier} />`}
+    ${isReady && live.data?.data.length === 0 && html`<p class="soft">This key may use no model.</p>`}
+    ${isReady && html`<${Start} key=${again} models=${live.data?.data ?? []} request=${earlier.data?.request} props=${{ api, onSpent }} />`}
   </main>`;
 }
 
 /**
  * @param {{
- *   api: import('../shared/api.js').Api, models: Model[], model: Model, choose: (id: string) => void,
- *   currency: string, onSpent: () => void,
+ *   models: Model[], request: import('./types.js').StoredRequest | null | undefined, props: Props,
  * }} props
  */
-function Bench({ api, models, model, choose, currency, onSpent }) {
-  /** @type {Entered} */
-  const empty = { prompt: '', values: {}, media: {} };
-  const [entered, setEntered] = useState(empty);
-  const [made, setMade] = useState(last.api === api ? last.made : undefined);
-  const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
+function Start({ models, request, props }) {
+  const [id, setId] = useState(request?.model ?? '');
+  const model = models.find((one) => one.id === id) ?? models[0];
+  if (model === undefined) return null;
+  const isSameKind = request?.kind === model.kind;
+  const { entered, missing } = request && isSameKind ? enteredOf(request) : { entered: nothing, missing: 0 };
+  return html`${request === null && html`<p class="notice warn">The request of this task is no longer kept.</p>`}
+    ${request && request.model !== model.id && id === request.model && html`<p class="notice warn">This key may not use ${request.model}.</p>`}
+    ${missing > 0 && html`<p class="notice warn">The request contained ${counted(missing, 'file')}, which must be added again.</p>`}
+    <${Bench}
+      key=${model.kind}
+      ...${props}
+      models=${models}
+      model=${model}
+      choose=${setId}
+      first=${entered}
+      isAgain=${request !== undefined}
+    />`;
+}
+
+/**
+ * @param {Props & {
+ *   models: Model[], model: Model, choose: (id: string) => void, first: Entered, isAgain: boolean,
+ * }} props
+ */
+function Bench({ api, models, model, choose, first, isAgain, onSpent }) {
+  const { currency } = model.pricing;
+  const [entered, setEntered] = useState(first);
+  const [otherId, setOtherId] = useState('');
+  const [made, setMade] = useState(last.api === api && !isAgain ? last.made : []);
   const [isBusy, setBusy] = useState(false);
-  const asked = requestOf(model, entered);
+  const other = models.find(({ id }) => id === otherId && id !== model.id);
+  const asked = [model, ...(other ? [other] : [])].map((one) => ({ model: one, ...requestOf(one, entered) }));
   const create = useCreate(api);
 
   /** @param {SubmitEvent} event */
   async function submit(event) {
     event.preventDefault();
     setBusy(true);
-    setError(undefined);
-    try {
-      last = { api, made: { kind: model.kind, answer: await create(asked) } };
-      setMade(last.made);
-    } catch (thrown) {
-      setError(errorOf(thrown));
-    }
+    last = { api, made: await Promise.all(asked.map((one) => makeOne(one, create))) };
+    setMade(last.made);
     setBusy(false);
     onSpent();
   }
 
-  return html`<div class="columns">
+  const hasPrompt = entered.prompt.trim() !== '';
+  const isPair = asked.length > 1;
+  return html`<div class=${made.length > 1 ? '' : 'columns'}>
       <form onSubmit=${submit}>
         <${ModelChoice} models=${models} model=${model} choose=${choose} />
+        <${OtherChoice} models=${models} model=${model} other=${other} choose=${setOtherId} />
+        <${Templates} model=${model} entered=${entered} setEntered=${setEntered} />
         <${Inputs} api=${api} model=${model} entered=${entered} setEntered=${setEntered} />
-        <${Estimate} api=${api} model=${model} asked=${asked} hasPrompt=${entered.prompt.trim() !== ''} />
-        <button class="main" disabled=${isBusy || entered.prompt.trim() === ''}>
-          ${isBusy ? 'Waiting for the answer…' : `Make the ${model.kind}`}
+        <${Estimates} api=${api} asked=${asked} hasPrompt=${hasPrompt} />
+        <button class="main" disabled=${isBusy || !hasPrompt}>
+          ${isBusy ? 'Waiting for the answer…' : `Make the ${model.kind}${isPair ? 's' : ''}`}
         </button>
       </form>
-      <section aria-label="Result">
-        ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
-        ${made === undefined && !error && html`<p class="soft">The result appears here.</p>`}
-        ${made && html`<${Outcome} api=${api} made=${made} currency=${currency} onEnded=${onSpent} />`}
+      <section aria-label="Result" class=${made.length > 1 ? 'columns below' : ''}>
+        ${made.length === 0 && html`<p class="soft">The result appears here.</p>`}
+        ${made.map(
+          (one) =>
+            html`<${Outcome}
+              key=${one.model}
+              api=${api}
+              made=${one}
+              isNamed=${made.length > 1}
+              currency=${currency}
+              onEnded=${onSpent}
+            />`,
+        )}
       </section>
     </div>
-    <${Code} asked=${{ origin: root.slice(0, -1), method: 'POST', ...asked }} />`;
+    ${asked.map(
+      ({ model: { id }, path, body }) =>
+        html`<${Code}
+          key=${id}
+          model=${id}
+          asked=${{ origin: root.slice(0, -1), method: 'POST', path, body }}
+        />`,
+    )}`;
 }
 
 /**
- * Creates what was asked for, once: a request whose answer was lost is repeated under the key that it had.
- *
- * @param {import('../shared/api.js').Api} api
+ * @param {import('./create.js').Request & { model: Model }} asked
+ * @param {ReturnType<typeof useCreate>} create
+ * @returns {Promise<Made>}
  */
-function useCreate(api) {
-  const unanswered = useRef({ text: '', key: '' });
-
-  /**
-   * @param {{ path: string, body: Record<string, unknown> }} asked
-   * @returns {Promise<Answer>}
-   */
-  async function create({ path, body }) {
-    const text = JSON.stringify([path, body]);
-    if (unanswered.current.text !== text) unanswered.current = { text, key: newKey() };
-    const headers = { 'idempotency-key': unanswered.current.key };
-    try {
-      const answer = await api.post(path, body, { answerMs: imageAnswerMs, headers });
-      unanswered.current = { text: '', key: '' };
-      return answer;
-    } catch (error) {
-      // Its answer is known: another try is another request.
-      if (error instanceof ApiError && error.status === 400) unanswered.current = { text: '', key: '' };
-      if (!(error instanceof ApiError) || !('async' in body) || error.param !== 'async') throw error;
-      // It keeps no files to link to: the image is in the answer.
-      const { async: _, ...atOnce } = body;
-      return create({ path, body: { ...atOnce, response_format: 'b64_json' } });
-    }
+async function makeOne({ model: { id, kind }, ...request }, create) {
+  try {
+    return { model: id, kind, answer: await create(request) };
+  } catch (thrown) {
+    return { model: id, kind, error: errorOf(thrown) };
   }
-
-  return create;
-}
-
-/** `crypto.randomUUID` exists on secure addresses only. */
-function newKey() {
-  return [...crypto.getRandomValues(new Uint8Array(16))]
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('');
 }
 
 /**
  * @param {{
- *   api: import('../shared/api.js').Api, model: Model, entered: Entered, setEntered: (entered: Entered) => void,
+ *   api: import('../shared/api.js').Api, asked: readonly (import('./create.js').Request & { model: Model })[],
+ *   hasPrompt: boolean,
  * }} props
  */
+function Estimates({ api, asked, hasPrompt }) {
+  return asked.map(
+    (one) =>
+      html`<${Estimate}
+        key=${one.model.id}
+        api=${api}
+        model=${one.model}
+        asked=${one}
+        hasPrompt=${hasPrompt}
+        isNamed=${asked.length > 1}
+      />`,
+  );
+}
+
+/**
+ * @typedef {{ model: Model, entered: Entered, setEntered: (entered: Entered | ((now: Entered) => Entered)) => void }} Filling
+ * @param {Filling} props
+ */
+function Templates({ model, entered, setEntered }) {
+  const templates = templatesOf(model);
+  if (templates.length === 0) return null;
+  return html`<div class="field row" role="group" aria-label="Templates">
+    ${templates.map(
+      ({ title, prompt, values }) =>
+        html`<button
+          type="button"
+          onClick=${() =>
+            setEntered({
+              ...entered,
+              values,
+              prompt: entered.prompt.trim() === '' ? prompt : entered.prompt,
+            })}
+        >
+          ${title}
+        </button>`,
+    )}
+  </div>`;
+}
+
+/** @param {Filling & { api: import('../shared/api.js').Api }} props */
 function Inputs({ api, model, entered, setEntered }) {
   const { prompt, values, media } = entered;
   return html`<label class="field">
@@ -168,8 +228,11 @@ function Inputs({ api, model, entered, setEntered }) {
           max=${mediaMax(model, name)}
           fileBytesMax=${fileBytesMax[model.kind]}
           addresses=${media[name] ?? []}
-          onChange=${(/** @type {string[]} */ addresses) =>
-            setEntered({ ...entered, media: { ...media, [name]: addresses } })}
+          onChange=${(/** @type {(addresses: readonly string[]) => readonly string[]} */ change) =>
+            setEntered((now) => ({
+              ...now,
+              media: { ...now.media, [name]: change(now.media[name] ?? []) },
+            }))}
         />`,
     )}`;
 }
@@ -183,96 +246,48 @@ function ModelChoice({ models, model, choose }) {
       .map(({ id }) => html`<option value=${id} selected=${id === model.id}>${id}</option>`);
   return html`<label class="field">
     Model
-    <select
-      value=${model.id}
-      onChange=${(/** @type {Event & { currentTarget: HTMLSelectElement }} */ event) => choose(event.currentTarget.value)}
-    >
+    <select value=${model.id} onChange=${(/** @type {Chosen} */ event) => choose(event.currentTarget.value)}>
       <optgroup label="Videos">${options('video')}</optgroup>
       <optgroup label="Images">${options('image')}</optgroup>
     </select>
   </label>`;
 }
 
+/** @param {{ models: Model[], model: Model, other: Model | undefined, choose: (id: string) => void }} props */
+function OtherChoice({ models, model, other, choose }) {
+  const others = models.filter(({ id, kind }) => kind === model.kind && id !== model.id);
+  if (others.length === 0) return null;
+  return html`<label class="field">
+    Compare with
+    <select
+      value=${other?.id ?? ''}
+      onChange=${(/** @type {Chosen} */ event) => choose(event.currentTarget.value)}
+    >
+      <option value="">Nothing</option>
+      ${others.map(({ id }) => html`<option value=${id} selected=${id === other?.id}>${id}</option>`)}
+    </select>
+  </label>`;
+}
+
 /**
- * What it would cost, asked for when nothing was entered for a moment.
- *
- * @param {{ api: import('../shared/api.js').Api, model: Model, asked: { path: string, body: Record<string, unknown> }, hasPrompt: boolean }} props
+ * @param {{
+ *   api: import('../shared/api.js').Api, made: Made, isNamed: boolean, currency: string, onEnded: () => void,
+ * }} props
  */
-function Estimate({ api, model, asked, hasPrompt }) {
-  const [shown, setShown] = useState(
-    /** @type {{ text: string, isRefusal: boolean } | undefined} */ (undefined),
-  );
-  const text = JSON.stringify(asked.body);
-  useEffect(() => {
-    if (!hasPrompt) {
-      setShown(undefined);
-      return undefined;
+function Outcome({ api, made: { model, kind, answer, error }, isNamed, currency, onEnded }) {
+  return html`<div>
+    ${isNamed && html`<h2>${model}</h2>`}
+    ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
+    ${
+      typeof answer?.id === 'string'
+        ? html`<${TaskView}
+            api=${api}
+            kind=${kind}
+            id=${answer.id}
+            currency=${currency}
+            onEnded=${onEnded}
+          />`
+        : answer && html`<${Results} task=${{ object: 'image', data: answer.data ?? [] }} />`
     }
-    let isOver = false;
-    const show = async () => {
-      const next = await estimateOf(api, asked);
-      if (!isOver) setShown(next);
-    };
-    const timer = setTimeout(() => {
-      void show();
-    }, estimateAfterMs);
-    return () => {
-      isOver = true;
-      clearTimeout(timer);
-    };
-  }, [text, hasPrompt]);
-  return html`<p class=${shown?.isRefusal === true ? 'notice warn' : 'soft'} role="status">
-    ${shown?.text ?? `The estimate appears when there is a prompt. ${pricesOf(model)}`}
-  </p>`;
-}
-
-/**
- * @param {import('../shared/api.js').Api} api
- * @param {{ path: string, body: Record<string, unknown> }} asked
- */
-async function estimateOf(api, { path, body }) {
-  // Edits have the estimate of generations.
-  const estimate = `${path.replace('/edits', '/generations')}/estimate`;
-  try {
-    /** @type {{ at_least: string, at_most: string, expected?: string, hold: string, currency: string, warnings: string[] }} */
-    const {
-      at_least: least,
-      at_most: most,
-      expected,
-      hold,
-      currency,
-      warnings,
-    } = await api.post(estimate, body);
-    const range = least === most ? money(most) : `${money(least)} to ${money(most)}`;
-    const lately = expected === undefined || least === most ? '' : `About ${money(expected)}: `;
-    const ignored = warnings.length === 0 ? '' : ` Not used by this model: ${warnings.join(', ')}.`;
-    return {
-      text: `${lately}${range} ${currency}, ${money(hold)} held.${ignored}`,
-      isRefusal: false,
-    };
-  } catch (thrown) {
-    return { text: errorOf(thrown).message, isRefusal: true };
-  }
-}
-
-/** @param {Model} model */
-function pricesOf({ pricing: { currency, lines } }) {
-  const prices = lines.map(({ measure, when, price }) => {
-    const conditions = Object.entries(when).map(([name, value]) => `${name} ${[value].flat().join(' or ')}`);
-    return `${money(price)} per ${measure.replaceAll('_', ' ')}${conditions.length === 0 ? '' : ` for ${conditions.join(', ')}`}`;
-  });
-  return `In ${currency}: ${prices.join('; ')}.`;
-}
-
-/** @param {{ api: import('../shared/api.js').Api, made: Made, currency: string, onEnded: () => void }} props */
-function Outcome({ api, made: { kind, answer }, currency, onEnded }) {
-  if (typeof answer.id === 'string')
-    return html`<${TaskView}
-      api=${api}
-      kind=${kind}
-      id=${answer.id}
-      currency=${currency}
-      onEnded=${onEnded}
-    />`;
-  return html`<${Results} task=${{ object: 'image', data: answer.data ?? [] }} />`;
+  </div>`;
 }

@@ -1,9 +1,9 @@
-/** What a form asks for, as the body of a request: pure. */
+/** Builds a request body from a form. Pure. */
 
 /** @typedef {import('./types.js').Model} Model */
 
 /**
- * A field of the form. `options`: one of them; `range`: a number in it. `path`: where it stands in the body.
+ * A form field. Its value is one of `options`, or a number within `range`. `path`: where it goes in the request.
  *
  * @typedef {{
  *   name: string, title: string, path: 'body' | 'metadata',
@@ -12,13 +12,14 @@
  */
 
 /**
- * The fields that a model has beside its prompt and its media.
+ * Returns a model's fields, except the prompt and media.
  *
  * @param {Model} model
  * @returns {Field[]}
  */
 export function fieldsOf({ kind, capabilities, facts }) {
   const { resolutions = [], ratios = [], durations, sizes = [], qualities = [], n } = capabilities;
+  const inputTypes = (capabilities.input_types ?? []).filter((type) => type !== 'text_to_video');
   if (kind === 'image') {
     const count = n !== undefined && n.max > 1 ? { min: 1, max: n.max, step: 1 } : undefined;
     return [
@@ -33,6 +34,7 @@ export function fieldsOf({ kind, capabilities, facts }) {
   const takes = (name) => facts.some(({ fields }) => fields?.[name] === true);
   const hasSound = takes('generate_audio') && facts.some(({ sound }) => sound === 'choice');
   return [
+    ...choice('input_type', 'Images are', inputTypes.length > 1 ? inputTypes : []),
     ...choice('resolution', 'Resolution', resolutions),
     ...choice('ratio', 'Ratio', ratios),
     ...(durations === undefined
@@ -74,7 +76,8 @@ function flag(name, title) {
 }
 
 /**
- * `values`: what was entered, by the names of fields; what is empty is left out. `media`: addresses and data URLs.
+ * Builds the request. `values` are the entries by field name; empty ones are omitted. `media` are addresses and data
+ * URLs.
  *
  * @param {Model} model
  * @param {{ prompt: string, values: Record<string, string | boolean>, media: Record<string, readonly string[]> }} entered
@@ -86,7 +89,7 @@ export function requestOf(model, { prompt, values, media }) {
   for (const { name, path, range, options } of fieldsOf(model)) {
     const value = values[name];
     if (value === undefined || value === '' || value === false) continue;
-    // What another model had in its place.
+    // The value may belong to a previously selected model.
     if (options !== undefined && !options.some((option) => option === value)) continue;
     parts[path][name] = range === undefined ? value : Number(value);
   }
@@ -97,7 +100,7 @@ export function requestOf(model, { prompt, values, media }) {
     .filter(([, addresses]) => addresses.length > 0);
   const { images, ...others } = Object.fromEntries(given);
   if (model.kind === 'image') {
-    // A task: its result is found again, whatever becomes of this page.
+    // Create a task, because its result can be found later, even if this page is closed.
     const body = { ...base, async: true };
     return images === undefined
       ? { path: '/v1/images/generations', body }
@@ -108,7 +111,7 @@ export function requestOf(model, { prompt, values, media }) {
 }
 
 /**
- * How many the model takes. `name`: images, videos or audios.
+ * Returns the maximum number of files for the model. `name` is `images`, `videos` or `audios`.
  *
  * @param {Model} model
  * @param {string} name
@@ -117,4 +120,121 @@ export function mediaMax({ kind, capabilities: { inputs } }, name) {
   if (name === 'images') return inputs.images?.max ?? 0;
   if (kind === 'image') return 0;
   return (name === 'videos' ? inputs.videos?.max : inputs.audios?.max) ?? 0;
+}
+
+/** @typedef {{ prompt: string, values: Record<string, string | boolean>, media: Record<string, readonly string[]> }} Entered */
+
+/** The form's names for a stored request's fields. */
+const storedNames = /** @type {const} */ ({
+  resolution: 'resolution',
+  ratio: 'ratio',
+  duration: 'duration',
+  seed: 'seed',
+  size: 'size',
+  quality: 'quality',
+  n: 'n',
+  generate_audio: 'generateAudio',
+  return_last_frame: 'returnLastFrame',
+  watermark: 'watermark',
+});
+
+/**
+ * Returns the entries of a stored request. `missing` is the number of its files, which the API does not return.
+ *
+ * @param {import('./types.js').StoredRequest} request
+ * @returns {{ entered: Entered, missing: number }}
+ */
+export function enteredOf(request) {
+  const {
+    extra = {},
+    firstFrame,
+    lastFrame,
+    references = [],
+    images = [],
+    videos = [],
+    audios = [],
+  } = request;
+  const all = /** @type {Record<string, unknown>} */ ({ ...extra, ...request });
+  /** @type {Record<string, string | boolean>} */
+  const values = firstFrame === undefined ? {} : { input_type: 'first_last_frame' };
+  for (const [name, stored] of Object.entries(storedNames)) {
+    const value = all[stored];
+    if (typeof value === 'boolean') values[name] = value;
+    if (typeof value === 'string' || typeof value === 'number') values[name] = String(value);
+  }
+  const given = {
+    images: [firstFrame ?? [], lastFrame ?? [], references, images.map(({ url }) => url ?? '')].flat(2),
+    videos,
+    audios,
+  };
+  const isAddress = (/** @type {string} */ address) => /^(?:https?|asset):/.test(address);
+  const media = Object.fromEntries(
+    Object.entries(given).map(([name, addresses]) => [name, addresses.filter(isAddress)]),
+  );
+  const missing = Object.values(given)
+    .flat()
+    .filter((address) => !isAddress(address)).length;
+  return { entered: { prompt: request.prompt, values, media }, missing };
+}
+
+/** @typedef {{ title: string, prompt: string, values: Record<string, string | boolean> }} Template */
+
+/**
+ * Returns starting points that match a model's capabilities.
+ *
+ * @param {Model} model
+ * @returns {Template[]}
+ */
+export function templatesOf(model) {
+  const { resolutions = [], ratios = [], durations, sizes = [], qualities = [], n } = model.capabilities;
+  const byPixels = [...resolutions].sort((one, other) => linesOf(one) - linesOf(other));
+  const smallest = byPixels[0] === undefined ? {} : { resolution: byPixels[0] };
+  const shortest = durations === undefined ? {} : { duration: String(durations.min) };
+  const template = (/** @type {boolean} */ isOffered, /** @type {Template} */ one) =>
+    isOffered ? [one] : [];
+  if (model.kind === 'image') {
+    const prompt = 'A product photo of a ceramic cup on a wooden table, soft light from a window';
+    return [
+      ...template(qualities.includes('low'), { title: 'Draft', prompt, values: { quality: 'low' } }),
+      ...template(qualities.includes('high'), { title: 'Finest', prompt, values: { quality: 'high' } }),
+      ...template(n !== undefined && n.max > 1, {
+        title: 'Several to choose from',
+        prompt,
+        values: { n: String(Math.min(4, n?.max ?? 1)) },
+      }),
+      ...template(sizes.includes('1024x1536'), { title: 'Upright', prompt, values: { size: '1024x1536' } }),
+    ];
+  }
+  const prompt = 'A paper boat drifts along a rainy street, the camera low above the water';
+  return [
+    ...template(byPixels.length > 1 || durations !== undefined, {
+      title: 'Short draft',
+      prompt,
+      values: { ...smallest, ...shortest },
+    }),
+    ...template(byPixels.length > 1, {
+      title: 'Finest',
+      prompt,
+      values: { resolution: byPixels.at(-1) ?? '' },
+    }),
+    ...template(ratios.includes('9:16'), {
+      title: 'Upright, for phones',
+      prompt,
+      values: { ...smallest, ratio: '9:16' },
+    }),
+    ...template(
+      fieldsOf(model).some(({ name }) => name === 'generate_audio'),
+      {
+        title: 'With sound',
+        prompt: 'A street musician plays the cello below a bridge, rain and distant traffic',
+        values: { ...smallest, ...shortest, generate_audio: true },
+      },
+    ),
+  ];
+}
+
+/** Returns a resolution's number of lines, so that `720p` and `4k` can be compared. @param {string} resolution */
+function linesOf(resolution) {
+  const [, number = '0', unit = ''] = /^(\d+)(\w?)/.exec(resolution) ?? [];
+  return unit.toLowerCase() === 'k' ? Number(number) * 540 : Number(number);
 }

@@ -15,7 +15,7 @@ export function hasEnded({ status }) {
 }
 
 /**
- * Where the API has the tasks of a kind.
+ * Returns the path for tasks of a kind.
  *
  * @param {string} kind
  */

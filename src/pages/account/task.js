@@ -1,4 +1,4 @@
-/** The question: where does this task stand, and where is its result? */
+/** Shows a task's state and its result. */
 import { errorOf } from '../shared/api.js';
 import { money } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
@@ -6,13 +6,14 @@ import { Facts, LiveState, Refusal, Time } from '../shared/parts.js';
 import { html, useRef, useState } from '../shared/preact.js';
 import { TaskCallback } from './callback.js';
 import { Results } from './media.js';
+import { TaskReceipt } from './receipt.js';
 import { hasEnded, TaskState, tasksPath } from './task-state.js';
 
 /** @typedef {import('./types.js').Task} Task */
 
 const liveMs = 2_000;
 
-/** @typedef {{ api: import('../shared/api.js').Api, kind: string, id: string, currency: string, onEnded: (wasSeen: boolean) => void }} Props `wasSeen`: it ended before the reader’s eyes */
+/** @typedef {{ api: import('../shared/api.js').Api, kind: string, id: string, currency: string, onEnded: (wasSeen: boolean) => void }} Props `wasSeen`: whether it ended while the page was open. */
 
 /** @param {Omit<Props, 'onEnded'> & { onEnded: () => void }} props */
 export function TaskPage({ api, kind, id, currency, onEnded }) {
@@ -30,12 +31,13 @@ export function TaskPage({ api, kind, id, currency, onEnded }) {
         if (wasSeen) onEnded();
       }}
     />
+    ${ended === id && html`<${TaskReceipt} key=${id} api=${api} path=${`${tasksPath(kind)}/${encodeURIComponent(id)}`} />`}
     ${ended === id && html`<${TaskCallback} key=${id} api=${api} id=${id} />`}
   </main>`;
 }
 
 /**
- * A task, live until it has ended.
+ * Shows a task, with live updates until it ends.
  *
  * @param {Props} props
  */
@@ -109,6 +111,7 @@ function Standing({ task, currency, api, path, refresh }) {
         ],
       ]}
     />
+    <p><a href=${`#/playground/${task.id}`}>Again with changes</a></p>
     ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
     ${canCancel && html`<p><button onClick=${cancel}>Cancel the task</button></p>`}`;
 }

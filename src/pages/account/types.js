@@ -1,16 +1,16 @@
 /**
- * What the pages use of the API's responses.
+ * The parts of API responses that the pages use.
  *
  * @typedef {{
  *   id: string,
  *   kind: 'video' | 'image',
  *   capabilities: {
- *     resolutions?: string[], ratios?: string[], sizes?: string[], qualities?: string[], n?: { max: number },
+ *     input_types?: string[], resolutions?: string[], ratios?: string[], sizes?: string[], qualities?: string[], n?: { max: number },
  *     durations?: { min: number, max: number, step: number, default: number, auto: boolean },
  *     inputs: { images?: { max: number }, videos?: { max: number }, audios?: { max: number } },
  *   },
  *   facts: { fields?: Record<string, boolean>, sound?: string }[],
- *   pricing: { currency: string, lines: { measure: string, when: Record<string, unknown>, price: string }[] },
+ *   pricing: { currency: string, factor: string, lines: { measure: string, when: Record<string, unknown>, price: string }[] },
  * }} Model
  *
  * @typedef {{
@@ -20,6 +20,12 @@
  *   error?: { code: string, message: string, class?: string },
  *   eta_seconds?: { p50: number, p90: number },
  * }} Task
+ *
+ * @typedef {{
+ *   kind: 'video' | 'image', model: string, prompt: string, extra?: Record<string, unknown>,
+ *   firstFrame?: string, lastFrame?: string, references?: string[], videos?: string[], audios?: string[],
+ *   images?: { url?: string }[],
+ * }} StoredRequest
  *
  * @typedef {{ currency: string, available: string, held: string }} Balance
  */

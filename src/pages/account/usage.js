@@ -1,4 +1,4 @@
-/** The question: what did I use, when, and on what? */
+/** Shows usage by day, model, key or end user. */
 import { useLive } from '../shared/live.js';
 import { BarChart, Share } from '../shared/chart.js';
 import { money } from '../shared/format.js';
@@ -45,7 +45,8 @@ export function UsagePage({ api }) {
     <${LiveState} live=${live} />
     <p class="soft">
       Charged is what finished tasks have cost. The caps of a key count this less refunds, plus what is held
-      for unfinished tasks: see <a href="#/key">Key</a>.
+      for unfinished tasks: <a href="#/key">Key</a> shows them, with the projection of the month and the
+      alerts.
     </p>
     ${live.data && html`<${Report} usage=${live.data} by=${by} title=${title} />`}
   </main>`;

@@ -1,6 +1,6 @@
-/** The question: what does this account have, what moved it, and which keys use it? */
+/** Shows an account's balance, ledger entries and keys. */
 import { counted, money, words } from '../shared/format.js';
-import { useLive } from '../shared/live.js';
+import { useLive, useVersions } from '../shared/live.js';
 import { Facts, LiveState, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { withQuery } from '../shared/query.js';
@@ -26,19 +26,19 @@ export function AccountPage({ api, may, currency, id }) {
   return html`<main>
     ${place}
     <div class="row apart head">
-      <h1>${money(account.available)} ${currency} <span class="soft">available</span></h1>
+      <h1>
+        ${may('amounts') ? html`${money(account.available)} ${currency} <span class="soft">available</span>` : account.id}
+      </h1>
       <${AccountActs} account=${account} may=${may} onAct=${setAct} />
     </div>
     <${LiveState} live=${live} />
     <${Facts}
       rows=${[
         ['Name', account.name],
-        ['Held', `${money(account.held)} ${currency}`],
-        ['Overdraft limit', `${money(account.overdraft_limit)} ${currency}`],
-        ['Each end user may spend', endUserCaps(account)],
+        ...(may('amounts') ? moneyFacts(account, currency) : []),
         ['Created', html`<${Time} at=${account.created_at} exact />`],
         ['Closed', account.closed_at && html`<${Time} at=${account.closed_at} exact />`],
-        ['Tasks', html`<a href=${linkTo(['tasks'], { account: account.id })}>those of this account</a>`],
+        ['Tasks', html`<a href=${linkTo(['tasks'], { account: account.id })}>All tasks of this account</a>`],
       ]}
     />
     <${Keys}
@@ -48,13 +48,16 @@ export function AccountPage({ api, may, currency, id }) {
       isClosed=${account.closed_at !== null}
       currency=${currency}
     />
-    <h2>Ledger, newest first</h2>
-    <${Ledger}
-      key=${`${account.available} ${account.held}`}
-      api=${api}
-      path=${`${path}/ledger`}
-      currency=${currency}
-    />
+    ${
+      may('listLedgerEntries') &&
+      html`<h2>Ledger, newest first</h2>
+        <${Ledger}
+          api=${api}
+          path=${`${path}/ledger`}
+          version=${`${account.available} ${account.held}`}
+          currency=${currency}
+        />`
+    }
     ${
       act &&
       html`<${AccountAct}
@@ -62,13 +65,28 @@ export function AccountPage({ api, may, currency, id }) {
         account=${account}
         currency=${currency}
         post=${(/** @type {string} */ name, /** @type {unknown} */ body) => api.post(`${path}/${name}`, body)}
-        onClose=${() => {
-          setAct(undefined);
-          live.refresh();
-        }}
+        onSaved=${live.refresh}
+        onClose=${() => setAct(undefined)}
       />`
     }
   </main>`;
+}
+
+/** @param {Account} account @param {string} currency */
+function moneyFacts(account, currency) {
+  return [
+    ['Held', `${money(account.held)} ${currency}`],
+    ['Overdraft limit', `${money(account.overdraft_limit)} ${currency}`],
+    ['Pays', priceFactors(account)],
+    ['Each end user may spend', endUserCaps(account)],
+  ];
+}
+
+/** @param {Account} account */
+function priceFactors({ price_factors: factors }) {
+  if (factors === null) return 'the prices as they are';
+  const own = factors.models.map(({ model, factor }) => `${factor} times for ${model}`);
+  return [`${factors.factor} times the prices`, ...own].join('; ');
 }
 
 /** @param {Account} account */
@@ -81,12 +99,15 @@ function endUserCaps({ end_user_caps: caps }) {
 
 const pageSize = 50;
 
-/** @param {{ api: import('./types.d.ts').Api, path: string, currency: string }} props */
-function Ledger({ api, path, currency }) {
+/**
+ * @param {{ api: import('./types.d.ts').Api, path: string, version: string, currency: string }} props `version` changes with
+ * every entry.
+ */
+function Ledger({ api, path, version, currency }) {
   const [before, setBefore] = useState(/** @type {number | undefined} */ (undefined));
   const page = withQuery(path, { limit: pageSize, order: 'newest', before });
   /** @type {import('../shared/live.js').Live<import('./types.d.ts').Page<LedgerEntry>>} */
-  const live = useLive(page, (signal) => api.get(page, signal), 0);
+  const live = useVersions(page, version, (signal) => api.get(page, signal));
   const columns = [
     { title: '#', isNumber: true, cell: (/** @type {LedgerEntry} */ { seq }) => seq },
     { title: 'Entry', cell: (/** @type {LedgerEntry} */ { kind }) => words(kind) },

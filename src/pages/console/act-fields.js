@@ -3,7 +3,7 @@ import { html } from '../shared/preact.js';
 /** @typedef {import('./types.d.ts').Act} Act */
 /** @typedef {Act['name']} ActionName */
 
-/** From the API, before any page is shown. @type {Map<string, Act>} */
+/** All acts by name, loaded before any page is shown. @type {Map<string, Act>} */
 const known = new Map();
 
 /** @param {readonly Act[]} acts */
@@ -24,7 +24,7 @@ export function actNamed(name) {
 }
 
 /**
- * What the API is sent for an act.
+ * Returns the body of the API request for an act.
  *
  * @param {ActionName} action
  * @param {Record<string, string>} written
@@ -40,12 +40,15 @@ export function actBody(action, written) {
 }
 
 /**
- * @param {{ action: ActionName, written: Record<string, string>, onChange: (written: Record<string, string>) => void }} props
+ * @param {{
+ *   action: ActionName, isReasonOnly: boolean, written: Record<string, string>,
+ *   onChange: (written: Record<string, string>) => void,
+ * }} props
  */
-export function ActFields({ action, written, onChange }) {
+export function ActFields({ action, isReasonOnly, written, onChange }) {
   const { fields } = actNamed(action);
   const all = [
-    ...fields,
+    ...(isReasonOnly ? [] : fields),
     { name: 'reason', label: 'Reason (kept with your name)', type: 'text', required: true },
   ];
   return all.map(

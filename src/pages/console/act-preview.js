@@ -1,24 +1,26 @@
 import { counted, money, shortAmounts, sumMoney } from '../shared/format.js';
-import { html, useEffect, useRef, useState } from '../shared/preact.js';
+import { html, useLayoutEffect, useRef, useState } from '../shared/preact.js';
 import { actNamed } from './act-fields.js';
 import { Sentence } from './sentence.js';
 
 /** @typedef {import('./act-runs.js').Outcome} Outcome */
-/** @typedef {{ action: import('./act-fields.js').ActionName, amount?: string | number }} Body `amount` is set for a refund if one was entered. */
+/** @typedef {{ action: import('./act-fields.js').ActionName, amount?: string | number }} Body `amount` is set if one was entered for a refund. */
 
 /**
- * Shows what would be done, and the button that does it. The focus starts on the text, so that Enter does nothing.
+ * Shows the act's effect, and the button that performs it. The focus starts on the text, so that pressing Enter does
+ * nothing.
  *
  * @param {{
  *   frozen: Outcome, of: number, body: Body, currency: string, button: string, isBusy: boolean, onAct: () => Promise<void>,
- * }} props `of` is the number of selected tasks.
+ * }} props `of`: the number of selected tasks.
  */
 export function Preview({ frozen, of, body, currency, button, isBusy, onAct }) {
-  const { done, refused } = frozen;
+  const { done, refused, unconfirmed } = frozen;
   const act = actNamed(body.action);
   const [isLookedAt, setLookedAt] = useState(false);
   const region = useRef(/** @type {HTMLElement | null} */ (null));
-  useEffect(() => {
+  // Move the focus before the preview is painted, so that no early key press reaches the form.
+  useLayoutEffect(() => {
     setLookedAt(false);
     region.current?.focus();
   }, [frozen]);
@@ -27,15 +29,15 @@ export function Preview({ frozen, of, body, currency, button, isBusy, onAct }) {
   return html`<section ref=${region} tabindex="-1" aria-label="Preview">
     <div class=${`notice ${mayBillTwice ? 'warn' : act.ends ? '' : 'good'}`}>
       <p>
-        ${`Nothing has been done yet. ${counted(done.length, 'task')} of ${of} would be touched: `}
+        ${`Nothing has been done yet. ${counted(done.length, 'task')} of ${of} would be affected: `}
         <strong>${movedInWords(frozen, body, currency)}</strong>.
       </p>
       <${UpstreamBill} frozen=${frozen} action=${body.action} />
       ${grouped(done.map(({ would }) => would?.task ?? ''))}
       ${grouped(done.map(({ would }) => would?.money ?? ''))}
     </div>
-    <${Refused} refused=${refused} />
-    ${of > 1 && html`<${IdList} label="Would be touched" rows=${done.map(({ task }) => ({ id: task.id, text: '' }))} />`}
+    <${Failures} title="Not possible" rows=${[...refused, ...unconfirmed]} />
+    ${of > 1 && html`<${IdList} label="Would be affected" rows=${done.map(({ task }) => ({ id: task.id, text: '' }))} />`}
     ${
       done.length > 0 &&
       html`${
@@ -68,7 +70,7 @@ export function Preview({ frozen, of, body, currency, button, isBusy, onAct }) {
 const kinds = /** @type {const} */ (['charged', 'released', 'refunded']);
 
 /**
- * Sums the money that the act would move, as the gateway states it for each task.
+ * Adds up the money that the act would move, using the gateway's figure for each task.
  *
  * @param {Outcome} frozen
  * @param {Body} body
@@ -76,6 +78,7 @@ const kinds = /** @type {const} */ (['charged', 'released', 'refunded']);
  */
 function movedInWords(frozen, { action, amount }, currency) {
   const previews = previewsOf(frozen, action);
+  if (previews.some(({ refunded }) => refunded === null)) return 'you need the role amounts to see amounts';
   if (previews.some(({ charged }) => charged === null)) return 'the facts that you give decide the charge';
   const parts = kinds.flatMap((kind) => {
     const written = kind === 'refunded' && typeof amount === 'string' ? amount : undefined;
@@ -99,7 +102,7 @@ function UpstreamBill({ frozen, action }) {
 
 const sentencesMax = 5;
 
-/** Shows equal sentences once, with their count. @param {readonly string[]} texts */
+/** Shows identical sentences once, with their count. @param {readonly string[]} texts */
 function grouped(texts) {
   /** @type {Map<string, number>} */
   const counts = new Map();
@@ -125,11 +128,11 @@ export function IdList({ label, rows }) {
   </ul>`;
 }
 
-/** @param {{ refused: Outcome['refused'] }} props */
-export function Refused({ refused }) {
-  if (refused.length === 0) return null;
+/** @param {{ title: string, advice?: string, rows: Outcome['refused'] }} props */
+export function Failures({ title, advice = '', rows }) {
+  if (rows.length === 0) return null;
   return html`<div class="notice warn" role="alert">
-    <p>Not possible for ${counted(refused.length, 'task')}:</p>
-    <${IdList} label="Not possible" rows=${refused} />
+    <p>${title} for ${counted(rows.length, 'task')}${advice}:</p>
+    <${IdList} label=${title} rows=${rows} />
   </div>`;
 }

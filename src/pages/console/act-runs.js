@@ -1,20 +1,25 @@
-import { errorOf } from '../shared/api.js';
+import { ApiError, errorOf } from '../shared/api.js';
 import { useEffect, useRef, useState } from '../shared/preact.js';
+import { randomId } from '../shared/random-id.js';
 
 /** @typedef {import('./types.d.ts').Task} Task */
 /** @typedef {import('./types.d.ts').ActResult} ActResult */
+/** @typedef {{ readonly id: string }} Named A task, of which only the id is needed. */
+/** @typedef {(id: string) => object} BodyFor Returns the request for the task with this id. */
 /** @typedef {{ task: Task, would: import('./types.d.ts').Said | undefined, plan: string | undefined }} Touched `task` is its state after the act. */
+/** @typedef {{ id: string, text: string }} Failed */
 /**
  * @typedef {{
- *   done: readonly Touched[], refused: readonly { id: string, text: string }[], left: readonly Task[],
- * }} Outcome `left`: those that it was stopped before.
+ *   done: readonly Touched[], refused: readonly Failed[], unconfirmed: readonly Failed[], left: readonly Named[],
+ * }} Outcome `unconfirmed`: the tasks whose act may have succeeded: its response was lost. `left`: the tasks that were
+ * not reached before it was stopped.
  */
 
 const atOnce = 4;
 
 /**
- * Runs the dry run, and then the act. `frozen` holds the tasks for which the dry run found the act possible. The act
- * touches exactly these, by their plans. No further task is begun after `stop`, or once the dialog is closed.
+ * Performs the dry run and then the act. `frozen` holds the tasks for which the dry run found the act possible. The act
+ * applies to exactly these, using their plans. After `stop`, or once the dialog is closed, no further task is started.
  *
  * @param {import('./types.d.ts').Api} api
  */
@@ -28,8 +33,8 @@ export function useRuns(api) {
   useEffect(() => stop, []);
 
   /**
-   * @param {readonly Task[]} tasks
-   * @param {(id: string) => object} bodyFor
+   * @param {readonly Named[]} tasks
+   * @param {BodyFor} bodyFor
    */
   async function each(tasks, bodyFor) {
     setProgress(0);
@@ -52,38 +57,33 @@ export function useRuns(api) {
     progress,
     stop,
     forget: () => setFrozen(undefined),
-    preview: async (/** @type {readonly Task[]} */ tasks, /** @type {object} */ body) => {
+    preview: async (/** @type {readonly Named[]} */ tasks, /** @type {BodyFor} */ bodyFor) => {
       setFrozen(undefined);
-      setFrozen(await each(tasks, () => ({ ...body, dry_run: true })));
+      setFrozen(await each(tasks, (id) => ({ ...bodyFor(id), dry_run: true })));
     },
-    act: (/** @type {Outcome} */ { done: touched }, /** @type {object} */ body) => {
+    act: (/** @type {Outcome} */ { done: touched }, /** @type {BodyFor} */ bodyFor) => {
       const plans = new Map(touched.map(({ task, plan }) => [task.id, plan]));
-      const bulk = touched.length > 1 ? { bulk: newId() } : {};
+      const bulk = touched.length > 1 ? { bulk: randomId(12) } : {};
       const tasks = touched.map(({ task }) => task);
-      return each(tasks, (id) => ({ ...body, ...bulk, plan: plans.get(id) }));
+      return each(tasks, (id) => ({ ...bodyFor(id), ...bulk, plan: plans.get(id) }));
     },
   };
 }
 
-/** `crypto.randomUUID` is missing on pages that were loaded without TLS. */
-function newId() {
-  return [...crypto.getRandomValues(new Uint8Array(12))]
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('');
-}
-
 /**
- * A few at a time; each refusal is kept with its task.
+ * Acts on a few tasks at a time, and records each failure with its task.
  *
- * @param {readonly Task[]} tasks
- * @param {{ onProgress: (count: number) => void, isStopped: () => boolean, act: (task: Task) => Promise<Touched> }} how
+ * @param {readonly Named[]} tasks
+ * @param {{ onProgress: (count: number) => void, isStopped: () => boolean, act: (task: Named) => Promise<Touched> }} how
  * @returns {Promise<Outcome>}
  */
 async function onEach(tasks, { onProgress, isStopped, act }) {
   /** @type {Touched[]} */
   const done = [];
-  /** @type {{ id: string, text: string }[]} */
+  /** @type {Failed[]} */
   const refused = [];
+  /** @type {Failed[]} */
+  const unconfirmed = [];
   let begun = 0;
   const workOff = async () => {
     for (;;) {
@@ -93,11 +93,12 @@ async function onEach(tasks, { onProgress, isStopped, act }) {
       try {
         done.push(await act(task));
       } catch (error) {
-        refused.push({ id: task.id, text: errorOf(error).message });
+        const isRefusal = error instanceof ApiError && error.status < 500;
+        (isRefusal ? refused : unconfirmed).push({ id: task.id, text: errorOf(error).message });
       }
-      onProgress(done.length + refused.length);
+      onProgress(done.length + refused.length + unconfirmed.length);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, workOff));
-  return { done, refused, left: tasks.slice(begun) };
+  return { done, refused, unconfirmed, left: tasks.slice(begun) };
 }

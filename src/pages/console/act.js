@@ -1,11 +1,11 @@
-/** The question: what would this act do to these tasks, to the money and at the upstream, and where can it not? */
+/** Before an act is performed, shows its effects on tasks, on money and at the upstream, and which tasks refuse it. */
+import { Choice } from '../shared/choice.js';
 import { Dialog } from '../shared/dialog.js';
 import { counted, money } from '../shared/format.js';
-import { html, useState } from '../shared/preact.js';
+import { focused, html, useState } from '../shared/preact.js';
 import { ActFields, actBody, actNamed } from './act-fields.js';
-import { IdList, Preview, Refused } from './act-preview.js';
+import { Failures, IdList, Preview } from './act-preview.js';
 import { useRuns } from './act-runs.js';
-import { Choice } from './filters.js';
 import { amountOf } from './task-state.js';
 import { named } from './names.js';
 
@@ -14,29 +14,51 @@ import { named } from './names.js';
 /** @typedef {import('./act-runs.js').Outcome} Outcome */
 /**
  * @typedef {{
- *   api: import('./types.d.ts').Api, tasks: readonly Task[], action?: ActionName, currency: string,
+ *   api: import('./types.d.ts').Api, action?: ActionName, currency: string,
  *   onClose: () => void, onDone: () => void,
- * }} Props `action` is set if it was chosen before. `onDone` is called after the act, or when its outcome is closed.
+ * }} Props `action` is set if it was chosen in advance. `onDone` is called after the act, or when its outcome is
+ * closed.
  */
 
-/** @param {Props} props */
+/** @param {Props & { tasks: readonly Task[] }} props */
 export function Act(props) {
   const { tasks, action, onClose } = props;
   const possible = action === undefined ? actsOfAny(tasks) : [action];
-  if (possible.length > 0) return html`<${Form} ...${props} possible=${possible} />`;
+  const listed = action === undefined ? tasks.map(selectedRow) : [];
+  if (possible.length > 0) return html`<${Form} ...${props} possible=${possible} listed=${listed} />`;
   return html`<${Dialog} title=${`Act on ${counted(tasks.length, 'task')}`} onClose=${onClose}>
     <p>No act is possible for these tasks together. Open a task to see what is possible for it.</p>
-    <div class="row ends"><button autofocus onClick=${onClose}>Back</button></div>
+    <div class="row ends"><button ...${focused} onClick=${onClose}>Back</button></div>
   <//>`;
 }
 
 /**
- * An act is filled in, previewed, and then done with a separate button. A change after the preview requires a new one.
- * Enter in a field only previews.
+ * Assigns each task its own job, in one act.
  *
- * @param {Props & { possible: readonly ActionName[] }} props
+ * @param {Props & { jobs: ReadonlyMap<string, string> }} props `jobs`: the upstream's job of each task.
  */
-function Form({ api, tasks, action: given, currency, onClose, onDone, possible }) {
+export function Adopt({ jobs, ...props }) {
+  const pairs = [...jobs];
+  return html`<${Form}
+    ...${props}
+    tasks=${pairs.map(([id]) => ({ id }))}
+    action="adopt"
+    possible=${['adopt']}
+    listed=${pairs.map(([id, job]) => ({ id, text: `gets the job ${job}` }))}
+    fieldsOf=${(/** @type {string} */ id) => ({ upstream_id: jobs.get(id) })}
+  />`;
+}
+
+/**
+ * The operator fills in an act, previews it, and then performs it with a separate button. Any change after the preview
+ * requires a new one. Pressing Enter in a field only previews.
+ *
+ * @param {Props & {
+ *   tasks: readonly import('./act-runs.js').Named[], possible: readonly ActionName[],
+ *   listed: readonly { id: string, text: string }[], fieldsOf?: import('./act-runs.js').BodyFor,
+ * }} props `fieldsOf` returns the fields of the act for each task, if the operator does not enter them.
+ */
+function Form({ api, tasks, action: given, currency, onClose, onDone, possible, listed, fieldsOf }) {
   const [chosen, setChosen] = useState(given);
   const [written, setWritten] = useState(/** @type {Record<string, string>} */ ({}));
   const [done, setDone] = useState(/** @type {Outcome | undefined} */ (undefined));
@@ -47,16 +69,19 @@ function Form({ api, tasks, action: given, currency, onClose, onDone, possible }
   const isActing = isBusy && frozen !== undefined;
   const leave = isActing ? stop : onClose;
   const body = chosen === undefined ? undefined : actBody(chosen, written);
+  const bodyFor = (/** @type {string} */ id) => ({ ...body, ...fieldsOf?.(id) });
+  const isOne = given !== undefined && tasks.length === 1;
   const head = given === undefined ? `Act on ${counted(tasks.length, 'task')}` : title;
   return html`<${Dialog} title=${head} onClose=${leave}>
     <form
       onSubmit=${(/** @type {SubmitEvent} */ event) => {
         event.preventDefault();
-        if (body !== undefined) void preview(tasks, body);
+        if (body !== undefined) void preview(tasks, bodyFor);
       }}
     >
       <${Entries}
         isFixed=${given !== undefined}
+        isReasonOnly=${fieldsOf !== undefined}
         isBusy=${isBusy}
         possible=${possible}
         chosen=${chosen}
@@ -65,11 +90,11 @@ function Form({ api, tasks, action: given, currency, onClose, onDone, possible }
         onWrite=${setWritten}
         onChange=${forget}
       />
-      ${frozen === undefined && given === undefined && html`<${IdList} label="Selected" rows=${tasks.map(selectedRow)} />`}
+      ${frozen === undefined && html`<${IdList} label="Selected" rows=${listed} />`}
       <div class="row ends">
         <button type="button" onClick=${leave}>${isActing ? 'Stop' : 'Back'}</button>
         <button disabled=${isBusy || chosen === undefined} class=${frozen === undefined ? 'main' : ''}>
-          ${given === undefined ? `Preview for ${tasks.length}` : 'Preview'}
+          ${isOne ? 'Preview' : `Preview for ${tasks.length}`}
         </button>
       </div>
     </form>
@@ -81,11 +106,11 @@ function Form({ api, tasks, action: given, currency, onClose, onDone, possible }
         of=${tasks.length}
         body=${body}
         currency=${currency}
-        button=${given === undefined ? `${title}: ${counted(frozen.done.length, 'task')}` : `${title} now`}
+        button=${isOne ? `${title} now` : `${title}: ${counted(frozen.done.length, 'task')}`}
         isBusy=${isBusy}
         onAct=${async () => {
-          const outcome = await act(frozen, body);
-          if (given !== undefined && outcome.done.length > 0) onDone();
+          const outcome = await act(frozen, bodyFor);
+          if (isOne && outcome.done.length > 0) onDone();
           else setDone(outcome);
         }}
       />`
@@ -95,15 +120,16 @@ function Form({ api, tasks, action: given, currency, onClose, onDone, possible }
 }
 
 /**
- * Chooses the act, unless it was chosen before, and fills in its fields. No act is chosen at first.
+ * Lets the operator choose the act, unless it was chosen in advance, and fill in its fields. Initially, no act is
+ * chosen.
  *
  * @param {{
- *   isFixed: boolean, isBusy: boolean, possible: readonly ActionName[], chosen: ActionName | undefined,
+ *   isFixed: boolean, isReasonOnly: boolean, isBusy: boolean, possible: readonly ActionName[], chosen: ActionName | undefined,
  *   written: Record<string, string>, onChoose: (name: ActionName | undefined) => void,
  *   onWrite: (written: Record<string, string>) => void, onChange: () => void,
- * }} props `onChange` is called after both: the preview no longer applies.
+ * }} props `onChange` is called after either: the preview no longer applies.
  */
-function Entries({ isFixed, isBusy, possible, chosen, written, onChoose, onWrite, onChange }) {
+function Entries({ isFixed, isReasonOnly, isBusy, possible, chosen, written, onChoose, onWrite, onChange }) {
   return html`<fieldset disabled=${isBusy}>
     ${
       !isFixed &&
@@ -122,6 +148,7 @@ function Entries({ isFixed, isBusy, possible, chosen, written, onChoose, onWrite
       chosen !== undefined &&
       html`<${ActFields}
         action=${chosen}
+        isReasonOnly=${isReasonOnly}
         written=${written}
         onChange=${(/** @type {Record<string, string>} */ changed) => {
           onWrite(changed);
@@ -145,11 +172,16 @@ function selectedRow(task) {
 }
 
 /** @param {{ outcome: Outcome, title: string, onClose: () => void }} props */
-function Done({ outcome: { done, refused, left }, title, onClose }) {
+function Done({ outcome: { done, refused, unconfirmed, left }, title, onClose }) {
   return html`<${Dialog} title=${title} onClose=${onClose}>
     ${done.length > 0 && html`<p class="notice good" role="status">Done for ${counted(done.length, 'task')}.</p>`}
     ${left.length > 0 && html`<p class="notice warn">You stopped it: ${counted(left.length, 'task')} not touched.</p>`}
-    <${Refused} refused=${refused} />
+    <${Failures} title="Not possible" rows=${refused} />
+    <${Failures}
+      title="Not confirmed"
+      advice=". Each act may be done: look at the task before you repeat it"
+      rows=${unconfirmed}
+    />
     <${IdList}
       label="Tasks"
       rows=${[
@@ -157,6 +189,6 @@ function Done({ outcome: { done, refused, left }, title, onClose }) {
         ...left.map(({ id }) => ({ id, text: 'not touched' })),
       ]}
     />
-    <div class="row ends"><button class="main" autofocus onClick=${onClose}>Back</button></div>
+    <div class="row ends"><button class="main" ...${focused} onClick=${onClose}>Back</button></div>
   <//>`;
 }

@@ -3,7 +3,7 @@ import { Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 
 /**
- * A question about a request that nobody has made: its JSON, and below it the answer.
+ * Lets the operator ask about a hypothetical request in JSON, and shows the response below.
  *
  * @template Answer
  * @param {{

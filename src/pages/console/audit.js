@@ -1,11 +1,12 @@
-/** The question: who changed what, when and why? */
-import { words } from '../shared/format.js';
+/** Shows who changed what, when and why. */
+import { Choice } from '../shared/choice.js';
+import { counted, shortAmounts, words } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Badge, LiveState, Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 import { withQuery } from '../shared/query.js';
 import { Table } from '../shared/table.js';
-import { Choice, spans, Text } from './filters.js';
+import { spans, Text } from './filters.js';
 import { Pages } from './pages.js';
 import { changeQuery, linkTo } from './router.js';
 
@@ -33,6 +34,11 @@ export function Audit({ api, place }) {
         value=${asked['task'] ?? ''}
         onChange=${(/** @type {string} */ task) => changeQuery(place, { task: task.trim(), after: undefined })}
       />
+      <${Text}
+        label="Account, key, channel"
+        value=${asked['target'] ?? ''}
+        onChange=${(/** @type {string} */ target) => changeQuery(place, { target: target.trim(), after: undefined })}
+      />
       <${Choice}
         label="Time"
         value=${asked['hours'] ?? ''}
@@ -53,11 +59,15 @@ export function Audit({ api, place }) {
 
 const hourSeconds = 3_600;
 
-/** The same path within a minute, so that what has not changed is not sent again. @param {Record<string, string>} asked */
-function pathOf({ by, task, hours, after }) {
+/**
+ * Builds a path that is constant for a minute, so that an unchanged response is not transferred twice.
+ *
+ * @param {Record<string, string>} asked
+ */
+function pathOf({ by, task, target, hours, after }) {
   const minute = Math.floor(Date.now() / 60_000) * 60;
   const since = hours === undefined ? undefined : minute - Number(hours) * hourSeconds;
-  return withQuery('/admin/v1/audit', { limit: 50, by, task, since, after });
+  return withQuery('/admin/v1/audit', { limit: 50, by, task, target, since, after });
 }
 
 /** @param {string} task */
@@ -76,13 +86,17 @@ function Items({ title, items }) {
   </details>`;
 }
 
-/** What an act did, before what it was done to. Acts on tasks have no words of their own. @type {Record<string, string>} */
+/**
+ * The verb phrase for each act, placed before its target. Acts on tasks are not listed here. @type {Record<string,
+ * string>}
+ */
 const deeds = {
   setChannel: 'switched the channel',
   setCircuit: 'set a circuit of',
   createAccount: 'created the account',
   creditAccount: 'credited',
   setOverdraft: 'set the overdraft of',
+  setPriceFactors: 'set the price factors of',
   setEndUserCaps: 'set the end users’ caps of',
   setAccountAlert: 'set the alert of',
   closeAccount: 'closed',
@@ -95,13 +109,22 @@ const deeds = {
   setKeyCaps: 'set the caps of the key',
   rotateWebhookSecret: 'replaced the webhook secret of',
   addOperator: 'added the operator',
+  setOperatorRoles: 'changed the roles of the operator',
   revokeOperator: 'revoked the operator',
   reloadConfig: 'published the configuration',
+  publishConfigDraft: 'published the draft of the configuration',
+  rollBackConfig: 'rolled the configuration back',
+  editConfigDraft: 'edited the draft of the configuration',
+  discardConfigDraft: 'discarded the draft of the configuration',
+  inviteOperator: 'invited the operator',
+  withdrawInvitation: 'withdrew the invitation of',
+  endSession: 'ended a session of',
+  testNotices: 'tested the notices',
   refundImages: 'refunded',
-  getTaskRequest: 'opened what the caller wrote for',
+  getTaskRequest: 'opened the caller’s request of',
 };
 
-/** Who did what, to what. @param {{ entry: AuditEntry }} props */
+/** Describes in a sentence who did what to which target. @param {{ entry: AuditEntry }} props */
 function Sentence({ entry: { by, action, target, task, items } }) {
   const deed = deeds[action] ?? `used “${words(action)}” on`;
   if (items !== null) return html`${by} ${deed} <${Items} title=${target} items=${items} />`;
@@ -119,10 +142,43 @@ function Details({ entry: { what, result, via, address } }) {
   </details>`;
 }
 
+/** Configurations may differ in many places, so only this many are shown initially. */
+const openMax = 3;
+
+/**
+ * Lists the act's changes, field by field.
+ *
+ * @param {{ entry: AuditEntry }} props
+ */
+function Changes({ entry: { changes } }) {
+  if (changes === null || changes.length === 0) return null;
+  const list = html`<ul class="changes small">
+    ${changes.map(
+      ({ path, kind, before, after }) =>
+        html`<li key=${path}>
+          <code>${path}</code
+          >${` ${kind === 'added' ? 'none' : textOf(before)} → ${kind === 'removed' ? 'none' : textOf(after)}`}
+        </li>`,
+    )}
+  </ul>`;
+  if (changes.length <= openMax) return list;
+  return html`<details class="items">
+    <summary>${counted(changes.length, 'change')}</summary>
+    ${list}
+  </details>`;
+}
+
+/** @param {string | null} value */
+const textOf = (value) => (value === null ? '(not shown)' : shortAmounts(value));
+
 /** @type {readonly import('../shared/table.js').Column<AuditEntry>[]} */
 const columns = [
   { title: 'At', cell: ({ at }) => html`<${Time} at=${at} />` },
-  { title: 'What happened', isProse: true, cell: (entry) => html`<${Sentence} entry=${entry} />` },
+  {
+    title: 'What happened',
+    isProse: true,
+    cell: (entry) => html`<${Sentence} entry=${entry} /><${Changes} entry=${entry} />`,
+  },
   { title: 'Reason', isProse: true, cell: ({ reason }) => reason },
   { title: 'Outcome', cell: ({ outcome }) => html`<${Badge} tone=${tones[outcome]} word=${outcome} />` },
   { title: 'More', isProse: true, cell: (entry) => html`<${Details} entry=${entry} />` },

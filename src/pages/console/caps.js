@@ -1,9 +1,9 @@
-/** The question: what may be spent, in which time, and by what? */
-import { errorOf } from '../shared/api.js';
+/** Shows and changes the spending caps per window, in total and per part. */
 import { Dialog, hold } from '../shared/dialog.js';
 import { money } from '../shared/format.js';
 import { Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
+import { useSaving } from './saving.js';
 
 /** @typedef {{ day?: string | undefined, month?: string | undefined, total?: string | undefined }} Windows */
 /** @typedef {{ name: string, caps: Windows }} Part */
@@ -15,7 +15,7 @@ const windows = /** @type {const} */ ([
 ]);
 
 /**
- * `5.00 a day, 100.00 a month`; empty: no cap.
+ * Formats caps as `5.00 a day, 100.00 a month`. Empty if there are none.
  *
  * @param {Windows | null} caps
  */
@@ -29,7 +29,7 @@ export function capsText(caps) {
 }
 
 /**
- * Caps as they stand, to be changed together: for all, and for parts that have a name of their own.
+ * Shows the current caps, overall and for each named part, so that they can be edited together.
  *
  * @param {{
  *   title: string,
@@ -40,36 +40,28 @@ export function capsText(caps) {
  *   parts: readonly Part[],
  *   currency: string,
  *   run: (written: { caps: Windows, parts: readonly Part[], reason: string }) => Promise<unknown>,
+ *   onSaved: () => Promise<void>,
  *   onClose: () => void,
- * }} props `all`: what the first row is of. `partNames`: those that are offered.
+ * }} props `all`: the label of the first row. `partNames`: suggested names. `onSaved`: see `useSaving`.
  */
-export function CapsDialog({ title, all, partTitle, partNames, caps, parts, currency, run, onClose }) {
+export function CapsDialog({ title, all, partTitle, partNames, caps, parts, currency, ...on }) {
   const [rows, setRows] = useState([{ name: '', caps }, ...parts]);
   const [reason, setReason] = useState('');
-  const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
-  const [isBusy, setBusy] = useState(false);
+  const { error, isBusy, save, leave } = useSaving(on);
   const change = (/** @type {number} */ at, /** @type {Part} */ row) =>
     setRows(rows.map((before, index) => (index === at ? row : before)));
 
   /** @param {MouseEvent & { currentTarget: HTMLButtonElement }} event */
-  async function act(event) {
+  function act(event) {
     if (event.currentTarget.form?.reportValidity() === false) return;
-    setBusy(true);
-    try {
-      const [first, ...named] = rows.map((row) => ({ name: row.name.trim(), caps: givenOf(row.caps) }));
-      await run({ caps: first?.caps ?? {}, parts: named, reason: reason.trim() });
-      onClose();
-    } catch (thrown) {
-      setError(errorOf(thrown));
-      setBusy(false);
-    }
+    const [first, ...named] = rows.map((row) => ({ name: row.name.trim(), caps: givenOf(row.caps) }));
+    void save({ caps: first?.caps ?? {}, parts: named, reason: reason.trim() });
   }
 
-  return html`<${Dialog} title=${title} onClose=${onClose}>
+  return html`<${Dialog} title=${title} onClose=${leave}>
     <form onSubmit=${hold}>
       <p class="soft small">
-        In ${currency}; what is empty is not limited. What is held already stays held, and what was spent
-        before counts.
+        In ${currency}. An empty field means no limit. Existing holds stay, and earlier spending counts.
       </p>
       ${rows.map(
         (row, index) =>
@@ -99,7 +91,7 @@ export function CapsDialog({ title, all, partTitle, partNames, caps, parts, curr
       </label>
       ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
       <div class="row ends">
-        <button type="button" onClick=${onClose}>Back</button>
+        <button type="button" onClick=${leave}>Back</button>
         <button type="button" class="main" disabled=${isBusy} onClick=${act}>Set the caps</button>
       </div>
     </form>
@@ -110,7 +102,7 @@ export function CapsDialog({ title, all, partTitle, partNames, caps, parts, curr
  * @param {{
  *   row: Part, label: string | undefined, partTitle: string, partNames: readonly string[] | undefined,
  *   onChange: (row: Part) => void, onRemove: () => void,
- * }} props `label`: absent for a part, which has a name.
+ * }} props `label`: undefined for a part, whose name is shown instead.
  */
 function Row({ row, label, partTitle, partNames, onChange, onRemove }) {
   const name = html`<input

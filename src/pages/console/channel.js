@@ -1,14 +1,15 @@
-/** The question: why does this channel not serve, until when, and what uses it? */
+/** Shows why, and until when, a channel is out of service, and how busy it is. */
 import { counted, span, words } from '../shared/format.js';
 import { Facts, LiveState, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { Table } from '../shared/table.js';
-import { channelsPath, slotsOf, useChannels } from './channels.js';
+import { balancesOf, channelsPath, slotsOf, useChannels } from './channels.js';
 import { Confirm } from './confirm.js';
 import { HealthBadge, HealthNotice, openedOf, Until } from './health.js';
 import { named } from './names.js';
 import { linkTo } from './router.js';
 import { useRowKeys } from './row-keys.js';
+import { TrendsSection } from './trends.js';
 
 /** @typedef {import('./types.d.ts').Channel} Channel */
 /** @typedef {Channel['health']['parts'][number]} Part */
@@ -17,7 +18,7 @@ import { useRowKeys } from './row-keys.js';
  * @typedef {{
  *   title: string, effect: string, path: string, body: (written: Written) => unknown,
  *   fields?: readonly import('./confirm.js').Field[],
- * }} Switching `fields`: beside the reason.
+ * }} Switching `fields`: any fields besides the reason.
  */
 
 /** @param {import('./types.d.ts').PageProps & { id: string }} props */
@@ -29,8 +30,16 @@ export function ChannelPage({ api, may, id }) {
   return html`<main>
     <p class="small"><a href=${linkTo(['channels'])}>Channels</a> / ${id}</p>
     <${LiveState} live=${live} />
-    ${live.data && channel === undefined && html`<p>The running configuration has no channel of this name.</p>`}
-    ${channel && html`<${OneChannel} channel=${channel} onSwitch=${may('setChannel') ? setSwitching : undefined} />`}
+    ${live.data && channel === undefined && html`<p>The running configuration has no channel with this name.</p>`}
+    ${
+      channel &&
+      html`<${OneChannel}
+          channel=${channel}
+          may=${may}
+          onSwitch=${may('setChannel') ? setSwitching : undefined}
+        />
+        <${TrendsSection} key=${id} api=${api} channel=${id} />`
+    }
     ${
       switching &&
       html`<${Confirm}
@@ -39,18 +48,20 @@ export function ChannelPage({ api, may, id }) {
         effect=${() => switching.effect}
         fields=${[...(switching.fields ?? []), { name: 'reason', label: 'Reason (kept with your name)' }]}
         run=${(/** @type {Written} */ written) => api.post(switching.path, switching.body(written))}
-        onClose=${() => {
-          setSwitching(undefined);
-          live.refresh();
-        }}
+        onSaved=${live.refresh}
+        onClose=${() => setSwitching(undefined)}
       />`
     }
   </main>`;
 }
 
-/** @param {{ channel: Channel, onSwitch?: (switching: Switching) => void }} props */
-function OneChannel({ channel, onSwitch }) {
-  const { id, enabled, switch: used, models, credentials, limits, health } = channel;
+/**
+ * @param {{
+ *   channel: Channel, may: import('./types.d.ts').PageProps['may'], onSwitch?: (switching: Switching) => void,
+ * }} props
+ */
+function OneChannel({ channel, may, onSwitch }) {
+  const { id, enabled, switch: used, models, credentials, limits, health, balances } = channel;
   return html`<section class="channel">
     <div class="row apart">
       <h1>
@@ -85,12 +96,15 @@ function OneChannel({ channel, onSwitch }) {
             .join(', '),
         ],
         ['Slots', slotsOf(channel)],
+        ['Left at the vendor', may('amounts') && balances.length > 0 ? balancesOf(channel) : ''],
         ['Priority, weight', `${channel.priority}, ${channel.weight}`],
         [
           'Tasks',
-          html`<a href=${linkTo(['tasks'], { channel: id })}>those of this channel</a>${', '}<a
+          html`<a href=${linkTo(['tasks'], { channel: id })}>All tasks of this channel</a>${', '}<a
               href=${linkTo(['tasks'], { channel: id, state: 'attention' })}
-              >those that need a person</a
+              >tasks that need a person</a
+            >${', '}<a href=${linkTo(['tasks'], { waiting_for: id })}
+              >${counted(health.waiting?.tasks ?? 0, 'task')} to be submitted here</a
             >`,
         ],
       ]}
@@ -123,7 +137,7 @@ function pausing({ id, enabled }) {
   return {
     title: enabled ? `Pause ${id}` : `Resume ${id}`,
     effect: enabled
-      ? 'No new task is submitted there, on every node within seconds. Tasks in flight stay with it.'
+      ? 'Within seconds, no node submits new tasks there. Tasks in flight stay at the channel.'
       : 'The configuration file decides again whether it accepts new tasks.',
     path: `${channelsPath}/${encodeURIComponent(id)}`,
     body: ({ reason }) => ({ enabled: !enabled, reason }),
@@ -141,7 +155,7 @@ function opening({ id, credentials, models }) {
   return {
     title: `Open a circuit of ${id}`,
     effect:
-      'Nothing is submitted there, on every node within five seconds. Tasks in flight continue; those that wait go to their next channel, or keep waiting.',
+      'Within five seconds, no node submits anything there. Tasks in flight continue. Waiting tasks move to their next channel, or keep waiting.',
     path: `${channelsPath}/${encodeURIComponent(id)}/circuits`,
     fields: [
       {
@@ -182,6 +196,7 @@ function Circuits({ channel, onSwitch }) {
       { title: 'State', cell: (/** @type {Part} */ { state }) => html`<${HealthBadge} state=${state} />` },
       { title: 'Why', isProse: true, cell: (/** @type {Part} */ { text }) => text },
       { title: 'Opened', cell: openedOf },
+      { title: 'Waiting', cell: (/** @type {Part} */ { waiting }) => waiting?.tasks },
       { title: 'Since', cell: (/** @type {Part} */ { since }) => html`<${Time} at=${since} />` },
       { title: 'Until', cell: (/** @type {Part} */ { until }) => until && html`<${Until} at=${until} />` },
       { title: 'Act', cell: act },
@@ -206,7 +221,7 @@ function closing({ id }, part) {
   const { credential, model } = part;
   return {
     title: `Close the circuit ${nameOf(part)}`,
-    effect: 'Submissions resume at once, whatever failed before.',
+    effect: 'Submissions resume at once, regardless of earlier failures.',
     path: `${channelsPath}/${encodeURIComponent(id)}/circuits`,
     body: ({ reason }) => ({ credential, ...(model === null ? {} : { model }), state: 'closed', reason }),
   };

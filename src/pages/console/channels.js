@@ -1,10 +1,11 @@
-/** The question: which channels do not serve, and what do they earn? */
+/** Lists channels with their health and earnings. */
 import { span } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
-import { Badge, LiveState } from '../shared/parts.js';
+import { Badge, LiveState, Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 import { Table } from '../shared/table.js';
 import { HealthBadge, rankOf } from './health.js';
+import { knownAmount } from './known-cost.js';
 import { rateOf, rateText } from './rates.js';
 import { RouteExplanation } from './route-explanation.js';
 import { goTo, linkTo } from './router.js';
@@ -15,7 +16,7 @@ import { useRowKeys } from './row-keys.js';
 export const channelsPath = '/admin/v1/channels';
 
 /** @param {import('./types.d.ts').PageProps} props */
-export function Channels({ api, currency }) {
+export function Channels({ api, may, currency }) {
   const live = useChannels(api);
   useRowKeys();
   return html`<main>
@@ -25,11 +26,11 @@ export function Channels({ api, currency }) {
       live.data &&
       html`<${Table}
         label="Channels"
-        columns=${columnsOf(currency)}
+        columns=${columnsOf(currency, may('amounts') && live.data.data.some(({ balances }) => balances.length > 0))}
         rows=${[...live.data.data].sort((a, b) => rankOf(a) - rankOf(b))}
         keyOf=${(/** @type {Channel} */ { id }) => id}
         onOpen=${(/** @type {Channel} */ { id }) => goTo(linkTo(['channels', id]))}
-        empty="No channel is configured."
+        empty="No channels are configured."
       />`
     }
     <${RouteExplanation} api=${api} />
@@ -46,9 +47,10 @@ export function useChannels(api) {
 
 /**
  * @param {string} currency
+ * @param {boolean} hasBalances
  * @returns {readonly import('../shared/table.js').Column<Channel>[]}
  */
-function columnsOf(currency) {
+function columnsOf(currency, hasBalances) {
   return [
     {
       title: 'Channel',
@@ -88,15 +90,29 @@ function columnsOf(currency) {
     },
     {
       title: `Cost today ${currency}`,
-      money: ({ today }) => today?.cost ?? null,
+      money: ({ today }) => today && knownAmount(today, 'cost'),
       by: ({ today }) => Number(today?.cost ?? 0),
     },
     {
       title: `Margin today ${currency}`,
-      money: ({ today }) => today?.margin ?? null,
+      money: ({ today }) => today && knownAmount(today, 'margin'),
       by: ({ today }) => Number(today?.margin ?? 0),
     },
+    ...(hasBalances ? [{ title: 'Left at the vendor', isProse: true, cell: balancesOf }] : []),
   ];
+}
+
+/** Shows each credential's remaining balance at the vendor, and how old the figure is. @param {Channel} channel */
+export function balancesOf({ balances }) {
+  return balances.map(
+    ({ credential, upstream_balance: left, unit, at, problem }) =>
+      html`<div key=${credential}>
+        ${left === null ? (problem ?? 'The vendor is being asked.') : `${Number(left).toLocaleString('en')} ${unit}`}
+        <span class="soft small">
+          ${balances.length > 1 && `${credential}, `}${at !== null && html`<${Time} at=${at} />`}</span
+        >
+      </div>`,
+  );
 }
 
 /** @param {Channel} channel */

@@ -1,67 +1,65 @@
-/** The question: what should the gateway sell, through whom, and at which prices? */
+/** Shows, edits and publishes the configuration draft, and rolls the configuration back. */
+import { errorOf } from '../shared/api.js';
 import { counted } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { LiveState, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { Table } from '../shared/table.js';
+import { AddModel } from './add-model.js';
+import { Arrival } from './arrival.js';
 import { ConfigChanges } from './config-changes.js';
 import { Confirm } from './confirm.js';
 import { Effect } from './draft-effect.js';
+import { EntryForm } from './entry-form.js';
+import { PriceForm } from './price-form.js';
+import { TestKey } from './test-key.js';
 import { Versions } from './versions.js';
 
 /** @typedef {import('./types.d.ts').ConfigDraft} Draft */
 /** @typedef {Draft['secrets'][number]} Secret */
+/** @typedef {import('./types.d.ts').Config} Config */
 
 const path = '/admin/v1/config/draft';
 
 /** @param {import('./types.d.ts').PageProps} props */
-export function Configuration({ api, may }) {
+export function Configuration({ api, may, currency }) {
   /** @type {import('../shared/live.js').Live<Draft>} */
   const live = useLive(path, (signal) => api.get(path, signal), 0);
   const [open, setOpen] = useState('');
   const [isEditing, setEditing] = useState(false);
+  const [published, setPublished] = useState(/** @type {Config | undefined} */ (undefined));
   const draft = live.data;
-  if (!may('editConfigDraft'))
+  if (!may('editConfigDraft') || draft === undefined)
     return html`<main>
       <h1>Configuration</h1>
-      <p class="soft">You need the role “configuration” to see and change it.</p>
-    </main>`;
-  if (draft === undefined)
-    return html`<main>
-      <h1>Configuration</h1>
-      <${LiveState} live=${live} />
+      ${may('editConfigDraft') && html`<${LiveState} live=${live} />`}
+      ${!may('editConfigDraft') && html`<p class="soft">You need the role “configuration” to see and change it.</p>`}
     </main>`;
   const close = () => {
     setOpen('');
-    live.refresh();
+    void live.refresh();
   };
-  const dialog = dialogs(api, draft)[open];
+  const onPublished = (/** @type {Config} */ config) => {
+    setPublished(config);
+    return live.refresh();
+  };
   return html`<main>
     <div class="row apart head">
       <h1>Configuration</h1>
-      <div class="row">
-        <button onClick=${() => setOpen('versions')}>Earlier versions</button>
-        <button onClick=${() => setEditing(!isEditing)}>
-          ${isEditing ? 'Hide the text' : 'Edit the text'}
-        </button>
-        <button onClick=${() => setOpen('set')}>Set a value</button>
-        <button onClick=${() => setOpen('test')}>Test a key</button>
-        ${draft.begun && html`<button onClick=${() => setOpen('discard')}>Discard</button>`}
-        <button
-          class="main"
-          disabled=${!draft.begun || !draft.publishable}
-          onClick=${() => setOpen('publish')}
-        >
-          Publish
-        </button>
-      </div>
+      <${Buttons}
+        draft=${draft}
+        isEditing=${isEditing}
+        onEdit=${() => setEditing(!isEditing)}
+        onOpen=${setOpen}
+      />
     </div>
     <${LiveState} live=${live} />
     <${State} draft=${draft} />
+    ${published && html`<${Arrival} key=${published.version} api=${api} published=${published} />`}
     ${isEditing && html`<${Text} key=${draft.revision} api=${api} draft=${draft} onSaved=${live.refresh} />`}
     <h2>What the draft changes</h2>
     <${ConfigChanges} changes=${draft.changes} />
-    ${draft.begun && draft.violations.length === 0 && html`<${Effect} key=${draft.revision} api=${api} />`}
+    ${draft.begun && draft.violations.length === 0 && may('tryPrices') && html`<${Effect} key=${draft.revision} api=${api} />`}
     <h2>Sealed keys</h2>
     <${Table}
       label="Keys"
@@ -70,9 +68,77 @@ export function Configuration({ api, may }) {
       keyOf=${(/** @type {Secret} */ { name }) => name}
       empty="None. A key that you enter in a draft is sealed and will not be shown again."
     />
-    ${dialog && html`<${Confirm} ...${dialog} onClose=${close} />`}
-    ${open === 'versions' && html`<${Versions} api=${api} running=${draft.running} onClose=${close} />`}
+    <${Versions} api=${api} running=${draft.running} onDone=${onPublished} onClose=${live.refresh} />
+    <${OpenDialog}
+      api=${api}
+      draft=${draft}
+      currency=${currency}
+      open=${open}
+      onOpen=${setOpen}
+      onSaved=${live.refresh}
+      onPublished=${onPublished}
+      onClose=${close}
+    />
   </main>`;
+}
+
+/**
+ * @param {{
+ *   api: import('./types.d.ts').Api, draft: Draft, currency: string, open: string, onOpen: (dialog: string) => void,
+ *   onSaved: () => Promise<void>, onPublished: (published: Config) => Promise<void>, onClose: () => void,
+ * }} props `open` is the name of a dialog, the pointer of an entry, or empty. `onSaved` and `onPublished` resolve once
+ * the page shows the new draft. A dialog waits for them, so that what is pressed behind it applies to the new draft.
+ */
+function OpenDialog({ api, draft, currency, open, onOpen, onSaved, onPublished, onClose }) {
+  const dialog = dialogs(api, draft, { onSaved, onPublished })[open];
+  if (dialog !== undefined) return html`<${Confirm} ...${dialog} onClose=${onClose} />`;
+  if (open === 'add')
+    return html`<${AddModel}
+      api=${api}
+      own=${draft.channels}
+      currency=${currency}
+      onSaved=${onSaved}
+      onClose=${onClose}
+    />`;
+  if (open === 'price')
+    return html`<${PriceForm}
+      draft=${draft}
+      currency=${currency}
+      edit=${async (/** @type {object} */ change, /** @type {number} */ revision) => {
+        /** @type {Draft} */
+        const edited = await api.put(path, { revision, ...change });
+        await onSaved();
+        return edited;
+      }}
+      onEntry=${onOpen}
+      onClose=${onClose}
+    />`;
+  if (open === 'entry' || open.startsWith('/'))
+    return html`<${EntryForm}
+      api=${api}
+      start=${open === 'entry' ? '' : open}
+      onSaved=${onSaved}
+      onClose=${onClose}
+    />`;
+  if (open === 'test') return html`<${TestKey} api=${api} channels=${draft.channels} onClose=${onClose} />`;
+  return null;
+}
+
+/**
+ * @param {{ draft: Draft, isEditing: boolean, onEdit: () => void, onOpen: (dialog: string) => void }} props
+ */
+function Buttons({ draft, isEditing, onEdit, onOpen }) {
+  return html`<div class="row">
+    <button onClick=${onEdit}>${isEditing ? 'Hide the text' : 'Edit the text'}</button>
+    <button onClick=${() => onOpen('add')}>Add a model</button>
+    <button onClick=${() => onOpen('price')}>Change a price</button>
+    <button onClick=${() => onOpen('entry')}>Edit an entry</button>
+    <button onClick=${() => onOpen('test')}>Test a key</button>
+    ${draft.begun && html`<button onClick=${() => onOpen('discard')}>Discard</button>`}
+    <button class="main" disabled=${!draft.begun || !draft.publishable} onClick=${() => onOpen('publish')}>
+      Publish
+    </button>
+  </div>`;
 }
 
 /** @param {{ draft: Draft }} props */
@@ -97,20 +163,28 @@ function State({ draft: { begun, base, running, edits, violations, publishable }
   `;
 }
 
-/** @param {{ api: import('./types.d.ts').Api, draft: Draft, onSaved: () => void }} props */
+/** @param {{ api: import('./types.d.ts').Api, draft: Draft, onSaved: () => Promise<void> }} props */
 function Text({ api, draft: { text, revision }, onSaved }) {
   const [written, setWritten] = useState(text);
   const [refusal, setRefusal] = useState('');
-  const save = () =>
-    api
-      .put(path, { revision, text: written })
-      .then(onSaved, (/** @type {Error} */ { message }) => setRefusal(message));
+  const [isBusy, setBusy] = useState(false);
+  async function save() {
+    setBusy(true);
+    try {
+      await api.put(path, { revision, text: written });
+      await onSaved();
+    } catch (thrown) {
+      setRefusal(errorOf(thrown).message);
+    }
+    setBusy(false);
+  }
   return html`<label class="stacked">
       The draft as YAML
       <textarea
         rows="24"
         class="mono"
         spellcheck="false"
+        readonly=${isBusy}
         value=${written}
         onInput=${(/** @type {Event & { currentTarget: HTMLTextAreaElement }} */ event) =>
           setWritten(event.currentTarget.value)}
@@ -118,53 +192,29 @@ function Text({ api, draft: { text, revision }, onSaved }) {
     </label>
     ${refusal !== '' && html`<p class="notice bad" role="alert">${refusal}</p>`}
     <div class="row ends">
-      <button disabled=${written === text} onClick=${() => void save()}>Save the draft</button>
+      <button disabled=${isBusy || written === text} onClick=${() => void save()}>Save the draft</button>
     </div>`;
 }
 
 /**
  * @param {import('./types.d.ts').Api} api
  * @param {Draft} draft
+ * @param {{ onSaved: () => Promise<void>, onPublished: (published: Config) => Promise<void> }} then
  * @returns {Record<string, Omit<Parameters<typeof Confirm>[0], 'onClose'>>}
  */
-function dialogs(api, { revision, base, running }) {
+function dialogs(api, { revision, base, running }, { onSaved, onPublished }) {
   const over = base === running ? {} : { over: running };
   const effect = (/** @type {string} */ words) => () => words;
   return {
-    set: {
-      title: 'Set a value',
-      fields: [
-        { name: 'pointer', label: 'Where, such as /channels/main/credentials/first/api_key' },
-        {
-          name: 'value',
-          label: 'Value: JSON or plain text. Leave it empty to remove the value',
-          isOptional: true,
-        },
-      ],
-      effect: effect('This changes only the draft. Name list entries by their ids; a new id adds an entry.'),
-      button: 'Set',
-      run: ({ pointer = '', value = '' }) => api.put(path, { revision, set: { [pointer]: valueOf(value) } }),
-    },
-    test: {
-      title: 'Test a key of the draft',
-      fields: [
-        { name: 'channel', label: 'Channel' },
-        { name: 'credential', label: 'Credential' },
-      ],
-      effect: effect('The gateway asks the upstream for a job that does not exist. This is free of charge.'),
-      button: 'Test',
-      async run({ channel, credential }) {
-        const { verdict, words } = await api.post(`${path}/credentials/try`, { channel, credential });
-        // The result is thrown, because the dialog then shows it and stays open.
-        throw new Error(`${verdict}: ${words}`);
-      },
-    },
     discard: {
       title: 'Discard the draft',
       fields: [],
       effect: effect('The next change begins from the running configuration.'),
       button: 'Discard',
-      run: () => api.remove(`${path}?revision=${revision}`),
+      async run() {
+        await api.remove(`${path}?revision=${revision}`);
+      },
+      onSaved,
     },
     publish: {
       title: 'Publish the draft',
@@ -173,19 +223,13 @@ function dialogs(api, { revision, base, running }) {
         `All processes load it within seconds. Tasks in flight keep their price and channel.${base === running ? '' : ` It replaces version ${running}.`}`,
       ),
       button: 'Publish',
-      run: ({ reason }) => api.post(`${path}/publish`, { revision, reason, ...over }),
+      async run({ reason }) {
+        /** @type {Config} */
+        const published = await api.post(`${path}/publish`, { revision, reason, ...over });
+        await onPublished(published);
+      },
     },
   };
-}
-
-/** @param {string} text */
-function valueOf(text) {
-  if (text === '') return null;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 /** @type {readonly import('../shared/table.js').Column<Secret>[]} */

@@ -1,15 +1,14 @@
-import { errorOf } from '../shared/api.js';
+import { Choice } from '../shared/choice.js';
+import { ApiError } from '../shared/api.js';
 import { Dialog, hold } from '../shared/dialog.js';
 import { Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
-import { Choice } from './filters.js';
+import { useSaving } from './saving.js';
+
+/** @typedef {import('./field.d.ts').Field} Field */
 
 /**
- * An act with its fields, a sentence of what it does, and a button that names it.
- *
- * @typedef {{
- *   name: string, label: string, isOptional?: boolean, value?: string, choices?: readonly (readonly string[])[],
- * }} Field `value`: what it begins with. `choices`: value and title of each.
+ * An act with its fields, a sentence about its effect, and a button labelled with it.
  *
  * @param {{
  *   title: string,
@@ -17,30 +16,24 @@ import { Choice } from './filters.js';
  *   button: string,
  *   fields: readonly Field[],
  *   run: (written: Record<string, string>) => Promise<unknown>,
+ *   onSaved?: () => Promise<void>,
  *   onClose: () => void,
- * }} props
+ * }} props `onSaved`: see `useSaving`.
  */
-export function Confirm({ title, effect, button, fields, run, onClose }) {
+export function Confirm({ title, effect, button, fields, run, onSaved, onClose }) {
   const [written, setWritten] = useState(() =>
     Object.fromEntries(fields.map(({ name, value = '' }) => [name, value])),
   );
-  const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
-  const [isBusy, setBusy] = useState(false);
+  const { error, isBusy, save, leave, forget } = useSaving({ run, onSaved, onClose });
+  const params = fields.map(({ name, param = name }) => param);
 
   /** @param {MouseEvent & { currentTarget: HTMLButtonElement }} event */
-  async function act(event) {
+  function act(event) {
     if (event.currentTarget.form?.reportValidity() === false) return;
-    setBusy(true);
-    try {
-      await run(Object.fromEntries(Object.entries(written).map(([name, value]) => [name, value.trim()])));
-      onClose();
-    } catch (thrown) {
-      setError(errorOf(thrown));
-      setBusy(false);
-    }
+    void save(Object.fromEntries(Object.entries(written).map(([name, value]) => [name, value.trim()])));
   }
 
-  return html`<${Dialog} title=${title} onClose=${onClose}>
+  return html`<${Dialog} title=${title} onClose=${leave}>
     <form onSubmit=${hold}>
       ${fields.map(
         (field, index) =>
@@ -48,14 +41,18 @@ export function Confirm({ title, effect, button, fields, run, onClose }) {
             key=${field.name}
             field=${field}
             isFirst=${index === 0}
+            error=${error}
             value=${written[field.name] ?? ''}
-            onChange=${(/** @type {string} */ value) => setWritten({ ...written, [field.name]: value })}
+            onChange=${(/** @type {string} */ value) => {
+              setWritten({ ...written, [field.name]: value });
+              if (mistakeAt(error, field.param ?? field.name) !== undefined) forget();
+            }}
           />`,
       )}
       <p class="notice">${effect(written)}</p>
-      ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
+      <${Mistake} error=${error} others=${params} />
       <div class="row ends">
-        <button type="button" onClick=${onClose}>Back</button>
+        <button type="button" onClick=${leave}>Back</button>
         <button type="button" class="main" disabled=${isBusy} onClick=${act}>${button}</button>
       </div>
     </form>
@@ -63,21 +60,96 @@ export function Confirm({ title, effect, button, fields, run, onClose }) {
 }
 
 /**
- * @param {{ field: Field, isFirst: boolean, value: string, onChange: (value: string) => void }} props
+ * Creates an error for an invalid field that the gateway cannot detect.
+ *
+ * @param {string} param @param {string} message
  */
-function Entry({ field: { name, label, isOptional = false, choices }, isFirst, value, onChange }) {
+export function mistake(param, message) {
+  return new ApiError({ status: 400, code: '', param, message, requestId: '' });
+}
+
+/**
+ * Returns a refusal's message about the field that the API calls `name`, or about a part of it such as `models[0]`.
+ *
+ * @param {Error | undefined} error
+ * @param {string} name
+ */
+export function mistakeAt(error, name) {
+  if (!(error instanceof ApiError) || error.param.split(/[.[]/)[0] !== name) return undefined;
+  return error.message.replace(/^The parameter \S+ (must|is) /, 'It $1 ');
+}
+
+/**
+ * Shows a refusal below its field. Without `name`, shows a refusal that concerns none of the fields in `others`.
+ *
+ * @param {{ error: Error | undefined, name?: string, others?: readonly string[] }} props
+ */
+export function Mistake({ error, name, others = [] }) {
+  if (name !== undefined) {
+    const words = mistakeAt(error, name);
+    return words === undefined
+      ? null
+      : html`<p class="mistake" id=${`mistake-${name}`} role="alert">${words}</p>`;
+  }
+  if (error === undefined || others.some((other) => mistakeAt(error, other) !== undefined)) return null;
+  return html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`;
+}
+
+/**
+ * @param {{
+ *   field: Field, isFirst: boolean, value: string, error: Error | undefined, onChange: (value: string) => void,
+ * }} props
+ */
+function Entry({ field, isFirst, value, error, onChange }) {
+  const { name, param = name, label, isOptional = false, choices, picks } = field;
+  const refused = html`<${Mistake} name=${param} error=${error} />`;
+  const isWrong = mistakeAt(error, param) !== undefined;
+  if (picks !== undefined)
+    return html`<${Picks} label=${label} picks=${picks} value=${value} onChange=${onChange} />${refused}`;
   if (choices !== undefined)
-    return html`<${Choice} label=${label} value=${value} options=${choices} onChange=${onChange} />`;
+    return html`<${Choice}
+        label=${label}
+        value=${value}
+        options=${choices}
+        onChange=${onChange}
+      />${refused}`;
   return html`<label class="stacked">
-    ${label}
-    <input
-      name=${name}
-      required=${!isOptional}
-      autofocus=${isFirst}
-      autocomplete="off"
-      value=${value}
-      onInput=${(/** @type {Event & { currentTarget: HTMLInputElement }} */ event) =>
-        onChange(event.currentTarget.value)}
-    />
-  </label>`;
+      ${label}
+      <input
+        name=${name}
+        required=${!isOptional}
+        autofocus=${isFirst}
+        autocomplete="off"
+        aria-invalid=${isWrong}
+        aria-describedby=${isWrong ? `mistake-${param}` : undefined}
+        value=${value}
+        onInput=${(/** @type {Event & { currentTarget: HTMLInputElement }} */ event) =>
+          onChange(event.currentTarget.value)}
+      />
+    </label>
+    ${refused}`;
+}
+
+/**
+ * @param {{ label: string, picks: readonly (readonly string[])[], value: string, onChange: (value: string) => void }} props
+ */
+function Picks({ label, picks, value, onChange }) {
+  const picked = value.split(',').filter(Boolean);
+  return html`<fieldset class="picks">
+    <legend>${label}</legend>
+    ${picks.map(
+      ([name = '', title]) =>
+        html`<label>
+          <input
+            type="checkbox"
+            checked=${picked.includes(name)}
+            onChange=${() =>
+              onChange(
+                (picked.includes(name) ? picked.filter((one) => one !== name) : [...picked, name]).join(','),
+              )}
+          />
+          ${title}
+        </label>`,
+    )}
+  </fieldset>`;
 }

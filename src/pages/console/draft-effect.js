@@ -1,18 +1,27 @@
 import { errorOf } from '../shared/api.js';
 import { Facts, Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
+import { Table } from '../shared/table.js';
+
+/**
+ * @typedef {{ account: string | null, tasks: number, before: string, after: string, difference: string }} Payer
+ * @typedef {{
+ *   tasks: number, before: string, after: string, difference: string, margin_before: string, margin_after: string,
+ *   unpriced: number, by_account: readonly Payer[],
+ * }} Tried
+ */
 
 const days = 7;
 const secondsPerDay = 86_400;
 const answerMs = 600_000;
 
 /**
- * Shows what the draft's prices would have charged for the tasks of the last week.
+ * Shows what last week's tasks would have been charged at the draft's prices.
  *
  * @param {{ api: import('./types.d.ts').Api }} props
  */
 export function Effect({ api }) {
-  const [tried, setTried] = useState(/** @type {Record<string, string> | undefined} */ (undefined));
+  const [tried, setTried] = useState(/** @type {Tried | undefined} */ (undefined));
   const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
   const [isBusy, setBusy] = useState(false);
 
@@ -34,26 +43,52 @@ export function Effect({ api }) {
       tried === undefined
         ? html`<button disabled=${isBusy} onClick=${() => void run()}>Try the last ${days} days</button>`
         : html`<${Facts}
-            rows=${[
-              ['Tasks', String(tried['tasks'])],
-              ['Charged', `${tried['before']}; with the draft ${tried['after']}`],
-              ['Difference', tried['difference']],
-              ['Margin', `${tried['margin_before']}; with the draft ${tried['margin_after']}`],
-              ['Not priced', String(tried['unpriced'])],
-            ]}
-          />`
+              rows=${[
+                ['Tasks', String(tried.tasks)],
+                ['Charged', `${tried.before}; with the draft ${tried.after}`],
+                ['Difference', tried.difference],
+                ['Margin', `${tried.margin_before}; with the draft ${tried.margin_after}`],
+                ['Not priced', String(tried.unpriced)],
+              ]}
+            />
+            <h3>Who would have paid more or less</h3>
+            <${Table}
+              label="Accounts"
+              columns=${columns}
+              rows=${tried.by_account}
+              keyOf=${nameOf}
+              empty="No account has a task of these days."
+            />`
     }`;
 }
 
 /**
- * Reads the result from the last line: the gateway answers long work with lines of JSON.
+ * Reads the result from the last line, because the gateway reports long operations as lines of JSON.
  *
  * @param {unknown} answer
  */
 function lastLine(answer) {
   const text = typeof answer === 'string' ? answer.trim().split('\n').at(-1) : JSON.stringify(answer);
-  /** @type {{ result?: Record<string, string>, error?: { message: string } }} */
+  /** @type {{ result?: Tried, error?: { message: string } }} */
   const { result, error } = JSON.parse(text ?? '');
   if (error !== undefined) throw new Error(error.message);
   return result;
 }
+
+/** Accounts beyond the first few are combined. @param {Payer} payer */
+function nameOf({ account }) {
+  return account ?? 'all others';
+}
+
+/** @type {readonly import('../shared/table.js').Column<Payer>[]} */
+const columns = [
+  { title: 'Account', cell: nameOf },
+  { title: 'Tasks', isNumber: true, cell: ({ tasks }) => tasks, by: ({ tasks }) => tasks },
+  { title: 'Charged', money: ({ before }) => before },
+  { title: 'With the draft', money: ({ after }) => after },
+  {
+    title: 'Difference',
+    movement: ({ difference }) => difference,
+    by: ({ difference }) => Number(difference),
+  },
+];

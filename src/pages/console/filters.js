@@ -1,6 +1,14 @@
-import { html, useEffect, useLayoutEffect, useState } from '../shared/preact.js';
+import { Choice } from '../shared/choice.js';
+import { useVersions } from '../shared/live.js';
+import { html, useLayoutEffect, useState } from '../shared/preact.js';
 import { classNames, reasonNames } from './names.js';
 import { changeQuery, goTo, linkTo } from './router.js';
+import { Views } from './views.js';
+
+/** @typedef {readonly { name: string, count: number }[]} Counts */
+/** @typedef {{ models: Counts, channels: Counts, classes: Counts, attention: Counts }} Counted */
+
+const countedPath = '/admin/v1/task-filters';
 
 const states = [
   ['', 'All'],
@@ -13,6 +21,11 @@ const states = [
   ['callback_failed', 'Callback abandoned'],
 ];
 
+const channelFields = [
+  ['channel', 'Channel'],
+  ['waiting_for', 'Waits for channel'],
+];
+
 export const spans = [
   ['', 'Any time'],
   ['1', 'Last hour'],
@@ -22,11 +35,19 @@ export const spans = [
 ];
 
 /**
- * @param {{ place: import('./router.js').Place, searchRef: { current: HTMLInputElement | null } }} props
+ * @param {{
+ *   api: import('./types.d.ts').Api, place: import('./router.js').Place, searchRef: { current: HTMLInputElement | null },
+ *   overview: import('./types.d.ts').Overview,
+ * }} props
  */
-export function Filters({ place, searchRef }) {
+export function Filters({ api, place, searchRef, overview }) {
+  const [isPicking, setPicking] = useState(false);
+  /** Loaded when the operator reaches the pickers, which also work without the counts. @type {Counted | undefined} */
+  const counted = useVersions(countedPath, isPicking ? '' : undefined, (signal) =>
+    api.get(countedPath, signal),
+  ).data;
   const wantsFocus = place.query.has('focus');
-  // Before the field is seen: what is typed at once must not be lost.
+  // Focus before the page is painted, so that no early key press is lost.
   useLayoutEffect(() => {
     if (wantsFocus) searchRef.current?.focus();
   }, [wantsFocus]);
@@ -45,35 +66,60 @@ export function Filters({ place, searchRef }) {
       ${states.map(
         ([name = '', title]) =>
           html`<button aria-pressed=${value('state') === name} onClick=${() => set('state')(name)}>
-            ${title}
+            ${title}${countOf(name, overview)}
           </button>`,
       )}
     </div>
-    <div class="row fields">
+    <div class="row fields" onFocusIn=${() => setPicking(true)}>
       <${Choice}
         label="Reason"
         value=${value('attention')}
         onChange=${set('attention')}
-        options=${options(reasonNames)}
+        options=${options(reasonNames, counted?.attention)}
       />
       <${Choice}
         label="Failure"
         value=${value('class')}
         onChange=${set('class')}
-        options=${options(classNames)}
+        options=${options(classNames, counted?.classes)}
       />
       <${Choice} label="Created" value=${value('hours')} onChange=${set('hours')} options=${spans} />
       <${Choice} label="Ended" value=${value('ended')} onChange=${set('ended')} options=${spans} />
       <${Text} label="Account" value=${value('account')} onChange=${set('account')} />
       <${Text} label="Key" value=${value('key')} onChange=${set('key')} />
-      <${Text} label="Model" value=${value('model')} onChange=${set('model')} />
-      <${Text} label="Channel" value=${value('channel')} onChange=${set('channel')} />
+      <${Text} label="Model" value=${value('model')} onChange=${set('model')} offers=${counted?.models} />
+      ${channelFields.map(
+        ([name = '', label]) =>
+          html`<${Text}
+            key=${name}
+            label=${label}
+            value=${value(name)}
+            onChange=${set(name)}
+            offers=${counted?.channels}
+          />`,
+      )}
     </div>
+    <${Views} query=${place.query} />
   </div>`;
 }
 
 /**
- * What does not go together with this filter.
+ * Returns the number of tasks on a tab, if the overview counts them.
+ *
+ * @param {string} name
+ * @param {import('./types.d.ts').Overview} overview
+ */
+function countOf(name, { attention, callbacks }) {
+  const counted =
+    name === 'attention'
+      ? attention
+      : callbacks.filter(({ state }) => name === 'callback_failed' && state === 'abandoned');
+  const count = counted.reduce((sum, one) => sum + one.count, 0);
+  return count === 0 ? '' : ` (${count.toLocaleString('en')})`;
+}
+
+/**
+ * Returns the filters that cannot be combined with this one.
  *
  * @param {URLSearchParams} query
  * @param {string} name
@@ -87,7 +133,8 @@ function without(query, name, given) {
 }
 
 /**
- * Tasks are found by the time of their end together with these only: other filters end where one begins.
+ * Returns whether a filter can be combined with one on the end time. Choosing any other filter clears the end time, and
+ * vice versa.
  *
  * @param {string} name
  * @param {string} given
@@ -104,59 +151,57 @@ function Search({ find, searchRef }) {
     onSubmit=${(/** @type {SubmitEvent} */ event) => {
       event.preventDefault();
       const id = searchRef.current?.value.trim() ?? '';
-      // Single keys move through what is found.
+      // Blur the field, so that single keys move through the results.
       searchRef.current?.blur();
       goTo(linkTo(['tasks'], { find: id }));
     }}
   >
-    <label class="hidden-text" for="find">Find by any id</label>
+    <label class="hidden-text" for="find">Find by a part of an id, a name or words of an error</label>
     <input
       id="find"
       type="search"
       ref=${searchRef}
       key=${find}
       defaultValue=${find}
-      placeholder="Id of a task, request, upstream’s job or marker   /"
+      placeholder="Part of an id, account, key, model, failure (press /)"
     />
     <button>Find</button>
   </form>`;
 }
 
-/** @param {Record<string, string>} names */
-function options(names) {
-  return [['', 'Any'], ...Object.entries(names)];
+/** @param {Record<string, string>} names @param {Counts | undefined} counts */
+function options(names, counts) {
+  const all = Object.entries(names).map(([name, title]) => {
+    const count = counts?.find((one) => one.name === name)?.count ?? 0;
+    return [name, count === 0 ? title : `${title} (${count.toLocaleString('en')})`];
+  });
+  return [['', 'Any'], ...all];
 }
 
 /**
- * @param {{
- *   label: string, value: string, options: readonly (readonly string[])[], onChange: (value: string) => void, isFirst?: boolean,
- * }} props `isFirst` puts the focus here when the dialog opens.
+ * @param {{ label: string, value: string, onChange: (value: string) => void, offers?: Counts }} props `onChange`:
+ * called once the entry is complete. `offers`: suggestions to pick from instead of typing.
  */
-export function Choice({ label, value, options: given, onChange, isFirst = false }) {
-  return html`<label class="field">
-    <span class="small soft">${label}</span>
-    <select
-      aria-label=${label}
-      autofocus=${isFirst}
-      value=${value}
-      onChange=${(/** @type {Event & { currentTarget: HTMLSelectElement }} */ event) => onChange(event.currentTarget.value)}
-    >
-      ${given.map(([name, title]) => html`<option value=${name} selected=${name === value}>${title}</option>`)}
-    </select>
-  </label>`;
-}
-
-/** @param {{ label: string, value: string, onChange: (value: string) => void }} props `onChange`: when it is complete. */
-export function Text({ label, value, onChange }) {
+export function Text({ label, value, onChange, offers = [] }) {
   const [written, setWritten] = useState(value);
-  useEffect(() => setWritten(value), [value]);
+  useLayoutEffect(() => setWritten(value), [value]);
   return html`<label class="field">
     <span class="small soft">${label}</span>
     <input
       size="9"
+      list=${offers.length === 0 ? undefined : `offers-${label}`}
       value=${written}
       onInput=${(/** @type {Event & { currentTarget: HTMLInputElement }} */ event) => setWritten(event.currentTarget.value)}
       onChange=${() => onChange(written)}
     />
+    ${
+      offers.length > 0 &&
+      html`<datalist id=${`offers-${label}`}>
+        ${offers.map(
+          ({ name, count }) =>
+            html`<option key=${name} value=${name}>${`${count.toLocaleString('en')} in a week`}</option>`,
+        )}
+      </datalist>`
+    }
   </label>`;
 }

@@ -3,7 +3,7 @@ import { Badge, Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 import { linkTo } from './router.js';
 
-/** Shows the health of channels in the gateway's words. Pages must not decide or reword it. */
+/** Shows the channels' health in the gateway's words. Pages must neither decide nor reword it. */
 
 /** @typedef {import('./types.d.ts').ChannelHealth} ChannelHealth */
 
@@ -20,7 +20,7 @@ const tones = {
 /** @type {readonly ChannelHealth['state'][]} */
 const worstFirst = ['ill', 'partly_ill', 'probing', 'flapping', 'paused', 'serving'];
 
-/** For sorting: 0 is the worst. @param {{ health: ChannelHealth }} channel */
+/** Returns a rank for sorting. 0 is the worst. @param {{ health: ChannelHealth }} channel */
 export function rankOf({ health }) {
   return worstFirst.indexOf(health.state);
 }
@@ -30,7 +30,10 @@ export function HealthBadge({ state }) {
   return html`<${Badge} tone=${tones[state]} word=${words(state)} />`;
 }
 
-/** Why a channel does not serve, its times, and the tasks that wait. @param {{ health: ChannelHealth }} props */
+/**
+ * Shows why a channel is not serving, since and until when, and how many tasks are waiting. @param {{ health:
+ * ChannelHealth }} props
+ */
 export function HealthNotice({ health: { state, text, since, until, waiting } }) {
   if (state === 'serving') return null;
   return html`<p class="notice warn">
@@ -40,7 +43,7 @@ export function HealthNotice({ health: { state, text, since, until, waiting } })
   </p>`;
 }
 
-/** A circuit that stays open until an operator closes it has the last second of the year 9999. */
+/** The last second of the year 9999, used for circuits that stay open until an operator closes them. */
 const forever = 253_402_300_799;
 
 /** @param {{ at: number }} props */
@@ -55,7 +58,11 @@ function Waiting({ waiting: { tasks, oldest_at: oldest } }) {
   >`;
 }
 
-/** The channels that do not serve normally, each with a link. @param {{ channels: readonly ChannelHealth[] }} props */
+/**
+ * Lists the channels that are not serving normally, each with a link.
+ *
+ * @param {{ channels: readonly ChannelHealth[] }} props
+ */
 export function HealthList({ channels }) {
   return channels.map(
     (health) =>

@@ -2,10 +2,10 @@ import { Dialog } from '../shared/dialog.js';
 import { html } from '../shared/preact.js';
 
 const keys = [
-  ['/', 'Find a task by any id'],
+  ['/', 'Find by a part of an id, a name or words of an error'],
   ['j  k', 'Next and previous row'],
-  ['Enter', 'Open the row, or press the button, that has the focus'],
-  ['x', 'Select the row, or not'],
+  ['Enter', 'Open the focused row, or press the focused button'],
+  ['x', 'Select or deselect the row'],
   ['a', 'Act on the selected tasks; on a task’s page: go to its acts'],
   ['Escape', 'Close a dialog, or leave a field'],
   ['?', 'This list'],

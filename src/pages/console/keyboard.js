@@ -1,15 +1,15 @@
 import { useLayoutEffect, useRef } from '../shared/preact.js';
 
 /**
- * Single keys, while nobody writes and no dialog is open. Keys that work what has the focus, such as Enter, are not
- * for this. Escape leaves a field, so that single keys work again.
+ * Handles single keys unless the focus is in a field or a dialog is open. Keys that act on the focused element, such as
+ * Enter, must not be used here. Escape leaves a field, so that single keys work again.
  *
  * @param {Record<string, () => void>} keys by `KeyboardEvent.key`
  */
 export function useKeys(keys) {
   const newest = useRef(keys);
   newest.current = keys;
-  // Before the page is seen: a key that is pressed at once must not be lost.
+  // Listen before the page is painted, so that no early key press is lost.
   useLayoutEffect(() => {
     /** @param {KeyboardEvent} event */
     function onKey(event) {

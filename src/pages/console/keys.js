@@ -1,4 +1,4 @@
-/** The question: which keys use this account, and what may each of them do and spend? */
+/** Lists an account's keys, with their permissions and remaining caps. */
 import { words } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Badge, LiveState, Time } from '../shared/parts.js';
@@ -7,14 +7,14 @@ import { withQuery } from '../shared/query.js';
 import { Table } from '../shared/table.js';
 import { CapsDialog, capsText } from './caps.js';
 import { Confirm } from './confirm.js';
-import { createBody } from './new-key.js';
+import { NewKey, mayUse } from './new-key.js';
 import { linkTo } from './router.js';
 import { Pages } from './pages.js';
-import { Secret } from './secret.js';
+import { Secret } from '../shared/secret.js';
 
 /** @typedef {import('./types.d.ts').Key} Key */
 /** @typedef {{ kind: 'create' } | { kind: 'rotate' | 'revoke' | 'caps', key: Key }} Doing */
-/** @typedef {{ key: string, note: string }} Issued */
+/** @typedef {import('./new-key.js').Issued} Issued */
 
 const path = '/admin/v1/keys';
 const pageSize = 50;
@@ -30,11 +30,8 @@ export function Keys({ api, account, may, isClosed, currency }) {
   const live = useLive(list, (signal) => api.get(list, signal), 0);
   const [doing, setDoing] = useState(/** @type {Doing | undefined} */ (undefined));
   const [issued, setIssued] = useState(/** @type {Issued | undefined} */ (undefined));
-  const onClose = () => {
-    setDoing(undefined);
-    live.refresh();
-  };
-  const props = { api, account, currency, onIssued: setIssued, onClose };
+  const onClose = () => setDoing(undefined);
+  const props = { api, account, currency, may, onIssued: setIssued, onSaved: live.refresh, onClose };
   return html`<div class="row apart">
       <h2>Keys</h2>
       ${may('createKey') && !isClosed && html`<button onClick=${() => setDoing({ kind: 'create' })}>Create a key</button>`}
@@ -47,7 +44,7 @@ export function Keys({ api, account, may, isClosed, currency }) {
         columns=${columnsOf(setDoing, may)}
         rows=${live.data.data}
         keyOf=${(/** @type {Key} */ { id }) => id}
-        empty="It has no key."
+        empty="The account has no keys."
       />`
     }
     <${Pages}
@@ -62,8 +59,8 @@ export function Keys({ api, account, may, isClosed, currency }) {
     ${
       issued &&
       html`<${Secret}
-        title="The new key"
-        secret=${issued.key}
+        title=${issued.title}
+        secret=${issued.secret}
         note=${issued.note}
         onClose=${() => setIssued(undefined)}
       />`
@@ -80,11 +77,11 @@ function columnsOf(onAct, may) {
   return [
     {
       title: 'Key',
-      cell: ({ id, prefix }) =>
-        html`<a class="mono" title=${id} href=${linkTo(['tasks'], { key: id })}>${prefix}…</a>`,
+      cell: (key) =>
+        html`<a class="mono" title=${key.id} href=${linkTo(['tasks'], { key: key.id })}>${nameOf(key)}</a>`,
     },
     { title: 'Name', isProse: true, cell: ({ name }) => name },
-    { title: 'State', cell: (key) => html`<${KeyState} of=${key} />` },
+    { title: 'State', isProse: true, cell: (key) => html`<${KeyState} of=${key} />` },
     { title: 'May use', isProse: true, cell: mayUse },
     { title: 'May spend', isProse: true, cell: maySpend },
     { title: 'Last used', cell: ({ last_used_at: at }) => html`<${Time} at=${at} />` },
@@ -95,20 +92,21 @@ function columnsOf(onAct, may) {
 }
 
 const keyActs = /** @type {const} */ (['caps', 'rotate', 'revoke']);
-/** The operation of each act. */
+/** The API operation of each act. */
 const operations = { caps: 'setKeyCaps', rotate: 'rotateKey', revoke: 'revokeKey' };
 
 /** @param {Key} key @param {readonly (typeof keyActs)[number][]} kinds @param {(doing: Doing) => void} onAct */
 function acts(key, kinds, onAct) {
-  if (stateOf(key) !== 'valid') return '';
+  const state = stateOf(key);
+  if (state !== 'valid' && state !== 'invited') return '';
   return html`<span class="row nowrap">
     ${kinds
-      .filter((kind) => kind !== 'rotate' || key.replaced_by === null)
+      .filter((kind) => kind !== 'rotate' || (key.replaced_by === null && state === 'valid'))
       .map(
         (kind) =>
           html`<button
             class="plain"
-            aria-label=${`${words(kind)}: ${key.prefix}`}
+            aria-label=${`${words(kind)}: ${nameOf(key)}`}
             onClick=${() => onAct({ kind, key })}
           >
             ${{ caps: 'Caps', rotate: 'Rotate', revoke: 'Revoke' }[kind]}
@@ -118,41 +116,25 @@ function acts(key, kinds, onAct) {
 }
 
 /** @param {Key} key */
-function mayUse(key) {
-  const { models, channels, requests_per_minute: rate, concurrent_tasks: concurrent } = key;
-  const { strict, end_user_required: namesUser } = key;
-  const { scopes, addresses, routes, duration_max: seconds, resolution_max: resolution } = key;
-  return [
-    scopes.map(words).join(', '),
-    models === null ? 'all models' : models.join(', '),
-    channels !== null && `by ${channels.join(', ')}`,
-    rate !== null && `${rate.toLocaleString('en')} requests a minute`,
-    concurrent !== null && `${concurrent.toLocaleString('en')} tasks at once`,
-    seconds !== null && `videos of ${seconds.toLocaleString('en')} s at most`,
-    resolution !== null && `${resolution} at most`,
-    addresses !== null && `from ${addresses.join(', ')}`,
-    strict && 'no field without effect',
-    namesUser && 'the end user named',
-    routes !== null && `by ${routes.join(', ')}`,
-  ]
-    .filter(Boolean)
-    .join('; ');
-}
-
-/** @param {Key} key */
 function maySpend({ caps }) {
   const parts = caps?.models.map(({ model, ...own }) => `${model}: ${capsText(own) || 'no cap'}`) ?? [];
   return [capsText(caps), ...parts].filter(Boolean).join('; ') || html`<span class="soft">no cap</span>`;
 }
 
-/** @param {Key} key @returns {'valid' | 'revoked' | 'expired'} */
-function stateOf({ revoked_at: revoked, expires_at: expires }) {
+/** Returns the text by which operators recognise a key. @param {Key} key */
+function nameOf({ id, prefix }) {
+  return prefix === '' ? id : `${prefix}…`;
+}
+
+/** @param {Key} key @returns {'valid' | 'revoked' | 'expired' | 'invited'} */
+function stateOf({ revoked_at: revoked, expires_at: expires, link_expires_at: link }) {
   if (revoked !== null) return 'revoked';
+  if (link !== null) return link * 1000 < Date.now() ? 'expired' : 'invited';
   return expires !== null && expires * 1000 < Date.now() ? 'expired' : 'valid';
 }
 
 /** @type {Record<ReturnType<typeof stateOf>, import('../shared/parts.js').Tone>} */
-const tones = { valid: 'good', revoked: 'bad', expired: 'idle' };
+const tones = { valid: 'good', revoked: 'bad', expired: 'idle', invited: 'busy' };
 
 /** @param {{ of: Key }} props */
 function KeyState({ of: key }) {
@@ -163,23 +145,31 @@ function KeyState({ of: key }) {
             >${key.replaced_by === null ? 'ends' : 'replaced, ends'} <${Time} at=${key.expires_at}
           /></span>`
         : null
-    }`;
+    }${state === 'invited' && html` <span class="soft small">the link expires <${Time} at=${key.link_expires_at} /></span>`}`;
 }
 
 /**
  * @param {{
- *   api: import('./types.d.ts').Api, account: string, currency: string, doing: Doing,
- *   onIssued: (issued: Issued) => void, onClose: () => void,
+ *   api: import('./types.d.ts').Api, account: string, currency: string, may: (word: string) => boolean, doing: Doing,
+ *   onIssued: (issued: Issued) => void, onSaved: () => Promise<void>, onClose: () => void,
  * }} props
  */
-function Act({ api, account, currency, doing, onIssued, onClose }) {
+function Act({ api, account, currency, may, doing, onIssued, onSaved, onClose }) {
   if (doing.kind === 'create')
-    return html`<${Create} api=${api} account=${account} onIssued=${onIssued} onClose=${onClose} />`;
+    return html`<${NewKey}
+      api=${api}
+      account=${account}
+      currency=${currency}
+      may=${may}
+      onIssued=${onIssued}
+      onSaved=${onSaved}
+      onClose=${onClose}
+    />`;
   const { key } = doing;
   const own = `${path}/${encodeURIComponent(key.id)}`;
   if (doing.kind === 'caps')
     return html`<${CapsDialog}
-      title=${`What ${key.prefix}… may spend`}
+      title=${`What ${nameOf(key)} may spend`}
       all="All models together"
       partTitle="Model"
       caps=${{ day: key.caps?.day, month: key.caps?.month, total: key.caps?.total }}
@@ -197,93 +187,38 @@ function Act({ api, account, currency, doing, onIssued, onClose }) {
           models: parts.map((part) => ({ model: part.name, ...part.caps })),
           reason,
         })}
+      onSaved=${onSaved}
       onClose=${onClose}
     />`;
   if (doing.kind === 'rotate')
     return html`<${Rotate}
       api=${api}
-      prefix=${key.prefix}
+      name=${nameOf(key)}
       path=${own}
       onIssued=${onIssued}
+      onSaved=${onSaved}
       onClose=${onClose}
     />`;
   return html`<${Confirm}
-    title=${`Revoke ${key.prefix}…`}
+    title=${`Revoke ${nameOf(key)}`}
     button="Revoke"
     fields=${[{ name: 'reason', label: 'Reason (kept with your name)' }]}
-    effect=${() => 'Whoever uses it is refused within five seconds, on every node. Its tasks keep running and are charged. It cannot be undone: to replace a key without a gap, rotate it.'}
+    effect=${() => 'Within five seconds, every node refuses the key. Its tasks keep running and are charged. This cannot be undone. To replace a key without a gap, rotate it instead.'}
     run=${({ reason = '' }) => api.remove(withQuery(own, { reason }))}
-    onClose=${onClose}
-  />`;
-}
-
-/**
- * @param {{ api: import('./types.d.ts').Api, account: string, onIssued: (issued: Issued) => void, onClose: () => void }} props
- */
-function Create({ api, account, onIssued, onClose }) {
-  return html`<${Confirm}
-    title=${`A new key of ${account}`}
-    button="Create"
-    fields=${[
-      { name: 'name', label: 'Name' },
-      {
-        name: 'scopes',
-        label: 'What it may do',
-        value: 'create,read_own',
-        choices: [
-          ['create,read_own', 'Create, and read what it created'],
-          ['create', 'Create only'],
-          ['read_own,read_account', 'Read the whole account'],
-          ['create,read_own,read_account', 'Create, and read the whole account'],
-          ['create,read_own,read_account,manage', 'Everything, the webhook secret and alerts included'],
-        ],
-      },
-      { name: 'addresses', label: 'From these addresses or networks only (empty: any)', isOptional: true },
-      { name: 'routes', label: 'For these operations only, by operationId (empty: all)', isOptional: true },
-      { name: 'duration_max', label: 'Longest video, in seconds (empty: any)', isOptional: true },
-      { name: 'resolution_max', label: 'Largest resolution, such as 1080p (empty: any)', isOptional: true },
-      { name: 'models', label: 'Models, separated by commas (empty: all)', isOptional: true },
-      { name: 'requests_per_minute', label: 'Requests a minute (empty: any number)', isOptional: true },
-      { name: 'concurrent_tasks', label: 'Tasks at once (empty: any number)', isOptional: true },
-      {
-        name: 'end_user_required',
-        label: 'Must every request name its end user?',
-        value: 'false',
-        choices: [
-          ['false', 'No'],
-          ['true', 'Yes'],
-        ],
-      },
-      {
-        name: 'strict',
-        label: 'A field without effect is',
-        value: 'false',
-        choices: [
-          ['false', 'a warning'],
-          ['true', 'an error'],
-        ],
-      },
-      { name: 'days', label: 'Ends after how many days (empty: never)', isOptional: true },
-    ]}
-    effect=${() => `The key spends what ${account} has. It is shown once, here.`}
-    run=${async (/** @type {Record<string, string>} */ written) => {
-      /** @type {Key & { key: string }} */
-      const created = await api.post(path, { account, ...createBody(written, Date.now() / 1000) });
-      onIssued({ key: created.key, note: `It is valid at once, for ${mayUse(created)}.` });
-    }}
+    onSaved=${onSaved}
     onClose=${onClose}
   />`;
 }
 
 /**
  * @param {{
- *   api: import('./types.d.ts').Api, prefix: string, path: string,
- *   onIssued: (issued: Issued) => void, onClose: () => void,
+ *   api: import('./types.d.ts').Api, name: string, path: string,
+ *   onIssued: (issued: Issued) => void, onSaved: () => Promise<void>, onClose: () => void,
  * }} props
  */
-function Rotate({ api, prefix, path: own, onIssued, onClose }) {
+function Rotate({ api, name, path: own, onIssued, onSaved, onClose }) {
   return html`<${Confirm}
-    title=${`Replace ${prefix}…`}
+    title=${`Replace ${name}`}
     button="Rotate"
     fields=${[
       {
@@ -304,10 +239,12 @@ function Rotate({ api, prefix, path: own, onIssued, onClose }) {
       /** @type {{ key: string }} */
       const { key } = await api.post(`${own}/rotate`, { old_valid_seconds: Number(old), reason });
       onIssued({
-        key,
-        note: `${prefix}… is refused once its time is over: put the new key into use before.`,
+        title: 'The new key',
+        secret: key,
+        note: `${name} is refused after that time. Switch to the new key before then.`,
       });
     }}
+    onSaved=${onSaved}
     onClose=${onClose}
   />`;
 }

@@ -6,7 +6,7 @@ import { Table } from '../shared/table.js';
 /** @typedef {import('./types.d.ts').LedgerEntry} LedgerEntry */
 
 /**
- * What was booked for one id.
+ * Shows the ledger entries for one id.
  *
  * @param {{ entries: readonly LedgerEntry[], currency: string }} props
  */

@@ -1,3 +1,4 @@
+import { takeLink } from '../shared/invitation.js';
 import { useLive } from '../shared/live.js';
 import { LiveState } from '../shared/parts.js';
 import { html, render, useEffect, useState } from '../shared/preact.js';
@@ -16,8 +17,11 @@ import { Models } from './models.js';
 import { Money } from './money.js';
 import { Nodes } from './nodes.js';
 import { Now } from './now.js';
+import { Invited } from './invited.js';
+import { People } from './people.js';
 import { goTo, linkTo, usePlace } from './router.js';
 import { SignIn } from './sign-in.js';
+import { Start } from './start.js';
 import { TaskPage } from './task.js';
 import { Tasks } from './tasks.js';
 
@@ -32,8 +36,21 @@ function Console() {
   const { api, isSignedIn, expired, signIn, signOut } = useSignIn({
     session,
     client: 'console',
-    ownPath: overviewPath,
+    async enter(own) {
+      /** @type {{ token: string }} */
+      const { token } = await own.post('/admin/v1/sessions', undefined);
+      return token;
+    },
+    // Ends only sessions. Any other token is the operator's own.
+    leave: async (own) => session.token()?.startsWith('os-') && own.remove('/admin/v1/sessions/current'),
   });
+  const [link, setLink] = useState(takeLink);
+  if (link !== undefined)
+    return html`<${Invited}
+      link=${link}
+      onDone=${(/** @type {string} */ token) => void signIn(token).then(() => setLink(undefined))}
+      onLeave=${() => setLink(undefined)}
+    />`;
   if (!isSignedIn) return html`<${SignIn} expired=${expired} signIn=${signIn} />`;
   return html`<${Shell} api=${api} signOut=${signOut} />`;
 }
@@ -46,6 +63,7 @@ const sections = [
   ['models', 'Models'],
   ['accounts', 'Accounts'],
   ['configuration', 'Configuration'],
+  ['people', 'People'],
   ['nodes', 'Nodes'],
   ['audit', 'Audit'],
 ];
@@ -72,6 +90,10 @@ function Shell({ api, signOut }) {
     const count = waiting === 0 ? '' : `-${waiting > 9 ? 'more' : waiting}`;
     if (icon !== null) icon.href = icon.href.replace(/icon[^/]*\.svg$/, `icon${count}.svg`);
   }, [waiting]);
+  const isFirstRun = overview?.first_run === true;
+  useEffect(() => {
+    if (isFirstRun && place.path.length === 0) goTo(linkTo(['start']));
+  }, [isFirstRun]);
   useKeys({
     '?': () => setHelping(true),
     ...(section === 'tasks' ? {} : { '/': () => goTo(linkTo(['tasks'], { focus: 'find' })) }),
@@ -80,12 +102,16 @@ function Shell({ api, signOut }) {
     <header>
       <a class="brand" href="#/now">Mediary</a>
       <nav aria-label="Sections">
-        ${sections.map(
-          ([name = '', title]) =>
-            html`<a href=${linkTo([name])} aria-current=${name === section ? 'page' : undefined}>
-              ${title}${name === 'now' && waiting > 0 ? html` <span class="badge warn">${waiting}</span>` : null}
-            </a>`,
-        )}
+        ${sections
+          .filter(
+            ([name]) => name !== 'money' || overview?.operator.operations.includes('getMargin') === true,
+          )
+          .map(
+            ([name = '', title]) =>
+              html`<a href=${linkTo([name])} aria-current=${name === section ? 'page' : undefined}>
+                ${title}${name === 'now' && waiting > 0 ? html` <span class="badge warn">${waiting}</span>` : null}
+              </a>`,
+          )}
       </nav>
       <div class="who small">
         ${overview && html`<span class="soft">${overview.operator.name} (${overview.operator.roles.includes('admin') ? 'admin' : overview.operator.roles.join(', ')})</span>`}
@@ -103,7 +129,7 @@ function Shell({ api, signOut }) {
 }
 
 /**
- * They are a table of the gateway's program, and the same for all tasks.
+ * Loads the acts once. They are built into the gateway and are the same for all tasks.
  *
  * @param {import('./types.d.ts').Api} api
  * @param {AbortSignal} signal
@@ -133,8 +159,9 @@ function Section({ api, place, live, overview }) {
     workflowsUrl: overview.workflows_url,
   };
   if (section === 'now') return html`<${Now} ...${props} live=${live} overview=${overview} />`;
+  if (section === 'start') return html`<${Start} ...${props} />`;
   if (section === 'tasks' && id !== undefined) return html`<${TaskPage} key=${id} ...${props} id=${id} />`;
-  if (section === 'tasks') return html`<${Tasks} ...${props} place=${place} />`;
+  if (section === 'tasks') return html`<${Tasks} ...${props} place=${place} overview=${overview} />`;
   if (section === 'money') return html`<${Money} ...${props} place=${place} />`;
   if (section === 'channels' && id !== undefined)
     return html`<${ChannelPage} key=${id} ...${props} id=${id} />`;
@@ -144,6 +171,7 @@ function Section({ api, place, live, overview }) {
     return html`<${AccountPage} key=${id} ...${props} id=${id} />`;
   if (section === 'accounts') return html`<${Accounts} ...${props} place=${place} />`;
   if (section === 'configuration') return html`<${Configuration} ...${props} />`;
+  if (section === 'people') return html`<${People} ...${props} self=${overview.operator} />`;
   if (section === 'nodes') return html`<${Nodes} ...${props} />`;
   if (section === 'audit') return html`<${Audit} ...${props} place=${place} />`;
   return html`<main>

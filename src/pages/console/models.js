@@ -1,11 +1,12 @@
-/** The question: what does each model cost, and who renders it? */
-import { money, placesOf, words } from '../shared/format.js';
+/** Shows model prices and the channels that serve each model. */
+import { money, words } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Badge, LiveState } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
+import { Reckoning } from '../shared/reckoning.js';
 import { Table } from '../shared/table.js';
 import { AskJson } from './ask-json.js';
-import { Reckoning } from './reckoning.js';
+import { PriceLines } from './price-lines.js';
 import { linkTo } from './router.js';
 
 /** @typedef {import('./types.d.ts').Model} Model */
@@ -20,27 +21,9 @@ import { linkTo } from './router.js';
  */
 
 const path = '/admin/v1/models';
-/** @type {Record<string, string>} */
-const measures = {
-  million_tokens: 'a million tokens',
-  million_text_tokens: 'a million tokens of text rendered',
-  million_input_text_tokens: 'a million input tokens of text',
-  million_input_image_tokens: 'a million input tokens of images',
-  million_input_audio_tokens: 'a million input tokens of sounds',
-  million_input_video_tokens: 'a million input tokens of videos',
-  million_cached_tokens: 'a million cached input tokens',
-  second: 'a second',
-  frame: 'a frame',
-  input_second: 'a second of the videos given',
-  image: 'an image',
-  megapixel: 'a megapixel',
-  input_image: 'an image given',
-  reference_image: 'a reference image',
-  call: 'a call',
-};
 
 /** @param {import('./types.d.ts').PageProps} props */
-export function Models({ api, currency }) {
+export function Models({ api, may, currency }) {
   /** @type {import('../shared/live.js').Live<{ data: readonly Model[] }>} */
   const live = useLive(path, (signal) => api.get(path, signal), 15_000);
   return html`<main>
@@ -53,17 +36,20 @@ export function Models({ api, currency }) {
         columns=${columnsOf(currency, live.data.data)}
         rows=${live.data.data}
         keyOf=${(/** @type {Model} */ { id }) => id}
-        empty="The configuration has no model."
+        empty="The configuration has no models."
       />`
     }
-    <${AskJson}
-      title="What would a request cost?"
-      label="Request to price as JSON"
-      button="Explain"
-      first='{"model": ""}'
-      ask=${(/** @type {unknown} */ request) => api.post('/admin/v1/prices/explain', { request })}
-      show=${(/** @type {Explained} */ explained) => html`<${Priced} explained=${explained} />`}
-    />
+    ${
+      may('explainPrice') &&
+      html`<${AskJson}
+        title="What would a request cost?"
+        label="Request to price as JSON"
+        button="Explain"
+        first='{"model": ""}'
+        ask=${(/** @type {unknown} */ request) => api.post('/admin/v1/prices/explain', { request })}
+        show=${(/** @type {Explained} */ explained) => html`<${Priced} explained=${explained} />`}
+      />`
+    }
   </main>`;
 }
 
@@ -74,7 +60,7 @@ export function Models({ api, currency }) {
  */
 function columnsOf(currency, models) {
   const own = {
-    title: 'Price of its own at',
+    title: 'Own price at',
     cell: (/** @type {Model} */ { pricing }) => ownPrices(pricing.channels),
   };
   return [
@@ -111,33 +97,6 @@ function offer({ channel, upstream, enabled, retirement }) {
 /** @param {string} on A day. */
 function retiredWord(on) {
   return `${Date.parse(on) > Date.now() ? 'ends' : 'shut down'} on ${on}`;
-}
-
-/** @param {{ price: Price }} props */
-function PriceLines({ price: { minimum, lines } }) {
-  const places = placesOf(lines.map(({ price }) => price));
-  const isFree = /^0*\.?0*$/.test(minimum);
-  return html`<div class="prices">
-    ${lines.map(
-      ({ measure, when, price, beyond }) =>
-        html`<span class="number">${money(price, places)}</span>
-          <span
-            >${measures[measure] ?? measure}<span class="soft small"
-              >${beyond === 0 ? '' : `, after the first ${beyond}`}${conditionOf(when)}</span
-            ></span
-          >`,
-    )}
-    ${isFree ? null : html`<span class="number">${money(minimum)}</span> <span class="soft">at least</span>`}
-  </div>`;
-}
-
-/** @param {Record<string, unknown>} when */
-function conditionOf(when) {
-  const tests = Object.entries(when).map(([name, value]) => {
-    const wanted = Array.isArray(value) ? value.join(' or ') : String(value);
-    return `${words(name)} ${wanted}`;
-  });
-  return tests.length === 0 ? '' : `, ${tests.join(', ')}`;
 }
 
 /** @param {{ explained: Explained }} props */

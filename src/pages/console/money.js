@@ -1,4 +1,4 @@
-/** The question: what did we earn, what did it cost us, and on what do we lose? */
+/** Shows revenue, upstream costs and losses. */
 import { BarChart, Share } from '../shared/chart.js';
 import { counted, money, sumMoney } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
@@ -9,7 +9,9 @@ import { html } from '../shared/preact.js';
 import { withQuery } from '../shared/query.js';
 import { saveCsv } from '../shared/save.js';
 import { Table } from '../shared/table.js';
+import { BillCheck } from './bill-check.js';
 import { Figure } from './figure.js';
+import { knownAmount } from './known-cost.js';
 import { changeQuery, linkTo } from './router.js';
 import { Statements } from './statements.js';
 
@@ -27,13 +29,13 @@ const groups = [
   ['end_user', 'End user'],
 ];
 const liveMs = 60_000;
-/** A longer period is read only once, because its query is slow. */
+/** The longest refreshed period, in days. Longer ones are read only once, because their query is slow. */
 const liveDaysMax = 31;
-/** The table shows no more rows than this; the CSV has all. */
+/** The maximum number of table rows. The CSV contains all of them. */
 const rowsShown = 500;
 
 /** @param {import('./types.d.ts').PageProps & { place: import('./router.js').Place }} props */
-export function Money({ api, may, place }) {
+export function Money({ api, may, currency, place }) {
   const { query } = place;
   const by = groups.find(([name]) => name === query.get('by'))?.[0] ?? 'day';
   const name = query.get('period') ?? 'This month';
@@ -67,11 +69,7 @@ export function Money({ api, may, place }) {
     <${LiveState} live=${live} />
     ${live.data && html`<${Report} margin=${live.data} by=${by} />`}
     ${may('getAccountStatement') && html`<${Statements} api=${api} />`}
-    <h2>The upstream’s bill</h2>
-    <p class="soft">
-      <code>gateway reconcile --channel CHANNEL --bill FILE</code> compares a bill with the submissions. It
-      shows what matches, what differs, and what only one side has.
-    </p>
+    ${may('compareBill') && html`<${BillCheck} api=${api} may=${may} currency=${currency} />`}
   </main>`;
 }
 
@@ -90,12 +88,12 @@ function Report({ margin: { data, currency, from, to }, by }) {
       />
       <${Figure}
         title=${`Upstream cost, ${currency}`}
-        value=${money(sum('cost'))}
+        value=${`${unknown > 0 ? 'at least ' : ''}${money(sum('cost'))}`}
         more=${unknown > 0 && `unknown for ${counted(unknown, 'attempt')}`}
       />
       <${Figure}
         title=${`Margin, ${currency}`}
-        value=${money(sum('margin'))}
+        value=${`${unknown > 0 ? 'at most ' : ''}${money(sum('margin'))}`}
         more=${shareOf(sum('margin'), Number(charged) - Number(refunded))}
       />
       <${Figure}
@@ -110,7 +108,7 @@ function Report({ margin: { data, currency, from, to }, by }) {
       rows=${data.slice(0, rowsShown)}
       keyOf=${(/** @type {Row} */ row) => row[by] ?? ''}
       columns=${columnsOf(data, { by, currency })}
-      empty="Nothing ended in this time."
+      empty="No tasks ended in this period."
     />
     ${data.length > rowsShown && html`<p class="soft">The ${rowsShown} lowest margins of ${data.length.toLocaleString('en')}. The CSV has all.</p>`}`;
 }
@@ -121,7 +119,7 @@ function shareOf(margin, revenue) {
 }
 
 /**
- * Stacks the margin of each day on its cost. If the cost exceeds the revenue, the excess is red.
+ * Stacks each day's margin on its cost. If the cost exceeds the revenue, the excess is red.
  *
  * @param {{ data: readonly Row[], days: readonly string[], currency: string }} props
  */
@@ -166,14 +164,18 @@ function columnsOf(data, { by, currency }) {
       money: ({ refunded }) => refunded,
       by: ({ refunded }) => Number(refunded),
     },
-    { title: `Cost ${currency}`, money: ({ cost }) => cost, by: ({ cost }) => Number(cost) },
+    { title: `Cost ${currency}`, money: (row) => knownAmount(row, 'cost'), by: ({ cost }) => Number(cost) },
     {
       title: 'Cost not known',
       isNumber: true,
       cell: (row) => row.cost_unknown.toLocaleString('en'),
       by: (row) => row.cost_unknown,
     },
-    { title: `Margin ${currency}`, money: ({ margin }) => margin, by: ({ margin }) => Number(margin) },
+    {
+      title: `Margin ${currency}`,
+      money: (row) => knownAmount(row, 'margin'),
+      by: ({ margin }) => Number(margin),
+    },
     {
       title: 'Tasks',
       isNumber: true,
@@ -184,7 +186,7 @@ function columnsOf(data, { by, currency }) {
   return by === 'day' ? all.filter((column) => column.title !== 'Share') : all;
 }
 
-/** @type {Record<Group, string>} The label of the row without a name. */
+/** @type {Record<Group, string>} For each grouping, the label of the row without a name. */
 const unnamed = {
   day: '',
   channel: 'nothing submitted',
@@ -194,7 +196,11 @@ const unnamed = {
   end_user: 'not named',
 };
 
-/** Links to the account or the tasks of the row. @param {{ by: Group, name: string | null | undefined }} props */
+/**
+ * Shows a row's name, linked to its account or tasks.
+ *
+ * @param {{ by: Group, name: string | null | undefined }} props
+ */
 function Name({ by, name }) {
   if (name === null || name === undefined) return html`<span class="soft">${unnamed[by]}</span>`;
   if (by === 'account') return html`<a href=${linkTo(['accounts', name])}>${name}</a>`;

@@ -1,8 +1,8 @@
 import { words } from '../shared/format.js';
 
 /**
- * The gateway's names as a person says them. Tables, so that the compiler reports a name that the gateway has no more, or
- * that is missing here.
+ * Readable words for the gateway's names. The tables are typed, so the compiler reports names that are missing here or
+ * no longer exist in the gateway.
  *
  * @typedef {import('./types.d.ts').Task} Task
  * @typedef {NonNullable<Task['situation']['attention']>} AttentionReason
@@ -37,7 +37,7 @@ export const classNames = {
   internal: 'upstream or gateway broke',
 };
 
-/** What follows “waits for”. @type {Record<Wait, string>} */
+/** The words that follow “waits for”. @type {Record<Wait, string>} */
 const waitNames = {
   slot: 'a free slot',
   upstream: 'an upstream that accepts it',
@@ -45,7 +45,8 @@ const waitNames = {
   rate: 'its turn to be submitted',
   turn: 'another task’s trial',
   backoff: 'the time that its upstream named',
-  files: 'its files to be given to its upstream',
+  files: 'its files to be uploaded to its upstream',
+  storage: 'room for its result',
   lookup: 'its lost job to be found',
   worker: 'a worker',
   submission: 'its submission',
@@ -54,7 +55,7 @@ const waitNames = {
   earlier: 'several things',
 };
 
-/** States that wait for nothing that has a name, as the same. @type {Record<string, string>} */
+/** States without a wait of their own, worded in the same way. @type {Record<string, string>} */
 const stateNames = {
   creating: waitNames.worker,
   queued: waitNames.worker,

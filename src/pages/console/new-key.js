@@ -1,26 +1,74 @@
-const daySeconds = 24 * 60 * 60;
-const lists = ['scopes', 'addresses', 'routes', 'models'];
-const texts = ['resolution_max'];
-const flags = ['strict', 'end_user_required'];
+import { words } from '../shared/format.js';
+import { useLive } from '../shared/live.js';
+import { html } from '../shared/preact.js';
+import { root } from '../shared/root.js';
+import { Confirm } from './confirm.js';
+import { createBody, keyFields } from './key-body.js';
 
-/**
- * What the API is sent for a new key; what is empty is left out.
- *
- * @param {Record<string, string>} written
- * @param {number} now Unix seconds
- */
-export function createBody({ name = '', days = '', ...rest }, now) {
-  const chosen = Object.entries(rest).filter(([, value]) => value !== '');
-  return {
-    name,
-    ...Object.fromEntries(chosen.map(([field, value]) => [field, valueOf(field, value)])),
-    ...(days === '' ? {} : { expires_at: Math.round(now + Number(days) * daySeconds) }),
-  };
+/** @typedef {import('./types.d.ts').Key} Key */
+/** @typedef {{ title: string, secret: string, note: string }} Issued Displayed once: a key, or the link to it. */
+
+const path = '/admin/v1/keys';
+const models = '/admin/v1/models';
+
+/** @param {Key} key */
+export function mayUse(key) {
+  const { models, channels, requests_per_minute: rate, concurrent_tasks: concurrent } = key;
+  const { strict, end_user_required: namesUser } = key;
+  const { scopes, addresses, routes, duration_max: seconds, resolution_max: resolution } = key;
+  return [
+    scopes.map(words).join(', '),
+    models === null ? 'all models' : models.join(', '),
+    channels !== null && `by ${channels.join(', ')}`,
+    rate !== null && `${rate.toLocaleString('en')} requests a minute`,
+    concurrent !== null && `${concurrent.toLocaleString('en')} unfinished tasks at most`,
+    seconds !== null && `videos of ${seconds.toLocaleString('en')} s at most`,
+    resolution !== null && `${resolution} at most`,
+    addresses !== null && `from ${addresses.join(', ')}`,
+    strict && 'fields without effect refused',
+    namesUser && 'end user required',
+    routes !== null && `by ${routes.join(', ')}`,
+  ]
+    .filter(Boolean)
+    .join('; ');
 }
 
-/** @param {string} field @param {string} value */
-function valueOf(field, value) {
-  if (lists.includes(field)) return value.split(',').map((item) => item.trim());
-  if (flags.includes(field)) return value === 'true';
-  return texts.includes(field) ? value : Number(value);
+/**
+ * A dialog for adding a key to an account: the key's permissions and caps, and whether it is shown here or only to its
+ * owner.
+ *
+ * @param {{
+ *   api: import('./types.d.ts').Api, account: string, currency: string, may: (word: string) => boolean,
+ *   onIssued: (issued: Issued) => void, onSaved?: () => Promise<void>, onClose: () => void,
+ * }} props
+ */
+export function NewKey({ api, account, currency, may, onIssued, onSaved, onClose }) {
+  /** @type {import('../shared/live.js').Live<{ data: readonly { id: string }[] }>} */
+  const live = useLive(models, (signal) => api.get(models, signal), 0);
+  const names = live.data?.data.map(({ id }) => id) ?? [];
+  return html`<${Confirm}
+    title=${`New key for ${account}`}
+    button="Create"
+    fields=${keyFields(names, currency, may)}
+    effect=${(/** @type {Record<string, string>} */ { link }) =>
+      link === ''
+        ? `The key spends the balance of ${account}. It is shown once, here.`
+        : `Creates a link that can be used once. The first person to use it on /account gets the key, which spends the balance of ${account}. Nobody else sees the key.`}
+    run=${async (/** @type {Record<string, string>} */ written) => {
+      /** @type {Key & { key?: string, link?: string }} */
+      const created = await api.post(path, { account, ...createBody(written, Date.now() / 1000) });
+      const { key, link = '' } = created;
+      onIssued(
+        key === undefined
+          ? {
+              title: 'The link for the owner',
+              secret: new URL(link, root).href,
+              note: `Send it to the owner of ${account}. It gives them a key for ${mayUse(created)}.`,
+            }
+          : { title: 'The new key', secret: key, note: `It is valid at once, for ${mayUse(created)}.` },
+      );
+    }}
+    onSaved=${onSaved}
+    onClose=${onClose}
+  />`;
 }

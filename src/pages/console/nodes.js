@@ -1,4 +1,4 @@
-/** The question: which processes run, and do all run the same configuration? */
+/** Lists the running processes, and shows whether they all run the same configuration. */
 import { counted } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Badge, Facts, LiveState, Time } from '../shared/parts.js';
@@ -47,17 +47,11 @@ export function Nodes({ api, may }) {
       columns=${columns}
       rows=${config.nodes}
       keyOf=${(/** @type {Node} */ { id }) => id}
-      empty="None has reported."
+      empty="No process has reported."
     />
     ${
       isReloading &&
-      html`<${Reload}
-        api=${api}
-        onClose=${() => {
-          setReloading(false);
-          live.refresh();
-        }}
-      />`
+      html`<${Reload} api=${api} onSaved=${live.refresh} onClose=${() => setReloading(false)} />`
     }
   </main>`;
 }
@@ -78,7 +72,7 @@ const columns = [
 /** @param {Node} node */
 function problemsOf({ unreached, refused }) {
   return [
-    ...unreached.map(({ circuit, text }) => `does not reach ${circuit}: ${text}`),
+    ...unreached.map(({ circuit, text }) => `cannot reach ${circuit}: ${text}`),
     ...(refused === null ? [] : [`refused configuration ${refused.config}: ${refused.reasons.join('; ')}`]),
   ];
 }

@@ -1,4 +1,4 @@
-/** The question: is all well, and if not, what needs me first? */
+/** Shows whether all is well or, if not, what needs attention first. */
 import { counted, money, span, words } from '../shared/format.js';
 import { Badge, LiveState, Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
@@ -13,7 +13,7 @@ import { TrendsSection } from './trends.js';
 
 /** @typedef {import('./types.d.ts').Overview} Overview */
 
-/** Older counts than this are said to be so. */
+/** The maximum age of counts, in seconds, before the page shows when they were taken. */
 const staleSeconds = 30;
 
 /**
@@ -23,7 +23,7 @@ export function Now({ api, live, overview, currency }) {
   const { attention, callbacks, channels, unfinished } = overview;
   useRowKeys();
   const notices = overview.notices.filter(
-    // What is counted above is not said twice; no worker at all is counted at no task.
+    // Leave out whatever is already counted above. Keep missing workers, because no task counts them.
     ({ kind, subject }) =>
       kind !== 'circuit_open' &&
       (kind !== 'attention' || !attention.some(({ reason }) => subject.startsWith(reason))),
@@ -50,7 +50,7 @@ export function Now({ api, live, overview, currency }) {
     <${Figures} overview=${overview} currency=${currency} />
     <div class="columns even">
       <section>
-        <h2>Tasks, created and ended</h2>
+        <h2>Tasks of the last day</h2>
         <${Throughput} throughput=${overview.throughput} />
       </section>
       <section>
@@ -147,6 +147,7 @@ const noticeTitles = {
   low_balance: 'Low balance',
   margin_negative: 'Costs more than it earns',
   model_retired: 'Model shut down',
+  upkeep_failing: 'Upkeep fails',
   clock_jumped: 'Clock has jumped',
   ledger_violation: 'Ledger is not sound',
 };
@@ -169,7 +170,7 @@ function Notices({ notices }) {
   </section>`;
 }
 
-/** What a notice is about, with the page that has it. @param {{ kind: string, subject: string }} props */
+/** Links to the page about a notice's subject. @param {{ kind: string, subject: string }} props */
 function Subject({ kind, subject }) {
   if (kind === 'low_balance') return html`<a href=${linkTo(['accounts', subject])}>${subject}</a>`;
   if (kind === 'model_retired') return html`<a href=${linkTo(['models'])}>${subject}</a>`;
@@ -223,7 +224,7 @@ function Throughput({ throughput: { hour, day } }) {
   />`;
 }
 
-/** Leads to the tasks that are counted. @param {{ flow: Flow, count: number, hours: string }} props */
+/** Links a count to the tasks that it comprises. @param {{ flow: Flow, count: number, hours: string }} props */
 function Count({ flow: { span: name, query }, count, hours }) {
   const figure = count.toLocaleString('en');
   return count === 0 ? figure : html`<a href=${linkTo(['tasks'], { ...query, [name]: hours })}>${figure}</a>`;

@@ -1,7 +1,7 @@
 import { html } from '../shared/preact.js';
 
 /**
- * From one page of a list to another. Nothing where there is one page only.
+ * Paging buttons for a list. Renders nothing if there is only one page.
  *
  * @param {{
  *   isFirst: boolean, hasMore: boolean, onNewest: () => void, onOlder: () => void, newest?: string, older?: string,

@@ -5,7 +5,7 @@ export function failedOf({ failures }) {
   return failures.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The share of the ended tasks that succeeded, or -1 if none ended. @param {Ended} ended */
+/** Returns the share of ended tasks that succeeded, or -1 if none ended. @param {Ended} ended */
 export function rateOf(ended) {
   const all = ended.succeeded + failedOf(ended);
   return all === 0 ? -1 : ended.succeeded / all;

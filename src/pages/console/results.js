@@ -4,8 +4,8 @@ import { sourceOf } from '../shared/source.js';
 /** @typedef {import('./types.d.ts').TaskDetail} TaskDetail */
 
 /**
- * What the task made. Only what this gateway stores is shown; for what an upstream has there is a link, which the role
- * `read` sees without what opens it.
+ * Shows a task's results. Only files stored by this gateway are displayed. An upstream's file is shown as a link; for
+ * the role `read`, the part that grants access is removed.
  *
  * @param {{ task: TaskDetail }} props
  */
@@ -20,7 +20,7 @@ export function Results({ task }) {
   )}
   ${
     withheld.length > 0 &&
-    html`<p class="notice warn">The upstream delivered this, and the caller does not get it:</p>
+    html`<p class="notice warn">The upstream delivered this, but it is withheld from the caller:</p>
       ${withheld.map((url) => html`<${Result} url=${url} kind=${kind} name="withheld result" />`)}`
   }`;
 }
@@ -28,8 +28,8 @@ export function Results({ task }) {
 /** @param {{ url: string, kind: string, name: string }} props */
 function Result({ url, kind, name }) {
   const { src, isOurs } = sourceOf(url);
-  if (src === '') return html`<p class="soft">${url === '' ? 'It is in the response only.' : url}</p>`;
-  // Its first picture stands for it until it plays.
+  if (src === '') return html`<p class="soft">${url === '' ? 'It is only in the response.' : url}</p>`;
+  // The first frame, shown until the video is played.
   const preview =
     kind === 'video'
       ? html`<video src=${`${src}#t=0.01`} controls preload="metadata"></video>`

@@ -1,4 +1,4 @@
-/** The question: where would this request go now, and why not elsewhere? */
+/** Shows which channel would currently serve a request, and why others are excluded. */
 import { words } from '../shared/format.js';
 import { html } from '../shared/preact.js';
 import { Table } from '../shared/table.js';

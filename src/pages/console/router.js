@@ -1,7 +1,8 @@
-import { useEffect, useState } from '../shared/preact.js';
+import { useLayoutEffect, useState } from '../shared/preact.js';
 
 /**
- * Where the reader is: the part of the address after `#`. `/tasks/task_1?a=b` → `{ path: ['tasks', 'task_1'], query }`.
+ * The current page, parsed from the part of the address after `#`: `/tasks/task_1?a=b` becomes `{ path: ['tasks',
+ * 'task_1'], query }`.
  *
  * @typedef {{ path: readonly string[], query: URLSearchParams }} Place
  */
@@ -23,7 +24,7 @@ function readPart(part) {
 
 export function usePlace() {
   const [place, setPlace] = useState(currentPlace);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onChange = () => setPlace(currentPlace());
     addEventListener('hashchange', onChange);
     return () => removeEventListener('hashchange', onChange);
@@ -45,7 +46,7 @@ export function linkTo(path, query = {}) {
 
 let lastList = linkTo(['tasks']);
 
-/** The list of tasks as it was seen last, with its filters. */
+/** Returns a link to the task list as last shown, with its filters. */
 export const backToTasks = () => lastList;
 
 /** @param {Place} place */
@@ -59,7 +60,7 @@ export function goTo(link) {
 }
 
 /**
- * Changes the query of the current place, without a step in the history.
+ * Changes the current page's query without adding a history entry.
  *
  * @param {Place} place
  * @param {Record<string, string | undefined>} change

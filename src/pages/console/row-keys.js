@@ -2,8 +2,8 @@ import { useEffect } from '../shared/preact.js';
 import { useKeys } from './keyboard.js';
 
 /**
- * `j` and `k` move the focus to the link or button of the next or previous row. So Enter opens the row, it scrolls
- * into view, and screen readers read it. Elements of class `opens` count as rows.
+ * `j` and `k` move the focus to the link or button of the next or previous row, so that Enter opens the row, it scrolls
+ * into view, and screen readers read it. Elements with the class `opens` count as rows.
  */
 export function useRowKeys() {
   /** @param {number} by */
@@ -17,11 +17,11 @@ export function useRowKeys() {
   useKeys({ j: () => move(1), k: () => move(-1) });
 }
 
-/** Where a list was left. */
+/** The last list's scroll position and focused row. */
 let left = { list: '', y: 0, key: /** @type {string | undefined} */ (undefined) };
 
 /**
- * Whoever comes back to a list finds it where it was, with the focus in the same row.
+ * Restores the scroll position and the focused row when the user returns to a list.
  *
  * @param {string} list
  * @param {boolean} isShown
@@ -36,7 +36,8 @@ export function usePosition(list, isShown) {
       const row = [...rows].find(({ dataset }) => dataset['key'] === key);
       row?.querySelector('a')?.focus({ preventScroll: true });
     }
-    // Enter on a link is a click, too. Once the address has changed, the browser has moved both.
+    // Pressing Enter on a link also triggers a click. Read both values here, because the browser changes them along
+    // with the address.
     const leave = (/** @type {MouseEvent} */ event) => {
       left = { list, y: scrollY, key: rowOf(event.target) };
     };
@@ -45,7 +46,6 @@ export function usePosition(list, isShown) {
   }, [list, isShown]);
 }
 
-/** The key of the row that has the focus. */
 export const focusedRow = () => rowOf(document.activeElement);
 
 /** @param {EventTarget | null} target */

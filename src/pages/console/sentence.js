@@ -3,7 +3,7 @@ import { html } from '../shared/preact.js';
 import { findAct } from './act-fields.js';
 import { linkTo } from './router.js';
 
-/** Lines for a terminal, and the page that has the same. */
+/** Maps terminal commands to the pages that show the same information. */
 /** @type {Readonly<Record<string, readonly [title: string, link: string]>>} */
 const pages = {
   'gateway channels show': ['Channels', linkTo(['channels'])],
@@ -14,8 +14,8 @@ const pages = {
 };
 
 /**
- * A sentence of the gateway: what stands between its backticks is a link to the page for it, the title of an act, or a
- * name.
+ * Renders a sentence from the gateway. Text between backticks becomes a link to its page, the title of an act, or a
+ * name in a code font.
  *
  * @param {{ text: string }} props
  */

@@ -7,7 +7,7 @@ import { saveAnswer } from '../shared/save.js';
 const types = { csv: 'text/csv', html: 'text/html' };
 
 /**
- * Saves the monthly statement of an account as a file.
+ * Downloads an account's monthly statement.
  *
  * @param {{ api: import('./types.d.ts').Api }} props
  */

@@ -25,17 +25,35 @@ export function columnsOf(currency, byEnd) {
     { title: 'Model', cell: ({ model }) => short(model) },
     { title: 'Account', cell: ({ account }) => short(account) },
     { title: 'Channel', cell: ({ channel }) => short(channel ?? '–') },
+    { title: 'Key', cell: ({ key }) => mono(key) },
+    { title: 'Upstream’s job', cell: ({ upstream_id: job }) => mono(job) },
+    { title: 'Request', cell: ({ request_id: request }) => mono(request) },
+    { title: `Cost ${currency}`, money: ({ cost }) => cost },
+    { title: `Margin ${currency}`, movement: ({ margin }) => margin },
     byEnd
       ? { title: 'Ended', cell: ({ completed_at: at }) => html`<${Time} at=${at} />` }
       : { title: 'Created', cell: ({ created_at: at }) => html`<${Time} at=${at} />` },
   ];
 }
 
+/** The titles of columns that are hidden by default. @param {string} currency */
+export const hiddenColumns = (currency) => [
+  'Key',
+  'Upstream’s job',
+  'Request',
+  `Cost ${currency}`,
+  `Margin ${currency}`,
+];
+
+/** @param {string | null} name */
+const mono = (name) => html`<span class="mono short" title=${name}>${name ?? '–'}</span>`;
+
 /** @param {string} name */
 const short = (name) => html`<span class="short" title=${name}>${name}</span>`;
 
 /**
- * Why it failed; what a person is to do, and by when; what it waits for.
+ * Shows what matters next: why the task failed, what an operator has to do and by when, or what the task is waiting
+ * for.
  *
  * @param {{ task: Task }} props
  */

@@ -1,4 +1,5 @@
-import { money } from '../shared/format.js';
+import { Copy } from '../shared/copy.js';
+import { money, movement, outgoing } from '../shared/format.js';
 import { Facts, Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 import { named } from './names.js';
@@ -9,17 +10,19 @@ import { linkTo } from './router.js';
 /** @param {{ task: TaskDetail, currency: string, workflowsUrl: string | null }} props */
 export function TaskFacts({ task, currency, workflowsUrl }) {
   /** @param {string | null} value */
-  const mono = (value) => value && html`<span class="mono">${value}</span>`;
-  /** @param {string | null} value */
-  const sum = (value) => value && `${money(value)} ${currency}`;
+  const copied = (value) =>
+    value && html`<span class="mono">${value}</span> <${Copy} text=${value} what=${value} />`;
   const { error } = task;
   return html`<${Facts}
     rows=${[
-      ['Held', sum(task.hold)],
-      ['Charged', task.charge && `${sum(task.charge)}${task.charge_estimated ? ' (estimated)' : ''}`],
-      ['Refunded', sum(task.refunded)],
+      ['Held', task.hold && `${outgoing(task.hold)} ${currency}`],
+      [
+        'Charged',
+        task.charge && `${outgoing(task.charge)} ${currency}${task.charge_estimated ? ' (estimated)' : ''}`,
+      ],
+      ['Refunded', task.refunded && `${movement(task.refunded)} ${currency}`],
       ['Cost', costOf(task, currency)],
-      ['Margin', sum(task.margin)],
+      ['Margin', task.margin && `${movement(task.margin)} ${currency}`],
       ['Upstream reports', task.upstream_cost && `${task.upstream_cost.amount} ${task.upstream_cost.unit}`],
       ['Error', error && `${named(error.class ?? '')} (${error.code}): ${error.message}`],
       ['Account', html`<a href=${linkTo(['accounts', task.account])}>${task.account}</a>`],
@@ -27,7 +30,7 @@ export function TaskFacts({ task, currency, workflowsUrl }) {
       ['Model', task.model],
       ['Kind', task.kind],
       ['Channel', task.channel],
-      ['Upstream’s job', mono(task.upstream_id)],
+      ['Upstream’s job', copied(task.upstream_id)],
       [
         'Workflow',
         workflowsUrl &&
@@ -35,7 +38,7 @@ export function TaskFacts({ task, currency, workflowsUrl }) {
             >in the Temporal UI</a
           >`,
       ],
-      ['Request', mono(task.request_id)],
+      ['Request', copied(task.request_id)],
       ['Duration', task.duration && `${task.duration} s`],
       ['Tokens', task.usage?.total_tokens?.toLocaleString('en')],
       ['Deadline', html`<${Time} at=${task.deadline_at} exact />`],
@@ -44,7 +47,7 @@ export function TaskFacts({ task, currency, workflowsUrl }) {
   />`;
 }
 
-/** What the attempts cost upstream, as far as it is known. @param {TaskDetail} task @param {string} currency */
+/** Returns the known upstream cost of the task's attempts. @param {TaskDetail} task @param {string} currency */
 function costOf({ cost, cost_state: state }, currency) {
   if (state === 'unknown') return 'unknown';
   return cost && `${state === 'partly' ? 'at least ' : ''}${money(cost)} ${currency}`;

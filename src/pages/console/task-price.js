@@ -1,25 +1,25 @@
-/** The question: how did what was held and charged for this task come about? */
+/** Explains how a task's hold and charge were computed. */
 import { money } from '../shared/format.js';
 import { useVersions } from '../shared/live.js';
 import { LiveState } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
-import { Reckoning } from './reckoning.js';
+import { Reckoning } from '../shared/reckoning.js';
 
 /** @typedef {{ amount: string, how: import('./types.d.ts').Reckoning | null } | null} Part */
 /** @typedef {{ hold: Part, charge: Part, refunded: string, note: string }} Explained */
 
 /**
- * Asked for when it is opened: a page that nobody asks about money costs no request.
+ * Loads the explanation only when it is opened.
  *
- * @param {{ api: import('./types.d.ts').Api, path: string, version: string, currency: string }} props `path`: of the
- * task. `version`: another one is another answer.
+ * @param {{ api: import('./types.d.ts').Api, path: string, version: string, currency: string }} props `path`: the path of the
+ * task. A new `version` causes a reload.
  */
 export function TaskPrice({ version, ...props }) {
   const [isOpen, setOpen] = useState(false);
   return html`<details
     onToggle=${(/** @type {Event & { currentTarget: HTMLDetailsElement }} */ event) => setOpen(event.currentTarget.open)}
   >
-    <summary>How the amounts came about</summary>
+    <summary>How the amounts were calculated</summary>
     ${isOpen && html`<${Opened} ...${props} version=${version} />`}
   </details>`;
 }
@@ -33,5 +33,5 @@ function Opened({ api, path, version, currency }) {
   return html`<p>${note}</p>
     ${hold && html`<${Reckoning} title="Held" ...${hold} currency=${currency} />`}
     ${charge && html`<${Reckoning} title="Charged" ...${charge} currency=${currency} />`}
-    ${/[1-9]/.test(refunded) && html`<p>${money(refunded)} ${currency} of it were refunded.</p>`}`;
+    ${/[1-9]/.test(refunded) && html`<p>${money(refunded)} ${currency} of it was refunded.</p>`}`;
 }

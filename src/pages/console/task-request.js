@@ -1,4 +1,4 @@
-/** The question: what exactly did the caller of this task write? */
+/** Shows exactly what a task's caller wrote. */
 import { errorOf } from '../shared/api.js';
 import { Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
@@ -6,9 +6,9 @@ import { html, useState } from '../shared/preact.js';
 /** @typedef {import('./types.d.ts').TaskRequest} TaskRequest */
 
 /**
- * Sealed until somebody asks, because each look at it is in the audit log.
+ * Loads the request only when the operator asks for it, because the audit log records every access.
  *
- * @param {{ api: import('./types.d.ts').Api, path: string }} props `path`: of the task.
+ * @param {{ api: import('./types.d.ts').Api, path: string }} props `path`: the path of the task.
  */
 export function SealedRequest({ api, path }) {
   const [shown, setShown] = useState(/** @type {TaskRequest | undefined} */ (undefined));
@@ -29,7 +29,9 @@ export function SealedRequest({ api, path }) {
     ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
     ${
       shown === undefined
-        ? html`<p class="soft">What its caller wrote is sealed; a look at it is kept in the audit log.</p>
+        ? html`<p class="soft">
+              The caller’s request is sealed. The audit log records each time that somebody opens it.
+            </p>
             <button onClick=${() => void show()}>Show the request</button>`
         : html`<${Opened} shown=${shown} onSeal=${() => setShown(undefined)} />`
     }`;
@@ -37,7 +39,7 @@ export function SealedRequest({ api, path }) {
 
 /** @param {{ shown: TaskRequest, onSeal: () => void }} props */
 function Opened({ shown: { request }, onSeal }) {
-  if (request === null) return html`<p class="soft">It is forgotten.</p>`;
+  if (request === null) return html`<p class="soft">The request has been deleted.</p>`;
   return html`<pre class="request" tabindex="0">${JSON.stringify(request, null, 2)}</pre>
     <button class="plain" onClick=${onSeal}>Hide it</button>`;
 }

@@ -8,7 +8,7 @@ import { named } from './names.js';
 const tones = { pending: 'idle', submitted: 'busy', running: 'busy', succeeded: 'good', failed: 'bad' };
 
 /**
- * How a task stands, as one word; of a task that needs a person, why. `full`: both, and what it waits for.
+ * Shows a task's state in one word. If the task needs attention, shows the reason instead or, with `full`, both.
  *
  * @param {{ task: Pick<Task, 'status' | 'needs_attention'>, full?: boolean }} props
  */
@@ -19,7 +19,7 @@ export function TaskState({ task: { status, needs_attention: attention }, full =
 }
 
 /**
- * What it costs now: the charge, or else what is, or was, held.
+ * Returns the amount to show: the charge or, without one, the hold. A failed task's hold has been released.
  *
  * @param {Pick<Task, 'charge' | 'hold' | 'status'>} task
  */

@@ -1,6 +1,7 @@
-/** The question: why does this task stand where it stands, what did it cost, and what can be done? */
+/** Shows why a task is in its current state, what it cost, and what can be done. */
 import { Callback } from '../shared/callback.js';
-import { dateTime, money, offset, shortAmounts } from '../shared/format.js';
+import { Copy } from '../shared/copy.js';
+import { dateTime, money, movement, offset, outgoing, shortAmounts } from '../shared/format.js';
 import { useLive, useVersions } from '../shared/live.js';
 import { Facts, LiveState, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
@@ -16,6 +17,7 @@ import { Sentence } from './sentence.js';
 import { TaskFacts } from './task-facts.js';
 import { TaskPrice } from './task-price.js';
 import { SealedRequest } from './task-request.js';
+import { Similar } from './similar-task.js';
 import { amountOf, TaskState } from './task-state.js';
 
 /** @typedef {import('./types.d.ts').TaskDetail} TaskDetail */
@@ -35,16 +37,15 @@ export function TaskPage({ api, may, currency, workflowsUrl, id }) {
   const record = useVersions(`${path}/record`, version, (signal) => api.get(`${path}/record`, signal));
   const [action, setAction] = useState(/** @type {ActionName | undefined} */ (undefined));
   useKeys({ a: focusActs });
-  const place = html`<p class="small">
-    <a href=${backToTasks()}>Tasks</a> / <span class="mono">${id}</span>
-  </p>`;
+  const place = html`<${Place} id=${id} />`;
   if (task === undefined) return html`<main>${place}<${LiveState} live=${live} /></main>`;
   const { amount, word } = amountOf(task);
   return html`<main>
     ${place}
     <div class="row apart head">
       <h1>
-        ${money(amount)} ${currency} <span class="soft">${word}</span> <${TaskState} task=${task} full />
+        ${may('amounts') && html`${money(amount)} ${currency} <span class="soft">${word}</span>`}
+        <${TaskState} task=${task} full />
       </h1>
       <span class="soft"><${Time} at=${task.created_at} exact /></span>
     </div>
@@ -55,11 +56,10 @@ export function TaskPage({ api, may, currency, workflowsUrl, id }) {
         <h2>Timeline</h2>
         <${LiveState} live=${record} />
         ${record.data && html`<${Timeline} events=${record.data.events} />`}
-        <h2>Ledger</h2>
-        <${LedgerTable} entries=${task.ledger} currency=${currency} />
-        <${TaskPrice} api=${api} path=${path} version=${version} currency=${currency} />
+        ${may('amounts') && html`<${TaskMoney} api=${api} task=${task} path=${path} version=${version} currency=${currency} />`}
         <h2>Attempts</h2>
         <${Attempts} attempts=${task.attempts} />
+        ${task.status !== 'succeeded' && html`<${Similar} api=${api} task=${task} currency=${currency} />`}
         ${task.callback && html`<${Callback} delivery=${task.callback} />`}
         ${record.data && html`<${Technical} record=${record.data} />`}
       </section>
@@ -81,11 +81,29 @@ export function TaskPage({ api, may, currency, workflowsUrl, id }) {
         onClose=${() => setAction(undefined)}
         onDone=${() => {
           setAction(undefined);
-          live.refresh();
+          void live.refresh();
         }}
       />`
     }
   </main>`;
+}
+
+/**
+ * @param {{
+ *   api: import('./types.d.ts').Api, task: TaskDetail, path: string, version: string, currency: string,
+ * }} props
+ */
+function TaskMoney({ task: { ledger }, currency, ...props }) {
+  return html`<h2>Ledger</h2>
+    <${LedgerTable} entries=${ledger} currency=${currency} />
+    <${TaskPrice} ...${props} currency=${currency} />`;
+}
+
+/** @param {{ id: string }} props */
+function Place({ id }) {
+  return html`<p class="small">
+    <a href=${backToTasks()}>Tasks</a> / <span class="mono">${id}</span> <${Copy} text=${id} what="the id" />
+  </p>`;
 }
 
 function focusActs() {
@@ -94,7 +112,7 @@ function focusActs() {
   first?.focus();
 }
 
-/** What changes with everything that the record is about. */
+/** Returns a text that changes whenever the record does. */
 function versionOf(/** @type {TaskDetail} */ { updated_at: at, attempts, ledger, actions, callback }) {
   return [
     at,
@@ -110,7 +128,7 @@ function versionOf(/** @type {TaskDetail} */ { updated_at: at, attempts, ledger,
  * @param {{ task: TaskDetail, may: (word: string) => boolean, currency: string, onAct: (name: ActionName) => void }} props
  */
 function Situation({ task: { situation, waiting, health }, may, currency, onAct }) {
-  const { what, advice, attention, marker, where, since, until, charge } = situation;
+  const { what, advice, attention, marker, where, since, until, charge, charge_per_hold: times } = situation;
   const actions = situation.actions.filter(({ access }) => may(access));
   return html`<section class=${`notice situation ${attention === null ? '' : 'warn'}`} aria-label="Situation">
     <p class="lead"><${Sentence} text=${what} /></p>
@@ -122,7 +140,12 @@ function Situation({ task: { situation, waiting, health }, may, currency, onAct 
         ['Until', until && html`<${Time} at=${until} exact />`],
         ['Look at', where && `${where.channel}, credential ${where.credential}`],
         ['For the marker', marker && html`<span class="mono">${marker}</span>`],
-        ['Charge to decide', charge && `${money(charge)} ${currency}`],
+        ['Charge to decide', charge && `${outgoing(charge)} ${currency}`],
+        [
+          'Review factor',
+          times &&
+            `${times} times the hold. A person is asked above 3, unless review_above of the model’s price names another factor.`,
+        ],
         ['Last error', waiting?.last_error],
         ['Next try', waiting?.next_at && html`<${Time} at=${waiting.next_at} />`],
         ['Polls', waiting?.polls],
@@ -152,11 +175,11 @@ function classOf(name, isAdvised) {
   return ends ? 'destructive' : isAdvised ? 'main' : '';
 }
 
-/** What an act does to the money, in two words; nothing where what is stated with it decides. */
+/** Describes an act's effect on money in two words. Empty if the effect depends on the act's fields. */
 function effect(/** @type {{ charged: string | null, released: string | null, refunded: string }} */ sums) {
   const parts = Object.entries(sums).flatMap(([name, amount]) =>
     typeof amount === 'string' && /^[\d.]+$/.test(amount) && /[1-9]/.test(amount)
-      ? [`${money(amount)} ${name}`]
+      ? [`${name === 'charged' ? outgoing(amount) : movement(amount)} ${name}`]
       : [],
   );
   return parts.length === 0 ? '' : html`<span class="small"> ${parts.join(', ')}</span>`;

@@ -1,34 +1,37 @@
-/** The question: which task is it, and which ones are not well? */
+/** Finds tasks, and shows which of them need attention. */
 import { counted } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { LiveState, Refusal } from '../shared/parts.js';
 import { html, useRef, useState } from '../shared/preact.js';
 import { withQuery } from '../shared/query.js';
+import { saveCsv } from '../shared/save.js';
 import { Table } from '../shared/table.js';
 import { Act } from './act.js';
+import { useColumns } from './column-choice.js';
 import { Filters } from './filters.js';
+import { Hits, hitsOf } from './found.js';
 import { useKeys } from './keyboard.js';
 import { LedgerTable } from './ledger-table.js';
 import { Pages } from './pages.js';
 import { focusedRow, usePosition, useRowKeys } from './row-keys.js';
 import { changeQuery, goTo, keepList, linkTo } from './router.js';
-import { useSelection } from './selection.js';
-import { columnsOf } from './task-columns.js';
+import { useSelection } from '../shared/selection.js';
+import { columnsOf, hiddenColumns } from './task-columns.js';
 
 /** @typedef {import('./types.d.ts').Task} Task */
 /** @typedef {import('./types.d.ts').Page<Task>} TaskPage */
 /** @typedef {import('./types.d.ts').LedgerEntry} LedgerEntry */
-/** @typedef {{ data: readonly (Task | { task: Task })[], has_more?: boolean, ledger?: readonly LedgerEntry[] }} Found */
-/** @typedef {import('./types.d.ts').PageProps & { place: import('./router.js').Place }} Props */
+/** @typedef {{ data: readonly (Task | { task: Task })[], has_more?: boolean, ledger?: readonly LedgerEntry[], others?: readonly import('./found.js').Other[] }} Found */
+/** @typedef {import('./types.d.ts').PageProps & { place: import('./router.js').Place, overview: import('./types.d.ts').Overview }} Props */
 
 const tickMs = 5_000;
 const pageSize = 50;
 const largestPage = 100;
-/** As many as an operator answers for at once. */
+/** The maximum number of selected tasks, low enough for an operator to take responsibility for the act. */
 const allMax = 1_000;
 
 /** @param {Props} props */
-export function Tasks({ api, may, currency, place }) {
+export function Tasks({ api, may, currency, place, overview }) {
   const mayAct = may('actOnTask');
   const asked = Object.fromEntries(place.query);
   const list = linkTo(place.path, { ...asked, focus: undefined });
@@ -44,14 +47,22 @@ export function Tasks({ api, may, currency, place }) {
   return html`<main>
     <div class="row apart head">
       <h1>Tasks</h1>
-      ${
-        mayAct &&
-        html`<button disabled=${chosen.length === 0} onClick=${act}>
-          ${chosen.length === 0 ? 'Act on selected' : `Act on ${chosen.length} selected`}
-        </button>`
-      }
+      <div class="row">
+        ${
+          asked['find'] === undefined &&
+          html`<button onClick=${() => saveCsv(api, listPath(asked, undefined), 'tasks')}>
+            Save as CSV
+          </button>`
+        }
+        ${
+          mayAct &&
+          html`<button disabled=${chosen.length === 0} onClick=${act}>
+            ${chosen.length === 0 ? 'Act on selected' : `Act on ${chosen.length} selected`}
+          </button>`
+        }
+      </div>
     </div>
-    <${Filters} place=${place} searchRef=${search} />
+    <${Filters} api=${api} place=${place} searchRef=${search} overview=${overview} />
     <${LiveState} live=${live} />
     ${
       live.data !== undefined &&
@@ -59,7 +70,7 @@ export function Tasks({ api, may, currency, place }) {
         page=${live.data}
         currency=${currency}
         selection=${mayAct ? selection : undefined}
-        empty=${asked['find'] === undefined ? 'No task matches.' : 'Nothing is known of this id.'}
+        find=${asked['find']}
         loadAll=${() => loadAll(api, asked)}
         place=${place}
       />`
@@ -74,7 +85,7 @@ export function Tasks({ api, may, currency, place }) {
         onDone=${() => {
           setActed(undefined);
           selection.clear();
-          live.refresh();
+          void live.refresh();
         }}
       />`
     }
@@ -84,32 +95,45 @@ export function Tasks({ api, may, currency, place }) {
 /** @type {readonly Task[]} */
 const noRows = [];
 
-/** @typedef {ReturnType<typeof useSelection>} Selection */
+/** @type {readonly import('./found.js').Hit[]} */
+const noHits = [];
+
+/** @typedef {ReturnType<typeof useSelection<import('./types.d.ts').Task>>} Selection */
 
 /**
  * @param {{
- *   page: ReturnType<typeof toPage>, currency: string, selection: Selection | undefined, empty: string,
+ *   page: ReturnType<typeof toPage>, currency: string, selection: Selection | undefined, find: string | undefined,
  *   loadAll: () => Promise<readonly Task[]>, place: import('./router.js').Place,
  * }} props
  */
 function Found({
-  page: { data: rows, ledger, has_more: hasMore },
+  page: { data: rows, ledger, others, has_more: hasMore },
   currency,
   selection,
-  empty,
+  find,
   loadAll: load,
   place,
 }) {
+  const columns = columnsOf(currency, place.query.has('ended'));
+  const { shown, choice } = useColumns(columns, hiddenColumns(currency));
+  const hits = find === undefined ? noHits : hitsOf(others, find);
   if (rows.length === 0 && ledger.length > 0)
     return html`<${FoundImages} entries=${ledger} currency=${currency} />`;
-  return html`<${Table}
+  if (find !== undefined && rows.length + hits.length === 0)
+    return html`<p class="soft">Nothing has this id, this name or these words in its error.</p>`;
+  const [first] = [...rows.map(({ id }) => linkTo(['tasks', id])), ...hits.map(({ link }) => link)];
+  const only = rows.length + hits.length === 1 ? first : undefined;
+  if (find !== undefined && rows.length === 0) return html`<${Hits} hits=${hits} only=${only} />`;
+  return html`<${Hits} hits=${hits} only=${find === undefined ? undefined : only} />
+    ${choice}
+    <${Table}
       label="Tasks"
-      columns=${columnsOf(currency, place.query.has('ended'))}
+      columns=${shown}
       rows=${rows}
       keyOf=${(/** @type {Task} */ { id }) => id}
       onOpen=${(/** @type {Task} */ { id }) => goTo(linkTo(['tasks', id]))}
       selection=${selection}
-      empty=${empty}
+      empty="No task matches."
     />
     ${
       hasMore &&
@@ -145,13 +169,13 @@ function useListKeys({ selection, search, act }) {
 
 /** @param {Record<string, string>} asked */
 function pathOf(asked) {
-  const id = asked['find'];
-  return id === undefined ? listPath(asked) : withQuery('/admin/v1/find', { id });
+  const text = asked['find'];
+  return text === undefined ? listPath(asked, pageSize) : withQuery('/admin/v1/find', { text });
 }
 
 /**
  * @param {import('./types.d.ts').Api} api
- * @param {string} list Another one is another list.
+ * @param {string} list A new value means a different list.
  * @param {Record<string, string>} asked
  * @returns {import('../shared/live.js').Live<ReturnType<typeof toPage>>}
  */
@@ -182,7 +206,7 @@ function TakeAll({ count, load, onLoaded }) {
 }
 
 /**
- * Every task that matches the filters, page by page.
+ * Loads every task that matches the filters, page by page.
  *
  * @param {import('./types.d.ts').Api} api
  * @param {Record<string, string>} asked
@@ -203,8 +227,8 @@ async function loadAll(api, asked) {
   return found.slice(0, allMax);
 }
 
-/** @param {Record<string, string>} asked @param {number} [limit] */
-function listPath({ state, focus: _focus, ...filters }, limit = pageSize) {
+/** @param {Record<string, string>} asked @param {number | undefined} limit */
+function listPath({ state, focus: _focus, ...filters }, limit) {
   const status =
     state === 'attention'
       ? { needs_attention: 'true' }
@@ -216,29 +240,30 @@ function listPath({ state, focus: _focus, ...filters }, limit = pageSize) {
   return withQuery('/admin/v1/tasks', { ...same, ...status, ...times, limit });
 }
 
-/** In whole minutes. @param {string | undefined} hours */
+/** Returns the time in Unix seconds, rounded down to the minute. @param {string | undefined} hours */
 function hoursAgo(hours) {
   return hours === undefined ? undefined : Math.floor(Date.now() / 60_000 - Number(hours) * 60) * 60;
 }
 
 /**
- * What `find` answers has the tasks one level deeper, and the ledger's entries of what is not a task.
+ * Normalises a response. In the response to `find`, tasks are nested one level deeper, and ids that are not tasks come
+ * with ledger entries.
  *
  * @param {Found} answer
  */
-function toPage({ data, has_more: hasMore = false, ledger = [] }) {
-  return { data: data.map((row) => ('task' in row ? row.task : row)), has_more: hasMore, ledger };
+function toPage({ data, has_more: hasMore = false, ledger = [], others = [] }) {
+  return { data: data.map((row) => ('task' in row ? row.task : row)), has_more: hasMore, ledger, others };
 }
 
 /**
- * Images that were answered at once are not a task: the ledger has what they cost.
+ * Shows the ledger entries of synchronous images, which have no task.
  *
  * @param {{ entries: readonly LedgerEntry[], currency: string }} props
  */
 function FoundImages({ entries, currency }) {
   const account = entries[0]?.account ?? '';
   return html`<p>
-      Images that were answered at once, and are not a task. The account is
+      These images were answered at once and have no task. The account is
       <a href=${linkTo(['accounts', account])}>${account}</a>.
     </p>
     <${LedgerTable} entries=${entries} currency=${currency} />`;

@@ -10,7 +10,7 @@ import { failedOf } from './rates.js';
 /** @param {Step} step */
 export const within = ({ delivery }) =>
   delivery === null ? null : (delivery.p95_seconds ?? Number.POSITIVE_INFINITY);
-/** More than the largest bound is drawn as this many seconds. */
+/** The height, in seconds, at which values beyond the largest bound are drawn. */
 const drawnSecondsMax = 600;
 
 /**
@@ -66,13 +66,13 @@ function stockCharts({ data, currency }) {
       words: ({ unfinished }) => counted(unfinished ?? 0, 'task'),
     },
     {
-      label: 'Delivered within, 95 in 100',
+      label: '95 % delivered within',
       top: slowest === 0 ? 'not known' : `${withinWords(slowest)} at most`,
       parts: (step) => [{ tone: 'main', value: Math.min(within(step) ?? 0, drawnSecondsMax) }],
       words: (step) => withinWords(within(step)),
     },
     {
-      label: 'Held by what was created',
+      label: 'Held for created tasks',
       top: sum('held'),
       parts: ({ held }) => [{ tone: 'rest', value: Number(held) }],
       words: ({ held }) => `${money(held)} ${currency}`,

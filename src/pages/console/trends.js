@@ -1,4 +1,5 @@
-/** Now with a past: what came and ended in the last hour, day or week. */
+/** Shows how many tasks were created and ended in the last hour, day or week. */
+import { Choice } from '../shared/choice.js';
 import { dateTime } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { LiveState } from '../shared/parts.js';
@@ -7,7 +8,6 @@ import { html, useState } from '../shared/preact.js';
 import { withQuery } from '../shared/query.js';
 import { saveCsv } from '../shared/save.js';
 import { Table } from '../shared/table.js';
-import { Choice } from './filters.js';
 import { named } from './names.js';
 import { linkTo } from './router.js';
 import { failedOf, rateOf, rateText } from './rates.js';
@@ -30,45 +30,33 @@ const groupings = [
   ['model', 'By model'],
 ];
 
-/** @param {{ api: import('./types.d.ts').Api }} props */
-export function TrendsSection({ api }) {
-  const [asked, setAsked] = useState({ span: 'day', by: 'channel', channel: '', model: '' });
+/** @param {{ api: import('./types.d.ts').Api, channel?: string }} props `channel` limits it to one channel. */
+export function TrendsSection({ api, channel: only }) {
+  const by = only === undefined ? 'channel' : 'model';
+  const [asked, setAsked] = useState({ span: 'day', by, channel: only ?? '', model: '' });
   const set = (/** @type {Partial<typeof asked>} */ change) => setAsked({ ...asked, ...change });
   const path = withQuery('/admin/v1/trends', asked);
   /** @type {import('../shared/live.js').Live<Trends>} */
   const live = useLive(path, (signal) => api.get(path, signal), liveMs);
   const trends = live.data;
-  const options = (/** @type {readonly string[]} */ names) => [
-    ['', 'All'],
-    ...names.map((name) => [name, name]),
-  ];
   return html`<section class="trends">
-    <h2>What came and ended</h2>
+    <h2>Created and ended tasks</h2>
     <div class="filters row apart">
       <${GroupBy}
         groups=${spans}
         by=${asked.span}
         onChange=${(/** @type {string} */ span) => set({ span })}
       />
-      <div class="row fields">
-        <${Choice}
-          label="Channel of the charts"
-          value=${asked.channel}
-          options=${options(trends?.channels ?? [asked.channel].filter(Boolean))}
-          onChange=${(/** @type {string} */ channel) => set({ channel })}
-        />
-        <${Choice}
-          label="Model of the charts"
-          value=${asked.model}
-          options=${options(trends?.models ?? [asked.model].filter(Boolean))}
-          onChange=${(/** @type {string} */ model) => set({ model })}
-        />
-      </div>
+      <${Pickers} asked=${asked} trends=${trends} isWhole=${only === undefined} onChange=${set} />
     </div>
     <${LiveState} live=${live} />
     ${trends && html`<${Multiples} trends=${trends} />`}
     <div class="filters row apart">
-      <${GroupBy} groups=${groupings} by=${asked.by} onChange=${(/** @type {string} */ by) => set({ by })} />
+      <${GroupBy}
+        groups=${only === undefined ? groupings : groupings.filter(([name]) => name === by)}
+        by=${asked.by}
+        onChange=${(/** @type {string} */ chosen) => set({ by: chosen })}
+      />
       <button onClick=${() => saveCsv(api, path, `trends-${asked.span}`)}>Save as CSV</button>
     </div>
     ${trends && html`<${Groups} trends=${trends} by=${asked.by} />`}
@@ -86,6 +74,36 @@ export function TrendsSection({ api }) {
       }
     </details>
   </section>`;
+}
+
+/**
+ * @param {{
+ *   asked: { channel: string, model: string }, trends: Trends | undefined, isWhole: boolean,
+ *   onChange: (change: { channel?: string, model?: string }) => void,
+ * }} props `isWhole`: the charts are not limited to one channel.
+ */
+function Pickers({ asked: { channel, model }, trends, isWhole, onChange }) {
+  const options = (/** @type {readonly string[]} */ names) => [
+    ['', 'All'],
+    ...names.map((name) => [name, name]),
+  ];
+  return html`<div class="row fields">
+    ${
+      isWhole &&
+      html`<${Choice}
+        label="Channel of the charts"
+        value=${channel}
+        options=${options(trends?.channels ?? [channel].filter(Boolean))}
+        onChange=${(/** @type {string} */ chosen) => onChange({ channel: chosen })}
+      />`
+    }
+    <${Choice}
+      label="Model of the charts"
+      value=${model}
+      options=${options(trends?.models ?? [model].filter(Boolean))}
+      onChange=${(/** @type {string} */ chosen) => onChange({ model: chosen })}
+    />
+  </div>`;
 }
 
 /** @param {{ trends: Trends, by: string }} props */
@@ -110,7 +128,7 @@ function Groups({ trends: { groups, currency }, by }) {
       by: rateOf,
     },
     { title: `Charged ${currency}`, money: ({ charged }) => charged, by: ({ charged }) => Number(charged) },
-    { title: `Cost ${currency}`, money: ({ cost }) => cost, by: ({ cost }) => Number(cost) },
+    { title: `Known cost ${currency}`, money: ({ cost }) => cost, by: ({ cost }) => Number(cost) },
   ];
   return html`<${Table}
     key=${by}
@@ -118,11 +136,11 @@ function Groups({ trends: { groups, currency }, by }) {
     columns=${columns}
     rows=${groups}
     keyOf=${(/** @type {Group} */ { name }) => name ?? ''}
-    empty="Nothing came and nothing ended in this time."
+    empty="No tasks were created or ended in this period."
   />`;
 }
 
-/** Failures lie below successes. @param {{ group: Group }} props */
+/** Draws the number of ended tasks over time, with failures below successes. @param {{ group: Group }} props */
 function Spark({ group: { ended, failed } }) {
   const most = Math.max(...ended, 1);
   /** @param {{ tone: string, x: number, from: number, count: number }} props */
@@ -190,6 +208,6 @@ function stepColumns(currency) {
     { title: `Held ${currency}`, money: ({ held }) => held },
     { title: `Charged ${currency}`, money: ({ charged }) => charged },
     { title: `Refunded ${currency}`, money: ({ refunded }) => refunded },
-    { title: `Cost ${currency}`, money: ({ cost }) => cost },
+    { title: `Known cost ${currency}`, money: ({ cost }) => cost },
   ];
 }

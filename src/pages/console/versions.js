@@ -1,5 +1,4 @@
-import { Dialog } from '../shared/dialog.js';
-import { useLive } from '../shared/live.js';
+import { useLive, useVersions } from '../shared/live.js';
 import { LiveState, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { Table } from '../shared/table.js';
@@ -11,13 +10,20 @@ import { Confirm } from './confirm.js';
 const path = '/admin/v1/config/versions';
 const rollbackPath = '/admin/v1/config/rollback';
 
-/** @param {{ api: import('./types.d.ts').Api, running: number, onClose: () => void }} props */
-export function Versions({ api, running, onClose }) {
+/** @typedef {import('./types.d.ts').Config} Config */
+
+/**
+ * Lists the published versions, newest first, and rolls back to an earlier one.
+ *
+ * @param {{
+ *   api: import('./types.d.ts').Api, running: number, onDone: (published: Config) => Promise<void>, onClose: () => void,
+ * }} props `onDone` takes the answer of a rollback.
+ */
+export function Versions({ api, running, onDone, onClose }) {
   /** @type {import('../shared/live.js').Live<{ data: readonly Version[] }>} */
-  const live = useLive(path, (signal) => api.get(path, signal), 0);
+  const live = useVersions(path, String(running), (signal) => api.get(path, signal));
   const [chosen, choose] = useState(/** @type {number | undefined} */ (undefined));
-  if (chosen !== undefined) return html`<${RollBack} api=${api} version=${chosen} onClose=${onClose} />`;
-  return html`<${Dialog} title="Versions" onClose=${onClose}>
+  return html`<h2>Versions</h2>
     <${LiveState} live=${live} />
     ${
       live.data &&
@@ -26,14 +32,29 @@ export function Versions({ api, running, onClose }) {
         columns=${[...columns, actOf(running, choose)]}
         rows=${live.data.data}
         keyOf=${(/** @type {Version} */ { version }) => String(version)}
-        empty="No version was published."
+        empty="No version has been published."
       />`
     }
-  <//>`;
+    ${
+      chosen !== undefined &&
+      html`<${RollBack}
+        api=${api}
+        version=${chosen}
+        onDone=${onDone}
+        onClose=${() => {
+          choose(undefined);
+          onClose();
+        }}
+      />`
+    }`;
 }
 
-/** @param {{ api: import('./types.d.ts').Api, version: number, onClose: () => void }} props */
-function RollBack({ api, version, onClose }) {
+/**
+ * @param {{
+ *   api: import('./types.d.ts').Api, version: number, onDone: (published: Config) => Promise<void>, onClose: () => void,
+ * }} props
+ */
+function RollBack({ api, version, onDone, onClose }) {
   /** @type {import('../shared/live.js').Live<{ changes: readonly import('./types.d.ts').ConfigChange[] }>} */
   const live = useLive(
     `${rollbackPath}?${version}`,
@@ -48,7 +69,11 @@ function RollBack({ api, version, onClose }) {
         <${LiveState} live=${live} />
         ${live.data && html`<${ConfigChanges} changes=${live.data.changes} />`}`}
     button="Roll back"
-    run=${(/** @type {Record<string, string>} */ { reason }) => api.post(rollbackPath, { version, reason })}
+    run=${async (/** @type {Record<string, string>} */ { reason }) => {
+      /** @type {Config} */
+      const published = await api.post(rollbackPath, { version, reason });
+      await onDone(published);
+    }}
     onClose=${onClose}
   />`;
 }

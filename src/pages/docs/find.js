@@ -1,4 +1,4 @@
-/** Finds parts of the documentation by words. Pure. */
+/** Finds parts of the documentation by their words. Pure. */
 
 /**
  * @typedef {'Operation' | 'Field' | 'Object' | 'Error' | 'Guide'} Kind
@@ -9,7 +9,7 @@
 const kinds = ['Operation', 'Error', 'Object', 'Guide', 'Field'];
 
 /**
- * Returns the entries that contain all words. The closest titles come first.
+ * Returns the entries that contain all words. The closest title matches come first.
  *
  * @param {readonly Entry[]} entries
  * @param {string} text
@@ -34,7 +34,7 @@ function rankOf({ kind, title, detail }, words) {
   const [name, more] = [title.toLowerCase(), detail.toLowerCase()];
   if (!words.every((word) => name.includes(word) || more.includes(word))) return 0;
   const whole = words.join(' ');
-  // In a title of several words, the end of the title is no sign of a close match.
+  // In a title of several words, a match at the end is not a close match.
   const isExact = name === whole && words.length === 1;
   const closeness = isExact
     ? 4

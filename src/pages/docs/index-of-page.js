@@ -1,8 +1,8 @@
 /** @typedef {import('./find.js').Entry} Entry */
 
 /**
- * Lists the entries that a search on the page can find: the page's operations, objects and fields, and the headings of
- * the guides, which are in its table of contents.
+ * Lists everything that the page's search can find: its operations, objects and fields, and the guides' headings, which
+ * are in the table of contents.
  *
  * @returns {Entry[]}
  */

@@ -1,4 +1,4 @@
-/** Answers the question: what does this API do, and how do I call it? */
+/** Shows what this API can do and how to call it. */
 import { copyText } from '../shared/copy.js';
 import { html, render } from '../shared/preact.js';
 import { root } from '../shared/root.js';
@@ -9,7 +9,7 @@ const page = document.documentElement;
 const contents = document.getElementById('contents');
 const copiedMs = 2_000;
 
-// The server may not know the address under which the browser reaches it.
+// The browser may reach the server at an address that the server does not know.
 const written = page.dataset['origin'] ?? '';
 const origin = root.replace(/\/$/, '');
 if (written !== origin)
@@ -52,7 +52,7 @@ document.addEventListener('click', ({ target }) => {
   if (target.closest('#contents a') !== null && contents?.matches(':popover-open')) contents.hidePopover();
 });
 
-// The page has the fields of a named schema once. Opening another fold of that schema copies them.
+// The page contains a named schema's fields only once. Opening another fold for that schema copies them.
 document.addEventListener(
   'toggle',
   ({ target }) => {

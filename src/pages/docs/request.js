@@ -1,7 +1,7 @@
-/** Makes requests from the page's filled-in forms. Pure. */
+/** Builds requests from the page's forms. Pure. */
 
 /**
- * The data for a form, as the page has it for each operation.
+ * The data for a form. The page contains it for each operation.
  *
  * @typedef {{ name: string, in: string, isRequired: boolean, options: readonly (string | null)[] }} Parameter
  * @typedef {{
@@ -10,7 +10,7 @@
  */
 
 /**
- * Returns the address and the headers. An empty parameter is not sent.
+ * Returns the address and the headers. Empty parameters are not sent.
  *
  * @param {Tried} tried
  * @param {Readonly<Record<string, string>>} values
@@ -32,7 +32,7 @@ export function addressOf({ path, parameters }, values) {
 const shownCharactersMax = 100_000;
 
 /**
- * Returns the text that the page shows for an answer.
+ * Returns the text to show for a response.
  *
  * @param {string} mediaType
  * @param {ArrayBuffer} bytes

@@ -1,14 +1,19 @@
 import { Dialog } from '../shared/dialog.js';
-import { html, useEffect, useRef, useState } from '../shared/preact.js';
+import { html, useEffect, useLayoutEffect, useRef, useState } from '../shared/preact.js';
 import { findIn } from './find.js';
 import { readIndex } from './index-of-page.js';
 
 const shownMax = 30;
 
-/** A button and the search dialog that it or `/` opens. @param {{ onChosen: (href: string) => void }} props */
+/**
+ * Shows a button that opens the search dialog, as does the key `/`.
+ *
+ * @param {{ onChosen: (href: string) => void }} props
+ */
 export function Search({ onChosen }) {
   const [isOpen, setOpen] = useState(false);
-  useEffect(() => {
+  // Listen before the button is painted, so that no early key press is lost.
+  useLayoutEffect(() => {
     const onKey = (/** @type {KeyboardEvent} */ event) => {
       const isTyping = event.target instanceof Element && event.target.closest('input, textarea, select');
       const isAsked = event.key === '/' || (event.key === 'k' && (event.metaKey || event.ctrlKey));
@@ -82,6 +87,6 @@ function SearchDialog({ onChosen, onClose }) {
           </li>`,
       )}
     </ul>
-    ${text.trim() !== '' && found.length === 0 && html`<p class="soft" role="status">Nothing has these words.</p>`}
+    ${text.trim() !== '' && found.length === 0 && html`<p class="soft" role="status">Nothing contains these words.</p>`}
   <//>`;
 }

@@ -1,11 +1,11 @@
-/** Answers the question: what does this gateway answer me? */
+/** Sends a request to this gateway, and shows the response. */
 import { errorOf } from '../shared/api.js';
 import { html, useEffect, useRef, useState } from '../shared/preact.js';
 import { root } from '../shared/root.js';
 import { createSession } from '../shared/session.js';
 import { addressOf, answerText } from './request.js';
 
-/** The sessions of /account and /console. A user who is signed in there is signed in here too. */
+/** The sessions of /account and /console. A user who is signed in there is also signed in here. */
 const sessions = { apiKey: createSession('mediary.key'), adminToken: createSession('mediary.operator') };
 
 /** @param {string} scheme */
@@ -73,7 +73,11 @@ export function Try({ tried }) {
 
 /** @typedef {Event & { currentTarget: HTMLInputElement }} InputChange */
 
-/** The credential for every request of this scheme until the tab is closed. @param {{ scheme: string }} props */
+/**
+ * Lets the user enter the credential for all requests with this scheme, kept until the tab is closed.
+ *
+ * @param {{ scheme: string }} props
+ */
 function Credential({ scheme }) {
   const session = sessionOf(scheme);
   const [token, setToken] = useState(session.token() ?? '');

@@ -1,9 +1,9 @@
 import { root } from './root.js';
 
 /** @typedef {ReturnType<typeof createApi>} Api */
-/** @typedef {{ answerMs?: number, headers?: Record<string, string> }} Sending `answerMs`: how long the answer may take */
+/** @typedef {{ answerMs?: number, headers?: Record<string, string> }} Sending `answerMs`: the longest wait for the response */
 
-/** The gateway refused, with the body that all its errors have. `status`: of HTTP. */
+/** Thrown if the gateway refuses, with the fields of its error body. `status` is the HTTP status. */
 export class ApiError extends Error {
   /** @param {{ status: number, code: string, param: string, message: string, requestId: string }} refusal */
   constructor({ status, code, param, message, requestId }) {
@@ -16,11 +16,11 @@ export class ApiError extends Error {
   }
 }
 
-/** No response came. */
+/** Thrown if there was no response. */
 export class OfflineError extends Error {}
 
 /**
- * Of whatever was thrown.
+ * Converts a thrown value into an Error.
  *
  * @param {unknown} thrown
  * @returns {Error}
@@ -33,11 +33,11 @@ const answerMsMax = 30_000;
 const keptAnswersMax = 50;
 
 /**
- * Calls this gateway with a token. A GET that is repeated carries the version that came before, so that an unchanged
- * one costs no body.
+ * Calls this gateway with a token. A repeated GET sends the previous response's etag, so that an unchanged response has
+ * no body.
  *
- * @param {{ client: string, token: () => string | undefined, onExpired: () => void }} options `client`: for the audit log. `onExpired`: the token is not valid (any
- * more)
+ * @param {{ client: string, token: () => string | undefined, onExpired: () => void }} options `client`: the name for
+ * the audit log. `onExpired`: called if the token is invalid or has expired.
  */
 export function createApi({ client, token, onExpired }) {
   /** @type {Map<string, { etag: string, body: unknown }>} */
@@ -46,8 +46,8 @@ export function createApi({ client, token, onExpired }) {
   /**
    * @param {'GET' | 'POST' | 'PUT' | 'DELETE'} method
    * @param {string} path
-   * @param {{ signal?: AbortSignal | undefined, body?: unknown } & Sending} [options] `body`: a form, or what becomes JSON
-   * @returns {Promise<any>} of the type that the OpenAPI document states; whoever calls names it
+   * @param {{ signal?: AbortSignal | undefined, body?: unknown } & Sending} [options] `body`: a form, or a value that is sent as JSON
+   * @returns {Promise<any>} the type from the OpenAPI document, which the caller states
    */
   async function call(method, path, { body, signal, answerMs = answerMsMax, headers } = {}) {
     const isForm = body instanceof FormData;
@@ -109,7 +109,7 @@ export function createApi({ client, token, onExpired }) {
 }
 
 /**
- * The response with its whole body: a connection that is lost before its end is no answer.
+ * Returns the response with its entire body. If the connection is lost before the end, this counts as no response.
  *
  * @param {string} path
  * @param {RequestInit} request

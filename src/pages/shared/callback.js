@@ -15,7 +15,7 @@ const columns = [
 ];
 
 /**
- * What became of a task's callback.
+ * Shows how a task's callback was delivered, with all attempts.
  *
  * @param {{ delivery: Delivery }} props
  */
@@ -27,6 +27,6 @@ export function Callback({ delivery: { state, target, attempts } }) {
       columns=${columns}
       rows=${attempts}
       keyOf=${(/** @type {Sent} */ { at }) => String(at)}
-      empty="It was not sent yet."
+      empty="It has not been sent yet."
     />`;
 }

@@ -1,9 +1,9 @@
 import { html } from './preact.js';
 
-/** Charts show only proportions, so each of them needs a table with the figures beside it. */
+/** Charts show only proportions, so each one needs a table of figures next to it. */
 
 /**
- * One bar of a chart. Its parts are stacked, the first one at the bottom. `tone` is a class of base.css.
+ * One bar of a chart. Its parts are stacked from the bottom up. `tone` is a class of base.css.
  *
  * @typedef {{ title: string, link?: string | undefined, parts: readonly { tone: string, value: number }[] }} Bar
  */
@@ -11,8 +11,8 @@ import { html } from './preact.js';
 /**
  * Draws evenly spaced bars over time.
  *
- * @param {{ label: string, top: string, from: string, to: string, bars: readonly Bar[] }} props `top` is a text
- *   about the highest bar or the sum of all.
+ * @param {{ label: string, top: string, from: string, to: string, bars: readonly Bar[] }} props `top`: a text about the
+ * highest bar or the total.
  */
 export function BarChart({ label, top, from, to, bars }) {
   const highest = Math.max(...bars.map(heightOf), 0);
@@ -35,7 +35,7 @@ function heightOf({ parts }) {
   return parts.reduce((sum, { value }) => sum + Math.max(0, value), 0);
 }
 
-/** The smallest height at which a part is visible, in percent of the chart. */
+/** The smallest visible height of a part, as a percentage of the chart. */
 const least = 1.5;
 
 /** @param {{ bar: Bar, x: number, scale: number }} props */

@@ -1,5 +1,8 @@
+import { html, useState } from './preact.js';
+
 /**
- * Puts a text into the clipboard, and says what came of it. Browsers offer it on secure addresses only.
+ * Copies text to the clipboard and returns a message about the outcome. Browsers provide the clipboard only on secure
+ * origins.
  *
  * @param {string} text
  * @returns {Promise<string>}
@@ -9,5 +12,23 @@ export async function copyText(text) {
     () => true,
     () => false,
   );
-  return isCopied === true ? 'Copied.' : 'The browser does not allow it: select the text.';
+  return isCopied === true ? 'Copied.' : 'The browser does not allow copying. Select the text instead.';
+}
+
+/**
+ * A button that copies the text next to it.
+ *
+ * @param {{ text: string, what: string }} props `what`: its name for screen readers.
+ */
+export function Copy({ text, what }) {
+  const [said, setSaid] = useState('');
+  return html`<button
+      type="button"
+      class="plain small"
+      aria-label=${`Copy ${what}`}
+      onClick=${() => void copyText(text).then(setSaid)}
+    >
+      Copy
+    </button>
+    <span class="small soft" role="status">${said}</span>`;
 }

@@ -1,8 +1,8 @@
 import { html, useLayoutEffect, useRef } from './preact.js';
 
 /**
- * A dialog over the page, open as long as it is rendered. Escape closes it, unless it is `isFirm`: what it shows is
- * nowhere else.
+ * A dialog over the page, open while it is rendered. Escape closes it unless `isFirm` is set, which protects content
+ * that exists nowhere else.
  *
  * @param {{ title: string, onClose: () => void, isFirm?: boolean, children?: unknown }} props
  */
@@ -12,11 +12,12 @@ export function Dialog({ title, onClose, isFirm = false, children }) {
   escape.current = () => {
     if (!isFirm) onClose();
   };
-  // Before it is seen: what is typed at once must reach its first field.
+  // Open the dialog before it is painted, so that early key presses reach its first field.
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
-    // At the second Escape a browser closes it, whatever a listener of `cancel` says; and what had the focus may be gone.
+    // On a second Escape, browsers close the dialog regardless of a `cancel` listener. The focused element may also be
+    // gone. Handle the key here instead.
     const onKey = (/** @type {KeyboardEvent} */ event) => {
       if (event.key !== 'Escape') return;
       event.preventDefault();
@@ -45,12 +46,12 @@ export function Dialog({ title, onClose, isFirm = false, children }) {
   </dialog>`;
 }
 
-/** Keeps Enter in a field from submitting a form: only its button acts. @param {SubmitEvent} event */
+/** Keeps Enter in a field from submitting the form, so that only its button does. @param {SubmitEvent} event */
 export function hold(event) {
   event.preventDefault();
 }
 
-/** Keeps the focus on the page if the element that opened the dialog is gone or disabled. */
+/** Moves the focus to the page's heading if the element that opened the dialog is gone or disabled. */
 function keepFocus() {
   const focused = document.activeElement;
   if (focused !== null && focused !== document.body && !focused.matches(':disabled')) return;

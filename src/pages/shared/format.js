@@ -1,15 +1,15 @@
-/** How figures are written: pure, the same on every page. */
+/** Formats figures consistently on every page. Pure. */
 
 const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
 /**
- * A decimal string as the API has it, with at least two places: `0.5` → `0.50`, `1234.5` → `1,234.50`. Digits are moved,
- * never computed with.
+ * Formats a decimal string from the API with at least two decimal places: `0.5` becomes `0.50`, and `1234.5` becomes
+ * `1,234.50`. Only rearranges digits and never computes with them.
  *
  * @param {string | null | undefined} amount
- * @param {number} [least] How many places at least.
+ * @param {number} [least] The minimum number of decimal places.
  */
 export function money(amount, least = 2) {
   if (amount === null || amount === undefined || amount === '') return '–';
@@ -20,10 +20,10 @@ export function money(amount, least = 2) {
 }
 
 /**
- * As `money`, with the sign of a movement: `0.500000` → `+0.50`, `-0.4` → `−0.40`.
+ * Formats a movement with its sign: `0.500000` becomes `+0.50`, and `-0.4` becomes `−0.40`.
  *
  * @param {string | null | undefined} amount
- * @param {number} [least] The least number of decimal places.
+ * @param {number} [least] The minimum number of decimal places.
  */
 export function movement(amount, least = 2) {
   const shown = money(amount, least);
@@ -31,7 +31,17 @@ export function movement(amount, least = 2) {
 }
 
 /**
- * How many places the longest of these amounts needs; two at least.
+ * Formats an amount that leaves the account: `0.500000` becomes `−0.50`.
+ *
+ * @param {string | null | undefined} amount
+ */
+export function outgoing(amount) {
+  const shown = money(amount);
+  return /^\d/.test(shown) && /[1-9]/.test(shown) ? `−${shown}` : shown;
+}
+
+/**
+ * Returns the number of decimal places that these amounts need, at least two.
  *
  * @param {readonly (string | null)[]} amounts
  */
@@ -40,7 +50,7 @@ export function placesOf(amounts) {
 }
 
 /**
- * Amounts within a sentence of the gateway, written as everywhere else: `0.500000 USD` → `0.50 USD`.
+ * Shortens the amounts in a sentence from the gateway: `0.500000 USD` becomes `0.50 USD`.
  *
  * @param {string} text
  */
@@ -49,13 +59,15 @@ export function shortAmounts(text) {
 }
 
 /**
- * The exact sum of decimal strings with at most six places.
+ * Returns the exact sum of decimal strings with at most six decimal places. An amount is null if the operator may not
+ * see it.
  *
- * @param {readonly string[]} amounts
+ * @param {readonly (string | null)[]} amounts
  */
 export function sumMoney(amounts) {
+  if (amounts.includes(null)) return '';
   const micros = amounts.reduce((sum, amount) => {
-    const [whole = '', places = ''] = amount.split('.');
+    const [whole = '', places = ''] = (amount ?? '').split('.');
     return sum + BigInt(whole + places.padEnd(6, '0'));
   }, 0n);
   const digits = String(micros < 0n ? -micros : micros).padStart(7, '0');
@@ -63,7 +75,7 @@ export function sumMoney(amounts) {
 }
 
 /**
- * A span in its two largest units: `45 s`, `12 min`, `3 h 20 min`, `2 d 4 h`.
+ * Formats a duration in its two largest units: `45 s`, `12 min`, `3 h 20 min`, `2 d 4 h`.
  *
  * @param {number} seconds
  */
@@ -84,7 +96,7 @@ function pair([large, unit], [rest, smallUnit]) {
 }
 
 /**
- * `12 min ago`, `in 3 h`. Both times are Unix seconds.
+ * Formats a time relative to now: `12 min ago`, `in 3 h`. Both times are Unix seconds.
  *
  * @param {number} at
  * @param {number} now
@@ -95,7 +107,7 @@ export function relative(at, now) {
 }
 
 /**
- * How long after the beginning: `+1.2 s`, `+12 min`, `+3 h 20 min`.
+ * Formats an elapsed time: `+1.2 s`, `+12 min`, `+3 h 20 min`.
  *
  * @param {number} seconds
  */
@@ -104,7 +116,7 @@ export function offset(seconds) {
 }
 
 /**
- * `2026-11-22 14:56:23`, in the reader's time zone.
+ * Formats a time as `2026-11-22 14:56:23`, in the reader's time zone.
  *
  * @param {number} at Unix seconds
  */
@@ -116,7 +128,7 @@ export function dateTime(at) {
 }
 
 /**
- * `submit_ambiguous` → `submit ambiguous`.
+ * Converts `submit_ambiguous` into `submit ambiguous`.
  *
  * @param {string} name
  */
@@ -125,11 +137,12 @@ export function words(name) {
 }
 
 /**
- * `1 task`, `2 tasks`.
+ * Formats a count with its noun: `1 task`, `2 tasks`, `2 processes`.
  *
  * @param {number} count
  * @param {string} noun
  */
 export function counted(count, noun) {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+  const ending = noun.endsWith('s') ? 'es' : 's';
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : ending}`;
 }

@@ -2,15 +2,16 @@ import { errorOf, OfflineError } from './api.js';
 import { useCallback, useEffect, useRef, useState } from './preact.js';
 
 /**
- * What a page shows: `data` stays from the last response while `error` says why there is no newer one.
+ * The state of loaded data. `data` remains from the last response while `error` explains why there is none newer.
+ * `refresh` resolves when the data or the error has arrived.
  *
  * @template T
- * @typedef {{ data: T | undefined, error: Error | undefined, offlineSince: number | undefined, refresh: () => void }} Live
+ * @typedef {{ data: T | undefined, error: Error | undefined, offlineSince: number | undefined, refresh: () => Promise<void> }} Live
  */
 
 /**
- * Loads at once, and again every `everyMs` while the tab is visible; never two at a time. `key`: another one is another
- * thing to load, and what was shown goes.
+ * Loads immediately, and again every `everyMs` while the tab is visible. Loads never overlap. A new `key` means
+ * different data, so the previous data is dropped.
  *
  * @template T
  * @param {string} key
@@ -23,7 +24,8 @@ export function useLive(key, load, everyMs) {
 }
 
 /**
- * Loads once, and again when the version is another, while what was shown stays; nothing before there is a version.
+ * Loads once, and again whenever the version changes. Meanwhile, the previous data stays visible. Loads nothing until
+ * there is a version.
  *
  * @template T
  * @param {string} key
@@ -50,6 +52,8 @@ function useLoading({ key, load, everyMs, version, isOff = false }) {
   const [round, setRound] = useState(0);
   const newest = useRef(load);
   newest.current = load;
+  /** The refreshes that no load has served yet. @type {{ current: (() => void)[] }} */
+  const waiting = useRef([]);
   const interval = useRef(everyMs);
   interval.current = everyMs;
   useEffect(() => {
@@ -58,6 +62,7 @@ function useLoading({ key, load, everyMs, version, isOff = false }) {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
     let isLoading = false;
+    const served = waiting.current.splice(0);
 
     async function run() {
       if (isLoading || document.visibilityState === 'hidden') return;
@@ -71,21 +76,30 @@ function useLoading({ key, load, everyMs, version, isOff = false }) {
         if (!stop.signal.aborted) setShown((before) => failed(before, { key, error }));
       }
       isLoading = false;
+      if (!stop.signal.aborted) for (const resolve of served.splice(0)) resolve();
       if (interval.current > 0 && !stop.signal.aborted) timer = setTimeout(again, interval.current);
     }
 
-    // By then there may be nothing more to ask for.
+    // The interval may have become 0 meanwhile.
     const again = () => void (interval.current > 0 && run());
     const onVisible = () => void run();
     document.addEventListener('visibilitychange', onVisible);
     void run();
     return () => {
       stop.abort();
+      waiting.current.unshift(...served);
       clearTimeout(timer);
       document.removeEventListener('visibilitychange', onVisible);
     };
   }, [key, round, version, isOff]);
-  const refresh = useCallback(() => setRound((before) => before + 1), []);
+  const refresh = useCallback(
+    () =>
+      new Promise((/** @type {(value: void) => void} */ resolve) => {
+        waiting.current.push(resolve);
+        setRound((before) => before + 1);
+      }),
+    [],
+  );
   const current = shown.key === key ? shown : nothing;
   return { data: current.data, error: current.error, offlineSince: current.offlineSince, refresh };
 }

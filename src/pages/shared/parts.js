@@ -2,12 +2,12 @@ import { ApiError, OfflineError } from './api.js';
 import { dateTime, relative, shortAmounts } from './format.js';
 import { html } from './preact.js';
 
-/** Small parts that every page is made of. */
+/** Small components that every page uses. */
 
 /** @typedef {'good' | 'busy' | 'warn' | 'bad' | 'idle'} Tone */
 
 /**
- * A state: a word, and a colour beside it.
+ * Shows a state as a coloured word.
  *
  * @param {{ tone: Tone, word: string }} props
  */
@@ -16,7 +16,7 @@ export function Badge({ tone, word }) {
 }
 
 /**
- * A moment: how long ago, and the exact time when pointed at; `exact`: both in sight.
+ * Shows a time as an age, and the exact time on hover. With `exact`, both are visible.
  *
  * @param {{ at: number | null | undefined, exact?: boolean }} props
  */
@@ -30,26 +30,26 @@ export function Time({ at, exact = false }) {
 }
 
 /**
- * What stands where data will be, or above data that are old. Nothing while all is well.
+ * Shows a placeholder for data that has not loaded yet, or a note above outdated data. Shows nothing if all is well.
  *
  * @param {{ live: { data: unknown, error: Error | undefined, offlineSince: number | undefined, refresh: () => void } }} props
  */
 export function LiveState({ live: { data, error, offlineSince, refresh } }) {
   if (error === undefined)
     return data === undefined ? html`<p class="soft" role="status">Loading…</p>` : null;
-  const repeat = html`<button class="plain" onClick=${refresh}>Ask now</button>`;
+  const repeat = html`<button class="plain" onClick=${refresh}>Retry now</button>`;
   if (error instanceof OfflineError) {
     const since = offlineSince === undefined ? '' : ` since ${dateTime(offlineSince / 1000).slice(11)}`;
+    const older = data === undefined ? '' : ' The data shown here are older.';
     return html`<p class="notice bad" role="alert">
-      The gateway does not answer${since}.${data === undefined ? '' : ' What you see is from before.'}
-      ${repeat}
+      ${`The gateway does not answer${since}.${older} `}${repeat}
     </p>`;
   }
   return html`<div class="notice bad" role="alert"><${Refusal} error=${error} /> ${repeat}</div>`;
 }
 
 /**
- * Why the gateway refused, with what support needs to find the request.
+ * Shows why the gateway refused, with the id that support needs to find the request.
  *
  * @param {{ error: Error }} props
  */
@@ -60,7 +60,7 @@ export function Refusal({ error }) {
 }
 
 /**
- * A sentence of the gateway, whose names stand between backticks.
+ * Shows a sentence from the gateway, with names between backticks.
  *
  * @param {{ text: string }} props
  */
@@ -70,9 +70,7 @@ export function Prose({ text }) {
     .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
-/**
- * @param {{ rows: readonly (readonly [string, unknown])[] }} props Rows without a value are left out.
- */
+/** @param {{ rows: readonly (readonly [string, unknown])[] }} props Rows without a value are omitted. */
 export function Facts({ rows }) {
   const given = rows.filter(([, value]) => value !== null && value !== undefined && value !== '');
   return html`<dl class="facts">

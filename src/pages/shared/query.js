@@ -1,5 +1,5 @@
 /**
- * The path with those parameters that have a value.
+ * Returns the path with those query parameters that have a value.
  *
  * @param {string} path
  * @param {Record<string, string | number | undefined>} query

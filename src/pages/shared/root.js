@@ -1,2 +1,2 @@
-/** The address of the gateway, with a slash at its end: a proxy may have put it below a path. */
+/** The gateway's address, with a trailing slash. A proxy may serve the gateway under a path. */
 export const root = new URL('../../../', import.meta.url).href;

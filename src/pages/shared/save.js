@@ -1,5 +1,5 @@
 /**
- * Saves an answer of the gateway as a file.
+ * Saves a gateway response as a file.
  *
  * @param {import('./api.js').Api} api
  * @param {string} path
@@ -8,7 +8,17 @@
 export async function saveAnswer(api, path, { name, type }) {
   /** @type {string} */
   const text = await api.get(path);
-  const address = URL.createObjectURL(new Blob([text], { type }));
+  saveBlob(new Blob([text], { type }), name);
+}
+
+/**
+ * Saves loaded data as a file.
+ *
+ * @param {Blob} blob
+ * @param {string} name
+ */
+export function saveBlob(blob, name) {
+  const address = URL.createObjectURL(blob);
   const link = document.createElement('a');
   link.href = address;
   link.download = name;

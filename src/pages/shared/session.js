@@ -1,5 +1,6 @@
 /**
- * A token in this tab's sessionStorage: gone when the tab is closed, and never in a cookie or an address.
+ * Keeps a token in this tab's sessionStorage. The token is lost when the tab is closed, and never appears in a cookie
+ * or a URL.
  *
  * @param {string} name
  */

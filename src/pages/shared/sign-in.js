@@ -1,27 +1,32 @@
-/** The question: whose token is this? */
+/** Signs a user in with a token. */
 import { createApi, errorOf } from './api.js';
 import { Refusal } from './parts.js';
-import { html, useMemo, useState } from './preact.js';
+import { focused, html, useMemo, useRef, useState } from './preact.js';
 
 /**
- * Whether somebody is signed in, and the API by that token. A token that is not valid any more signs out.
+ * Returns whether a user is signed in, and the API with their token. An expired token signs them out.
  *
  * @param {{
- *   session: ReturnType<typeof import('./session.js').createSession>, client: string, ownPath: string,
- * }} options `client`: for the audit log. `ownPath`: what every valid token may read.
+ *   session: ReturnType<typeof import('./session.js').createSession>, client: string,
+ *   enter: (api: import('./api.js').Api) => Promise<string | undefined>, leave?: (api: import('./api.js').Api) => Promise<unknown>,
+ * }} options `client`: for the audit log. `enter` rejects if the token is invalid; what it resolves with is kept in
+ * place of the token.
  */
-export function useSignIn({ session, client, ownPath }) {
+export function useSignIn({ session, client, enter, leave }) {
   const [isSignedIn, setSignedIn] = useState(session.token() !== undefined);
   const [expired, setExpired] = useState(false);
+  // The typed token. The browser does not store it, because `enter` may return a replacement.
+  const typed = useRef(/** @type {string | undefined} */ (undefined));
   const api = useMemo(
     () =>
       createApi({
         client,
-        token: session.token,
+        token: () => typed.current ?? session.token(),
         onExpired() {
           session.signOut();
+          // Several requests may be refused simultaneously. Only the first one signs the user out and reports it.
           setSignedIn((before) => {
-            setExpired(before);
+            if (before) setExpired(true);
             return false;
           });
         },
@@ -31,13 +36,19 @@ export function useSignIn({ session, client, ownPath }) {
 
   /** @param {string} token */
   async function signIn(token) {
-    session.signIn(token);
-    await api.get(ownPath);
     setExpired(false);
+    typed.current = token;
+    try {
+      session.signIn((await enter(api)) ?? token);
+    } finally {
+      typed.current = undefined;
+    }
     setSignedIn(true);
   }
 
   function signOut() {
+    // The request needs the token, so send it before discarding the token.
+    void leave?.(api).catch(() => {});
     session.signOut();
     setExpired(false);
     setSignedIn(false);
@@ -50,7 +61,7 @@ export function useSignIn({ session, client, ownPath }) {
  * @param {{
  *   title: string, lead: string, label: string, gone: string, hint: unknown,
  *   expired: boolean, signIn: (token: string) => Promise<void>,
- * }} props `signIn` rejects for a token that is not valid; `gone`: said of one that was.
+ * }} props `signIn` rejects if the token is invalid. `gone`: the message about an expired token.
  */
 export function SignIn({ title, lead, label, gone, hint, expired, signIn }) {
   const [token, setToken] = useState('');
@@ -81,7 +92,7 @@ export function SignIn({ title, lead, label, gone, hint, expired, signIn }) {
           type="password"
           autocomplete="off"
           required
-          autofocus
+          ...${focused}
           value=${token}
           onInput=${(/** @type {InputEvent & { currentTarget: HTMLInputElement }} */ event) =>
             setToken(event.currentTarget.value)}

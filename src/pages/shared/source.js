@@ -1,9 +1,10 @@
 /**
- * Where a result is shown from: our own copies are below this address, whatever name the gateway has elsewhere, and come
- * from the gateway itself, as a page may show nothing of a bucket that a link leads to.
+ * Returns the address from which to show a result. Our own copies are loaded from the address at which the page reached
+ * this gateway, whatever name their links use. The gateway itself serves them, because the page may not show anything
+ * from the bucket that a link redirects to.
  *
  * @param {string} url
- * @returns {{ src: string, isOurs: boolean }} `src` is empty for what is not an address of the web.
+ * @returns {{ src: string, isOurs: boolean }} `src` is empty for anything but a web address.
  */
 export function sourceOf(url) {
   if (!URL.canParse(url)) return { src: '', isOurs: false };

@@ -1,22 +1,22 @@
 import { money, movement, placesOf } from './format.js';
-import { html, useEffect, useRef, useState } from './preact.js';
+import { html, useLayoutEffect, useRef, useState } from './preact.js';
 
 /**
- * Cells of a column with `isProse` may have several lines. `money` replaces `cell` for amounts: all amounts of the
- * column have the same number of decimal places, so that their points align. `movement` is the same with a sign. `by`
- * returns the value by which rows are sorted when the title of the column is pressed.
+ * Cells of a column with `isProse` may have several lines. `money` replaces `cell` for amounts: all amounts in the
+ * column have the same number of decimal places, so that their decimal points align. `movement` is the same, with a
+ * sign. `by` returns the value to sort rows by when the column's title is pressed.
  *
  * @template Row
  * @typedef {{
  *   title: string, cell?: (row: Row) => unknown, money?: (row: Row) => string | null,
- *   movement?: (row: Row) => string, isNumber?: boolean, isProse?: boolean,
+ *   movement?: (row: Row) => string | null, isNumber?: boolean, isProse?: boolean,
  *   by?: (row: Row) => number | string,
  * }} Column
  */
 
 /**
- * A dense table with a sticky head. `onOpen`: rows can be opened by a click; each should also have a link for the
- * keyboard. `selection`: rows have check boxes.
+ * A dense table with a sticky header. With `onOpen`, clicking a row opens it; the row should also contain a link for
+ * keyboard users. With `selection`, rows have checkboxes.
  *
  * @template Row
  * @param {{
@@ -43,12 +43,14 @@ export function Table({ label, columns, rows, keyOf, empty, onOpen, selection })
           ${
             selection &&
             html`<th>
-              <input
-                type="checkbox"
-                aria-label="Select all in sight"
-                checked=${all}
-                onChange=${() => selection.toggle(keys, !all)}
-              />
+              <label>
+                <input
+                  type="checkbox"
+                  aria-label="Select all shown"
+                  checked=${all}
+                  onChange=${() => selection.toggle(keys, !all)}
+                />
+              </label>
             </th>`
           }
           ${columns.map((column) => headOf(column, order, setOrder))}
@@ -68,12 +70,14 @@ export function Table({ label, columns, rows, keyOf, empty, onOpen, selection })
             ${
               selection &&
               html`<td>
-                <input
-                  type="checkbox"
-                  aria-label=${`Select ${key}`}
-                  checked=${selection.has(key)}
-                  onChange=${() => selection.toggle([key], !selection.has(key))}
-                />
+                <label>
+                  <input
+                    type="checkbox"
+                    aria-label=${`Select ${key}`}
+                    checked=${selection.has(key)}
+                    onChange=${() => selection.toggle([key], !selection.has(key))}
+                  />
+                </label>
               </td>`
             }
             ${columns.map((column, index) => html`<td class=${classOf(column)}>${cells[index]?.(row)}</td>`)}
@@ -117,13 +121,17 @@ function sorted(rows, columns, order) {
   return order.isDescending ? ascending.reverse() : ascending;
 }
 
-/** Where a table scrolls sideways, its head sticks to it and not to the window: how much of it is above the window. */
+/**
+ * Keeps the header visible. A table wider than its container scrolls sideways. Its header then sticks to the table
+ * instead of the window, so this computes how much of the table is above the window.
+ */
 function useHeadInSight() {
   const region = useRef(/** @type {HTMLElement | null} */ (null));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const { current } = region;
     if (current === null) return undefined;
     const follow = () => {
+      current.classList.toggle('wide', current.scrollWidth > current.clientWidth);
       const above = -current.getBoundingClientRect().top - current.clientTop;
       current.style.setProperty('--above', `${Math.max(0, above)}px`);
     };
@@ -166,5 +174,5 @@ function classOf(column) {
 
 /** @param {EventTarget | null} target */
 function isControl(target) {
-  return target instanceof Element && target.closest('a, button, input') !== null;
+  return target instanceof Element && target.closest('a, button, input, label') !== null;
 }

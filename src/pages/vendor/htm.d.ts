@@ -1,4 +1,4 @@
-/** The types of the package describe another module system than the one that browsers load. */
+/** The package's own types describe a module system other than the one that browsers load. */
 declare const htm: {
   bind<Made>(
     create: (type: any, props: Record<string, any> | null, ...children: readonly any[]) => Made,

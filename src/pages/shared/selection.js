@@ -1,11 +1,10 @@
-import { useMemo, useState } from '../shared/preact.js';
-
-/** @typedef {import('./types.d.ts').Task} Task */
+import { useMemo, useState } from './preact.js';
 
 /**
- * The tasks of a list that are to be acted on: of those that are shown, or, once `takeAll` was asked for, exactly those.
- * What is not shown any more is not selected any more, and another list begins without any.
+ * Tracks a list's selected tasks. Without `takeAll`, only visible rows count, so a row that disappears is deselected.
+ * After `takeAll`, exactly the given tasks are selected. A new list starts without a selection.
  *
+ * @template {{ readonly id: string }} Task
  * @param {string} list
  * @param {readonly Task[]} rows
  */

@@ -1,28 +1,29 @@
-import { money, words } from '../shared/format.js';
-import { html } from '../shared/preact.js';
+import { money, words } from './format.js';
+import { html } from './preact.js';
 
-/** @typedef {import('./types.d.ts').Reckoning} PriceReckoning */
+/** @typedef {import('../console/types.d.ts').Reckoning} PriceReckoning */
 
-/** Where a fact comes from, as people say it. */
+/** The sources of facts, in words. */
 const sources = {
   request: 'as requested',
   default: 'default of the model',
   upstream: 'reported by the upstream',
   measured: 'measured by the gateway',
-  formula: 'by the formula of tokens',
-  assumed: 'assumed: nobody knows it',
+  formula: 'by the token formula',
+  assumed: 'assumed, because it is unknown',
 };
 
 /**
- * How an amount came about: the facts, each line of the price with what was counted, and each step after their sum.
+ * Shows how an amount was computed: the facts, each price line with its quantity, and each step after the sum of the
+ * lines.
  *
- * @param {{ title: string, amount?: string, how: PriceReckoning | null, currency: string, open?: string }} props `amount`: of
- *   the ledger; `open`: which of all that is left open it is for, which is the dearest for a hold.
+ * @param {{ title: string, amount?: string, how: PriceReckoning | null, currency: string, open?: string }} props `amount`: the
+ *   amount in the ledger. `open`: the choice among what the request leaves open. A hold assumes the dearest.
  */
 export function Reckoning({ title, amount, how, currency, open = 'the dearest' }) {
   return html`<section class="reckoning">
     <h3>${title}: ${money(amount ?? how?.amount)} ${currency}</h3>
-    ${how === null ? html`<p class="soft">Its entry does not state how.</p>` : html`<${Steps} how=${how} open=${open} />`}
+    ${how === null ? html`<p class="soft">The entry does not say how it was computed.</p>` : html`<${Steps} how=${how} open=${open} />`}
   </section>`;
 }
 
@@ -33,7 +34,7 @@ function Steps({ how: { rules_of: rulesOf, channel, facts, lines, steps }, open 
     .filter(({ value }) => value !== null && value !== false)
     .map(({ name, value, source }) => `${words(name)} ${String(value)} (${all[source]})`);
   return html`<p class="small">
-      ${lines.length === 0 ? 'No line of a price was applied' : `By the price of the ${rulesOf}`}${
+      ${lines.length === 0 ? 'No price line was applied' : `By the price of the ${rulesOf}`}${
         channel === '' ? '' : ` at ${channel}`
       }
     </p>

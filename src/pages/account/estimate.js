@@ -1,0 +1,82 @@
+import { errorOf } from '../shared/api.js';
+import { money } from '../shared/format.js';
+import { html, useEffect, useState } from '../shared/preact.js';
+
+/** @typedef {import('./types.js').Model} Model */
+
+const estimateAfterMs = 400;
+
+/**
+ * Shows the request's estimated cost, updated after a short pause in typing.
+ *
+ * @param {{
+ *   api: import('../shared/api.js').Api, model: Model, asked: { path: string, body: Record<string, unknown> },
+ *   hasPrompt: boolean, isNamed: boolean,
+ * }} props `isNamed`: whether to show the model's name.
+ */
+export function Estimate({ api, model, asked, hasPrompt, isNamed }) {
+  const [shown, setShown] = useState(
+    /** @type {{ text: string, isRefusal: boolean } | undefined} */ (undefined),
+  );
+  const text = JSON.stringify(asked.body);
+  useEffect(() => {
+    if (!hasPrompt) {
+      setShown(undefined);
+      return undefined;
+    }
+    let isOver = false;
+    const show = async () => {
+      const next = await estimateOf(api, asked);
+      if (!isOver) setShown(next);
+    };
+    const timer = setTimeout(() => {
+      void show();
+    }, estimateAfterMs);
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [text, hasPrompt]);
+  return html`<p class=${shown?.isRefusal === true ? 'notice warn' : 'soft'} role="status">
+    ${isNamed && html`<strong>${model.id}</strong>: `}
+    ${shown?.text ?? `The estimate appears when there is a prompt. ${pricesOf(model)}`}
+  </p>`;
+}
+
+/**
+ * @param {import('../shared/api.js').Api} api
+ * @param {{ path: string, body: Record<string, unknown> }} asked
+ */
+async function estimateOf(api, { path, body }) {
+  // An edit is estimated like a generation.
+  const estimate = `${path.replace('/edits', '/generations')}/estimate`;
+  try {
+    /** @type {{ at_least: string, at_most: string, expected?: string, hold: string, currency: string, warnings: string[] }} */
+    const {
+      at_least: least,
+      at_most: most,
+      expected,
+      hold,
+      currency,
+      warnings,
+    } = await api.post(estimate, body);
+    const range = least === most ? money(most) : `${money(least)} to ${money(most)}`;
+    const lately = expected === undefined || least === most ? '' : `About ${money(expected)}: `;
+    const ignored = warnings.length === 0 ? '' : ` Not used by this model: ${warnings.join(', ')}.`;
+    return {
+      text: `${lately}${range} ${currency}, ${money(hold)} held.${ignored}`,
+      isRefusal: false,
+    };
+  } catch (thrown) {
+    return { text: errorOf(thrown).message, isRefusal: true };
+  }
+}
+
+/** @param {Model} model */
+function pricesOf({ pricing: { currency, factor, lines } }) {
+  const prices = lines.map(({ measure, when, price }) => {
+    const conditions = Object.entries(when).map(([name, value]) => `${name} ${[value].flat().join(' or ')}`);
+    return `${money(price)} per ${measure.replaceAll('_', ' ')}${conditions.length === 0 ? '' : ` for ${conditions.join(', ')}`}`;
+  });
+  return `In ${currency}: ${prices.join('; ')}${factor === '1' ? '' : `, all times ${factor}`}.`;
+}

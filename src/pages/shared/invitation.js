@@ -1,0 +1,63 @@
+/** Shows an invitation's purpose, and accepts the invitation. */
+import { createApi, errorOf } from './api.js';
+import { LiveState, Refusal } from './parts.js';
+import { html, useMemo, useState } from './preact.js';
+import { useLive } from './live.js';
+import { randomId } from './random-id.js';
+import { Secret } from './secret.js';
+
+/**
+ * Removes the link from the address and the browser's history, and returns it.
+ *
+ * @returns {string | undefined}
+ */
+export function takeLink() {
+  const [, link] = /^#\/invitation\/(.+)$/.exec(location.hash) ?? [];
+  if (link !== undefined) history.replaceState(null, '', `${location.pathname}${location.search}#/`);
+  return link;
+}
+
+/**
+ * Shows the purpose of a link, with a button that uses it. Afterwards, shows the resulting secret once.
+ *
+ * @template Offer
+ * @param {{
+ *   link: string, client: string, path: string, title: string, describe: (offer: Offer) => unknown,
+ *   note: string, secretOf: (offer: Offer) => string | undefined, onDone: (secret: string) => void, onLeave: () => void,
+ * }} props `client`: for the audit log. `path`: where the link is accepted. `note`: where the secret will be needed.
+ */
+export function Invitation({ link, client, path, title, describe, note, secretOf, onDone, onLeave }) {
+  const api = useMemo(() => createApi({ client, token: () => undefined, onExpired: () => {} }), []);
+  const repeatKey = useMemo(() => randomId(16), []);
+  /** @type {import('./live.js').Live<Offer>} */
+  const live = useLive(link, () => api.post(path, { link, dry_run: true }), 0);
+  const [secret, setSecret] = useState('');
+  const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
+  const [isBusy, setBusy] = useState(false);
+
+  async function accept() {
+    setBusy(true);
+    try {
+      const headers = { 'idempotency-key': repeatKey };
+      /** @type {Offer} */
+      const given = await api.post(path, { link }, { headers });
+      setSecret(secretOf(given) ?? '');
+      setError(undefined);
+    } catch (thrown) {
+      setError(errorOf(thrown));
+    }
+    setBusy(false);
+  }
+
+  return html`<main class="sign-in">
+    <h1>${title}</h1>
+    <${LiveState} live=${live} />
+    ${live.data !== undefined && describe(live.data)}
+    ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
+    <p class="row ends">
+      <button onClick=${onLeave}>Sign in instead</button>
+      ${live.data !== undefined && html`<button class="main" disabled=${isBusy} onClick=${() => void accept()}>Accept</button>`}
+    </p>
+    ${secret !== '' && html`<${Secret} title=${title} secret=${secret} note=${note} onClose=${() => onDone(secret)} />`}
+  </main>`;
+}

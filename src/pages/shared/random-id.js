@@ -1,0 +1,10 @@
+/**
+ * Returns a hexadecimal id. `crypto.randomUUID` is available only on secure origins.
+ *
+ * @param {number} bytes
+ */
+export function randomId(bytes) {
+  return [...crypto.getRandomValues(new Uint8Array(bytes))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
+}
