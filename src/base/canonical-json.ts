@@ -1,7 +1,7 @@
 /**
- * The one text of a JSON value (RFC 8785): members by the UTF-16 code units of their names, no white space, numbers and
- * strings as ECMAScript writes them; members that are undefined are left out, as `JSON.stringify` does. What Unicode has
- * no place for (half of a surrogate pair) becomes U+FFFD.
+ * Returns a JSON value's canonical text (RFC 8785): members sorted by the UTF-16 code units of their names, no
+ * whitespace, numbers and strings as in ECMAScript. Like `JSON.stringify`, omits undefined members. A lone surrogate,
+ * which is not valid Unicode, becomes U+FFFD.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.replaceAll(/\p{Surrogate}/gu, '\ufffd'));

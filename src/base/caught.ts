@@ -2,12 +2,12 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The code of a failed system call (`ENOENT`), if the error is one. */
+/** Returns the error's system call code, such as `ENOENT`, if any. */
 export function systemCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Codes of system calls on a connection, or on the way to one. */
+/** Codes of system calls that fail while a connection is opened or used. */
 const networkCodes = new Set([
   'EAI_AGAIN',
   'ECONNABORTED',
@@ -22,7 +22,7 @@ const networkCodes = new Set([
   'ETIMEDOUT',
 ]);
 
-/** Whether a connection failed. MongoDB's driver throws such an error as it is when a large write is cut off. */
+/** Whether a connection failed. If a large write is cut off, MongoDB's driver throws such an error unchanged. */
 export function isNetworkFailure(error: unknown): boolean {
   const code = systemCodeOf(error);
   return code !== undefined && networkCodes.has(code);

@@ -1,9 +1,9 @@
-/** One place where two configurations differ. */
+/** A place where two configurations differ. */
 export interface ConfigChange {
-  /** Such as `models.clip.price.unit`. Entries of lists appear by their ids, not by their indexes. */
+  /** A path such as `models.clip.price.unit`. List entries appear by id rather than index. */
   readonly path: string;
   readonly kind: 'added' | 'removed' | 'changed';
-  /** Truncated JSON. Undefined if there is no value, if it is a whole entry, or if it may be a secret. */
+  /** The old value as truncated JSON. Undefined if there was none, if it is a whole entry, or if it may be a secret. */
   readonly before?: string | undefined;
   readonly after?: string | undefined;
 }

@@ -1,11 +1,11 @@
-/** `Value` with every field that may be undefined made optional instead. */
+/** `Value` with every field that may be undefined made optional. */
 type Defined<Value extends object> = {
   [Name in keyof Value as undefined extends Value[Name] ? never : Name]: Value[Name];
 } & {
   [Name in keyof Value as undefined extends Value[Name] ? Name : never]?: Exclude<Value[Name], undefined>;
 };
 
-/** A copy of `value` without its undefined fields: for optional properties and for documents. */
+/** Returns a copy of `value` without undefined fields, for optional properties and for documents. */
 export function defined<Value extends object>(value: Value): Defined<Value>;
 export function defined(value: Readonly<Record<string, unknown>>): object {
   const kept: Record<string, unknown> = {};

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { defined } from './defined.ts';
 
 /**
- * Which sizes a model renders, any of these: words and pixels as they stand (`auto`, `16:9`, `1024x1024`), pixels within
- * bounds, or pixels in one of the ratios that are about as many as a class, or every image, has.
+ * The sizes that a model renders: a listed word or size (`auto`, `16:9`, `1024x1024`), pixels within bounds, or pixels
+ * in one of the ratios. In the last case, the pixel count must be close to a class or to `about`.
  */
 
 const count = z.number().int().positive();
@@ -13,29 +13,44 @@ export const sizeInPixels = z
   .refine((text) => /^[1-9]\d{1,4}x[1-9]\d{1,4}$/i.test(text), 'must be <width>x<height>, such as 1280x720');
 
 const pixelFacts = z.strictObject({
-  /** Sides are multiples of it. */
-  step: count.optional(),
-  side_min: count.optional(),
-  side_max: count.optional(),
-  /** Of the whole image. */
-  min: count.optional(),
-  max: count.optional(),
-  /** The longer side is at most so many times the other. */
-  longest: z.number().positive().optional(),
+  step: count.optional().describe('The number of pixels of which each side must be a multiple'),
+  side_min: count.optional().describe('The minimum number of pixels per side'),
+  side_max: count.optional().describe('The maximum number of pixels per side'),
+  min: count.optional().describe('The minimum number of pixels in the whole image'),
+  max: count.optional().describe('The maximum number of pixels in the whole image'),
+  longest: z
+    .number()
+    .positive()
+    .optional()
+    .describe('The maximum ratio of the longer side to the shorter one'),
 });
 
 export const sizeFacts = z.strictObject({
-  only: z.array(z.string().min(1)).optional(),
+  only: z
+    .array(z.string().min(1))
+    .optional()
+    .describe('Words and sizes exactly as a request names them, such as auto, 16:9 and 1024x1024'),
   pixels: pixelFacts.optional(),
-  /** Pixels of an image by the name of its class, which is a size itself. */
-  classes: z.record(z.string().min(1), count).optional(),
-  /** Pixels of every image. */
-  about: count.optional(),
-  ratios: z.array(z.string().min(1)).optional(),
-  /** Pixels are those of the smallest class that is not smaller. */
-  rounded_up: z.boolean().optional(),
-  /** How far pixels may be from a ratio, as a share of it; 0.02 unless said otherwise. */
-  tolerance: z.number().positive().optional(),
+  classes: z
+    .record(z.string().min(1), count.describe('The pixels of an image of this class'))
+    .optional()
+    .describe('The pixels of an image by the name of its class. The name can also be used as a size'),
+  about: count.optional().describe('The pixels that every image has, approximately, if there are no classes'),
+  ratios: z
+    .array(z.string().min(1))
+    .optional()
+    .describe('The ratios in which images of a class, or with about this many pixels, are rendered'),
+  rounded_up: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether pixels belong to the smallest class that has at least as many. Otherwise they belong to a class with about as many',
+    ),
+  tolerance: z
+    .number()
+    .positive()
+    .optional()
+    .describe('How far pixels may deviate from a ratio, as a share of the ratio. Unset: 0.02'),
 });
 export type SizeFacts = z.infer<typeof sizeFacts>;
 
@@ -44,22 +59,22 @@ export interface Pixels {
   readonly height: number;
 }
 
-/** `<width>x<height>` as numbers; undefined: another kind of size (`2K`, `auto`) or none. */
+/** Parses `<width>x<height>`. Returns undefined for other kinds of sizes (`2K`, `auto`) and for a missing size. */
 export function parseSize(size: string | undefined): Pixels | undefined {
   const match = /^(\d{1,5})[x*](\d{1,5})$/i.exec(size ?? '');
   return match === null ? undefined : { width: Number(match[1]), height: Number(match[2]) };
 }
 
-/** What a size says to a model. */
+/** A model's interpretation of a size. */
 export interface ImageShape {
-  /** As the facts spell it, or as it came where they say nothing. */
+  /** The size in the facts' spelling. Unchanged if the model has no facts. */
   readonly word?: string;
   readonly pixels?: Pixels;
   readonly class?: string;
   readonly ratio?: string;
 }
 
-/** Undefined: the model does not render it. */
+/** Returns undefined if the model does not render this size. */
 export function shapeOf(size: string, sizes: SizeFacts | undefined): ImageShape | undefined {
   const pixels = parseSize(size);
   if (sizes === undefined) return defined({ word: size, pixels });
@@ -74,10 +89,10 @@ export function shapeOf(size: string, sizes: SizeFacts | undefined): ImageShape 
   return closeTo(pixels, sizes);
 }
 
-/** `2K` and its like: the pixels of a square with sides of so many times 1024. */
+/** Matches sizes such as `2K`: a square with sides of that many times 1024 pixels. */
 const squareWord = /^(\d(?:\.\d)?)k$/i;
 
-/** How many pixels an image of this size has, in the eyes of the model; undefined: the size does not say. */
+/** Returns the pixel count of an image of this size with this model, or undefined if the size does not determine it. */
 export function pixelCount(size: string, sizes: SizeFacts = {}): number | undefined {
   const { class: named, ratio } = shapeOf(size, sizes) ?? {};
   const known = named === undefined ? undefined : sizes.classes?.[named];
@@ -127,7 +142,7 @@ function closeTo(
 
 const toleranceUsual = 0.02;
 
-/** The nearest of `ratios` (`16:9`); undefined: none of them is as near as the tolerance, a share of the ratio. */
+/** Returns the nearest of `ratios` (`16:9`), or undefined if none is within the tolerance (a fraction of the ratio). */
 export function ratioOfPixels(
   { width, height }: Pixels,
   ratios: readonly string[],
@@ -143,12 +158,12 @@ export function ratioOfPixels(
 
 const pixelsDeviationMax = 0.35;
 
-/** Whether an image of these pixels is about as large as one of `pixels`. */
+/** Whether an image of these dimensions has about this pixel count. */
 export function isAboutAsLarge({ width, height }: Pixels, pixels: number): boolean {
   return Math.abs((width * height) / pixels - 1) <= pixelsDeviationMax;
 }
 
-/** What a size may be, for people. */
+/** Describes the allowed sizes in words. */
 export function sizesInWords({ only = [], pixels, classes = {}, about, ratios = [] }: SizeFacts): string {
   const words = [...only, ...Object.keys(classes)];
   const such = about === undefined ? 'such an image' : `an image of ${megapixels(about)}`;

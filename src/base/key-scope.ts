@@ -1,15 +1,15 @@
 /**
- * The scopes of an API key. `create`: create tasks and files, and end its own. `read_own`: read what the key created.
- * `read_account`: read everything in the account, including other keys' tasks. `manage`: change the account's
- * settings, and other keys' tasks and files.
+ * The scopes of an API key. `create`: create tasks and files, and cancel or delete what the key created. `read_own`:
+ * read what the key created. `read_account`: read everything in the account, including other keys' tasks. `manage`:
+ * change the account's settings, and other keys' tasks and files.
  */
 export const keyScopes = ['create', 'read_own', 'read_account', 'manage'] as const;
 export type KeyScope = (typeof keyScopes)[number];
 
-/** The scopes of a key that was created without naming any. */
+/** The scopes of a key created without specifying any. */
 export const defaultScopes: readonly KeyScope[] = ['create', 'read_own'];
 
-/** The scope that a route requires. `any`: every valid key may use it. */
+/** The scope that a route requires. `any` admits every valid key. */
 export type NeededScope = KeyScope | 'any';
 
 export function hasScope({ scopes }: { readonly scopes: readonly KeyScope[] }, needed: NeededScope): boolean {
@@ -20,24 +20,24 @@ export function hasScope({ scopes }: { readonly scopes: readonly KeyScope[] }, n
 /** The tasks, files and ledger entries that a caller may see or change. */
 export interface Reach {
   readonly account: string;
-  /** Undefined: those of every key of the account. */
+  /** If undefined, the reach covers every key of the account. */
   readonly key?: string;
 }
 
-/** The part of a caller that decides its reach. */
+/** The caller's properties that determine its reach. */
 interface Seeing {
   readonly account: string;
   readonly key: string;
-  /** Whether the key may see tasks and files that other keys of the account created. */
+  /** Whether the key may see tasks and files created by the account's other keys. */
   readonly seesAccount?: boolean;
 }
 
-/** Returns what the caller may read, and may reference in what it creates. */
+/** Returns what the caller may read and may reference in what it creates. */
 export function seenBy({ account, key, seesAccount }: Seeing): Reach {
   return seesAccount === true ? { account } : { account, key };
 }
 
-/** Returns what the caller may end, delete or redeliver. */
+/** Returns what the caller may cancel, delete or redeliver. */
 export function changedBy({
   account,
   key,
@@ -46,7 +46,6 @@ export function changedBy({
   return scopes.includes('manage') ? { account } : { account, key };
 }
 
-/** Whether the thing belongs to what the reach covers. */
 export function isWithin(
   { account, key }: Reach,
   thing: { readonly account: string; readonly key?: string },
@@ -54,7 +53,7 @@ export function isWithin(
   return thing.account === account && (key === undefined || thing.key === key);
 }
 
-/** A key is valid until it is revoked or expires. Times are in Unix milliseconds. */
+/** Whether the key is neither revoked nor expired. Times are in Unix milliseconds. */
 export function isKeyValid(
   key: { readonly revokedAt?: number; readonly expiresAt?: number },
   now: number,

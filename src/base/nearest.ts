@@ -1,15 +1,15 @@
-/** A name that callers chose is compared up to here: what is longer cannot be a misspelling of ours. */
+/** The maximum length of a caller's name to compare. A longer one cannot be a misspelling of ours. */
 const nameCharactersMax = 64;
 
-/** The words behind a sentence that refuses `name`: empty if no candidate is near. */
+/** Returns a suggestion to append to an error about `name`, or an empty text if no candidate is similar. */
 export function didYouMean(name: string, candidates: readonly string[]): string {
   const nearest = nearestOf(name, candidates);
   return nearest === undefined ? '' : ` Did you mean ${nearest}?`;
 }
 
 /**
- * The candidate with the fewest letters wrong, at most a third of them; case does not count. Undefined: none is near. The
- * work for one candidate is at most 64² steps, and nothing for one whose length differs too much.
+ * Returns the candidate with the fewest wrong letters, ignoring case, or undefined if more than a third is wrong in
+ * every candidate. A comparison takes at most 64² steps, and is skipped if the lengths differ too much.
  */
 export function nearestOf(name: string, candidates: readonly string[]): string | undefined {
   if (name.length > nameCharactersMax) return undefined;
@@ -27,7 +27,7 @@ export function nearestOf(name: string, candidates: readonly string[]): string |
   return nearest;
 }
 
-/** Letters to insert, to remove, to replace, or to swap with their neighbour (optimal string alignment). */
+/** Counts the letters to insert, remove, replace, or swap with a neighbour (optimal string alignment distance). */
 export function mistakesBetween(one: string, other: string): number {
   let before: number[] = [];
   let above = Array.from({ length: other.length + 1 }, (_, column) => column);

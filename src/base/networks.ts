@@ -1,6 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
-/** A private network is named by a CIDR, a host name, or `*.zone`, which stands for all names below the zone. */
+/**
+ * Matches a host name, or `*.zone` for every name below a zone. Private networks are specified in this form or as
+ * CIDRs.
+ */
 const hostName = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 export function isCidr(text: string): boolean {

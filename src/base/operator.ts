@@ -1,28 +1,38 @@
-/**
- * The roles of operators. Every operator may read. `tasks`: act on tasks. `money`: change credits, caps and refunds.
- * `access`: create accounts and keys. `content`: read what callers wrote and what their tasks produced.
- * `configuration`: change channels and the running configuration.
- */
-export const operatorRoles = ['read', 'tasks', 'money', 'access', 'content', 'configuration'] as const;
-export type OperatorRole = (typeof operatorRoles)[number];
+import type { roleMeanings } from './role-meanings.js';
+
+/** The operators' roles. role-meanings.js describes them. */
+export const operatorRoles = [
+  'read',
+  'amounts',
+  'tasks',
+  'money',
+  'access',
+  'content',
+  'configuration',
+] as const satisfies readonly (keyof typeof roleMeanings)[];
+export type OperatorRole = keyof typeof roleMeanings;
+
+/** The roles that a role includes. */
+const included: Readonly<Partial<Record<OperatorRole, readonly OperatorRole[]>>> = { money: ['amounts'] };
 
 const presetNames = ['viewer', 'support', 'billing', 'engineer', 'everything'] as const;
 
-/** Presets: one name for several roles. */
+/** Presets: single names for several roles. */
 export const rolePresets = {
-  viewer: ['read'],
+  viewer: ['read', 'amounts'],
   support: ['read', 'tasks', 'content'],
-  billing: ['read', 'money'],
-  engineer: ['read', 'tasks', 'configuration'],
+  billing: ['read', 'amounts', 'money'],
+  engineer: ['read', 'amounts', 'tasks', 'configuration'],
   everything: operatorRoles,
 } as const satisfies Record<(typeof presetNames)[number], readonly OperatorRole[]>;
 
 export const roleWords = [...operatorRoles, ...presetNames] as const;
 export type RoleWord = (typeof roleWords)[number];
 
-/** Expands presets to roles without duplicates. The result always includes `read`. */
+/** Expands presets and included roles, without duplicates. The result always includes `read`. */
 export function rolesOf(words: readonly RoleWord[]): OperatorRole[] {
-  const named = new Set(words.flatMap((word) => (isPreset(word) ? rolePresets[word] : [word])));
+  const roles = words.flatMap((word) => (isPreset(word) ? rolePresets[word] : [word]));
+  const named = new Set(roles.flatMap((role) => [role, ...(included[role] ?? [])]));
   return operatorRoles.filter((role) => role === 'read' || named.has(role));
 }
 
@@ -34,31 +44,47 @@ function isPreset(word: RoleWord): word is keyof typeof rolePresets {
 export interface OperatorIdentity {
   readonly name: string;
   readonly roles: 'admin' | readonly OperatorRole[];
+  /** The id of the request's console session, if any. */
+  readonly session?: string;
 }
 
 /** The name under which the holder of ADMIN_TOKEN acts. */
 export const adminName = 'admin';
 
 /**
- * The role that a route of the operators' API requires. `admin`: adding and revoking operators, and deleting
- * accounts.
+ * The role that an operators' API route requires. `admin`: adding and revoking operators, changing their roles, and
+ * deleting accounts.
  */
 export type OperatorAccess = OperatorRole | 'admin';
+
+/** Whether routes with this access only read. The audit log does not record reads. */
+export function isReading(access: OperatorAccess | readonly OperatorAccess[]): boolean {
+  return access === 'read' || access === 'amounts';
+}
+
+/** Whether the operator may grant these roles. Operators can grant only roles that they have. */
+export function mayGrant(
+  { roles }: Pick<OperatorIdentity, 'roles'>,
+  granted: readonly OperatorRole[],
+): boolean {
+  return roles === 'admin' || granted.every((role) => role === 'read' || roles.includes(role));
+}
 
 export function mayUse({ roles }: Pick<OperatorIdentity, 'roles'>, access: OperatorAccess): boolean {
   return roles === 'admin' || access === 'read' || (access !== 'admin' && roles.includes(access));
 }
 
 /**
- * `temporal`: Temporal’s own tools, which do not say from where. `signal`: a SIGHUP to the process that is the target.
- * `start`: that process published its file when it began. `shell`: a command that works on MongoDB itself.
+ * The origin of an act. `temporal`: Temporal's own tools, which do not report where they were used. `signal`: a
+ * SIGHUP to the target process. `start`: the target process published its file at startup. `shell`: a command that
+ * works directly on MongoDB.
  */
 export const actOrigins = ['api', 'cli', 'console', 'temporal', 'signal', 'start', 'shell'] as const;
 export type ActOrigin = (typeof actOrigins)[number];
 
 /**
- * `begun`: it runs, or its process died before it could say what came of it; what was acted on has the truth. `failed`: it
- * may have been done all the same.
+ * The outcome of an act. `begun`: it is still running, or its process died before recording the outcome, in which
+ * case only the target shows whether it took effect. `failed`: it may have taken effect nevertheless.
  */
 export const actOutcomes = ['begun', 'done', 'refused', 'failed'] as const;
 export type ActOutcome = (typeof actOutcomes)[number];

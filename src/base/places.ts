@@ -1,19 +1,48 @@
 /**
- * Places in a limited resource, shared between holders such as accounts, addresses or channels. A free place goes to
- * the waiting holder that has the fewest. When no place is free, the holder with the most loses one to a holder that
- * has fewer. docs/capacity.md lists every such resource.
+ * Every resource that holders share within a process. docs/capacity.md describes each one, and a test attacks each one.
+ */
+export const sharedPlaces = [
+  'connections of strangers',
+  'connections of callers',
+  'credentials looked up',
+  'requests of a key',
+  'creates',
+  'waiting requests',
+  'reports',
+  'bodies of json',
+  'bodies of images',
+  'bodies of callbacks',
+  'uploads on disk',
+  'fetched files',
+  'fetched images',
+  'partial images read',
+  'images not stored yet',
+  'media threads',
+  'callbacks of an account',
+  'callbacks to an origin',
+  'first callbacks',
+  'copies retried',
+  'uploads deleted',
+  'attempts that stay',
+] as const;
+
+export type SharedPlaces = (typeof sharedPlaces)[number];
+
+/**
+ * Places in a limited resource, shared among holders such as accounts, addresses or channels. A free place goes to the
+ * waiting holder with the fewest places. If none is free, the holder with the most loses one to a holder with fewer.
  */
 export interface Places {
-  readonly name: string;
-  /** Takes a place immediately, or returns why there is none. `wait` is for callers that can wait. */
+  readonly name: SharedPlaces;
+  /** Takes a place immediately, or returns the reason for refusing it. Callers that can wait use `wait`. */
   take(holder: string, options?: TakeOptions): Place | Refusal;
   /** Waits for a place. Returns undefined if the signal aborts first. */
   wait(holder: string, signal?: AbortSignal): Promise<Place | undefined>;
   /** Waits for a place and runs the job in it. */
   run<Result>(holder: string, job: () => Promise<Result>): Promise<Result>;
-  /** Checks whether `take` would be refused for this size, without taking or evicting anything. */
+  /** Whether `take` would be refused for this size. Neither takes nor evicts anything. */
   refusal(holder: string, size: number): Refusal | undefined;
-  /** The total size of all places taken. */
+  /** The total size of all places in use. */
   readonly held: number;
   heldBy(holder: string): number;
 }
@@ -25,15 +54,18 @@ export type Refusal = 'share' | 'full';
 
 export interface Place {
   readonly size: number;
-  /** Changes the size. A refusal leaves it unchanged; shrinking always succeeds. */
+  /** Changes the size. A refusal leaves it unchanged. Shrinking always succeeds. */
   resize(size: number): Refusal | undefined;
-  /** Sets how soon the place is evicted when no place is free. It starts as `busy`. */
+  /** Sets how readily the place is evicted when none is free. Initially `busy`. */
   mark(use: Use): void;
-  /** Returns the place. Safe to call twice, or after an eviction. */
+  /** Gives the place back. Safe to call twice or after an eviction. */
   leave(): void;
 }
 
-/** Ordered by eviction: unused places go first. A place marked `kept`, or without `evict`, is never evicted. */
+/**
+ * Listed in order of eviction: unused places go first. A place that is marked `kept` or has no `evict` is never
+ * evicted.
+ */
 const uses = ['unused', 'idle', 'busy'] as const;
 
 export type Use = (typeof uses)[number] | 'kept';
@@ -46,38 +78,37 @@ export interface TakeOptions {
 }
 
 export interface PlacesOptions {
-  /** The name under which docs/capacity.md lists the resource. */
-  readonly name: string;
+  readonly name: SharedPlaces;
   readonly placesMax: number;
-  /** The most that one holder may have, even if more is free. */
+  /** One holder's maximum share, even if more is free. */
   readonly shareMax?: number;
-  /** The number of places kept free for holders that have none. */
+  /** The number of places to keep free for holders without any. */
   readonly reserve?: number;
   /**
-   * Who loses a place when none is free. `more` (the default): the largest holder that has more than the newcomer
-   * would have. `any`: the largest holder, even if that is the newcomer itself.
+   * Which holder loses a place when none is free. `more` (the default): the largest holder that has more than the
+   * newcomer would have. `any`: the largest holder, even if it is the newcomer.
    */
   readonly evicts?: 'more' | 'any';
 }
 
 export function createPlaces(options: PlacesOptions): Places {
-  return new SharedPlaces(options);
+  return new HeldPlaces(options);
 }
 
 interface Holder {
   readonly name: string;
   size: number;
-  /** The number of places, whatever their size. */
+  /** The number of places, regardless of their size. */
   count: number;
   readonly evictable: Readonly<Record<(typeof uses)[number], Set<HeldPlace>>>;
   readonly waiting: Set<() => void>;
 }
 
-class SharedPlaces implements Places {
+class HeldPlaces implements Places {
   private readonly options: PlacesOptions;
-  /** Ordered by last release, oldest first. This breaks ties between waiting holders of equal size. */
+  /** Least recently released first, to break ties between waiting holders of equal size. */
   private readonly holders = new Map<string, Holder>();
-  readonly name: string;
+  readonly name: SharedPlaces;
   held = 0;
 
   constructor(options: PlacesOptions) {
@@ -110,7 +141,7 @@ class SharedPlaces implements Places {
     }
   }
 
-  /** Resolves with a place that is already taken, so nobody else can take it in between. */
+  /** Resolves with a place that is already taken, so no other caller can get it first. */
   wait(name: string, signal?: AbortSignal): Promise<Place | undefined> {
     if (signal?.aborted === true) return Promise.resolve(undefined);
     const holder = this.holderOf(name);
@@ -142,7 +173,7 @@ class SharedPlaces implements Places {
     return undefined;
   }
 
-  /** Wakes waiting holders. Called after a place shrinks or is returned. */
+  /** Lets waiting holders proceed. Called after a place shrinks or is returned. */
   settle(holder: Holder): void {
     this.forget(holder);
     if (this.holders.delete(holder.name)) this.holders.set(holder.name, holder);
@@ -188,7 +219,7 @@ class SharedPlaces implements Places {
     return this.options.evicts === 'any' ? 0 : size + more;
   }
 
-  /** The place to evict. It belongs to the holder that has the most, provided that is more than `least`. */
+  /** Returns the place to evict: one of the largest holder's, if it has more than `least`. */
   private largest(least: number): HeldPlace | undefined {
     let most = least;
     let found: HeldPlace | undefined;
@@ -219,13 +250,13 @@ interface PlaceState {
 }
 
 class HeldPlace implements Place {
-  private readonly places: SharedPlaces;
+  private readonly places: HeldPlaces;
   private readonly holder: Holder;
   private readonly onEvict: (() => void) | undefined;
   private isOpen = true;
   size = 0;
 
-  constructor(places: SharedPlaces, { holder, size, evict }: PlaceState) {
+  constructor(places: HeldPlaces, { holder, size, evict }: PlaceState) {
     this.places = places;
     this.holder = holder;
     this.onEvict = evict;
@@ -272,7 +303,7 @@ class HeldPlace implements Place {
   }
 }
 
-/** Returns the largest place; of equal ones, the oldest. */
+/** Returns the largest place, or the oldest of equally large ones. */
 function largestOf(places: ReadonlySet<HeldPlace>): HeldPlace | undefined {
   let found: HeldPlace | undefined;
   for (const place of places) if (found === undefined || place.size > found.size) found = place;

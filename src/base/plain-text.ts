@@ -1,7 +1,6 @@
 /**
- * Text from outside, before a person reads it. Control and format characters, separators of lines and halves of
- * characters are obeyed by terminals and pages in place of being shown: they erase, reorder and hide what stands beside
- * them. Pure.
+ * Makes untrusted text safe to display. Terminals and pages interpret control and format characters, line separators
+ * and lone surrogates instead of displaying them, which can erase, reorder or hide the surrounding text. Pure.
  */
 
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
@@ -13,23 +12,23 @@ export function isPlain(text: string): boolean {
   return !unprintable.test(text);
 }
 
-/** One line of at most `max` characters, with a blank for everything that cannot be shown. */
+/** Returns one line of at most `max` characters, with a space in place of each undisplayable character. */
 export function plainText(text: string, max: number): string {
-  // What is cut off is not looked at: blanks make no text longer.
+  // Cut the text first to limit the work. Replacing characters with spaces never makes it longer.
   const line = text
     .slice(0, 4 * max)
     .replace(everyUnprintable, ' ')
     .replace(/ {2,}/g, ' ')
     .trim();
   if (line.length <= max) return line;
-  // A cut may part the halves of a character.
+  // The cut may have split a surrogate pair.
   return `${line
     .slice(0, max - 1)
     .replace(/\p{Cs}$/u, '')
     .trimEnd()}…`;
 }
 
-/** Everything that cannot be shown as `\u001b`, which is also how JSON writes it; ends of lines, if they are kept. */
+/** Escapes undisplayable characters as JSON does (`\u001b`). Keeps line breaks if `keepLines` is set. */
 export function escaped(text: string, { keepLines }: { readonly keepLines: boolean }): string {
   return text.replace(everyUnprintable, (character) =>
     keepLines && character === '\n' ? character : character.split('').map(escapedUnit).join(''),
@@ -42,10 +41,10 @@ function escapedUnit(unit: string): string {
 
 const tokenPattern = /^[\w.:/~@+=,-]+$/;
 
-/** An id, or a word of a machine: letters, digits and `_ . : / ~ @ + = , -`. */
+/** Whether the text is an id or another machine-readable word: letters, digits and `_ . : / ~ @ + = , -`. */
 export function isToken(text: string, max: number): boolean {
   return text.length <= max && tokenPattern.test(text);
 }
 
-/** Of an upstream's jobs and traces. */
+/** The maximum length of an upstream's job or trace id. */
 export const idCharactersMax = 256;

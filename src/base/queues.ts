@@ -1,4 +1,4 @@
-/** Names that workers, clients and workflows share. A prefix lets several gateways use one Temporal namespace. */
+/** Names shared by workers, clients and workflows. A prefix lets several gateways share a Temporal namespace. */
 
 export const workflowTypes = {
   task: 'generationTask',
@@ -6,7 +6,10 @@ export const workflowTypes = {
   reconciler: 'reconcileTasks',
 } as const;
 
-/** Search attributes, all of type Keyword. Registered by local mode; in production by docker-compose.yml. */
+/**
+ * The search attributes, all of type Keyword. Local mode registers them itself; docker-compose.yml does so in
+ * production.
+ */
 export const searchAttributeNames = [
   'MediaModel',
   'MediaChannel',
@@ -17,10 +20,10 @@ export const searchAttributeNames = [
   'NeedsAttention',
 ] as const;
 
-/** Stable activity ids: operators address them in the Temporal UI and on the command line. */
-export const activityIds = { submit: 'submit', poll: 'poll' } as const;
+/** Stable activity ids, which operators use in the Temporal UI and on the command line. */
+export const activityIds = { submit: 'submit', poll: 'poll', find: 'find' } as const;
 
-/** Those that may be waiting for the end of a job: a submission that is attended waits for it, too. */
+/** The activities that may wait for a job to end. An attended submission also waits for it. */
 export const pollingActivities: readonly string[] = [activityIds.poll, activityIds.submit];
 
 export function tasksQueue(prefix: string): string {
@@ -31,17 +34,17 @@ export function callbacksQueue(prefix: string): string {
   return `${prefix}callbacks`;
 }
 
-/** Submissions, and the wait for their jobs. */
+/** Returns the queue for submissions and for the waits of attended submissions. */
 export function channelQueue(prefix: string, channel: string): string {
   return `${prefix}channel-${channel}`;
 }
 
-/** The id of a channel holds no colon: no other channel has a queue of this name. */
+/** Channel ids contain no colon, so no other channel's queue can have this name. */
 const pollsEnd = ':polls';
 
 /**
- * What follows a submission that is not attended (any more): polls, the final poll, cancels and the search for lost jobs
- * never wait behind submissions.
+ * Returns the queue for everything after a submission that is not, or is no longer, attended. Because of it, polls,
+ * final polls, cancellations and searches for lost jobs never wait behind submissions.
  */
 export function pollsQueue(prefix: string, channel: string): string {
   return `${channelQueue(prefix, channel)}${pollsEnd}`;
@@ -51,15 +54,18 @@ export function isPollsQueue(queue: string): boolean {
   return queue.endsWith(pollsEnd);
 }
 
-/** The prefix of a workflow's own queue: workflows address the other queues of the same gateway. */
+/** Returns the prefix of a workflow's own queue. Workflows derive the gateway's other queue names from it. */
 export function prefixOf(tasksQueueName: string): string {
   return tasksQueueName.replace(/tasks$/, '');
 }
 
-/** How the summary of a task's own timer begins: it is for people, and not encrypted (payload-codec.ts). */
+/** The prefix of a task timer's summary. The summary is for people and is not encrypted (payload-codec.ts). */
 export const waitSummaryStart = 'Waits: ';
 
-/** A query of Temporal's visibility: the tasks of the gateway with these queues, among others on the same server. */
+/**
+ * Returns a visibility store query that finds the tasks of the gateway with these queues. Other gateways may share the
+ * server.
+ */
 export function tasksOf(prefix: string): string {
   return `WorkflowType = '${workflowTypes.task}' AND TaskQueue = '${tasksQueue(prefix)}'`;
 }

@@ -1,4 +1,4 @@
-/** The places where two processes meet: between these names a test can stop one of them and let the other pass. */
+/** Points where two processes can race. A test can hold one process at any of them while the other passes. */
 export type RacePoint =
   | 'admission.claimed'
   | 'admission.held'
@@ -25,12 +25,12 @@ type RaceHook = (point: RacePoint, subject: string) => Promise<void> | undefined
 
 let hook: RaceHook | undefined;
 
-/** Tests only: called at every race point of this process, with the id of what it concerns. */
+/** Sets a test hook. It is called at every race point in this process, with the subject's id. */
 export function onRacePoint(next: RaceHook | undefined): void {
   hook = next;
 }
 
-/** Nothing, unless a test has set a hook: undefined is not worth a promise. */
+/** Calls the test hook. Without one, returns undefined, which saves the cost of a promise. */
 export function racePoint(point: RacePoint, subject: string): Promise<void> | undefined {
   return hook?.(point, subject);
 }

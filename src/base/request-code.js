@@ -5,8 +5,8 @@
  * @typedef {'json' | 'text' | 'file'} AnswerKind
  * @typedef {{
  *   origin: string, method: string, path: string, body?: Record<string, unknown> | undefined,
- *   hasKey?: boolean, answer?: AnswerKind,
- * }} Asked `hasKey`: default true. `answer`: default `json`.
+ *   hasKey?: boolean, answer?: AnswerKind, isWhole?: boolean,
+ * }} Asked `hasKey`: default true. `answer`: default `json`. `isWhole`: with files of any size, to be copied.
  */
 
 /** @type {Readonly<Record<'curl' | 'typescript' | 'python', (asked: Asked) => string>>} */
@@ -15,14 +15,16 @@ export const writers = { curl: curlOf, typescript: typescriptOf, python: pythonO
 export const languageNames = { curl: 'curl', typescript: 'TypeScript', python: 'Python' };
 
 /**
- * Keeps only the media type of a large file, because nobody wants to copy megabytes.
+ * Shortens a large file to its media type, because megabytes of base64 are unreadable.
  *
  * @param {Record<string, unknown>} body
+ * @param {boolean} [isWhole]
  */
-function short(body) {
+function textOf(body, isWhole) {
   return JSON.stringify(
     body,
-    (_name, /** @type {unknown} */ value) => (typeof value === 'string' ? shortened(value) : value),
+    (_name, /** @type {unknown} */ value) =>
+      typeof value === 'string' && isWhole !== true ? shortened(value) : value,
     2,
   );
 }
@@ -33,22 +35,34 @@ function shortened(text) {
 }
 
 /** @param {Asked} asked */
-function curlOf({ origin, method, path, body, hasKey = true, answer = 'json' }) {
+function curlOf({ origin, method, path, body, hasKey = true, answer = 'json', isWhole }) {
   const address = filledIn(`${origin}${path}`, (name) => `$${name}`);
   const isFilled = address !== `${origin}${path}`;
   return [
     `curl ${isFilled ? `"${address}"` : `'${address}'`}`,
     ...(method === (body === undefined ? 'GET' : 'POST') ? [] : [`-X ${method}`]),
     ...(hasKey ? [`-H "authorization: Bearer $KEY"`] : []),
-    ...(body === undefined
-      ? []
-      : [`-H 'content-type: application/json'`, `-d '${short(body).replaceAll("'", `'\\''`)}'`]),
     ...(answer === 'file' ? ['--location --output result'] : []),
+    ...(body === undefined ? [] : [`-H 'content-type: application/json'`, dataOf(textOf(body, isWhole))]),
   ].join(' \\\n  ');
 }
 
+/** Linux limits an argument to 128 KiB, and a character may take up to three bytes. */
+const argumentCharactersMax = 40_000;
+
+/**
+ * Returns the option with the body, which a shell reads from a here-document if it is long.
+ *
+ * @param {string} json
+ */
+function dataOf(json) {
+  return json.length > argumentCharactersMax
+    ? `--data-binary @- <<'END'\n${json}\nEND`
+    : `-d '${json.replaceAll("'", `'\\''`)}'`;
+}
+
 /** @param {Asked} asked */
-function typescriptOf({ origin, method, path, body, hasKey = true, answer = 'json' }) {
+function typescriptOf({ origin, method, path, body, hasKey = true, answer = 'json', isWhole }) {
   const address = `${origin}${path}`;
   const filled = filledIn(address, (name) => `\${process.env.${name}}`);
   const headers = [
@@ -58,7 +72,7 @@ function typescriptOf({ origin, method, path, body, hasKey = true, answer = 'jso
   const options = [
     ...(method === 'GET' ? [] : [`  method: '${method}',`]),
     ...(headers.length === 0 ? [] : ['  headers: {', ...headers, '  },']),
-    ...(body === undefined ? [] : [`  body: JSON.stringify(${indented(short(body), '  ')}),`]),
+    ...(body === undefined ? [] : [`  body: JSON.stringify(${indented(textOf(body, isWhole), '  ')}),`]),
   ];
   const quote = filled === address ? "'" : '`';
   return [
@@ -72,7 +86,7 @@ function typescriptOf({ origin, method, path, body, hasKey = true, answer = 'jso
 }
 
 /** @param {Asked} asked */
-function pythonOf({ origin, method, path, body, hasKey = true, answer = 'json' }) {
+function pythonOf({ origin, method, path, body, hasKey = true, answer = 'json', isWhole }) {
   const address = `${origin}${path}`;
   const filled = filledIn(address, (name) => `{os.environ['${name}']}`);
   const headers = [
@@ -84,7 +98,7 @@ function pythonOf({ origin, method, path, body, hasKey = true, answer = 'json' }
     ...(hasKey || filled !== address ? ['import os'] : []),
     `import urllib.request`,
     ``,
-    ...(body === undefined ? [] : [`body = json.loads(r"""${short(body)}""")`]),
+    ...(body === undefined ? [] : [`body = json.loads(r"""${textOf(body, isWhole)}""")`]),
     `request = urllib.request.Request(`,
     `    ${filled === address ? '' : 'f'}"${filled}",`,
     ...(method === (body === undefined ? 'GET' : 'POST') ? [] : [`    method="${method}",`]),

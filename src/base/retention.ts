@@ -1,16 +1,18 @@
 const dayMs = 86_400_000;
 
-/** For how long things are kept that are not the ledger. Milliseconds. */
+/** How long data outside the ledger is kept, in milliseconds. */
 export interface Retention {
-  /** What a caller wrote, from the deadline of its task on. */
+  /** How long a caller's request is kept after its task's deadline. */
   readonly requestsMs: number;
-  /** Exchanges with upstreams, from the last one on. */
+  /** How long upstream exchanges are kept, counted from the last one. */
   readonly exchangesMs: number;
-  /** Records of tasks, with what belongs to them, from their end on. Absent: they stay. */
+  /**
+   * How long a task's record, and everything that belongs to it, is kept after the task ends. Undefined means forever.
+   */
   readonly tasksMs?: number;
 }
 
-/** `retention` of gateway.yaml. */
+/** `retention` in gateway.yaml. */
 export interface RetentionDays {
   readonly requests_days: number;
   readonly exchanges_days: number;
@@ -19,7 +21,6 @@ export interface RetentionDays {
 
 export const retentionDaysDefault = { requests_days: 30, exchanges_days: 90 } as const;
 
-/** Days → milliseconds. */
 export function retentionOf({ requests_days, exchanges_days, tasks_days }: RetentionDays): Retention {
   return {
     requestsMs: requests_days * dayMs,

@@ -1,4 +1,4 @@
-/** Every field that holds sealed values, keyed by the purpose of the values. */
+/** All fields with sealed values, by purpose. */
 export const sealedFields = {
   'root-key': { collection: 'secrets', field: 'sealed' },
   configuration: { collection: 'configuration', field: 'sealed' },
@@ -8,16 +8,19 @@ export const sealedFields = {
   'webhook-secret': { collection: 'accounts', field: 'webhookSecrets' },
   'alert-address': { collection: 'account_alerts', field: 'sealed' },
   request: { collection: 'requests', field: 'sealed' },
-  /** Each message is a value of its own. */
+  /** The beginning of the request's prompt, for lists. */
+  prompt: { collection: 'requests', field: 'prompt' },
+  /** Each message is sealed separately. */
   'upstream-words': { collection: 'tasks', field: 'words', parts: true },
-  /** The links of each result are sealed as one value. */
+  /** Each result's links and data are sealed together. */
   'result-links': { collection: 'tasks', field: 'links', parts: true },
   'file-name': { collection: 'files', field: 'filename' },
   'upload-link': { collection: 'file_uploads', field: 'url' },
+  'partial-image': { collection: 'partial_images', field: 'sealed' },
   answer: { collection: 'image_result_bodies', field: 'sealed' },
 } as const;
 
-/** No two purposes share key material. */
+/** A sealed value's purpose. No two purposes share key material. */
 export type SealPurpose = keyof typeof sealedFields;
 
 export const sealPurposes = Object.keys(sealedFields).filter(isPurpose);
@@ -29,13 +32,13 @@ function isPurpose(name: string): name is SealPurpose {
 /** Where a sealed value is stored. It cannot be opened anywhere else. */
 export interface SealedAt {
   readonly purpose: SealPurpose;
-  /** The id of the record that holds the value. */
+  /** The id of the record that contains the value. */
   readonly id: string;
-  /** The name of the value, if the field holds several. */
+  /** The value's name, if the field contains several. */
   readonly part?: string;
 }
 
-/** A text as it is stored: encrypted, with the id of the key that opens it. */
+/** Encrypted text, with the id of the key that opens it. */
 export interface Sealed {
   readonly keyId: string;
   readonly data: Uint8Array;

@@ -9,13 +9,13 @@ interface SharedRead<Read> {
 interface SharedReadTerms {
   readonly ms: number;
   readonly now: () => number;
-  /** A read that has not ended by then is not waited for by others any more. */
+  /** In milliseconds. If a read takes longer than this, new callers start another one instead of waiting. */
   readonly hangsAfterMs?: number;
 }
 
 /**
- * A read that costs something, done once in a while however many ask: who comes while it runs, or within `ms` of its end,
- * is answered by it. A failure is not kept.
+ * Shares an expensive read among callers. A call made during the read, or within `ms` after it, gets the same result.
+ * Failures are not kept.
  */
 export function createSharedRead<Read>(
   read: () => Promise<Read>,

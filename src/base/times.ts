@@ -1,19 +1,19 @@
-/** All times are Unix milliseconds, all days those of UTC. */
+/** All times are Unix milliseconds. All days are UTC days. */
 
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
-/** `2026-11-23` */
+/** Returns the day in the form `2026-11-23`. */
 export function utcDay(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** `2026-11-23T14:05:06Z` */
+/** Returns the time in the form `2026-11-23T14:05:06Z`. */
 export function isoSeconds(at: number): string {
   return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** From the first day until before the second. */
+/** Returns every day from `from` to the day before `before`. */
 export function utcDays(from: string, before: string): string[] {
   const count = Math.max(0, Math.round((Date.parse(before) - Date.parse(from)) / dayMs));
   return Array.from({ length: count }, (_, n) => utcDay(Date.parse(from) + n * dayMs));

@@ -1,34 +1,102 @@
+/** Every upkeep loop: work that no request waits for. The items in a loop are independent of each other. */
+export const upkeepLoops = [
+  'steps of the upkeep',
+  'unfinished tasks',
+  'owed callbacks',
+  'failing workflows',
+  'concerns that passed',
+  'slots of ended tasks',
+  'queues of slots',
+  'slots of keys',
+  'limits of accounts',
+  'noted accounts',
+  'events of caps',
+  'copies to retry',
+  'copies to delete',
+  'copies of removed tasks',
+  'files to delete',
+  'parts of files',
+  'uploads to delete',
+  'dead leases',
+  'holds of a dead process',
+  'abandoned holds',
+  'abandoned creations',
+  'accounts to delete',
+  'stored bytes',
+  'hours of trends',
+  'conditions of notices',
+] as const;
+
+type UpkeepLoop = (typeof upkeepLoops)[number];
+
 export interface Walk<Item> {
-  /** Returns whether anything was done; `walk` counts these. */
+  /** A test that makes one item fail in each loop covers every name. */
+  readonly loop: UpkeepLoop;
+  /** Returns whether it did anything, which `walk` counts. */
   readonly run: (item: Item) => Promise<boolean>;
-  /** Logs the failure and postpones the item, so that the next walk starts with other items. */
-  readonly onFailed: (item: Item, error: unknown) => Promise<void>;
-  /** Returns whether to stop here and leave the remaining items to the next walk. */
+  /** Logs the failure and postpones the item, so that the next walk starts with others. */
+  readonly onFailed: (item: Item, error: unknown) => unknown;
+  /** Whether to stop here and leave the remaining items to the next walk. */
   readonly isOver?: () => boolean;
-  /** Whether all items run concurrently, because `run` limits its own concurrency. */
+  /** Whether to run all items concurrently, because `run` limits its own concurrency. */
   readonly isTogether?: boolean;
 }
 
+export interface Walked {
+  readonly done: number;
+  readonly failed: number;
+}
+
 /**
- * Runs the same job for each item. A failed item never stops the others. If an item cannot even be postponed, its
- * error is thrown after all items have run. Resolves with the number of items done.
+ * Runs the same job for each item. A failed item never stops the others. If an item cannot even be postponed, its error
+ * is thrown after all items have run.
  */
 export async function walk<Item>(
-  items: Iterable<Item>,
+  items: Iterable<Item> | AsyncIterable<Item>,
   { run, onFailed, isOver = () => false, isTogether = false }: Walk<Item>,
-): Promise<number> {
+): Promise<Walked> {
   const lost: unknown[] = [];
   let done = 0;
+  let failed = 0;
   const visit = async (item: Item): Promise<void> => {
-    if (isOver()) return;
     try {
       if (await run(item)) done += 1;
     } catch (error) {
-      await onFailed(item, error).catch((second: unknown) => lost.push(second));
+      failed += 1;
+      try {
+        await onFailed(item, error);
+      } catch (second) {
+        lost.push(second);
+      }
     }
   };
-  if (isTogether) await Promise.all([...items].map(visit));
-  else for (const item of items) await visit(item);
+  const begun: Promise<void>[] = [];
+  for await (const item of items) {
+    if (isOver()) break;
+    const visited = visit(item);
+    if (isTogether) begun.push(visited);
+    else await visited;
+  }
+  await Promise.all(begun);
   if (lost.length > 0) throw new AggregateError(lost, `${lost.length} items could not be postponed`);
-  return done;
+  return { done, failed };
+}
+
+/** A round's maximum duration, because each item can take as long as MongoDB's timeouts during an outage. */
+const roundMs = 30_000;
+
+/**
+ * Returns an `isOver` that becomes true once a round that starts now has run too long. `now` is in Unix milliseconds.
+ */
+export function limitRound(now: () => number): () => boolean {
+  const endsAt = now() + roundMs;
+  return () => now() >= endsAt;
+}
+
+/** Adds up the results of several walks. */
+export function walkedAll(walks: readonly Walked[]): Walked {
+  return {
+    done: walks.reduce((sum, { done }) => sum + done, 0),
+    failed: walks.reduce((sum, { failed }) => sum + failed, 0),
+  };
 }

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { addCapsOptions } from './caps-options.ts';
 import type { CapsOptions } from './caps-options.ts';
@@ -14,7 +15,6 @@ interface NewAccount {
   readonly overdraftLimit?: string;
 }
 
-/** Account, amount, options. */
 type CreditLine = [string, string, { reference: string; note?: string }];
 
 interface AlertOptions {
@@ -22,8 +22,15 @@ interface AlertOptions {
   readonly reason: string;
 }
 
-/** Account, threshold, options. */
 type AlertLine = [string, string, AlertOptions];
+
+/** The account, the factor, and the command's options. */
+type FactorLine = [string, string, { reason: string; model?: readonly ModelFactor[] }];
+
+interface ModelFactor {
+  readonly model: string;
+  readonly factor: string;
+}
 
 type OverdraftLine = [string, string, { reason: string }];
 
@@ -32,6 +39,8 @@ export function addAccountCommands(accounts: Command, context: CliContext): void
   addMoneyCommands(accounts, context);
   addAlertCommands(accounts, context);
   addTermsCommands(accounts, context);
+  addPriceFactorCommand(accounts, context);
+  addUserCapsCommands(accounts, context);
   addEndCommands(accounts, context);
 }
 
@@ -53,7 +62,7 @@ function addMakingCommands(accounts: Command, context: CliContext): void {
 
   accounts
     .command('show')
-    .description('Shows an account with its balance and what was changed of it.')
+    .description('Shows an account with its balance and its changes.')
     .addHelpText('after', examples('accounts show acme'))
     .argument('<id>')
     .action(
@@ -64,7 +73,7 @@ function addMakingCommands(accounts: Command, context: CliContext): void {
 
   accounts
     .command('balance')
-    .description('An account’s balance, now or at any time before.')
+    .description('Shows an account’s balance, now or at an earlier time.')
     .addHelpText('after', examples('accounts balance acme --at 2026-11-01'))
     .argument('<id>')
     .option('--at <time>', timeMeaning, parseTime)
@@ -77,7 +86,7 @@ function addMakingCommands(accounts: Command, context: CliContext): void {
 
   accounts
     .command('list')
-    .description('Lists accounts in the order of their ids.')
+    .description('Lists accounts, ordered by id.')
     .addHelpText('after', examples('accounts list --limit 100'))
     .option('--limit <n>')
     .option('--after <id>')
@@ -97,7 +106,10 @@ function addMoneyCommands(accounts: Command, context: CliContext): void {
     .addHelpText('after', examples('accounts credit acme 250.00 --reference invoice-17'))
     .argument('<id>')
     .argument('<amount>', 'decimal, at most 6 places')
-    .requiredOption('--reference <text>', 'names the payment: the same reference is the same credit')
+    .requiredOption(
+      '--reference <text>',
+      'identifies the payment: credits with the same reference are booked once',
+    )
     .option('--note <text>')
     .action(
       adminCommand(context, async ({ client, output }, ...[id, amount, options]: CreditLine) => {
@@ -109,7 +121,7 @@ function addMoneyCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('rotate-webhook-secret')
     .description(
-      'Generates a new webhook secret; the two before it stay valid, and each rotation ends the oldest.',
+      'Generates a new webhook secret. The two previous secrets stay valid. Each rotation invalidates the oldest.',
     )
     .addHelpText('after', examples('accounts rotate-webhook-secret acme'))
     .argument('<id>')
@@ -123,7 +135,7 @@ function addMoneyCommands(accounts: Command, context: CliContext): void {
 function addAlertCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('alert')
-    .description('Shows when events are posted because little is left of an account’s balance or of a cap.')
+    .description('Shows when events about an account’s balance and caps are posted.')
     .addHelpText('after', examples('accounts alert acme'))
     .argument('<id>')
     .action(
@@ -135,7 +147,7 @@ function addAlertCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('set-alert')
     .description(
-      'Posts an event each time an account’s balance falls below a threshold. With `--caps`, also when 50, 80 and 100 per cent of a cap are used. Replaces the earlier settings.',
+      'Posts an event each time an account’s balance falls below a threshold. With `--caps`, also posts one when 50, 80 and 100 per cent of a cap are used. Replaces the earlier settings.',
     )
     .addHelpText(
       'after',
@@ -145,9 +157,9 @@ function addAlertCommands(accounts: Command, context: CliContext): void {
       ),
     )
     .argument('<id>')
-    .argument('<threshold>', 'decimal with at most 6 places, or off for no events about the balance')
-    .option('--caps', 'also when 50, 80 and 100 per cent of a cap are used')
-    .option('--url <address>', 'where events are posted')
+    .argument('<threshold>', 'decimal with at most 6 places, or `off` for no events about the balance')
+    .option('--caps', 'also post events when 50, 80 and 100 per cent of a cap are used')
+    .option('--url <address>', 'the address to which events are posted')
     .requiredOption('--reason <text>')
     .action(
       adminCommand(context, async ({ client, output }, ...[id, threshold, options]: AlertLine) => {
@@ -158,7 +170,7 @@ function addAlertCommands(accounts: Command, context: CliContext): void {
     );
 }
 
-/** What an account may do. */
+/** Adds the commands that set an account's terms. */
 function addTermsCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('overdraft')
@@ -173,11 +185,46 @@ function addTermsCommands(accounts: Command, context: CliContext): void {
         output.item(await client.call('POST', path, { overdraft_limit: limit, reason }));
       }),
     );
+}
 
+function addPriceFactorCommand(accounts: Command, context: CliContext): void {
+  accounts
+    .command('price-factor')
+    .description(
+      'Sets the factors by which an account’s prices are multiplied. Replaces all of its factors. Tasks in flight keep their factors.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'accounts price-factor acme 0.9 --reason "ten per cent less"',
+        'accounts price-factor acme 1 --model clip-1=0.8 --reason "agreed for a year"',
+      ),
+    )
+    .argument('<id>')
+    .argument('<factor>', 'decimal from 0 to 100; 0.9 is a discount of ten per cent, and 1 means no discount')
+    .option(
+      '--model <factor>',
+      'factor of one model, such as clip-1=0.8; may be repeated',
+      (text: string, before: readonly ModelFactor[] | undefined) => [
+        ...(before ?? []),
+        parseModelFactor(text),
+      ],
+    )
+    .requiredOption('--reason <text>')
+    .action(
+      adminCommand(context, async ({ client, output }, ...[id, factor, options]: FactorLine) => {
+        const path = `/accounts/${encodeURIComponent(id)}/price-factors`;
+        const { model: models = [], reason } = options;
+        output.item(await client.call('POST', path, { factor, models, reason }));
+      }),
+    );
+}
+
+function addUserCapsCommands(accounts: Command, context: CliContext): void {
   const capUsers = accounts
     .command('cap-users')
     .description(
-      'Limits what each end user of an account may spend. Replaces all such caps: without any, there are none.',
+      'Limits the spending of each end user of an account. Replaces all such caps. Without options, removes them.',
     )
     .addHelpText(
       'after',
@@ -188,7 +235,8 @@ function addTermsCommands(accounts: Command, context: CliContext): void {
     )
     .argument('<id>');
   addCapsOptions(capUsers, 'user')
-    .option('--ignore-case', 'count names that differ only in case as one end user')
+    .requiredOption('--reason <text>')
+    .option('--ignore-case', 'treat names that differ only in case as one end user')
     .action(
       adminCommand(context, async ({ client, output }, id: string, options: UserCapsOptions) => {
         const { user = [], ignoreCase, ...caps } = options;
@@ -199,7 +247,7 @@ function addTermsCommands(accounts: Command, context: CliContext): void {
     );
 
   const states = [
-    ['close', 'Stops the creation of tasks and keys; tasks in flight continue and are settled.'],
+    ['close', 'Stops the creation of tasks and keys. Tasks in flight continue and are settled.'],
     ['reopen', 'Reopens a closed account.'],
   ] as const;
   for (const [name, description] of states) {
@@ -222,19 +270,26 @@ interface UserCapsOptions extends CapsOptions {
   readonly ignoreCase?: boolean;
 }
 
+/** Parses an option value such as `clip-1=0.8`. */
+function parseModelFactor(text: string): ModelFactor {
+  const equals = text.lastIndexOf('=');
+  if (equals < 1) throw new InvalidArgumentError('It must be a model and its factor, such as clip-1=0.8.');
+  return { model: text.slice(0, equals), factor: text.slice(equals + 1) };
+}
+
 interface DeleteOptions {
   readonly reason: string;
   readonly dryRun?: true;
 }
 
-/** What is done with an account that has left. */
+/** Adds the commands that export and delete an account. */
 function addEndCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('export')
-    .description('Writes everything that is kept of an account, an object a line.')
+    .description('Writes everything that is stored for an account, with one object per line.')
     .addHelpText('after', examples('accounts export acme --out acme.jsonl'))
     .argument('<id>')
-    .option('--out <file>', 'default: what is printed')
+    .option('--out <file>', 'default: standard output')
     .action(
       adminCommand(context, async (session, id: string, { out }: { readonly out?: string }) => {
         const path = `/accounts/${encodeURIComponent(id)}/export`;
@@ -245,7 +300,7 @@ function addEndCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('delete')
     .description(
-      'Removes a closed account for ever: keys, tasks, requests, results and names. The ledger stays. Export it before.',
+      'Removes a closed account permanently: keys, tasks, requests, results and names. The ledger stays. Export the account first.',
     )
     .addHelpText(
       'after',
@@ -256,7 +311,7 @@ function addEndCommands(accounts: Command, context: CliContext): void {
     )
     .argument('<id>')
     .requiredOption('--reason <text>')
-    .option('--dry-run', 'only says what would be removed')
+    .option('--dry-run', 'only show what would be removed')
     .action(
       adminCommand(context, async ({ client, output }, id: string, { reason, dryRun }: DeleteOptions) => {
         const path = `/accounts/${encodeURIComponent(id)}/delete`;

@@ -13,37 +13,37 @@ import type { Terminal } from './terminal.ts';
 
 const pageSize = '100';
 const atOnce = 4;
-/** As many consecutive failures that are not refusals mean that the gateway is away. */
+/** After this many consecutive failures, the gateway counts as unreachable. Refusals are not failures. */
 const consecutiveFailuresMax = 5;
-/** How many items one entry of the audit log can hold. */
+/** The maximum number of items in one audit log entry. */
 const bulkMax = 1_000;
 
 const manyOutdated =
-  'The plan no longer fits: a task has changed since its dry run, or the query now finds other tasks. Nothing was done. Run it with --dry-run again.';
+  'The plan no longer fits: a task has changed since its dry run, or the query now finds different tasks. Nothing was done. Run the command with --dry-run again.';
 
 export interface ManyTasks {
-  /** Filters of the list of tasks. */
+  /** The task list's filters. */
   readonly selection: Readonly<Record<string, string | undefined>>;
   readonly action: OperatorActionName;
-  /** What the API is sent for each task: the action, its reason and its fields. */
+  /** The body of each task's API request: the action, the reason and the action's fields. */
   readonly body: Row & { readonly reason: string };
   readonly dryRun: boolean;
-  /** From a dry run of the same command. Nothing is done if a dry run would now show something else. */
+  /** The plan shown by a dry run of the same command. If a dry run would now show something else, nothing is done. */
   readonly plan?: string | undefined;
-  /** Acts without asking. */
+  /** Whether to act without asking for confirmation. */
   readonly isConfirmed: boolean;
-  /** Leaves out tasks on whose record this action with this reason stands: an earlier run was interrupted. */
+  /** Whether to resume an interrupted run by skipping tasks whose record already has this action with this reason. */
   readonly continues: boolean;
 }
 
 export interface BulkSession {
   readonly client: AdminClient;
   readonly output: Output;
-  /** Undefined if there is nobody to ask. */
+  /** Undefined if nobody is at the terminal. */
   readonly terminal: Terminal | undefined;
 }
 
-/** Acts on every task that the list finds. Resolves with whether all was done; each task that was not is named. */
+/** Acts on every listed task, and prints those that failed. Resolves to whether all succeeded. */
 export async function actOnMany(many: ManyTasks, session: BulkSession): Promise<boolean> {
   const { client, output, terminal } = session;
   const confirmation = { ...many, terminal };
@@ -51,10 +51,12 @@ export async function actOnMany(many: ManyTasks, session: BulkSession): Promise<
   const found = await collect(many, client);
   const chosen = many.continues ? found.filter((task) => !isDone(task, many)) : found;
   const skipped = found.length - chosen.length;
-  const held = formatMicros(sum(chosen.filter(isUnfinished).map(({ hold }) => hold)));
-  const left = skipped === 0 ? '' : ` (${skipped} were done before)`;
+  const held = totalOf(chosen.filter(isUnfinished).map(({ hold }) => hold));
+  const left = skipped === 0 ? '' : ` (${skipped} were already done)`;
   const { action } = many;
-  output.note(`${action}: ${chosen.length} tasks${left}, ${held} is held for them.`);
+  output.note(
+    `${action}: ${chosen.length} tasks${left}${held === null ? '' : `, ${held} is held for them`}.`,
+  );
   const isPlanned = many.dryRun || needsPlan(action) || many.plan !== undefined;
   const tried = isPlanned ? await each(chosen, { ...many, dryRun: true }, session) : undefined;
   const plan = tried === undefined ? undefined : planOfMany(tried);
@@ -87,13 +89,13 @@ function listed({ done, refused }: Outcome): Row {
   return { done: done.map(({ row }) => row['id']), refused };
 }
 
-/** Identifies what the dry run has shown: which tasks would be touched, and how. */
+/** Returns the id of the dry run's result: the affected tasks and the effects on them. */
 function planOfMany({ done }: Outcome): string {
   const plans = done.map(({ plan = '' }) => plan).toSorted((one, other) => (one < other ? -1 : 1));
   return createHash('sha256').update(plans.join()).digest('hex').slice(0, 16);
 }
 
-/** All of them first: acting changes what the list finds. */
+/** Collects all tasks before acting on any, because each action changes what the list finds. */
 async function collect({ selection }: ManyTasks, client: AdminClient): Promise<Row[]> {
   const found = new Map<string, Row>();
   for await (const row of client.all('/tasks', { ...selection, limit: pageSize }))
@@ -107,13 +109,17 @@ function isDone({ actions }: Row, { action, body }: ManyTasks): boolean {
   return recordsSchema.parse(actions).some((made) => made.action === action && made.reason === body.reason);
 }
 
-/** What was held for a task that has ended is settled. */
+/** Whether the task still has a hold. An ended task's hold has already been settled. */
 function isUnfinished({ status }: Row): boolean {
   return unfinishedStatuses.some((unfinished) => unfinished === status);
 }
 
-function sum(amounts: readonly unknown[]): bigint {
-  return amounts.reduce<bigint>((total, amount) => total + (parseMicros(String(amount)) ?? 0n), 0n);
+/** Returns null if an amount is hidden or unknown. */
+function totalOf(amounts: readonly unknown[]): string | null {
+  if (amounts.includes(null)) return null;
+  return formatMicros(
+    amounts.reduce<bigint>((total, amount) => total + (parseMicros(String(amount)) ?? 0n), 0n),
+  );
 }
 
 interface NotDone {
@@ -121,7 +127,7 @@ interface NotDone {
   readonly message: string;
 }
 
-/** `plan` and `preview` are set by a dry run. */
+/** One task's result. A dry run sets `plan` and `preview`. */
 interface Touched {
   readonly row: Row;
   readonly sentence: string;
@@ -148,7 +154,7 @@ const answerSchema = z.object({
   situation: z.object({ actions: z.array(previewSchema) }),
 });
 
-/** Acts on a few tasks at a time. Begins no more after Ctrl-C, or once the gateway has stopped answering. */
+/** Acts on a few tasks at a time. Starts no more after Ctrl-C or once the gateway has stopped responding. */
 async function each(
   tasks: readonly Row[],
   { body, dryRun, action }: ManyTasks,
@@ -209,21 +215,21 @@ function report({ dryRun, body }: ManyTasks, { done, refused, untried }: Outcome
     ...(untried === 0
       ? []
       : [
-          `${untried} were not tried: the command was stopped, or the gateway did not answer. Run the same command with --continue for the rest.`,
+          `${untried} were not tried: the command was stopped, or the gateway did not respond. Run the same command with --continue for the rest.`,
         ]),
   ].join('\n');
 }
 
-/** `written` is the amount to give back for each task, if the command names one. */
+/**
+ * Describes all the money that the acts would move. `written` is the refund per task, if the command specifies one.
+ */
 function moneyOfMany(done: readonly Touched[], written: unknown): string {
   const previews = done.flatMap(({ preview }) => preview ?? []);
-  const total = (amounts: readonly (string | null)[]) =>
-    amounts.includes(null) ? null : formatMicros(sum(amounts));
   const given = previews.map(({ refunded }) => (typeof written === 'string' ? written : refunded));
   return moneyInWords({
-    charged: total(previews.map(({ charged }) => charged)),
-    released: total(previews.map(({ released }) => released)),
-    refunded: total(given) ?? '0.000000',
+    charged: totalOf(previews.map(({ charged }) => charged)),
+    released: totalOf(previews.map(({ released }) => released)),
+    refunded: totalOf(given),
     unpaidJobs: previews.reduce((jobs, { unpaid_jobs: more }) => jobs + more, 0),
   });
 }

@@ -6,29 +6,31 @@ import { parseJson } from '../base/parse-json.ts';
 import { CommandError } from './command-error.ts';
 import type { Target } from './target.ts';
 
-/** An object of the operators' API, unchanged. */
+/** An object as returned by the operators' API. */
 export type Row = Readonly<Record<string, unknown>>;
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 type Query = Readonly<Record<string, string | undefined>>;
 
 export interface AdminClient {
-  /** Throws CommandError with the gateway's own words, or why it could not be reached. */
+  /** Throws CommandError with the gateway's message, or with the reason why the gateway is unreachable. */
   call(method: Method, path: string, body?: Row): Promise<Row>;
-  /** Starts work that takes long, and resolves with its result. The work ends with this process. */
+  /** Returns a browser address for one of this gateway's pages. */
+  linkTo(path: string): string;
+  /** Starts a long operation and resolves with its result. The operation is cancelled if this process ends. */
   follow(path: string, onProgress: (progress: Row) => void, body?: Row): Promise<Row>;
-  /** Hands over the bytes of an answer as they arrive, one part after the other. */
+  /** Passes on the response bytes as they arrive. */
   read(path: string, query: Query, take: (bytes: Buffer) => Promise<void>): Promise<void>;
-  /** The rows of a list, and whether there are more. */
+  /** Returns one list page, and whether more rows follow. */
   list(path: string, query: Query): Promise<Page>;
-  /** The rows of all pages. */
+  /** Yields the rows of all pages. */
   all(path: string, query: Query): AsyncIterable<Row>;
 }
 
 export interface Page {
   readonly rows: readonly Row[];
   readonly hasMore: boolean;
-  /** Names the next page, where `after` does not. */
+  /** The query for the next page, if `after` is not enough to identify it. */
   readonly next?: string;
 }
 
@@ -68,7 +70,7 @@ export function createAdminClient(target: Target): AdminClient {
       }
       const { data } = lastLineSchema.safeParse(last);
       if (data !== undefined) return data.result;
-      // An error that came after the answer had begun is one of the gateway.
+      // An error after a successful status counts as a 500 from the gateway.
       throw refusal(url, last, { status: status < 300 ? 500 : status, requestId });
     });
   }
@@ -85,7 +87,7 @@ export function createAdminClient(target: Target): AdminClient {
   async function list(path: string, query: Query): Promise<Page> {
     const page = pageSchema.safeParse(await call('GET', withQuery(path, query)));
     if (!page.success)
-      throw new CommandError('not_reachable', `${url} answered ${path} with something that is not a list.`);
+      throw new CommandError('not_reachable', `The response of ${url} to ${path} is not a list.`);
     const { data: rows, has_more: hasMore, next_page: next } = page.data;
     return { rows, hasMore, ...defined({ next }) };
   }
@@ -100,7 +102,7 @@ export function createAdminClient(target: Target): AdminClient {
     }
   }
 
-  return { call, follow, read, list, all };
+  return { call, linkTo: (path) => `${url.replace(/\/$/, '')}/${path}`, follow, read, list, all };
 }
 
 function withQuery(path: string, query: Query): string {
@@ -138,7 +140,7 @@ async function reached<Answer>(url: string, work: () => Promise<Answer>): Promis
     if (error instanceof CommandError) throw error;
     throw new CommandError(
       'not_reachable',
-      `The gateway does not answer at ${url} (${reasonOf(error)}). Is it running? --url names another.`,
+      `The gateway does not respond at ${url} (${reasonOf(error)}). Is it running? Use --url for a different address.`,
       { cause: error },
     );
   }
@@ -149,20 +151,20 @@ interface Answered {
   readonly requestId: string;
 }
 
-/** The error for an answer that is not 2xx, or whose last line is not a result. */
+/** Returns the error for a response that is not 2xx, or whose last line is not a result. */
 function refusal(url: string, body: unknown, { status, requestId }: Answered): CommandError {
   const parsed = errorSchema.safeParse(body);
   if (!parsed.success)
     return new CommandError(
       'not_reachable',
-      `${url} answered ${status}, which is not a gateway response. Check --url.`,
+      `${url} responded with ${status}, which is not a gateway response. Check --url.`,
     );
   const { message, code } = parsed.data.error;
   const words = explain(code, `${message} (${code}, request ${requestId})`);
   return new CommandError(endingOf(status, code), words, { code });
 }
 
-/** A model that does not exist is a 400, as for callers. */
+/** Returns how the command ends. The status alone is not enough, because an unknown model also produces a 400. */
 function endingOf(status: number, code: string) {
   if (status === 404 || code.endsWith('_not_found')) return 'not_found';
   if (status === 503) return 'not_reachable';

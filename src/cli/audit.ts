@@ -12,6 +12,7 @@ interface AuditOptions {
   readonly since?: number;
   readonly by?: string;
   readonly task?: string;
+  readonly target?: string;
   readonly limit?: string;
   readonly after?: string;
 }
@@ -19,11 +20,12 @@ interface AuditOptions {
 export function addAuditCommands(audit: Command, context: CliContext): void {
   audit
     .description(
-      'What operators did, newest first; with -o json where from, what exactly, and why it was refused.',
+      'Lists what operators did, newest first. -o json adds the address, the exact request and the reason of a refusal.',
     )
     .option('--since <time>', timeMeaning, parseTime)
     .option('--by <name>', 'an operator, or temporal:NAME')
     .option('--task <id>')
+    .option('--target <id>', 'an account, a key, a channel or an operator')
     .option('--limit <n>')
     .option('--after <id>')
     .action(

@@ -7,26 +7,24 @@ type Caps = { readonly [Window in (typeof windows)[number]]?: string };
 type NamedCaps = Caps & { readonly name: string };
 
 export interface CapsOptions extends Caps {
-  readonly reason: string;
   readonly model?: readonly NamedCaps[];
   readonly user?: readonly NamedCaps[];
 }
 
-/** @param part - What has caps of its own: a model, or an end user. */
+/** @param part - What the caps apply to: a model or an end user. */
 export function addCapsOptions(command: Command, part: 'model' | 'user'): Command {
   return command
-    .requiredOption('--reason <text>')
-    .option('--day <amount>', 'in a UTC day; 0: nothing (default: no cap)')
-    .option('--month <amount>', 'in a calendar month (default: no cap)')
-    .option('--total <amount>', 'for ever (default: no cap)')
+    .option('--day <amount>', 'per UTC day; 0 allows nothing (default: no cap)')
+    .option('--month <amount>', 'per calendar month (default: no cap)')
+    .option('--total <amount>', 'in total (default: no cap)')
     .option(
       `--${part} <caps>`,
-      `of one ${part}, such as name:day=5,month=20; may be repeated`,
+      `caps of one ${part}, such as name:day=5,month=20; may be repeated`,
       (text: string, before: readonly NamedCaps[] | undefined) => [...(before ?? []), parsePart(text)],
     );
 }
 
-/** `clip-1:day=5,total=100` */
+/** Parses an option value such as `clip-1:day=5,total=100`. */
 function parsePart(text: string): NamedCaps {
   const colon = text.lastIndexOf(':');
   const pairs = text
@@ -41,4 +39,9 @@ function parsePart(text: string): NamedCaps {
     return amount === undefined ? [] : [[window, amount] as const];
   });
   return { name: text.slice(0, colon), ...Object.fromEntries(entries) };
+}
+
+/** Returns a key's caps as the API accepts them. */
+export function keyCapsOf({ day, month, total, model = [] }: CapsOptions) {
+  return { day, month, total, models: model.map(({ name, ...own }) => ({ model: name, ...own })) };
 }

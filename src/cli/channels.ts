@@ -49,7 +49,7 @@ function addLooks(channels: Command, context: CliContext): void {
 
 function addSwitches(channels: Command, context: CliContext): void {
   const switches = [
-    ['enable', 'Withdraws a `disable`: the configuration file decides again.', true],
+    ['enable', 'Withdraws a `disable`, so that the configuration file decides again.', true],
     ['disable', 'Takes the channel out of service for new tasks, on every node within seconds.', false],
   ] as const;
   for (const [name, description, enabled] of switches) {
@@ -71,7 +71,7 @@ function addSwitches(channels: Command, context: CliContext): void {
 function addCircuits(channels: Command, context: CliContext): void {
   const circuits = [
     ['open-circuit', 'Stops submissions to a credential, or to one of its models.', 'open'],
-    ['close-circuit', 'Resumes submissions immediately, whatever failed before.', 'closed'],
+    ['close-circuit', 'Resumes submissions immediately, regardless of earlier failures.', 'closed'],
   ] as const;
   for (const [name, description, state] of circuits) {
     const command = channels
@@ -83,7 +83,11 @@ function addCircuits(channels: Command, context: CliContext): void {
       .option('--model <id>', 'default: the whole credential')
       .requiredOption('--reason <text>');
     if (state === 'open')
-      command.option('--seconds <n>', 'then one request is tried (default: until it is closed)', parseCount);
+      command.option(
+        '--seconds <n>',
+        'how long the circuit stays open before one request is let through (default: until it is closed)',
+        parseCount,
+      );
     command.action(
       adminCommand(context, async ({ client, output }, ...[channel, credential, options]: CircuitLine) => {
         const path = `/channels/${encodeURIComponent(channel)}/circuits`;

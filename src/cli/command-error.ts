@@ -4,15 +4,15 @@ type Ending = Exclude<keyof typeof exitStatuses, 'done' | 'configuration'>;
 
 interface Origin {
   readonly cause?: unknown;
-  /** Of the gateway's answer. */
+  /** The code in the gateway's response. */
   readonly code?: string;
 }
 
-/** An error that the user at the terminal can resolve: printed without a stack. */
+/** An error that the operator can resolve, so it is printed without a stack trace. */
 export class CommandError extends Error {
-  /** The code of the gateway's answer; absent: it has not answered. */
+  /** The code in the gateway's response. Undefined without a response. */
   readonly code: string | undefined;
-  /** With which the process ends. */
+  /** The exit status of the process. */
   readonly status: number;
 
   constructor(ending: Ending, message: string, { cause, code }: Origin = {}) {

@@ -8,6 +8,7 @@ const loaders: Readonly<Record<keyof typeof groups, Load>> = {
   accounts: async () => (await import('./accounts.ts')).addAccountCommands,
   keys: async () => (await import('./keys.ts')).addKeyCommands,
   operators: async () => (await import('./operators.ts')).addOperatorsCommands,
+  sessions: async () => (await import('./sessions.ts')).addSessionCommands,
   tasks: async () => (await import('./tasks.ts')).addTaskCommands,
   find: async () => (await import('./find.ts')).addFindCommand,
   audit: async () => (await import('./audit.ts')).addAuditCommands,
@@ -28,8 +29,9 @@ const loaders: Readonly<Record<keyof typeof groups, Load>> = {
 };
 
 /**
- * The operators' verbs: calls of the operators' API, except `config check`, `vendors show`, `ledger accept-clock` and `secrets rotate`.
- * `program` is that of `createProgram`; `line`: what was typed behind its name.
+ * Adds the operators' commands. All of them call the operators' API, except `config check`, `vendors show`, `ledger
+ * accept-clock` and `secrets rotate`. `program` comes from `createProgram`, and `line` contains the words after the
+ * program name.
  */
 export async function addOperatorCommands(
   program: Command,

@@ -5,7 +5,10 @@ import type { CliContext } from './context.ts';
 const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
 
-/** The scripts hold every word, so that a shell asks nobody while a person types. `completion` is below a program with all verbs. */
+/**
+ * Adds the command that prints completion scripts. A script contains every word, so completion starts no process.
+ * `completion` must belong to a program with all commands.
+ */
 export function addCompletionCommand(completion: Command, context: CliContext): void {
   completion
     .addArgument(new Argument('<shell>').choices(shells))
@@ -16,10 +19,10 @@ export function addCompletionCommand(completion: Command, context: CliContext): 
 }
 
 interface Place {
-  /** The command's words; empty: the program. */
+  /** The words leading to the command. Empty for the program itself. */
   readonly at: string;
   readonly words: readonly string[];
-  /** Options that take a value, with the values that are known. */
+  /** Options that need a value, with their known values. */
   readonly values: readonly { readonly flags: readonly string[]; readonly choices: readonly string[] }[];
 }
 
@@ -47,7 +50,7 @@ function valuesOf({ short, long, argChoices = [] }: Option) {
 
 const quoted = (text: string): string => `'${text}'`;
 
-/** Functions of bash and zsh alike: which command a line has named, and what may follow there. */
+/** Generates shell functions for bash and zsh that find the command on a line and what may follow it. */
 function posixScript(places: readonly Place[], ending: string): string {
   const values = places.flatMap(({ at, values: all }) =>
     all.map(({ flags, choices }) => {

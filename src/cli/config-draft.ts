@@ -20,6 +20,8 @@ interface SetOptions {
 
 type SetLine = [pointer: string | undefined, text: string | undefined, options: SetOptions];
 
+type InsertLine = [pointer: string, name: string | undefined, options: Pick<SetOptions, 'revision'>];
+
 interface PublishOptions {
   readonly reason: string;
   readonly over?: number;
@@ -37,6 +39,8 @@ const draftSchema = z.object({
 export function addDraftCommands(draft: Command, context: CliContext): void {
   addLooks(draft, context);
   addSet(draft, context);
+  addInsert(draft, context);
+  addCatalogueModel(draft, context);
   addEnds(draft, context);
 }
 
@@ -44,12 +48,12 @@ function addSet(draft: Command, context: CliContext): void {
   draft
     .command('set')
     .description(
-      'Changes one value of the draft, named by its JSON pointer, or replaces the whole text from a file. Vendor keys are sealed and never shown again.',
+      'Changes the value at a JSON pointer in the draft, or replaces the whole text from a file. Vendor keys are sealed and never shown again.',
     )
-    .argument('[pointer]', 'such as /models/clip-1/price/lines; name list entries by their ids')
+    .argument('[pointer]', 'such as /models/clip-1/price/lines; refer to list entries by their ids')
     .argument('[value]', 'JSON or plain text; `-` reads it from standard input')
-    .option('--file <file>', 'replaces the whole draft by this gateway.yaml')
-    .option('--remove', 'removes the value at the pointer')
+    .option('--file <file>', 'replace the whole draft with this gateway.yaml')
+    .option('--remove', 'remove the value at the pointer')
     .option('--revision <n>', 'the revision that you have read; default: the newest', Number)
     .addHelpText(
       'after',
@@ -64,10 +68,61 @@ function addSet(draft: Command, context: CliContext): void {
     );
 }
 
+function addInsert(draft: Command, context: CliContext): void {
+  draft
+    .command('insert')
+    .description(
+      'Adds an element to a list or mapping of the draft, with its required lists and mappings. Set its fields with `set`.',
+    )
+    .argument('<pointer>', 'the list or mapping, such as /channels or /models/clip-1/price/lines')
+    .argument('[name]', 'the id of the element, or its name; omit it for a list without ids')
+    .option('--revision <n>', 'the revision that you have read; default: the newest', Number)
+    .addHelpText('after', examples('config draft insert /channels/main/credentials second'))
+    .action(
+      adminCommand(context, async ({ client, output }, ...[pointer, name, options]: InsertLine) => {
+        const revision = options.revision ?? (await read(client)).revision;
+        showDraft(await client.call('PUT', path, { revision, insert: { pointer, name } }), output);
+      }),
+    );
+}
+
+interface AddOptions {
+  readonly channel: string;
+  readonly key?: string;
+  readonly baseUrl?: string;
+  readonly revision?: number;
+}
+
+function addCatalogueModel(draft: Command, context: CliContext): void {
+  draft
+    .command('add')
+    .description(
+      'Adds a model from the catalogue to the draft, with its facts and prices. See `config catalogue`.',
+    )
+    .argument('<model>')
+    .requiredOption('--channel <id>', 'a channel in the draft, or one from the catalogue')
+    .option(
+      '--key <key>',
+      'the vendor’s key, for a channel of the catalogue; `-` reads it from standard input',
+    )
+    .option('--base-url <url>', 'default: the base_url in the catalogue')
+    .option('--revision <n>', 'the revision that you have read; default: the newest', Number)
+    .addHelpText('after', examples('config draft add MODEL --channel CHANNEL --key -'))
+    .action(
+      adminCommand(context, async ({ client, output }, model: string, options: AddOptions) => {
+        const { channel, key, baseUrl } = options;
+        const revision = options.revision ?? (await read(client)).revision;
+        const api_key = key === '-' ? (await textOfFile('/dev/stdin')).trim() : key;
+        const body = { revision, model, channel, api_key, base_url: baseUrl };
+        showDraft(await client.call('POST', `${path}/models`, body), output);
+      }),
+    );
+}
+
 function addEnds(draft: Command, context: CliContext): void {
   draft
     .command('publish')
-    .description('Publishes the draft to all processes. Ends with status 1 if a process cannot load it.')
+    .description('Publishes the draft to all processes. Exits with status 1 if a process cannot load it.')
     .requiredOption('--reason <text>')
     .option(
       '--over <version>',
@@ -112,7 +167,7 @@ function addLooks(draft: Command, context: CliContext): void {
     );
   draft
     .command('diff')
-    .description('Shows how the draft differs from the running configuration, and its mistakes.')
+    .description('Shows how the draft differs from the running configuration, and the draft’s mistakes.')
     .addHelpText('after', examples('config draft diff'))
     .action(
       lookCommand(context, async ({ client, output }) => showDraft(await client.call('GET', path), output)),
@@ -153,7 +208,7 @@ async function changeOf(
 ): Promise<Row> {
   if (file !== undefined) return { text: await textOfFile(file) };
   if (pointer === undefined || (given === undefined) !== (remove === true))
-    throw new CommandError('usage', 'Name a JSON pointer and a value (or --remove), or --file.');
+    throw new CommandError('usage', 'Give a JSON pointer and a value (or --remove), or --file.');
   const text = given === '-' ? (await textOfFile('/dev/stdin')).trimEnd() : given;
   return { set: { [pointer]: text === undefined ? null : (parseJson(text) ?? text) } };
 }

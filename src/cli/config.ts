@@ -11,7 +11,7 @@ export function addConfigCommands(config: Command, context: CliContext): void {
   config
     .command('check')
     .description(
-      'Checks the environment and the configuration file that a start here would use. Exits with status 78 if something is wrong.',
+      'Checks the environment and the configuration file that a process started here would use. Exits with status 78 if something is wrong.',
     )
     .addHelpText('after', examples('config check'))
     .action(async (_options: object, command: Command) => {
@@ -44,9 +44,9 @@ export function addConfigCommands(config: Command, context: CliContext): void {
   config
     .command('reload')
     .description(
-      'Publishes the file of the API that answers: every process takes it, or says why it cannot (then the status is 1). A file with mistakes changes nothing.',
+      'Publishes the file of the API process that receives this call. Every process loads it. Exits with status 1 if a process reports that it cannot. A file with mistakes changes nothing.',
     )
-    .option('--dry-run', 'publishes nothing: shows what the file would change')
+    .option('--dry-run', 'show what the file would change, and publish nothing')
     .option('--reason <text>')
     .addHelpText('after', examples('config reload --reason "new prices"', 'config reload --dry-run'))
     .action(
@@ -57,6 +57,7 @@ export function addConfigCommands(config: Command, context: CliContext): void {
       }),
     );
 
+  addCatalogueCommand(config, context);
   addVersionCommands(config, context);
   addDraftCommands(
     config
@@ -67,10 +68,25 @@ export function addConfigCommands(config: Command, context: CliContext): void {
   );
 }
 
+function addCatalogueCommand(config: Command, context: CliContext): void {
+  config
+    .command('catalogue')
+    .description(
+      'Lists models that `config draft add` can add, with the channels that serve them and their prices.',
+    )
+    .addHelpText('after', examples('config catalogue'))
+    .action(
+      lookCommand(context, async ({ client, output }) => {
+        const { rows } = await client.list('/config/catalogue', {});
+        output.rows(rows, { columns: ['id', 'kind', 'owned_by', 'channels'], more: ['lines'] });
+      }),
+    );
+}
+
 function addVersionCommands(config: Command, context: CliContext): void {
   config
     .command('versions')
-    .description('Lists the version in force and those before it, newest first.')
+    .description('Lists the version in force and all earlier versions, newest first.')
     .addHelpText('after', examples('config versions'))
     .action(
       lookCommand(context, async ({ client, output }) => {
@@ -82,10 +98,10 @@ function addVersionCommands(config: Command, context: CliContext): void {
   config
     .command('rollback')
     .description(
-      'Publishes an earlier version again, under a new number. Ends with status 1 if a process cannot load it.',
+      'Publishes an earlier version again, under a new number. Exits with status 1 if a process cannot load it.',
     )
     .argument('<version>', 'the number of the version, as `config versions` lists it', parseCount)
-    .option('--dry-run', 'publishes nothing: shows what would change')
+    .option('--dry-run', 'show what would change, and publish nothing')
     .option('--reason <text>')
     .addHelpText(
       'after',

@@ -9,26 +9,26 @@ import { createOutput } from './output.ts';
 import type { Terminal } from './terminal.ts';
 import type { Output, OutputForm } from './output.ts';
 
-/** What the verbs need; built by src/cli.ts. */
+/** The commands' dependencies, created in src/cli.ts. */
 export interface CliContext {
   readonly print: (text: string) => void;
-  /** What is printed is for a terminal, and for one that shows colours. */
+  /** Whether the output is a terminal. */
   readonly isTerminal: boolean;
   readonly isColoured: boolean;
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly environment: () => Environment | Promise<Environment>;
-  /** Reads the file that a start here would use; throws ConfigError with every violation. */
+  /** Reads the file that a start on this machine would use. Throws ConfigError with every violation. */
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
-  /** By their names in gateway.yaml. */
+  /** Loads the built-in adapters, keyed by their names in gateway.yaml. */
   readonly loadProviders: () => Promise<Readonly<Record<string, Provider>>>;
-  /** Seals everything with the first key of SECRETS_KEY, on MongoDB directly. */
+  /** Reseals everything with the first key in SECRETS_KEY. Works directly on MongoDB. */
   readonly rotateSecrets: (options: RotateOptions) => Promise<RotationReport>;
-  /** Lets money be dated by what the database says now, on MongoDB directly. */
+  /** Accepts the database's current time for dating money. Works directly on MongoDB. */
   readonly acceptClock: (reason: string) => Promise<AcceptedClock>;
-  /** Absent: nobody watches. */
+  /** Undefined when output is not interactive. */
   readonly terminal?: Terminal;
-  /** Sets the status with which the process ends. */
+  /** Sets the exit status. */
   readonly fail: (status: number) => void;
 }
 
@@ -37,7 +37,7 @@ export interface RotateOptions {
   readonly onProgress: (line: string) => void;
 }
 
-/** Unix milliseconds. `jump` absent: no process contradicts the time, and nothing was done. */
+/** Times are in Unix milliseconds. If no process disputed the time, `jump` is undefined and nothing was done. */
 export interface AcceptedClock {
   readonly at: number;
   readonly jump?: { readonly expected: number; readonly seen: number };
@@ -54,20 +54,21 @@ export interface Session {
 }
 
 /**
- * The action of a verb that calls the operators' API. `run` receives what commander parsed: the arguments, then the
- * options.
+ * Returns the handler of a command that calls the operators' API. `run` receives what commander parsed: first the
+ * arguments, then the options.
  */
 export function adminCommand<Parsed extends unknown[]>(
   context: CliContext,
   run: (session: Session, ...parsed: Parsed) => Promise<void>,
 ): (this: Command, ...parsed: Parsed) => Promise<void> {
   return async function action(this: Command, ...parsed: Parsed): Promise<void> {
-    if (isWatched(this)) throw new CommandError('usage', '--watch is for what lists or shows something.');
+    if (isWatched(this))
+      throw new CommandError('usage', '--watch works only with commands that list or show something.');
     await run(await openSession(this, context), ...parsed);
   };
 }
 
-/** As `adminCommand`, of a verb that changes nothing: it can be watched. */
+/** Like `adminCommand`, but for read-only commands. Also supports `--watch`. */
 export function lookCommand<Parsed extends unknown[]>(
   context: CliContext,
   run: (session: Session, ...parsed: Parsed) => Promise<void>,
@@ -86,7 +87,8 @@ function isWatched(command: Command): boolean {
 }
 
 /**
- * Reads the common options of a command that runs. What makes the calls is loaded only now: `--help` needs none of it.
+ * Reads a running command's common options. The modules for API calls are loaded only here, because `--help` does not
+ * need them.
  */
 async function openSession(command: Command, context: CliContext): Promise<Session> {
   const [{ createAdminClient }, { resolveTarget }] = await Promise.all([
@@ -104,7 +106,7 @@ export function outputOf(command: Command, { print, isColoured, now }: CliContex
   return createOutput({ form: form ?? 'table', write: print, isColoured, now: now() });
 }
 
-/** Says how to see the rest of a list in pages. */
+/** Explains how to get the next page of the list. */
 export function noteMore(output: Output, hasMore: boolean, after: unknown): void {
   if (hasMore) output.note(`More results: --after ${String(after)}`);
 }

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { CommandError } from './command-error.ts';
 
-/** Of a file that a command names. */
 export async function textOfFile(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');

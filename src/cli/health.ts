@@ -3,6 +3,7 @@ import type { Row } from './admin-client.ts';
 import { formatTime } from './table.ts';
 
 const time = z.number().nullable();
+const waitingSchema = z.object({ tasks: z.int(), oldest_at: time }).nullable();
 const circuitSchema = z.object({
   credential: z.string(),
   model: z.string().nullable(),
@@ -14,6 +15,7 @@ const circuitSchema = z.object({
   opened: z.object({ hour: z.int(), day: z.int() }),
   openings: z.array(z.record(z.string(), z.unknown())),
   failed_tasks: z.array(z.string()),
+  waiting: waitingSchema,
 });
 const healthSchema = z.object({
   channel: z.string(),
@@ -22,17 +24,17 @@ const healthSchema = z.object({
   since: time,
   until: time,
   opened: z.object({ hour: z.int(), day: z.int() }),
-  waiting: z.object({ tasks: z.int(), oldest_at: time }).nullable(),
+  waiting: waitingSchema,
   parts: z.array(circuitSchema),
 });
 
-/** The columns of a list that show a channel's health. */
+/** Returns the columns that show a channel's health in a list. */
 export function healthColumns(health: unknown): Row {
   const { state, text, since, waiting } = healthSchema.parse(health);
   return { state, since, waiting: waiting?.tasks ?? null, health: text };
 }
 
-/** The complete health of a channel, with its circuits as rows of tables. */
+/** Returns a channel's full health, with circuits as table rows. */
 export function healthInTables(health: unknown): Row {
   const { parts, channel: _channel, opened, waiting, ...rest } = healthSchema.parse(health);
   const named = parts.map((part) => ({ ...part, of: nameOf(part) }));
@@ -55,6 +57,7 @@ function circuitRow({ of, state, since, until, ...part }: Circuit & { readonly o
     since,
     until,
     ...openedColumns(part.opened),
+    waiting: part.waiting?.tasks ?? null,
     evidence: part.evidence.map(({ sign, accounts }) => `${sign} of ${accounts}`),
     failed_tasks: part.failed_tasks,
     text: part.text,
@@ -69,7 +72,6 @@ function nameOf({ credential, model }: Circuit): string {
   return model === null ? credential : `${credential}/${model}`;
 }
 
-/** One line for each of these channels. */
 export function healthLines(channels: unknown): readonly string[] {
   return (z.array(healthSchema).safeParse(channels).data ?? []).map(lineOf);
 }

@@ -1,17 +1,31 @@
 import type { Command } from 'commander';
 import { adminCommand, lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
-import { addCapsOptions } from './caps-options.ts';
+import { addCapsOptions, keyCapsOf } from './caps-options.ts';
 import type { CapsOptions } from './caps-options.ts';
 import { parseCount, parseDate, parseList, parseSeconds } from './option-values.ts';
 import { examples } from './program.js';
 
 const table = {
   columns: ['id', 'account', 'name', 'models', 'last_used_at', 'expires_at', 'revoked_at', 'created_at'],
-  more: ['scopes', 'prefix', 'addresses', 'routes', 'channels', 'requests_per_minute', 'caps', 'replaced_by'],
+  more: [
+    'scopes',
+    'prefix',
+    'link_expires_at',
+    'addresses',
+    'routes',
+    'channels',
+    'requests_per_minute',
+    'caps',
+    'replaced_by',
+  ],
 };
 
-interface NewKey {
+interface KeyCaps extends CapsOptions {
+  readonly reason: string;
+}
+
+interface NewKey extends CapsOptions {
   readonly name?: string;
   readonly scopes?: readonly string[];
   readonly addresses?: readonly string[];
@@ -26,6 +40,7 @@ interface NewKey {
   readonly requestsPerMinute?: number;
   readonly concurrentTasks?: number;
   readonly expiresAt?: number;
+  readonly link?: number;
 }
 
 interface Rotation {
@@ -36,17 +51,19 @@ interface Rotation {
 export function addKeyCommands(keys: Command, context: CliContext): void {
   const create = keys
     .command('create')
-    .description('Makes a key of an account; it is shown once.')
+    .description('Creates a key for an account. The key is shown once.')
     .addHelpText(
       'after',
       examples(
         'keys create acme --name production',
         'keys create acme --models clip-1 --requests-per-minute 60',
+        'keys create acme --name trial --month 50 --model clip-1:day=5',
+        'keys create acme --name owner --scopes create,read_account,manage --link 3d',
       ),
     )
     .argument('<account>')
     .option('--name <name>');
-  addTermOptions(create).action(
+  addCapsOptions(addTermOptions(create), 'model').action(
     adminCommand(context, async ({ client, output }, account: string, options: NewKey) => {
       const made = await client.call('POST', '/keys', {
         account,
@@ -64,9 +81,12 @@ export function addKeyCommands(keys: Command, context: CliContext): void {
         requests_per_minute: options.requestsPerMinute,
         concurrent_tasks: options.concurrentTasks,
         expires_at: options.expiresAt,
+        link_valid_seconds: options.link,
+        ...(hasCaps(options) ? { caps: keyCapsOf(options) } : {}),
       });
-      output.item(made);
-      output.note('\nThe key will not be shown again.');
+      const { link } = made;
+      output.item(typeof link === 'string' ? { ...made, link: client.linkTo(link) } : made);
+      output.note(`\nThe ${link === undefined ? 'key' : 'link'} will not be shown again.`);
     }),
   );
 
@@ -96,18 +116,28 @@ function addTermOptions(command: Command): Command {
     .option('--resolution-max <name>', 'largest resolution to allow, such as 1080p')
     .option('--models <list>', 'comma-separated (default: all)', parseList)
     .option('--channels <list>', 'comma-separated (default: all)', parseList)
-    .option('--asset-urls', 'allow media that are asset://… of an upstream account')
+    .option('--asset-urls', 'allow asset://… references to media of an upstream account')
     .option('--strict', 'refuse fields without effect')
-    .option('--end-user-required', 'refuse creates that do not name their end user')
+    .option('--end-user-required', 'refuse creates without an end user')
     .option('--requests-per-minute <n>', 'default: no limit', parseCount)
     .option('--concurrent-tasks <n>', 'default: no limit', parseCount)
-    .option('--expires-at <time>', 'such as 2030-01-31 or 2030-01-31T12:00Z', parseDate);
+    .option('--expires-at <time>', 'such as 2030-01-31 or 2030-01-31T12:00Z', parseDate)
+    .option(
+      '--link <time>',
+      'create a link that shows the key to the person who opens it, valid this long: 24h, 7d',
+      parseSeconds,
+    );
+}
+
+/** Only some operators may set caps, so the request includes them only if specified. */
+function hasCaps({ day, month, total, model }: CapsOptions): boolean {
+  return [day, month, total, model].some((given) => given !== undefined);
 }
 
 function addCapCommand(keys: Command, context: CliContext): void {
   const command = keys
     .command('cap')
-    .description('Limits what a key may spend. Replaces all its caps: without any, it has none.')
+    .description('Limits the spending of a key. Replaces all of its caps. Without options, removes them.')
     .addHelpText(
       'after',
       examples(
@@ -116,20 +146,24 @@ function addCapCommand(keys: Command, context: CliContext): void {
       ),
     )
     .argument('<id>', 'key_…');
-  addCapsOptions(command, 'model').action(
-    adminCommand(context, async ({ client, output }, id: string, options: CapsOptions) => {
-      const { model = [], ...caps } = options;
-      const models = model.map(({ name, ...own }) => ({ model: name, ...own }));
-      output.item(await client.call('POST', `/keys/${encodeURIComponent(id)}/caps`, { ...caps, models }));
-    }),
-  );
+  addCapsOptions(command, 'model')
+    .requiredOption('--reason <text>')
+    .action(
+      adminCommand(context, async ({ client, output }, id: string, options: KeyCaps) => {
+        const { reason } = options;
+        const path = `/keys/${encodeURIComponent(id)}/caps`;
+        output.item(await client.call('POST', path, { ...keyCapsOf(options), reason }));
+      }),
+    );
 }
 
-/** What ends a key, with or without a successor. */
+/** Adds the commands that end a key, with or without replacing it. */
 function addEndingCommands(keys: Command, context: CliContext): void {
   keys
     .command('revoke')
-    .description('Revokes a key: effective at once on one node and within five seconds on every other.')
+    .description(
+      'Revokes a key. Takes effect immediately on the node that gets the request, and within five seconds on all others.',
+    )
     .addHelpText('after', examples('keys revoke key_… --reason leaked'))
     .argument('<id>', 'key_…')
     .option('--reason <text>', undefined, '')
@@ -142,7 +176,9 @@ function addEndingCommands(keys: Command, context: CliContext): void {
 
   keys
     .command('rotate')
-    .description('Makes a key that replaces this one; both are valid for a while and share their limits.')
+    .description(
+      'Creates a key that replaces this one. Until the old key expires, both are valid and share their limits.',
+    )
     .addHelpText('after', examples('keys rotate key_… --reason yearly --old-valid 7d'))
     .argument('<id>', 'key_…')
     .requiredOption('--reason <text>')

@@ -15,7 +15,7 @@ const table = {
   more: ['note'],
 };
 
-/** Account, options. */
+/** The account, and the command's options. */
 type StatementLine = [string, { readonly month: string; readonly format: string; readonly out?: string }];
 
 export function addLedgerCommands(ledger: Command, context: CliContext): void {
@@ -27,7 +27,7 @@ export function addLedgerCommands(ledger: Command, context: CliContext): void {
 function addReadingCommands(ledger: Command, context: CliContext): void {
   ledger
     .command('show')
-    .description('An account’s entries, oldest first.')
+    .description('Lists an account’s entries, oldest first.')
     .addHelpText('after', examples('ledger show acme', 'ledger show acme --after 1200'))
     .argument('<account>')
     .option('--after <seq>', 'begin after this entry')
@@ -46,7 +46,7 @@ function addReadingCommands(ledger: Command, context: CliContext): void {
 
   ledger
     .command('statement')
-    .description('An account’s statement of a month: opening balance, entries, closing balance.')
+    .description('Prints an account’s statement for a month: opening balance, entries, closing balance.')
     .addHelpText(
       'after',
       examples(
@@ -57,11 +57,11 @@ function addReadingCommands(ledger: Command, context: CliContext): void {
     .argument('<account>')
     .requiredOption('--month <month>', 'in UTC, such as 2026-11')
     .addOption(
-      new Option('--format <format>', 'csv: for a spreadsheet; html: a page that prints')
+      new Option('--format <format>', 'csv for a spreadsheet, or html for a printable page')
         .choices(['csv', 'html', 'jsonl'])
         .default('csv'),
     )
-    .option('--out <file>', 'default: what is printed')
+    .option('--out <file>', 'default: standard output')
     .action(
       adminCommand(context, async (session, ...[account, { out, ...query }]: StatementLine) => {
         const path = `/accounts/${encodeURIComponent(account)}/statement`;
@@ -74,7 +74,7 @@ function addProofCommands(ledger: Command, context: CliContext): void {
   ledger
     .command('heads')
     .description(
-      'The last entry of each account as it was on a day, signed. Keep them elsewhere: `ledger verify --heads` finds what was cut off or written anew since then.',
+      'Prints the signed last entry of each account as of a day. Keep the output elsewhere, so that `ledger verify --heads` can find entries that were removed or rewritten since then.',
     )
     .addHelpText('after', examples('ledger heads', 'ledger heads --all -o jsonl'))
     .option('--after <id>', 'begin after this head')
@@ -97,12 +97,12 @@ function addProofCommands(ledger: Command, context: CliContext): void {
   ledger
     .command('verify')
     .description(
-      'Checks every invariant while the gateway runs, and anchors the heads of accounts that are sound. Exits with status 1 if one is violated.',
+      'Checks every invariant while the gateway runs, and anchors the heads of accounts without violations. Exits with status 1 if an invariant is violated.',
     )
     .addHelpText('after', examples('ledger verify', 'ledger verify --heads heads.jsonl'))
     .option(
       '--heads <file>',
-      'what `ledger heads --all -o jsonl` said earlier: checks that the ledger still leads there',
+      'earlier output of `ledger heads --all -o jsonl`, to check that the ledger still contains these heads',
     )
     .action(
       adminCommand(context, async ({ client, output }, { heads }: { heads?: string }) => {
@@ -126,7 +126,7 @@ function addClockCommand(ledger: Command, context: CliContext): void {
   ledger
     .command('accept-clock')
     .description(
-      'Accepts the current time of the database after its clock has jumped. Works on MongoDB directly. Every process writes money again within a minute.',
+      'Accepts the current time of the database after its clock has jumped. Works on MongoDB directly. Every process resumes writing to the ledger within a minute.',
     )
     .requiredOption('--reason <text>')
     .addHelpText('after', examples('ledger accept-clock --reason "its clock was set right"'))
@@ -137,8 +137,8 @@ function addClockCommand(ledger: Command, context: CliContext): void {
       output.item({ database_time: shown(at), accepted: jump !== undefined });
       output.note(
         jump === undefined
-          ? 'No process contradicts that time: nothing was done.'
-          : `A process expected ${shown(jump.expected)} where the database said ${shown(jump.seen)}.`,
+          ? 'No process contradicts that time, so nothing was done.'
+          : `A process expected ${shown(jump.expected)}, but the database reported ${shown(jump.seen)}.`,
       );
     });
 }
@@ -146,7 +146,7 @@ function addClockCommand(ledger: Command, context: CliContext): void {
 type Result = z.output<typeof resultSchema>;
 const headsAtOnce = 100;
 
-/** Adds what is wrong to the result. */
+/** Adds any violations to the result. */
 async function checkHeads(
   file: string,
   { client, result }: { readonly client: AdminClient; readonly result: Result },
@@ -169,7 +169,7 @@ function readHeads(file: string): z.output<typeof headSchema>[] {
   } catch (error) {
     throw new CommandError(
       'usage',
-      `${file} holds no heads, one a line, as \`ledger heads -o jsonl\` prints them.`,
+      `${file} contains no heads. It must have one per line, as \`ledger heads -o jsonl\` prints them.`,
       {
         cause: error,
       },

@@ -12,7 +12,7 @@ const columns = ['kind', 'subject', 'count', 'since', 'notified'];
 export function addNoticeCommands(notices: Command, context: CliContext): void {
   notices
     .command('list')
-    .description('Lists what needs somebody, and which targets of `notify` know it.')
+    .description('Lists conditions that need a person, and the targets of `notify` that were notified.')
     .addHelpText('after', examples('notices list', 'notices list --state over'))
     .addOption(new Option('--state <state>').choices(['open', 'over']).default('open'))
     .action(
@@ -24,13 +24,14 @@ export function addNoticeCommands(notices: Command, context: CliContext): void {
 
   notices
     .command('test')
-    .description('Sends a test to every target of `notify` in gateway.yaml, and says what came of it.')
+    .description('Sends a test message to every target of `notify` in gateway.yaml, and shows the results.')
     .addHelpText('after', examples('notices test'))
     .action(
       adminCommand(context, async ({ client, output }) => {
         const { data } = sentSchema.parse(await client.call('POST', '/notices/test'));
         output.rows(data, { columns: ['id', 'ok', 'error'] });
-        if (data.some(({ ok }) => !ok)) throw new CommandError('failed', 'A target did not take the test.');
+        if (data.some(({ ok }) => !ok))
+          throw new CommandError('failed', 'A target did not accept the test message.');
       }),
     );
 }

@@ -3,12 +3,13 @@ import type { Command } from 'commander';
 import { roleWords } from '../base/operator.ts';
 import { adminCommand, lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
-import { parseList } from './option-values.ts';
+import { parseList, parseSeconds } from './option-values.ts';
 import { examples } from './program.js';
 
 const columns = [
   'name',
   'roles',
+  'state',
   'prefix',
   'created_at',
   'created_by',
@@ -22,24 +23,28 @@ interface AddOptions {
   readonly reason?: string;
 }
 
+interface InviteOptions extends AddOptions {
+  readonly valid?: number;
+}
+
 export function addOperatorsCommands(operators: Command, context: CliContext): void {
   operators
     .command('add')
     .description(
-      'Creates an operator with a token; what is done with it is recorded under this name. Needs ADMIN_TOKEN.',
+      'Creates an operator with a token. Everything done with the token is recorded under this name. Needs ADMIN_TOKEN.',
     )
     .addHelpText(
       'after',
       examples(
         'operators add anna --reason "new on call"',
-        'operators add grafana',
+        'operators add grafana --roles viewer',
         'operators add lea --roles support,money',
       ),
     )
     .argument('<name>', 'lowercase')
     .option(
       '--roles <list>',
-      `comma-separated: ${roleWords.join(', ')} (default: read, which changes nothing)`,
+      `comma-separated: ${roleWords.join(', ')} (default: read, which changes nothing and shows no amounts)`,
       parseRoles,
     )
     .option('--reason <text>')
@@ -50,9 +55,13 @@ export function addOperatorsCommands(operators: Command, context: CliContext): v
       }),
     );
 
+  addInvitationCommands(operators, context);
+
   operators
     .command('list')
-    .description('Lists operators: who, which roles, last used to the minute, revoked when and by whom.')
+    .description(
+      'Lists operators with their roles, whether they were invited, when their tokens were last used (to the minute), and when and by whom they were revoked.',
+    )
     .addHelpText('after', examples('operators list'))
     .action(
       lookCommand(context, async ({ client, output }) => {
@@ -61,10 +70,32 @@ export function addOperatorsCommands(operators: Command, context: CliContext): v
       }),
     );
 
+  addChangingCommands(operators, context);
+}
+
+function addChangingCommands(operators: Command, context: CliContext): void {
+  operators
+    .command('change')
+    .description(
+      'Replaces an operator’s roles. Takes effect immediately on the node that gets the request, and within five seconds on all others. The token stays valid. Needs ADMIN_TOKEN.',
+    )
+    .addHelpText(
+      'after',
+      examples('operators change anna --roles support,money --reason "on call for bills"'),
+    )
+    .argument('<name>')
+    .requiredOption('--roles <list>', `comma-separated: ${roleWords.join(', ')}`, parseRoles)
+    .option('--reason <text>')
+    .action(
+      adminCommand(context, async ({ client, output }, name: string, asked: AddOptions) => {
+        output.item(await client.call('POST', `/operators/${encodeURIComponent(name)}/roles`, { ...asked }));
+      }),
+    );
+
   operators
     .command('revoke')
     .description(
-      'Revokes an operator’s token: effective at once on one node and within five seconds on every other. Needs ADMIN_TOKEN.',
+      'Revokes an operator’s token. Takes effect immediately on the node that gets the request, and within five seconds on all others. Needs ADMIN_TOKEN.',
     )
     .addHelpText('after', examples('operators revoke anna --reason "left us"'))
     .argument('<name>')
@@ -77,9 +108,51 @@ export function addOperatorsCommands(operators: Command, context: CliContext): v
     );
 }
 
+function addInvitationCommands(operators: Command, context: CliContext): void {
+  operators
+    .command('invite')
+    .description(
+      'Creates a link that shows a token once to the person who opens it. You can grant only roles that you have yourself.',
+    )
+    .addHelpText(
+      'after',
+      examples('operators invite anna --roles support', 'operators invite lea --roles billing --valid 24h'),
+    )
+    .argument('<name>', 'lowercase')
+    .option(
+      '--roles <list>',
+      `comma-separated: ${roleWords.join(', ')} (default: read, which changes nothing and shows no amounts)`,
+      parseRoles,
+    )
+    .option('--valid <time>', 'how long the link is valid: 30m, 24h, 7d (default: 3d)', parseSeconds)
+    .option('--reason <text>')
+    .action(
+      adminCommand(context, async ({ client, output }, name: string, asked: InviteOptions) => {
+        const { valid: valid_seconds, ...rest } = asked;
+        const invited = await client.call('POST', '/operators/invitations', { name, ...rest, valid_seconds });
+        output.item({ ...invited, link: client.linkTo(String(invited['link'])) });
+        output.note('\nThe link can be used once, and will not be shown again.');
+      }),
+    );
+
+  operators
+    .command('withdraw')
+    .description('Withdraws an unused invitation. Its link no longer works.')
+    .addHelpText('after', examples('operators withdraw anna --reason "wrong roles"'))
+    .argument('<name>')
+    .option('--reason <text>', undefined, '')
+    .action(
+      adminCommand(context, async ({ client, output }, name: string, { reason }: { reason: string }) => {
+        const query = new URLSearchParams({ reason }).toString();
+        const path = `/operators/invitations/${encodeURIComponent(name)}?${query}`;
+        output.item(await client.call('DELETE', path));
+      }),
+    );
+}
+
 function parseRoles(text: string): string[] {
   const words: readonly string[] = roleWords;
   const roles = parseList(text);
   if (roles.length > 0 && roles.every((role) => words.includes(role))) return roles;
-  throw new InvalidArgumentError(`It must be ${words.join(', ')}.`);
+  throw new InvalidArgumentError(`It must be one or more of ${words.join(', ')}.`);
 }

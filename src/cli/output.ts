@@ -4,25 +4,25 @@ import type { Row } from './admin-client.ts';
 import { formatCell, formatTable, missing } from './table.ts';
 import type { TableStyle } from './table.ts';
 
-/** What a verb says: text for people, or exactly what the gateway answered as JSON. */
+/** Prints a command's result: as text for people, or as JSON exactly as the gateway returned it. */
 export interface Output {
   readonly isJson: boolean;
   rows(rows: readonly Row[], table: Table): void;
-  /** One object, one field per line. `shown`: what people see of it. */
+  /** Prints one object with one field per line. Text output shows `shown` instead, if defined. */
   item(item: Row, shown?: Row): void;
-  /** For people only the field of this name, one line for each of its own; otherwise all of it. */
+  /** Prints the whole object as JSON. Text output shows only the field with this name, one line per member. */
   answer(item: Row, field: string): void;
-  /** A summary in words; as JSON the object. */
+  /** Prints a summary as text, or the object as JSON. */
   result(item: Row, text: string): void;
-  /** For people only. */
+  /** Prints a note in text output only. */
   note(text: string): void;
 }
 
 export interface Table {
   readonly columns: readonly string[];
-  /** Those that only the wide form has. */
+  /** Columns that appear only in wide output. */
   readonly more?: readonly string[];
-  /** What people see of a row; default: all of it. */
+  /** Returns the part of a row that text output shows. Defaults to the whole row. */
   readonly shown?: (row: Row) => Row;
 }
 
@@ -34,14 +34,14 @@ export interface OutputOptions {
   readonly now: number;
 }
 
-/** `table` fits into 100 columns and says how long ago; `wide` cuts nothing. `jsonl`: an object a line. */
+/** `table` fits into 100 columns and shows ages. `wide` truncates nothing. `jsonl` prints one object per line. */
 export type OutputForm = 'table' | 'wide' | 'json' | 'jsonl';
 
 const tableWidthMax = 100;
 const cellWidthMax = 60;
 const indent = '  ';
 
-/** What comes from elsewhere never reaches the terminal as it is: every text goes through here. */
+/** All text passes through this output, so that nothing external reaches the terminal unescaped. */
 export function createOutput({ form, write, isColoured, now }: OutputOptions): Output {
   const print = (text: string) => write(escaped(text, { keepLines: true }));
   if (form === 'json' || form === 'jsonl') {
@@ -85,7 +85,7 @@ function formatItem(item: Row, style: TableStyle): string {
   return entries.map(({ name, value }) => formatField(name.padEnd(width), value, style)).join('\n');
 }
 
-/** An object becomes lines of its own below its name, a list of objects a table. */
+/** Formats an object as lines below its name, and a list of objects as a table. */
 function formatField(padded: string, value: unknown, style: TableStyle): string {
   const below = (format: (inner: TableStyle) => string): string => {
     const { widthMax = Number.POSITIVE_INFINITY } = style;
@@ -98,7 +98,7 @@ function formatField(padded: string, value: unknown, style: TableStyle): string 
   return `${padded}  ${formatCell(padded.trimEnd(), value)}`;
 }
 
-/** A table, without columns that have nothing in any row; what does not fit even when it is cut becomes an item for each row. */
+/** Formats a table without empty columns. If it does not fit even when truncated, formats each row as an item. */
 function formatNested(rows: readonly Row[], style: TableStyle): string {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const columns = names.filter((name) => rows.some((row) => formatCell(name, row[name]) !== missing));

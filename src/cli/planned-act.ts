@@ -5,28 +5,28 @@ import { CommandError } from './command-error.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * An act that moves money or can be billed twice needs a dry run first. A person at the terminal then confirms it; a
- * script names its plan.
+ * An act that moves money or may be billed twice needs a dry run first. Afterwards, an operator confirms it at
+ * the terminal, or a script passes the plan.
  */
 
 const said = z.object({ task: z.string(), money: z.string() });
 
-/** The `result` of a dry run. */
+/** A dry run's `result`. */
 export const triedSchema = z.object({ would: said, plan: z.string() });
-/** The `result` of an act. */
+/** The `result` of an executed act. */
 export const doneSchema = z.object({ did: said });
 
 /** How an act is confirmed on the command line. */
 export interface Confirmation {
   readonly action: OperatorActionName;
   readonly plan?: string | undefined;
-  /** The act is done without asking. */
+  /** Whether to act without asking for confirmation. */
   readonly isConfirmed: boolean;
-  /** Undefined if there is nobody to ask. */
+  /** Undefined if nobody is at the terminal. */
   readonly terminal: Terminal | undefined;
 }
 
-/** Throws CommandError if the act needs a confirmation that it cannot get. */
+/** Throws CommandError if the act needs a confirmation that cannot be obtained. */
 export function requireConfirmable({ action, plan, isConfirmed, terminal }: Confirmation): void {
   if (plan !== undefined) return;
   if (needsPlan(action)) {
@@ -41,7 +41,7 @@ export function requireConfirmable({ action, plan, isConfirmed, terminal }: Conf
   );
 }
 
-/** Asks the person at the terminal, unless a plan or `--yes` has answered. */
+/** Asks the operator at the terminal, unless a plan or `--yes` has already confirmed the act. */
 export async function isConfirmed({ action, plan, isConfirmed: answered, terminal }: Confirmation) {
   if (plan !== undefined || answered || terminal === undefined) return true;
   const { confirmation } = actionTable[action];

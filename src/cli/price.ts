@@ -20,7 +20,7 @@ export function addPriceCommands(price: Command, context: CliContext): void {
   price
     .command('explain')
     .description(
-      'How the hold and the charge of a request, or of a task, come about: facts, each line of the price, each step. Creates nothing.',
+      'Explains the hold and the charge of a request or a task, with the facts, each line of the price and each step. Creates nothing.',
     )
     .addHelpText(
       'after',
@@ -31,9 +31,9 @@ export function addPriceCommands(price: Command, context: CliContext): void {
       ),
     )
     .argument('[model or id]', 'a model, or the id of a task or of images')
-    .option('--request <json>', 'further fields of the create, such as \'{"resolution":"1080p"}\'')
-    .option('--file <path>', 'the body of a create; what stands on the line counts before it')
-    .option('--key <id>', 'with the permissions of this key')
+    .option('--request <json>', 'more fields of the create, such as \'{"resolution":"1080p"}\'')
+    .option('--file <path>', 'the body of a create; options on the command line override it')
+    .option('--key <id>', 'use the permissions of this key')
     .action(
       lookCommand(context, async ({ client, output }, named: string | undefined, options: ExplainOptions) => {
         const answer =
@@ -57,7 +57,10 @@ async function requestOf(model: string | undefined, { request, file }: ExplainOp
     ...parseFields(request ?? '{}'),
   };
   if ('model' in fields) return fields;
-  throw new CommandError('usage', 'Which model, or which task? Name it, or a --file that does.');
+  throw new CommandError(
+    'usage',
+    'Give a model or a task, or a --file with a request that contains a model.',
+  );
 }
 
 function show(explained: Explained, output: Output): void {
@@ -86,7 +89,7 @@ function show(explained: Explained, output: Output): void {
 interface Part {
   readonly currency: string;
   readonly part: { readonly amount: string; readonly how: Reckoning | null } | null;
-  /** Which of all that is left open it is for; a hold is for the dearest. */
+  /** How to resolve choices that the request leaves open. A hold assumes the most expensive one. */
   readonly open?: string;
 }
 
@@ -102,13 +105,13 @@ const sourceWords = {
   upstream: 'the upstream’s report',
   measured: 'measured by the gateway',
   formula: 'the formula of the adapter',
-  assumed: 'assumed: nobody knows it',
+  assumed: 'assumed, because it is unknown',
 };
 
 function linesOf({ channel, rules_of: of, facts, seconds, lines, steps }: Reckoning, open: string): string[] {
   const wordsOf = (source: keyof typeof sourceWords | 'open'): string =>
     source === 'open' ? `left open: ${open}` : sourceWords[source];
-  const where = `at the channel ${channel}`;
+  const where = `on channel ${channel}`;
   return [
     lines.length === 0 ? `no line of a price was applied ${where}` : `by the price of the ${of} ${where}`,
     ...facts.map(({ name, value, source }) => `${name} ${String(value)} (${wordsOf(source)})`),

@@ -19,7 +19,7 @@ export function addPricesCommands(prices: Command, context: CliContext): void {
   prices
     .command('try')
     .description(
-      'What the prices of another gateway.yaml would have charged for recorded tasks, and what they would have earned: before, after, and who pays more. Changes nothing.',
+      'Shows what recorded tasks would have been charged and earned with the prices of another gateway.yaml, and who would pay more. Changes nothing.',
     )
     .addHelpText(
       'after',
@@ -43,7 +43,7 @@ export function addPricesCommands(prices: Command, context: CliContext): void {
     );
 }
 
-/** Settles recorded tasks with other prices, and prints what would have been charged. */
+/** Recalculates recorded tasks at other prices, and prints what would have been charged. */
 export async function tryPrices(
   { client, output }: Session,
   { terminal }: CliContext,
@@ -86,5 +86,5 @@ function show(tried: TriedPrices, output: Output): void {
 }
 
 function unknownCosts({ cost_unknown: unknown }: TriedPrices): string {
-  return unknown === 0 ? '' : ` Attempts of unknown cost: ${unknown}; it is at most that.`;
+  return unknown === 0 ? '' : ` Attempts of unknown cost: ${unknown}, so the margin is at most this.`;
 }

@@ -1,52 +1,59 @@
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 
-/** Verbs of the operators. Those of a group are loaded only when its name is on the line. */
+/** The operators' command groups. A group's commands are loaded only if its name is on the command line. */
 export const groups = {
-  accounts: { about: 'Accounts and their money.', example: 'accounts list' },
-  keys: { about: 'API keys.', example: 'keys list --account acme' },
+  accounts: { about: 'Manages accounts and their money.', example: 'accounts list' },
+  keys: { about: 'Manages API keys.', example: 'keys list --account acme' },
   operators: {
-    about: 'Who may use the operators’ API, under which name.',
+    about: 'Manages the operators who may use the operators’ API.',
     example: 'operators list',
   },
-  tasks: { about: 'Tasks of all accounts.', example: 'tasks list --needs-attention' },
+  sessions: { about: 'Lists and ends sessions of the console.', example: 'sessions list' },
+  tasks: { about: 'Shows tasks of all accounts, and acts on them.', example: 'tasks list --needs-attention' },
   audit: {
-    about: 'What operators did, when, why and from where.',
+    about: 'Lists what operators did, when, why and from where.',
     example: 'audit --since 24h --by anna',
   },
   find: {
-    about: 'Finds what an id belongs to.',
+    about: 'Finds what an id refers to.',
     example: 'find mediary-07q1kgxxoh7lbzndepc5zxkg-1',
   },
   usage: {
-    about: 'What accounts have used, by day, model, key or end user.',
+    about: 'Shows what accounts used, by day, model, key or end user.',
     example: 'usage --by account,model',
   },
-  ledger: { about: 'The accounts’ ledger.', example: 'ledger show acme' },
+  ledger: { about: 'Shows and verifies the accounts’ ledger.', example: 'ledger show acme' },
   margin: {
-    about: 'What tasks earned, less what they cost upstream.',
+    about: 'Shows margins: charges less refunds and upstream costs.',
     example: 'margin --from 2026-11-01 --by channel',
   },
   reconcile: {
-    about: 'Compares an upstream’s bill with what is recorded.',
+    about: 'Compares an upstream’s bill with the records.',
     example: 'reconcile --bill october.csv --format FORMAT --channel CHANNEL',
   },
-  secrets: { about: 'The keys of SECRETS_KEY.', example: 'secrets rotate' },
-  channels: { about: 'Channels of the running configuration.', example: 'channels list' },
+  secrets: { about: 'Reseals stored values with the first key of SECRETS_KEY.', example: 'secrets rotate' },
+  channels: {
+    about: 'Shows and controls the channels of the running configuration.',
+    example: 'channels list',
+  },
   notices: {
-    about: 'What operators are notified of.',
+    about: 'Lists the notices for operators, and tests their delivery.',
     example: 'notices list',
   },
-  route: { about: 'How requests find their channel.', example: 'route explain clip-1' },
-  price: { about: 'How holds and charges come about.', example: 'price explain clip-1' },
-  prices: { about: 'What other prices would change.', example: 'prices try new.yaml --since 7d' },
-  config: { about: 'The configuration.', example: 'config check' },
-  nodes: { about: 'The processes of the gateway: what each runs, and how it is.', example: 'nodes' },
+  route: { about: 'Explains the choice of channels for a request.', example: 'route explain clip-1' },
+  price: { about: 'Explains holds and charges.', example: 'price explain clip-1' },
+  prices: { about: 'Shows the effect of different prices.', example: 'prices try new.yaml --since 7d' },
+  config: { about: 'Checks and changes the configuration.', example: 'config check' },
+  nodes: {
+    about: 'Lists the processes of the gateway with their configuration and condition.',
+    example: 'nodes',
+  },
   completion: {
-    about: 'Prints what a shell completes this command line with.',
+    about: 'Prints a completion script for a shell.',
     example: 'completion bash',
   },
-  vendors: { about: 'What the adapters know of the vendors.', example: 'vendors show VENDOR' },
+  vendors: { about: 'Shows the adapters’ facts about vendors.', example: 'vendors show VENDOR' },
 };
 
 const processes = {
@@ -54,16 +61,15 @@ const processes = {
   worker: { about: 'Run the Temporal workers.', example: 'worker' },
 };
 
-/** Every word that a line must contain to do more than show help. */
+/** Words that start a command. A command line without any of them can only print help. */
 export const verbs = new Set([...Object.keys(processes), ...Object.keys(groups)]);
 
-/** How a line ends. */
 export const exitStatuses = {
   done: { status: 0, about: 'done' },
-  failed: { status: 1, about: 'failed, or not everything was done or found in order' },
-  usage: { status: 2, about: 'the line itself is wrong' },
+  failed: { status: 1, about: 'failed, was only partly done, or found problems' },
+  usage: { status: 2, about: 'the command line itself is wrong' },
   refused: { status: 3, about: 'the gateway refuses it' },
-  not_found: { status: 4, about: 'what the line names does not exist' },
+  not_found: { status: 4, about: 'something named on the command line does not exist' },
   not_reachable: { status: 5, about: 'the gateway, or a server that it needs, does not answer' },
   configuration: { status: 78, about: 'the environment or gateway.yaml is wrong' },
 };
@@ -73,7 +79,7 @@ const statusLines = Object.values(exitStatuses).map(
 );
 
 /**
- * What the help of a command ends with: lines that work as they stand, but for names.
+ * Appends examples to a command's help. The lines work unchanged, apart from names.
  *
  * @param {readonly string[]} lines Each without the program's name.
  */
@@ -82,10 +88,10 @@ export function examples(...lines) {
 }
 
 /**
- * The command line as `--help` shows it; the groups' verbs are added by `commands.ts`. Plain JavaScript, because
- * `src/gateway.js` needs it before anything is there that could load TypeScript.
+ * Returns the command line that `--help` shows. `commands.ts` adds the groups' verbs. This is plain JavaScript, because
+ * `src/gateway.js` needs it before anything that could load TypeScript is available.
  *
- * @param {Partial<Record<keyof typeof processes, () => Promise<void>>>} run What starts the processes; absent for help.
+ * @param {Partial<Record<keyof typeof processes, () => Promise<void>>>} run Starts the processes. Absent for help.
  */
 export function createProgram(run = {}) {
   const program = new Command('gateway')
@@ -96,11 +102,14 @@ export function createProgram(run = {}) {
       'the gateway to call (default: PUBLIC_URL, else local mode’s, else http://HOST:PORT)',
     )
     .addOption(
-      new Option('-o, --output <form>', 'of what is printed; json: what the gateway answered')
+      new Option(
+        '-o, --output <form>',
+        'how to print results; json prints the unchanged response of the gateway',
+      )
         .choices(['table', 'wide', 'json', 'jsonl'])
         .default('table'),
     )
-    .option('-w, --watch', 'of what lists or shows something: again every two seconds, until Ctrl-C')
+    .option('-w, --watch', 'repeat a command that lists or shows something every two seconds, until Ctrl-C')
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitStatuses.usage.status))
     .addHelpText('after', examples('tasks list --needs-attention', 'tasks action --help'))
     .addHelpText('after', `\nExit status:\n${statusLines.join('\n')}`);

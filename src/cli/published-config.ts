@@ -9,7 +9,7 @@ export function showPublished(published: Row, output: Output, context: CliContex
   if (nodesOf(published).some(({ refused }) => refused !== null)) context.fail(1);
 }
 
-/** Reduces each process to the fields about the configuration, for the table that people read. */
+/** Reduces each process to its configuration fields for the table. */
 export function withNodes({ object: _object, ...config }: Row): Row {
   const nodes = nodesOf(config).map(({ id, state, config: runs, refused }) => ({ id, state, runs, refused }));
   return { ...config, nodes };

@@ -26,7 +26,7 @@ const columnNames = ['job', 'amount', 'at', 'model', 'unit'];
 export function addReconcileCommand(reconcile: Command, context: CliContext): void {
   reconcile
     .description(
-      'Compares an upstream’s bill, line by line, with what is recorded of its jobs: what matches, what only one side has, whose amount differs. A job that no task has is proposed to the attempts that it may belong to. Changes nothing. Exits with status 1 unless all matches.',
+      'Compares an upstream’s bill, line by line, with the records of its jobs. Shows matches, jobs that only one side has, and different amounts. For a job without a task, proposes the attempts that may have created it. Changes nothing. Exits with status 1 unless everything matches.',
     )
     .addHelpText(
       'after',
@@ -35,11 +35,11 @@ export function addReconcileCommand(reconcile: Command, context: CliContext): vo
         'reconcile --bill october.csv --format FORMAT --channel main --from 2026-10-01 --to 2026-11-01 --csv report.csv',
       ),
     )
-    .requiredOption('--bill <file>', 'CSV in UTF-8, its first line a header')
-    .requiredOption('--format <name>', `of the vendor, by the name of its provider; or ${mapped}`)
-    .requiredOption('--channel <id>', 'one that the bill is of; several: once for each', collect)
+    .requiredOption('--bill <file>', 'CSV in UTF-8 with a header line')
+    .requiredOption('--format <name>', `the name of the vendor’s provider, or ${mapped}`)
+    .requiredOption('--channel <id>', 'a channel of the bill; may be repeated', collect)
     .option('--from <time>', `default: the first day (UTC) of the bill; ${timeMeaning}`, parseTime)
-    .option('--to <time>', 'default: the end of its last day', parseTime)
+    .option('--to <time>', 'default: the end of the bill’s last day', parseTime)
     .option(
       '--column <field=name>',
       `the column of ${columnNames.join(', ')}; job, model and unit may be absent`,
@@ -47,11 +47,11 @@ export function addReconcileCommand(reconcile: Command, context: CliContext): vo
     )
     .option(
       '--model <name=model>',
-      'of a bill that names no jobs: what it calls a model, and what the vendor’s API does',
+      'for a bill without job ids: the bill’s name of a model, and the name in the vendor’s API',
       parseModel,
     )
-    .option('--unit <unit>', 'of amounts, such as USD, where no column says it')
-    .option('--csv <file>', 'every row, written as CSV into a file')
+    .option('--unit <unit>', 'the unit of amounts, such as USD, if no column states it')
+    .option('--csv <file>', 'write every row as CSV to a file')
     .action(
       adminCommand(context, async (session, options: ReconcileOptions, command: Command) => {
         const format = await formatOf(options, context);
@@ -77,7 +77,9 @@ function parseColumn(
 ): Readonly<Record<string, string>> {
   const [, field = '', name = ''] = /^([a-z]+)=(.+)$/.exec(text) ?? [];
   if (!columnNames.includes(field))
-    throw new InvalidArgumentError(`It must be such as amount=cost, with one of ${columnNames.join(', ')}.`);
+    throw new InvalidArgumentError(
+      `It must look like amount=cost, with one of ${columnNames.join(', ')} on the left.`,
+    );
   return { ...before, [field]: name };
 }
 
@@ -86,11 +88,11 @@ function parseModel(
   before: ReadonlyMap<string, string> = new Map(),
 ): ReadonlyMap<string, string> {
   const [, name = '', model = ''] = /^(.+)=([^=]+)$/.exec(text) ?? [];
-  if (name === '') throw new InvalidArgumentError('It must be such as "Clip 1, output=clip-1".');
+  if (name === '') throw new InvalidArgumentError('It must look like "Clip 1, output=clip-1".');
   return new Map([...before, [name, model]]);
 }
 
-/** What the line says counts more than what the vendor's adapter knows. */
+/** Returns the bill's format. Command options take precedence over the format in the vendor's adapter. */
 async function formatOf(
   { format, column = {}, unit }: ReconcileOptions,
   { loadProviders }: CliContext,
@@ -104,11 +106,14 @@ async function formatOf(
   if (found === undefined)
     throw new CommandError(
       'usage',
-      `There is no format ${format}; there are ${[...known.keys()].join(', ')}.`,
+      `There is no format ${format}. The formats are ${[...known.keys()].join(', ')}.`,
     );
   const { amount, at, ...others } = { ...found.columns, ...column };
   if (amount === undefined || at === undefined)
-    throw new CommandError('usage', 'Which columns? --column amount=NAME and --column at=NAME are missing.');
+    throw new CommandError(
+      'usage',
+      'The columns are not known. Set them with --column amount=NAME and --column at=NAME.',
+    );
   return {
     source: '',
     ...found,

@@ -15,7 +15,9 @@ export function addRouteCommands(route: Command, context: CliContext): void {
 function addExplainCommand(route: Command, context: CliContext): void {
   route
     .command('explain')
-    .description('Which channels a request would try now, in which order, and why the others would not.')
+    .description(
+      'Shows which channels a request would try now, in which order, and why it would not try the others.',
+    )
     .addHelpText(
       'after',
       examples(
@@ -24,8 +26,8 @@ function addExplainCommand(route: Command, context: CliContext): void {
       ),
     )
     .argument('<model>')
-    .option('--request <json>', 'further fields of the create, such as \'{"resolution":"1080p"}\'')
-    .option('--key <id>', 'with the permissions of this key')
+    .option('--request <json>', 'more fields of the create, such as \'{"resolution":"1080p"}\'')
+    .option('--key <id>', 'use the permissions of this key')
     .action(
       lookCommand(
         context,
@@ -72,17 +74,17 @@ function wordsOf({
   const moderation = isAllowed ? 'may go to another vendor' : 'is not sent to another vendor';
   return [
     `Fallback: after ${on.join(', ')}, if the failed job is not billed, at ${channels.join(', ')} (${possible}).`,
-    `          What one vendor refused for its content ${moderation}.`,
+    `          Content that one vendor refused ${moderation}.`,
   ].join('\n');
 }
 
-/** `source`: where the text comes from, for the error. */
+/** `source` is the text's origin, for the error message. */
 export function parseFields(text: string, source = '--request'): object {
   try {
     const fields: unknown = JSON.parse(text);
     if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) return fields;
   } catch {
-    // Reported below, with the given text.
+    // The error is thrown below, and quotes the text.
   }
   throw new CommandError('usage', `${source} must be a JSON object, not ${text.slice(0, 200)}`);
 }

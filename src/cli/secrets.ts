@@ -7,7 +7,7 @@ export function addSecretCommands(secrets: Command, context: CliContext): void {
   secrets
     .command('rotate')
     .description(
-      'Seals everything that is stored with the first key of SECRETS_KEY, directly on MongoDB. Exits with status 1 if something needs another key still.',
+      'Reseals all sealed values with the first key of SECRETS_KEY, directly in MongoDB. Exits with status 1 if a value still needs a different key.',
     )
     .option('--reason <text>', undefined, '')
     .addHelpText('after', examples('secrets rotate --reason yearly'))
@@ -16,7 +16,7 @@ export function addSecretCommands(secrets: Command, context: CliContext): void {
       const onProgress = (line: string) => output.note(line);
       const { keyId, rewritten, left } = await context.rotateSecrets({ reason, onProgress });
       const count = [...left.values()].reduce((sum, values) => sum + values, 0);
-      output.item({ key: keyId, documents_rewritten: rewritten, values_with_other_keys: count });
+      output.item({ key: keyId, fields_rewritten: rewritten, values_with_other_keys: count });
       if (count === 0) {
         output.note('SECRETS_KEY may now hold the first key only.');
         return;

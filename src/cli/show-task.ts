@@ -15,7 +15,7 @@ import { examples } from './program.js';
 export function addRecordCommands(tasks: Command, context: CliContext): void {
   tasks
     .command('show')
-    .description('Shows a task, and everything that happened to it in order, with times since its creation.')
+    .description('Shows a task and its events in order, with the time since its creation.')
     .addHelpText('after', examples('tasks show task_…'))
     .argument('<id>')
     .action(
@@ -33,8 +33,8 @@ export function addRecordCommands(tasks: Command, context: CliContext): void {
   tasks
     .command('export')
     .description(
-      'Writes the record of a task as one JSON file, with the history of its workflow: for `npm run replay -- FILE`. ' +
-        'What the caller wrote, keys and links’ queries are not in it.',
+      'Writes the record of a task as one JSON file, with the history of its workflow. ' +
+        'It does not contain the caller’s request, keys, or the queries of links.',
     )
     .addHelpText('after', examples('tasks export task_… --out record.json'))
     .argument('<id>')
@@ -62,7 +62,7 @@ const entrySchema = z.object({
   at: z.number(),
 });
 
-/** What an entry says beyond its task; `gateway ledger show` has all of it. */
+/** Returns the entries without the fields that the whole task shares. `gateway ledger show` prints all fields. */
 function ledgerLines(entries: unknown): readonly Row[] | undefined {
   return z.array(entrySchema).optional().parse(entries);
 }

@@ -17,13 +17,13 @@ const situationSchema = z.object({
       command: z.string(),
       charged: amount,
       released: amount,
-      refunded: z.string(),
+      refunded: amount,
       unpaid_jobs: z.int(),
     }),
   ),
 });
 
-/** The lines that an operator should read first. */
+/** Returns the lines that an operator should read first. */
 export function situationLines(situation: unknown): string {
   const { data } = situationSchema.safeParse(situation);
   if (data === undefined) return '';

@@ -5,18 +5,18 @@ import { lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { writeAnswer } from './write-answer.ts';
 
-/** Sums of the ledger over days. `numbers`: the columns behind those of `--by`. */
+/** Ledger sums over several days. `numbers` are the columns after those of `--by`. */
 const verbs = {
   usage: {
     about:
-      'What accounts have used: sums of the ledger, by the day (UTC) on which a task was held. It takes some time where there are millions of entries.',
+      'Shows what accounts used, as sums of the ledger by the day (UTC) of the hold. Takes a while with millions of entries.',
     dimensions: usageDimensions,
     by: 'day',
     numbers: ['tasks', 'settled', 'released', 'open', 'charged', 'refunded'],
   },
   margin: {
     about:
-      'What tasks earned, less what they cost upstream: sums of the ledger, by the day (UTC) on which a task ended; the lowest margin first.',
+      'Shows charges less refunds and upstream costs, as sums of the ledger by the day (UTC) on which tasks ended. The lowest margin comes first.',
     dimensions: marginDimensions,
     by: 'model',
     numbers: ['tasks', 'charged', 'refunded', 'cost', 'cost_unknown', 'margin'],
@@ -35,11 +35,11 @@ export const addSums = (verb: keyof typeof verbs) => (command: Command, context:
   const { about, dimensions, by, numbers } = verbs[verb];
   command
     .description(about)
-    .option('--from <day>', 'the first day, such as 2026-11-01 (default: that of this month)')
+    .option('--from <day>', 'the first day, such as 2026-11-01 (default: the first day of this month)')
     .option('--to <day>', 'the day after the last one (default: tomorrow)')
-    .option('--by <names>', `some of ${dimensions.join(', ')}, with commas between`, by);
+    .option('--by <names>', `some of ${dimensions.join(', ')}, separated by commas`, by);
   if (verb === 'usage') command.option('--account <id>');
-  command.option('--csv <file>', 'written as CSV into a file').action(
+  command.option('--csv <file>', 'write the sums as CSV to a file').action(
     lookCommand(context, async ({ client, output }, { csv: out, ...query }: SumsOptions) => {
       const path = `/${verb}`;
       if (out !== undefined) {

@@ -4,21 +4,21 @@ import type { Row } from './admin-client.ts';
 import { isoSeconds } from '../base/times.ts';
 
 export interface TableStyle {
-  /** Unix milliseconds: times are shown as their distance from it. Absent: as they are. */
+  /** In Unix milliseconds. If set, times are shown as ages relative to it. */
   readonly now?: number;
-  /** Columns of a terminal that the table takes at most. Absent: nothing is cut. */
+  /** The table's maximum width in terminal columns. If undefined, nothing is truncated. */
   readonly widthMax?: number;
-  /** Only texts of several words are cut, so that the table may stay wider: an id or a time says nothing when it is cut. */
+  /** Whether to truncate only multi-word text, even if the table becomes wider. Truncated ids and times are useless. */
   readonly cutsTextsOnly?: boolean;
-  /** No cell is wider. */
+  /** A cell's maximum width in columns. */
   readonly cellWidthMax?: number;
   readonly isColoured?: boolean;
 }
 
-/** Of a cell without a value. */
+/** Shown in cells without a value. */
 export const missing = '-';
 const gap = '  ';
-/** No cell is cut below this. */
+/** Cells are never truncated below this width. */
 const cutWidthMin = 6;
 const textWidthMin = 10;
 
@@ -27,13 +27,16 @@ interface Column {
   readonly cells: readonly string[];
   readonly width: number;
   readonly isNumber: boolean;
-  /** Words of ours, which say nothing when they are cut. */
+  /** Whether the cells contain our own keywords, which are useless when truncated. */
   readonly isWord: boolean;
-  /** Of several words each. */
+  /** Whether the cells contain several words each. */
   readonly isText: boolean;
 }
 
-/** Columns as wide as their widest cell, two blanks between; numbers and money to the right. */
+/**
+ * Makes each column as wide as its widest cell, and separates columns by two spaces. Numbers and money are
+ * right-aligned.
+ */
 export function formatTable(rows: readonly Row[], names: readonly string[], style: TableStyle = {}): string {
   const columns = fit(
     names.map((name) => readColumn(rows, name, style)),
@@ -64,13 +67,13 @@ function readColumn(
   };
 }
 
-/** An age needs no `_at`. */
+/** Removes the `_at` suffix from the headers of columns that show ages. */
 function headerOf(name: string, hasAges: boolean): string {
   const shown = hasAges ? (name === 'created_at' ? 'age' : name.replace(/_at$/, '')) : name;
   return shown.toUpperCase();
 }
 
-/** Takes what is too much from the widest texts; words, and what rows are named by, are cut last, numbers never. */
+/** Truncates the widest texts until the table fits. Keywords and row names come last; numbers are never truncated. */
 function fit(
   columns: readonly Column[],
   { widthMax = Number.POSITIVE_INFINITY, cutsTextsOnly = false }: TableStyle,
@@ -112,7 +115,7 @@ const bold = '\u001B[1m';
 const plain = '\u001B[0m';
 const [red, green, yellow] = ['\u001B[31m', '\u001B[32m', '\u001B[33m'];
 
-/** Of whole cells: what went well, what did not, and what asks for a look. */
+/** The colours of whole cells, for success, failure, and what needs attention. */
 const colours: ReadonlyMap<string, string> = new Map([
   ...['succeeded', 'delivered', 'closed'].map((word) => [word, green] as const),
   ...['failed', 'gave_up', 'open'].map((word) => [word, red] as const),
@@ -136,7 +139,7 @@ export function cutToWidth(text: string, width: number): string {
   return `${cut}…`;
 }
 
-/** One line, with nothing in it that a terminal would obey. */
+/** Formats a value as one line, without anything that a terminal would interpret. */
 export function formatCell(name: string, value: unknown, now?: number): string {
   if (value === undefined || value === null || value === '') return missing;
   if (typeof value === 'number' && /_at$|^(?:at|since|until)$/.test(name))
@@ -166,7 +169,10 @@ const units = [
   ['m', 60],
 ] as const;
 
-/** `3m`; of what is to come `in 2h`. Two of the next unit make the step to it: `90m`, `40h`. */
+/**
+ * Formats an age such as `3m`, or a future time such as `in 2h`. Switches to a larger unit only from two of it, hence
+ * `90m` and `40h`.
+ */
 export function formatAge(seconds: number): string {
   const distance = Math.abs(seconds);
   const [unit, length] = units.find(([, one]) => distance >= 2 * one) ?? ['s', 1];

@@ -2,7 +2,7 @@ import type { Environment } from '../config/environment.ts';
 import { localSettingsPath, readLocalSettings } from '../config/local-settings.ts';
 import { CommandError } from './command-error.ts';
 
-/** The gateway whose operators' API a verb calls. */
+/** The gateway whose operators' API a command calls. */
 export interface Target {
   readonly url: string;
   readonly token: string;
@@ -14,8 +14,9 @@ type TargetEnvironment = Pick<
 >;
 
 /**
- * `--url`, else PUBLIC_URL, else where local mode last listened, else HOST and PORT. The token is OPERATOR_TOKEN, else
- * ADMIN_TOKEN, else that of local mode in this DATA_DIR. An ADMIN_TOKEN that local mode does not use belongs to another gateway.
+ * Finds the gateway and the token. The address is the first of: `--url`, PUBLIC_URL, local mode's last address, and
+ * HOST with PORT. The token is the first of: OPERATOR_TOKEN, ADMIN_TOKEN, and local mode's token in this DATA_DIR. An
+ * ADMIN_TOKEN that local mode does not use belongs to another gateway.
  */
 export async function resolveTarget(
   environment: TargetEnvironment,

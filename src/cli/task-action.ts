@@ -33,19 +33,22 @@ export function addTaskAction(tasks: Command, context: CliContext): void {
   const command = tasks
     .command('action')
     .alias('act')
-    .description('Acts on a task; its record keeps who acted, when and why.')
+    .description('Acts on a task. The task’s record keeps who acted, when and why.')
     .configureHelp({ visibleOptions: optionsOfAct })
     .addHelpText('after', ({ command }) => helpOfAct(actIn(command)))
-    .argument('[id]', 'a task; for `refund` images that were answered at once, too (img_…)')
+    .argument('[id]', 'a task; for `refund`, also synchronous images (img_…)')
     .addArgument(new Argument('[action]').choices(operatorActions))
     .requiredOption('--reason <text>')
-    .option('--dry-run', 'say what would happen to the task and the money, and do nothing')
-    .option('--plan <plan>', 'from a dry run: act only if a dry run would still show the same')
-    .option('--query <query>', `many tasks, without an id: ${queryMeaning}`)
-    .option('--callback-failed', 'many tasks: those whose callback was abandoned')
-    .addOption(new Option('--action <action>', 'many tasks: what to do').choices(operatorActions))
-    .option('--yes', 'many tasks: do not ask; only for acts that move no money and cannot be billed twice')
-    .option('--continue', 'many tasks: leave out those that this action with this reason has reached before')
+    .option('--dry-run', 'show the effect on the task and the money, and do nothing')
+    .option('--plan <plan>', 'the plan of a dry run; act only if a dry run would still show the same')
+    .option('--query <query>', `act on many tasks, without an id: ${queryMeaning}`)
+    .option('--callback-failed', 'act on all tasks with an abandoned callback')
+    .addOption(new Option('--action <action>', 'for many tasks: the action').choices(operatorActions))
+    .option(
+      '--yes',
+      'for many tasks: do not ask; only for acts that move no money and cannot be billed twice',
+    )
+    .option('--continue', 'for many tasks: skip tasks on which this action was already tried for this reason')
     .action(
       adminCommand(
         context,
@@ -73,13 +76,13 @@ function optionFor(name: ActionField): Option {
   return option.argParser(type === 'count' ? parseCount : parseAmount);
 }
 
-/** The action that stands on the line, wherever. */
+/** Finds the action anywhere on the command line. */
 function actIn(command: Command): OperatorActionName | undefined {
   const words = [...command.args, command.getOptionValue('action')];
   return operatorActions.find((name) => words.includes(name));
 }
 
-/** Of the options that only some actions take, those of the action on the line. */
+/** Returns those of the action's options that only some actions accept. */
 function optionsOfAct(command: Command): Option[] {
   const act = actIn(command);
   const options = new Help().visibleOptions(command);
@@ -113,7 +116,7 @@ interface OneTask {
   readonly plan: string | undefined;
 }
 
-/** Shows the dry run first if the act moves money or can be billed twice. */
+/** Shows the dry run first if the act moves money or may be billed twice. */
 async function actOnOne(
   { action, path, body, dryRun, plan }: OneTask,
   { client, output, terminal }: BulkSession,
@@ -138,7 +141,7 @@ interface Typed {
 
 type Target = { readonly one: OneTask; readonly many?: undefined } | { readonly many: ManyTasks };
 
-/** Throws CommandError for a line that names neither one task nor a selection of them, or both. */
+/** Throws CommandError unless the command line contains either one task id or a selection of tasks. */
 function readTarget({ id, action: named, options }: Typed): Target {
   const { query, callbackFailed, action: forMany, yes, continue: continues, ...given } = options;
   const { dryRun, reason, plan, ...written } = given;
@@ -147,7 +150,7 @@ function readTarget({ id, action: named, options }: Typed): Target {
   if (action === undefined || isMany === (id !== undefined)) {
     throw new CommandError(
       'usage',
-      'Name one task and its action (`tasks action ID fail`), or many: `tasks act --query QUERY --action fail`.',
+      'Give one task and its action (`tasks action ID fail`), or a query for many: `tasks act --query QUERY --action fail`.',
     );
   }
   const body = { ...fieldsIn(written), action, reason };
@@ -155,7 +158,7 @@ function readTarget({ id, action: named, options }: Typed): Target {
   if (actionTable[action].isForOne === true) {
     throw new CommandError(
       'usage',
-      `\`${action}\` names something that belongs to one task; it cannot be used with --query.`,
+      `\`${action}\` refers to a detail of one task, so it cannot be used with --query.`,
     );
   }
   const selection = { query, callback_failed: callbackFailed === true ? 'true' : undefined };
@@ -172,7 +175,7 @@ function readTarget({ id, action: named, options }: Typed): Target {
   };
 }
 
-/** Commander names an option `resultUrl` that is called `--result-url`. */
+/** Restores option names that commander has converted, such as `resultUrl` to `--result-url`. */
 function fieldsIn(written: object): Row {
   const given: ReadonlyMap<string, unknown> = new Map(Object.entries(written));
   const entries = actionFieldNames(actionFields).map((name) => {
@@ -182,7 +185,7 @@ function fieldsIn(written: object): Row {
   return Object.fromEntries(entries);
 }
 
-/** Images that were answered at once have no task, and nothing to be done to them but this. */
+/** Chooses the API request for an action. Synchronous images have no task, and can only be refunded. */
 function callFor(id: string, { action, ...body }: Row): Pick<OneTask, 'path' | 'body'> {
   const isOfImages = isImageId(id) && action === 'refund';
   return isOfImages

@@ -10,7 +10,7 @@ import type { CliContext } from './context.ts';
 import { examples } from './program.js';
 import { addRecordCommands } from './show-task.ts';
 
-/** `waits_for`: why it waits, for a person or otherwise, and `since` when. */
+/** `waits_for` shows what the task is waiting for, and `since` when the wait began. */
 export const taskTable = {
   columns: ['id', 'account', 'model', 'status', 'waits_for', 'channel', 'since'],
   more: [
@@ -37,6 +37,7 @@ interface TaskFilterOptions {
   readonly class?: string;
   readonly account?: string;
   readonly channel?: string;
+  readonly waitingFor?: string;
   readonly model?: string;
   readonly upstreamId?: string;
   readonly needsAttention?: true;
@@ -65,14 +66,15 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
     .addOption(new Option('--class <class>', 'failed tasks of this class').choices(failureClasses))
     .option('--account <id>')
     .option('--channel <id>')
+    .option('--waiting-for <channel>', 'only tasks that are not submitted yet and wait for this channel')
     .option('--model <id>')
     .option('--query <query>', queryMeaning)
     .option('--page <page>', 'with --query: the next page')
-    .option('--upstream-id <id>', 'the task of an upstream job')
-    .option('--needs-attention', 'only those that wait for an operator')
-    .option('--overdue', 'only those that take five times as long as usual')
-    .option('--callback-failed', 'only those whose callback was abandoned')
-    .option('--callback-failing', 'only those whose callback has failed so far, and is retried')
+    .option('--upstream-id <id>', 'only the task of this upstream job')
+    .option('--needs-attention', 'only tasks that wait for an operator')
+    .option('--overdue', 'only tasks that take five times as long as usual')
+    .option('--callback-failed', 'only tasks with an abandoned callback')
+    .option('--callback-failing', 'only tasks with a failing callback that is being retried')
     .option('--limit <n>')
     .option('--after <id>')
     .action(
@@ -86,12 +88,14 @@ export function addTaskCommands(tasks: Command, context: CliContext): void {
             callbackFailed,
             callbackFailing,
             upstreamId,
+            waitingFor,
             ...options
           }: TaskFilterOptions,
         ) => {
           const { rows, hasMore, next } = await client.list('/tasks', {
             ...options,
             upstream_id: upstreamId,
+            waiting_for: waitingFor,
             attention: overdue === true ? 'overdue' : undefined,
             needs_attention: needsAttention === true ? 'true' : undefined,
             callback_failed: callbackFailed === true ? 'true' : undefined,

@@ -3,10 +3,10 @@ import type { Readable, Writable } from 'node:stream';
 import { inspect } from 'node:util';
 import { escaped } from '../base/plain-text.ts';
 
-/** A person who watches a verb. */
+/** An interactive terminal that runs a command. */
 export interface Terminal {
   confirm(question: string): Promise<boolean>;
-  /** Replaces the line that it wrote before; an empty one removes it. */
+  /** Replaces the previous progress line. An empty string removes it. */
   progress(line: string): void;
 }
 
@@ -26,7 +26,7 @@ export function createTerminal(input: Readable, output: Writable): Terminal {
   };
 }
 
-/** Why a verb failed: an error of ours by its message, any other with everything that is known of it. */
+/** Describes why a command failed. Our own errors show only their message, all others full details. */
 export function failureText(error: unknown, isOurs: boolean): string {
   return escaped(isOurs && error instanceof Error ? error.message : inspect(error), { keepLines: true });
 }

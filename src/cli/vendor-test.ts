@@ -6,22 +6,22 @@ import type { CliContext } from './context.ts';
 import { textOfFile } from './given-file.ts';
 import { examples } from './program.js';
 
-/** Needs no gateway, configuration or network, because a double made from the file's fixtures plays the vendor. */
+/** Needs no gateway, configuration or network: a double built from the file's fixtures replaces the vendor. */
 export function addVendorTest(vendors: Command, context: CliContext): void {
   vendors
     .command('test')
     .description(
-      'Tests vendor files: their expressions, their fixtures, and the promises of every adapter. Only a file that passes can be published. Exits with status 1 if something fails.',
+      'Tests vendor files: their expressions and fixtures, and whether they keep the promises of every adapter. Only a file that passes can be published. Exits with status 1 if a test fails.',
     )
     .addHelpText('after', examples('vendors test examples/vendors/recraft.yaml'))
-    .argument('<file...>', 'as `vendors` of gateway.yaml names them')
+    .argument('<file...>', 'the paths, as in `vendors` of gateway.yaml')
     .action(async (files: readonly string[], _options: object, command: Command) => {
       const output = outputOf(command, context);
       const rows = (await Promise.all(files.map(tryFile))).flat();
       const failed = rows.filter(({ result }) => result === 'failed');
       output.rows(rows, { columns: ['vendor', 'test', 'result', 'why'] });
       if (failed.length === 0) {
-        output.note(`All ${rows.length} passed: name the file under \`vendors\` of gateway.yaml.`);
+        output.note(`All ${rows.length} passed. Add the file to \`vendors\` of gateway.yaml.`);
         return;
       }
       for (const { vendor, test, why } of failed)
@@ -34,8 +34,8 @@ export function addVendorTest(vendors: Command, context: CliContext): void {
 async function tryFile(path: string): Promise<Row[]> {
   const [{ parseVendorFile }, { createExpressions }, { verifyVendorFile }] = await Promise.all([
     import('../config/vendor-files.ts'),
-    import('../vendor-files/expressions.ts'),
-    import('../vendor-files/verification/verify.ts'),
+    import('../providers/vendor-files/expressions.ts'),
+    import('../providers/vendor-files/verification/verify.ts'),
   ]);
   const read = parseVendorFile(await textOfFile(path));
   if ('violations' in read)

@@ -23,14 +23,14 @@ const table = {
   columns: ['channel', 'model', 'upstream', 'state', 'retired', 'age_days', 'source'],
   more: ['read', 'retired_source', 'enabled'],
 };
-/** Ordered by urgency: models that an operator has to replace come first. */
+/** Listed by urgency: models that an operator has to replace come first. */
 const states = ['shut down', 'ends', 'served', 'configured'] as const;
 
 export function addVendorCheck(vendors: Command, context: CliContext): void {
   vendors
     .command('check')
     .description(
-      'Says for every model of every channel whether its vendor has shut it down or will do so, and how old its facts are. Exits with status 1 if a channel in service has a model that is shut down.',
+      'Shows for every model of every channel whether its vendor has shut it down or has announced this, and how old its facts are. Exits with status 1 if a channel in service has a model that was shut down.',
     )
     .addHelpText('after', examples('vendors check'))
     .action(
@@ -41,9 +41,7 @@ export function addVendorCheck(vendors: Command, context: CliContext): void {
         output.rows(checked, table);
         const gone = checked.filter(({ state, enabled }) => state === 'shut down' && enabled);
         if (gone.length === 0) return;
-        output.note(
-          'Serve other models in place of those that are shut down, or remove them from gateway.yaml.',
-        );
+        output.note('Replace the models that are shut down, or remove them from gateway.yaml.');
         context.fail(1);
       }),
     );
@@ -67,7 +65,7 @@ function checkedModels(row: Row, now: number) {
 
 type Offer = Pick<z.output<typeof modelSchema>['channels'][number], 'facts' | 'retirement'>;
 
-/** `configured`: no table of facts covers the model; its facts are in gateway.yaml. */
+/** Returns a model's state. It is `configured` if no table covers the model, so its facts come from gateway.yaml. */
 function stateOf({ facts, retirement }: Offer, now: number): (typeof states)[number] {
   if (retirement !== null) return Date.parse(retirement.on) <= now ? 'shut down' : 'ends';
   return facts === null ? 'configured' : 'served';

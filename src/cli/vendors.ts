@@ -20,20 +20,22 @@ export function addVendorCommands(vendors: Command, context: CliContext): void {
   addVendorTest(vendors, context);
 }
 
-/** Needs no gateway and no configuration, because the tables are part of the program. */
+/** Needs neither gateway nor configuration, because the tables are part of the program. */
 function addVendorShow(vendors: Command, context: CliContext): void {
   vendors
     .command('show')
-    .description('What the adapters know: of all vendors, of the models of one, or of one model.')
+    .description(
+      'Shows the adapters’ facts about all vendors, about the models of one vendor, or about one model.',
+    )
     .addHelpText('after', examples('vendors show', 'vendors show VENDOR --model MODEL'))
     .argument('[vendor]', 'as `provider` in gateway.yaml')
-    .option('--model <name>', 'the vendor’s name of it')
+    .option('--model <name>', 'the vendor’s name for the model')
     .action(async (vendor: string | undefined, { model }: { model?: string }, command: Command) => {
       const providers = await context.loadProviders();
       const output = outputOf(command, context);
       if (vendor === undefined) {
         if (model !== undefined)
-          throw new CommandError('usage', 'Of which vendor? gateway vendors show <vendor> --model …');
+          throw new CommandError('usage', 'Give the vendor as well: gateway vendors show <vendor> --model …');
         const rows = Object.entries(providers).map(([name, provider]) => ({
           vendor: name,
           ...abilities(provider),
@@ -47,14 +49,14 @@ function addVendorShow(vendors: Command, context: CliContext): void {
       if (provider === undefined)
         throw new CommandError(
           'not_found',
-          `There is no vendor ${vendor}: ${Object.keys(providers).join(', ')}.`,
+          `There is no vendor ${vendor}. The vendors are ${Object.keys(providers).join(', ')}.`,
         );
       if (model === undefined) showVendor(vendor, provider, output);
       else output.item({ vendor, model, facts: factsOf(vendor, provider, model) });
     });
 }
 
-/** Of its videos, or of its images where it makes no videos. */
+/** Returns the video capabilities, or the image capabilities if the vendor makes no videos. */
 function abilities({ video, image, imageTask }: Provider): Row {
   const task: Omit<TaskProvider<never>, 'submit'> | undefined = video ?? imageTask;
   return defined({
@@ -121,11 +123,11 @@ const videoColumns = [
   'seconds',
   'sound',
 ];
-/** The source of a row, and the date on which it was read. */
+/** The source of a row's facts, and the date when it was read. */
 const more = ['source', 'read'];
 const imageColumns = ['model', 'images', 'references', 'mask', 'sizes', 'qualities', 'parameters'];
 
-/** Of what depends on the request only that there are cases: all of it is in the JSON, and shown of one model. */
+/** Summarises a model's facts that do not depend on the request. The JSON and the single-model view show all facts. */
 function summary({ model, facts, origin }: ShownRow): Row {
   const { media, resolutions, ratios, seconds, sound, images, sizes, qualities, parameters } = facts;
   const { frames, references = facts.references?.max, videos, audios } = media ?? {};
@@ -143,7 +145,10 @@ function summary({ model, facts, origin }: ShownRow): Row {
   return { model, ...shape, ...asked, ...origin };
 }
 
-/** A name that one table lists is of its kind; one that none lists is of a video, if the vendor makes any. */
+/**
+ * Finds the facts for the model's kind. A name missing from every table counts as a video model if the vendor makes
+ * videos.
+ */
 function factsOf(vendor: string, provider: Provider, model: string): ModelFacts {
   const { videos, images } = tablesOf(provider);
   const isListed = (table: FactsTable | undefined): boolean =>

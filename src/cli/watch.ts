@@ -4,17 +4,19 @@ import { exitStatuses } from './program.js';
 import { failureText } from './terminal.ts';
 
 export interface Watch {
-  /** Prints what is to be seen now. */
+  /** Prints the current state. */
   readonly look: (print: (text: string) => void) => Promise<void>;
   readonly print: (text: string) => void;
-  /** The screen shows the latest look alone. Otherwise each is printed that differs from the one before. */
+  /**
+   * Whether the screen shows only the latest output. If not, each output that differs from the previous one is printed.
+   */
   readonly isTerminal: boolean;
 }
 
 const everyMs = 2000;
 const clearScreen = '\u001B[H\u001B[2J';
 
-/** Looks again and again, also while the gateway does not answer, until Ctrl-C. Rejects with any other failure. */
+/** Repeats until Ctrl-C, even while the gateway does not respond. Rejects on any other failure. */
 export async function watch({ look, print, isTerminal }: Watch): Promise<never> {
   process.once('SIGINT', () => process.exit(exitStatuses.done.status));
   let shown: string | undefined;

@@ -32,13 +32,13 @@ const whySchema = z.object({
   ),
 });
 
-/** About one screen. */
+/** The number of rows that fill about one screen. */
 const waitsShown = 20;
 
 export function addWhyCommand(route: Command, context: CliContext): void {
   route
     .command('why')
-    .description('Why a task waits now, what it waited for before, and at which channels it was tried.')
+    .description('Shows why a task is waiting, why it waited before, and which channels were tried.')
     .addHelpText('after', examples('route why task_…'))
     .argument('<task>')
     .action(

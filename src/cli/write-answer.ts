@@ -8,7 +8,7 @@ import { replaceFile } from './replace-file.ts';
 interface Asked {
   readonly path: string;
   readonly query: Readonly<Record<string, string | undefined>>;
-  /** The file; absent: what is printed. */
+  /** The file's path. If undefined, the response is printed. */
   readonly out: string | undefined;
 }
 
@@ -17,7 +17,10 @@ interface Writing extends Pick<CliContext, 'print'> {
   readonly output: Output;
 }
 
-/** A long answer as it is, part by part: into a file, which is replaced when all is there, or line by line. */
+/**
+ * Writes a long response unchanged, piece by piece: either into a file, which is replaced once the response is
+ * complete, or line by line.
+ */
 export async function writeAnswer(
   { client, output, print }: Writing,
   { path, query, out }: Asked,

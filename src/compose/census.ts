@@ -6,7 +6,7 @@ import { readLedgerTotals } from '../ledger/totals.ts';
 import { censusIntervalMs, createCensusTaker } from '../observability/census.ts';
 import { takeCensus } from '../commands/take-census.ts';
 
-/** A worker with metrics also counts the whole system, when it is its turn. */
+/** In a worker with metrics, starts the census of the whole system. It counts only when it is this worker's turn. */
 export function startCensus(core: Core): Rounds {
   const { metrics, mongo, stores, log, now } = core;
   const ledger = ledgerCollection(mongo.db);
@@ -18,8 +18,8 @@ export function startCensus(core: Core): Rounds {
       core.notices.noteAttention(taken.attention);
       return taken;
     },
-    onError: (err) => log.warn({ err }, 'the system could not be counted; it is counted at the next turn'),
+    onError: (err) => log.warn({ err }, 'the system could not be counted; retrying in the next round'),
   });
-  census.start();
+  census.start(core.pace, 2 * censusIntervalMs);
   return census;
 }

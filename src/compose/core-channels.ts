@@ -6,8 +6,9 @@ import type { ChannelLinks, Channels } from '../routing/channels.ts';
 import { meteredChannels } from '../routing/metered-channels.ts';
 import { tryCredential } from '../routing/try-credential.ts';
 import type { Core } from './core.ts';
+import { timeLimit } from '../process/running-time.ts';
 
-/** Opens the channels of the running configuration. */
+/** Opens the running configuration's channels. */
 export function openChannels({
   config,
   metrics,
@@ -27,7 +28,7 @@ function channelParts({ outbound, log }: Pick<Core, 'outbound' | 'log'>) {
   return { requestOf, providers, links };
 }
 
-/** Tries credentials of a draft, whose channels no process has opened. */
+/** Returns a function that tests a draft's credentials, because no process has opened its channels. */
 export function createTryCredential({
   fileProvider,
   ...core
@@ -38,7 +39,7 @@ export function createTryCredential({
       throw new GatewayError('channel_not_found', 'The draft has no such channel or credential.', {
         param: 'channel',
       });
-    return tryCredential(channel, credential, AbortSignal.timeout(credentialMs));
+    return tryCredential(channel, credential, timeLimit(credentialMs));
   };
 }
 

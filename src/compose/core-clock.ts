@@ -7,7 +7,7 @@ import type { CoreOptions } from './core.ts';
 
 const clockApartMs = 10_000;
 
-/** Opens the time of the database. Tests set it. */
+/** Opens the database clock. Tests can replace its time. */
 export function openClock(
   { db }: Mongo,
   log: Logger,

@@ -2,8 +2,8 @@ import type { ConfigFile } from '../config/config-file.ts';
 import type { Environment } from '../config/environment.ts';
 import { sealedNamesIn } from '../config/secret-places.ts';
 import { onReloadSignal } from '../config/reload-signal.ts';
-import { createVendorChecks } from '../vendor-files/vendor-checks.ts';
-import type { FileProviders } from '../vendor-files/file-provider.ts';
+import { createVendorChecks } from '../providers/vendor-files/vendor-checks.ts';
+import type { FileProviders } from '../providers/vendor-files/file-provider.ts';
 import { openRunningConfig } from '../control/running-config.ts';
 import type { Pace } from '../process/pace.ts';
 import type { RunningConfig, RunningConfigDeps } from '../control/running-config.ts';
@@ -19,7 +19,7 @@ import { retiredModels } from '../routing/served-models.ts';
 import type { Stores } from '../store/stores.ts';
 import type { AuditLog, OperatorAct } from '../commands/audit-log.ts';
 
-/** The published configuration, of which each process runs a copy. */
+/** Opens the published configuration, which every process runs a copy of. */
 
 interface CoreParts {
   readonly log: Logger;
@@ -51,7 +51,7 @@ export function openConfig({ environment, log, auditLog, stores, mongo, ...deps 
     hasMoney: () => hasEntries(ledgerCollection(mongo.db)),
     keepStart: (publish) => auditLog.keep(reloadBy('start', deps.node), publish),
     onTaken: ({ version }, config) => {
-      log.info({ version }, 'a published configuration was taken');
+      log.info({ version }, 'a published configuration was loaded');
       for (const { text, ...facts } of retiredNow(config, deps)) log.warn(facts, text);
     },
     onOldCopy: ({ version }) => log.warn({ version }, oldCopy),
@@ -60,12 +60,11 @@ export function openConfig({ environment, log, auditLog, stores, mongo, ...deps 
         { version, violations },
         'a published configuration could not be loaded here; the running one stays in force',
       ),
-    onError: (err) =>
-      log.warn({ err }, 'the published configuration could not be read or taken; it is retried'),
+    onError: (err) => log.warn({ err }, 'the published configuration could not be read or loaded; retrying'),
   });
 }
 
-/** Takes what is published, and SIGHUP publishes this process's file. Returns what ends both. */
+/** Follows published versions, and publishes this process's own file on SIGHUP. Returns a function that stops both. */
 export function startConfig(running: RunningConfig, { log, node, auditLog, pace }: CoreParts): () => void {
   running.start(pace);
   const ignoreSignal = onReloadSignal(() => {
@@ -88,7 +87,7 @@ export function startConfig(running: RunningConfig, { log, node, auditLog, pace 
   };
 }
 
-/** The functions with which notices read the configuration in force and the ledger. */
+/** Returns the functions that notices use to read the current configuration and the ledger. */
 export function noticeReads(
   { db }: Pick<Mongo, 'db'>,
   { config, ...deps }: { readonly config: () => GatewayConfig } & Pick<ConfigDeps, 'fileProvider' | 'now'>,
@@ -99,11 +98,11 @@ export function noticeReads(
   };
 }
 
-/** A publication that no person asked for by name. */
+/** Describes a publication without a named operator. */
 function reloadBy(by: 'signal' | 'start', node: string): OperatorAct {
   return { by, via: by, action: 'reloadConfig', target: node, reason: '', input: {} };
 }
 
 const oldCopy =
-  'the file of this process was published before, and is not what was published last: it runs that; `gateway config reload` publishes the file';
+  'the file of this process is older than the published configuration, so the process runs the published one; `gateway config reload` publishes the file';
 const notPublished = 'the configuration file was not published; the running configuration stays in force';

@@ -21,7 +21,6 @@ import { openChannels } from './core-channels.ts';
 import { openClock } from './core-clock.ts';
 import { noticeReads, openConfig, startConfig } from './core-config.ts';
 import { createEndUserNames } from '../store/end-user-names.ts';
-import type { EndUserNames } from '../store/end-user-names.ts';
 import { activityIds } from '../base/queues.ts';
 import { createHealth } from '../capacity/capacity.ts';
 import { createChargeBook } from '../capacity/charge-book.ts';
@@ -49,28 +48,28 @@ import type { Results } from '../results/results.ts';
 import { SealError } from '../access/sealer.ts';
 import { openSecrets } from '../access/secrets.ts';
 import type { Secrets } from '../access/secrets.ts';
-import type { DatabaseClock } from '../store/database-clock.ts';
 import { connectMongo, MongoAddressError } from '../store/mongo.ts';
 import { createRootKeyStore } from '../store/root-key.ts';
 import type { NodeReport } from '../store/nodes.ts';
+import { createErrorTerms } from '../store/error-words.ts';
 import { createStores, ensureStoreIndexes } from '../store/stores.ts';
-import type { Stores } from '../store/stores.ts';
+import type { Stores, StoreSettings } from '../store/stores.ts';
 import type { Mongo } from '../store/mongo.ts';
 import { createAuditLog } from '../commands/audit-log.ts';
 import { createHealthReader } from '../commands/read-health.ts';
 import type { AuditLog } from '../commands/audit-log.ts';
 import { createTemporalClient, temporalSettings } from '../temporal/connection.ts';
 import type { TemporalSettings } from '../temporal/connection.ts';
-import { createFileProviders } from '../vendor-files/file-provider.ts';
-import type { FileProviders } from '../vendor-files/file-provider.ts';
+import { createFileProviders } from '../providers/vendor-files/file-provider.ts';
+import type { FileProviders } from '../providers/vendor-files/file-provider.ts';
 import { wakeActivity } from '../temporal/wake-activity.ts';
 
-/** What the API and the worker share. */
+/** The parts that the API and the worker share. */
 export interface Core {
   readonly environment: Environment;
   readonly config: () => GatewayConfig;
   readonly runningConfig: RunningConfig;
-  /** `<host>/<pid>/<run>` */
+  /** The name of this process: `<host>/<pid>/<run>`. */
   readonly node: string;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -79,47 +78,47 @@ export interface Core {
   readonly ledger: Ledger;
   readonly secrets: Secrets;
   readonly channels: Channels;
-  /** The adapters made from vendor files. */
+  /** Adapters created from vendor files. */
   readonly fileProvider: FileProviders;
   readonly outbound: Outbound;
   readonly health: Health;
-  /** Ends the attempt of a task that waits in a worker, whichever that is. Never rejects. */
+  /** Ends the wait of a task's attempt in any worker. Never rejects. */
   readonly endStay: (task: string) => Promise<void>;
-  /** What is known of render times. */
   readonly renders: RenderClock;
-  /** What requests have cost lately. */
+  /** Charges of recent requests. */
   readonly charges: ChargeBook;
   /** Our own copies of results. */
   readonly results: Results;
-  /** Of what is exchanged with upstreams, for the record of each task. */
+  /** Records upstream exchanges for flight records. */
   readonly recorder: ExchangeRecorder;
   readonly auditLog: AuditLog;
-  /** Notifies operators of what they should know. */
   readonly notices: Notices;
-  /** Absent: nobody asks for traces. */
+  /** Undefined if tracing is disabled. */
   readonly tracing: Tracing | undefined;
   readonly pace: Pace;
   readonly temporal: TemporalSettings;
   readonly client: Client;
   /**
-   * Unix milliseconds: the time of the database, which is that of all processes. What one of them writes and another one
-   * compares with its own (deadlines, leases of slots, circuits, money) does not depend on the clocks of their machines.
+   * Returns Unix milliseconds by the database clock, which all processes share. Times that one process writes and
+   * another compares (deadlines, slot leases, circuits, money) therefore do not depend on machine clocks.
    */
   readonly now: () => number;
+  /** Returns false while a database clock jump is unresolved. */
+  readonly isTimeRight: () => boolean;
   readonly random: () => number;
   close(): Promise<void>;
 }
 
 export interface CoreOptions {
-  /** Replace `${NAME}` in gateway.yaml. */
+  /** The values for `${NAME}` in gateway.yaml. */
   readonly variables?: NodeJS.ProcessEnv;
-  /** Tests only: the clock of this machine. Unix milliseconds. */
+  /** For tests only: this machine's clock, in Unix milliseconds. */
   readonly ownNow?: () => number;
-  /** Tests only: the time of the database, and so that of the process. */
+  /** For tests only: the database's time, and therefore this process's. */
   readonly databaseNow?: () => number;
 }
 
-/** Opens what the environment names. Throws ConfigError with every problem found. */
+/** Opens everything that the environment specifies. Throws ConfigError with every problem found. */
 export async function openCore(
   environment: Environment,
   log: Logger,
@@ -131,23 +130,23 @@ export async function openCore(
   const mongo = await openMongo(addresses.mongodbUri);
   const clock = await openClock(mongo, log, clocks);
   const { now } = clock;
+  const isTimeRight = () => clock.jump() === undefined;
   const secrets = await openCoreSecrets(mongo, addresses.secretsKeys);
   const retention = () => runningConfig.current().retention;
-  const stores = createStores(mongo.db, now, { ...secrets, endUsers: endUsersOf(secrets), retention });
+  const stores = createStores(mongo.db, now, { ...storeSealing(secrets), retention });
   await Promise.all([ensureLedgerIndexes(mongo.db), ensureStoreIndexes(stores)]);
   const auditLog = createAuditLog({ ...stores, log, now, randomBytes });
   const own = { ...file, node, now, fileProvider: createFileProviders(now) };
   const runningConfig = await openConfig({ stores, mongo, environment, ...own, log, auditLog });
   const outbound = openWaysOut(environment);
   const { current: config } = runningConfig;
-  const { fileProvider } = own;
-  const opened = { environment, secrets, outbound, fileProvider, pace: openPace() };
-  const shared = { stores, log, now, config, auditLog, ...opened };
+  const opened = { environment, secrets, outbound, fileProvider: own.fileProvider, pace: openPace() };
+  const shared = { stores, log, now, isTimeRight, config, auditLog, ...opened };
   const metrics = createMetrics({ configVersion: () => shared.config().hash });
   const looks = { workers: () => readService(stores.nodes), health: createHealthReader(shared) };
   const reads = { ...noticeReads(mongo, shared), ...looks, ...later(() => ledger) };
   const notices = openNotices({ ...shared, ...reads, variables, randomBytes });
-  const ledger = openBooks(mongo, { ...shared, metrics, notices, clock });
+  const ledger = openBooks(mongo, { ...shared, metrics, notices });
   const temporal = temporalSettings(environment, addresses, payloadKey(environment, secrets));
   const client = createTemporalClient(temporal);
   const health = openHealth({ ...shared, client });
@@ -188,7 +187,7 @@ function openWaysOut(environment: Environment): Outbound {
   });
 }
 
-/** Notices read the ledger, which is opened after them. */
+/** Notices read the ledger, which is opened after them and therefore passed as a function. */
 const later = (books: () => Ledger): Pick<NoticesDeps, 'margin' | 'books'> => ({
   margin: (asked) => books().margin(asked),
   books,
@@ -196,23 +195,27 @@ const later = (books: () => Ledger): Pick<NoticesDeps, 'margin' | 'books'> => ({
 
 const openPace = (): Pace => createPace(() => performance.now());
 
-function endUsersOf(secrets: Pick<Secrets, 'deriveKey'>): EndUserNames {
-  return createEndUserNames(secrets.deriveKey('ledger'));
+/** What the stores need to seal and hide their content. */
+function storeSealing(secrets: Secrets): StoreSettings {
+  return {
+    ...secrets,
+    endUsers: createEndUserNames(secrets.deriveKey('ledger')),
+    errorTerms: createErrorTerms(secrets.deriveKey('error-words')),
+  };
 }
 
-interface BooksDeps extends Pick<Core, 'metrics' | 'secrets' | 'now'> {
-  readonly clock: DatabaseClock;
+interface BooksDeps extends Pick<Core, 'metrics' | 'secrets' | 'now' | 'isTimeRight'> {
   readonly notices: { readonly watch: Pick<Notices, 'noteBalance'> };
 }
 
-function openBooks(mongo: Mongo, { metrics, secrets, notices, now, clock }: BooksDeps): Ledger {
+function openBooks(mongo: Mongo, { metrics, secrets, notices, now, isTimeRight }: BooksDeps): Ledger {
   return createLedger({
     collection: ledgerCollection(mongo.db),
     lines: createTurnLines(mongo.db, now),
     key: secrets.deriveKey('ledger'),
     meter: metrics,
     now,
-    isTimeRight: () => clock.jump() === undefined,
+    isTimeRight,
     onBalance: (account, balance) => notices.watch.noteBalance(account, balance),
   });
 }
@@ -299,7 +302,7 @@ async function openCoreSecrets(mongo: Mongo, keys: readonly Buffer[]): Promise<S
   }
 }
 
-/** What this process says of itself as an API or a worker. */
+/** Opens the reports that this process publishes as an API or worker. */
 export function openNodeReports(
   { stores, node, runningConfig, health, log, now }: Core,
   role: Pick<NodeReportsDeps, 'inFlight' | 'channels'> & Pick<NodeReport, 'kind'>,

@@ -4,22 +4,21 @@ import { link, mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { systemCodeOf } from '../base/caught.ts';
-import type { LedgerConfig } from '../config/gateway-schema.ts';
+import type { LedgerConfig } from '../config/settings-schema.ts';
 import type { Outbound } from '../http-client/index.ts';
 import type { HeadsPlace, OpenHeadsPlace } from '../ledger/outside-heads.ts';
-import { createS3Storage } from '../results/s3-storage.ts';
 import type { Core } from './core.ts';
 
 type Settings = LedgerConfig['heads'];
 type Deliver = Outbound['notices']['deliver'];
 
-/** For the place that the running configuration names. */
+/** Returns a function that opens the place specified in the running configuration. */
 export function headsPlaceOf({ config, outbound }: Pick<Core, 'config' | 'outbound'>): OpenHeadsPlace {
   return () => openHeadsPlace(config().ledger.heads, outbound.notices.deliver);
 }
 
-/** Undefined when the configuration exports no heads. */
-export function openHeadsPlace(settings: Settings, deliver: Deliver): HeadsPlace | undefined {
+/** Returns undefined if the configuration does not export heads. */
+export async function openHeadsPlace(settings: Settings, deliver: Deliver): Promise<HeadsPlace | undefined> {
   if (settings?.directory !== undefined) return directoryPlace(settings.directory);
   if (settings?.s3 !== undefined) return bucketPlace(settings.s3);
   return settings?.url === undefined ? undefined : webhookPlace(settings.url, settings.token, deliver);
@@ -37,7 +36,7 @@ function directoryPlace(directory: string): HeadsPlace {
       const part = `${pathOf(day)}.${randomUUID()}.part`;
       try {
         await pipeline(heads, createWriteStream(part, { flush: true, mode: 0o640 }));
-        // Unlike a rename, a link fails if the file of the day exists, so it is never replaced.
+        // Unlike a rename, a link fails if the day's file exists, so it never replaces a file.
         await link(part, pathOf(day)).catch((error: unknown) => {
           if (systemCodeOf(error) !== 'EEXIST') throw error;
         });
@@ -58,13 +57,15 @@ function directoryPlace(directory: string): HeadsPlace {
   };
 }
 
-function bucketPlace(settings: NonNullable<NonNullable<Settings>['s3']>): HeadsPlace {
+async function bucketPlace(settings: NonNullable<NonNullable<Settings>['s3']>): Promise<HeadsPlace> {
+  // Loaded here because the library is large and most processes never need it.
+  const { createS3Storage } = await import('../results/s3-storage.ts');
   const storage = createS3Storage({ ...settings, links: 'gateway' });
   return {
     async write(day, heads) {
-      // Some servers do not know conditional writes.
+      // Check first, because some servers do not support conditional writes.
       if ((await storage.stat(nameOf(day))) !== undefined) return;
-      await storage.writeNew(nameOf(day), heads, 'application/jsonl');
+      await storage.writeNew(nameOf(day), heads, { mediaType: 'application/jsonl' });
     },
     async read(day) {
       const file = await storage.stat(nameOf(day));
@@ -78,7 +79,7 @@ function bucketPlace(settings: NonNullable<NonNullable<Settings>['s3']>): HeadsP
 const webhookTimeoutMs = 30_000;
 const webhookBytesMax = 1024 * 1024;
 
-/** Posts lines of JSON, split into several requests if needed. Another process may post the same day, too. */
+/** Posts JSON lines, split into several requests if necessary. Another process may also post the same day's heads. */
 function webhookPlace(url: string, token: string | undefined, deliver: Deliver): HeadsPlace {
   return {
     async write(day, heads) {

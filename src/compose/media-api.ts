@@ -8,20 +8,24 @@ import type { FileRouteDeps } from '../http/files/own-file.ts';
 import { createImageService } from '../images/create-images.ts';
 import type { CreateImagesDeps } from '../images/create-images.ts';
 import type { GenerateDeps } from '../images/generate.ts';
+import { createFetchedImages, fetchedBytesMax } from '../images/fetched-images.ts';
 import { createCloseHold } from '../images/leases/close-hold.ts';
 import { createImageLeases } from '../images/leases/image-leases.ts';
 import type { ImageLeases } from '../images/leases/image-leases.ts';
+import { createPromisedBills } from '../images/promised-bills.ts';
+import type { PromisedBills } from '../images/promised-bills.ts';
 import { createResultForms } from '../images/result-form.ts';
 import { createTracedGenerate } from '../images/traced-generate.ts';
+import { openImageWorkspaces } from '../images/workspace.ts';
 import type { ImageWorkspaces } from '../images/workspace.ts';
 import { linkImages } from '../media/file-links.ts';
 import { openRequestMedia } from '../media/open-media.ts';
 import type { RequestMedia } from '../media/open-media.ts';
 import { vendorImageFields } from '../providers/index.ts';
 
-/** The part of the API that answers with images, and holds files. */
+/** The part of the API that serves images and stored files. */
 
-export function openImageLeases({ stores, ledger, log, now }: Core): ImageLeases {
+function openImageLeases({ stores, ledger, log, now }: Core): ImageLeases {
   const leases = stores.imageLeases;
   return createImageLeases({
     leases,
@@ -33,15 +37,25 @@ export function openImageLeases({ stores, ledger, log, now }: Core): ImageLeases
   });
 }
 
-interface ImageParts {
+export interface ImageParts {
   readonly media: RequestMedia;
   readonly workspaces: ImageWorkspaces;
   readonly imageLeases: ImageLeases;
+  readonly bills: PromisedBills;
+}
+
+export async function openImageParts(core: Core): Promise<ImageParts> {
+  return {
+    media: openMedia(core),
+    workspaces: await openImageWorkspaces(core.now),
+    imageLeases: openImageLeases(core),
+    bills: createPromisedBills(core.log),
+  };
 }
 
 export function imageDeps(
   core: Core,
-  { media, workspaces, imageLeases }: ImageParts,
+  { media, workspaces, imageLeases, bills }: ImageParts,
   shared: Pick<CreateImagesDeps, 'catalogue' | 'repeats'> & Pick<GenerateDeps, 'holdTerms'>,
 ): ImageRouteDeps {
   const { environment, ledger, channels, health, log } = core;
@@ -51,22 +65,28 @@ export function imageDeps(
     filesMax: environment.IMAGE_FILES_MAX,
     pixelsMax: environment.IMAGE_PIXELS_MAX,
   };
-  const onError = (err: unknown) => log.warn({ err }, 'a slot could not be given back; its lease ends soon');
+  const onError = (err: unknown) => log.warn({ err }, 'a slot could not be released; its lease expires soon');
   const gate = createImageGate({ ...health, onError });
   const countMargin: GenerateDeps['countMargin'] = (...ended) => core.metrics.countMargin(...ended);
   const { openLink, openStored, kept } = core.results;
-  const forms = createResultForms({ openLink, openStored, ...defined({ keepImages: kept?.keepImages }) });
+  const forms = createResultForms({
+    openLink,
+    openStored,
+    ...defined({ keepImages: kept?.keepImages }),
+  });
   const create = createImageService({
     catalogue,
     channels,
     generate: createTracedGenerate(
-      { channels, ledger, imageLeases, holdTerms, log, gate, countMargin, charges: core.charges },
+      { channels, ledger, imageLeases, holdTerms, log, gate, countMargin, bills, charges: core.charges },
       core.tracing?.tasks,
     ),
     repeats,
     workspaces,
+    fetchedImages: createFetchedImages(fetchedBytesMax(environment)),
     openMedia: (fetch) => media.openMedia(fetch),
     forms,
+    storageRefusal: core.results.storageRefusal,
     linkMedia: (request, caller) => linkImages(request, caller, media.linkMedium),
     pixelsMax: limits.pixelsMax,
     newImage: () => imageLeases.newImage(),
@@ -83,7 +103,7 @@ export function imageDeps(
 
 const daySeconds = 86_400;
 
-export function openMedia({ environment, config, outbound, results, stores, now }: Core): RequestMedia {
+function openMedia({ environment, config, outbound, results, stores, now }: Core): RequestMedia {
   const {
     account_bytes: accountBytesMax,
     max_bytes: bytesMax,
@@ -104,7 +124,7 @@ export function openMedia({ environment, config, outbound, results, stores, now 
   });
 }
 
-/** Undefined: nothing is stored. */
+/** Returns undefined if nothing is stored. */
 export function fileDeps(
   { results }: Core,
   { media, workspaces }: Pick<ImageParts, 'media' | 'workspaces'>,

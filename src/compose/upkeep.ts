@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UpkeepStep } from '../../activities/deps.ts';
 import { tidyKeySlots, tidySlots } from '../capacity/slot-upkeep.ts';
+import type { SlotFailure } from '../capacity/slot-upkeep.ts';
 import type { Core } from './core.ts';
 import { openTrends } from './trends.ts';
 import { retentionOf } from '../base/retention.ts';
@@ -15,28 +16,32 @@ import { createDeleteAccounts } from '../commands/delete-account.ts';
 import { createRemoveTasks } from '../commands/remove-tasks.ts';
 import { createTaskRetention } from '../commands/task-retention.ts';
 
-/** What the reconciler does beside the tasks, in this order. */
+/** Returns the reconciler's duties other than tasks, in execution order. */
 export function upkeepOf(core: Core): UpkeepStep[] {
-  const { stores, health, mongo, secrets, now } = core;
+  const { stores, health, mongo, secrets, log, now } = core;
   const anchors = createHeadAnchors(mongo.db, secrets.deriveKey('ledger'));
   const openPlace = headsPlaceOf(core);
   const readTrends = openTrends(core);
+  const slotDeps = {
+    tasks: stores.tasks,
+    onFailed: (about: SlotFailure, err: unknown) => log.error({ ...about, err }, 'slots could not be tidied'),
+  };
   return [
     { name: 'ledger_heads', run: dailyAnchors(anchors, now) },
-    // It exports the heads that `ledger_heads` has just anchored, so it must come second.
+    // Must follow `ledger_heads`, because it exports the heads that this step has just anchored.
     { name: 'ledger_heads_export', run: dailyExport({ anchors, openPlace, now }) },
-    { name: 'slots', run: () => tidySlots(health.slots, stores.tasks) },
-    { name: 'key_slots', run: () => tidyKeySlots(stores.keySlots, stores.tasks, now) },
+    { name: 'slots', run: () => tidySlots(health.slots, slotDeps) },
+    { name: 'key_slots', run: () => tidyKeySlots(stores.keySlots, { ...slotDeps, now }) },
     { name: 'account_alerts', run: () => core.notices.accountAlerts.repair() },
     { name: 'rollups', run: async () => (await readTrends('day')).flows.length },
     ...(core.results.kept?.upkeep ?? []),
     ...uploadUpkeep(core),
-    { name: 'leases', run: createReleaseDeadLeases({ ...core, leases: stores.imageLeases }) },
+    { name: 'leases', run: createReleaseDeadLeases({ ...core, leases: stores.imageLeases, pause: sleep }) },
     ...removalUpkeep(core),
   ];
 }
 
-/** Undefined: nothing is stored. */
+/** Returns undefined if nothing is stored. */
 export function openUploads(core: Core): Uploads | undefined {
   const { stores, results, channels, log, now } = core;
   if (results.kept === undefined) return undefined;

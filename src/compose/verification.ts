@@ -14,7 +14,7 @@ type VerifyLedger = (
   options: Pick<LedgerVerification, 'onProgress' | 'signal' | 'pace'>,
 ) => Promise<VerifyResult>;
 
-/** Verifies the ledger, and keeps what came of it for metrics and notices. */
+/** Verifies the ledger, keeping the result for metrics and notices. */
 export function openVerification(core: Core): VerifyLedger {
   const { mongo, client, stores, secrets, notices, environment, now } = core;
   const workflows = createWorkflowLookup(client, environment.TASK_QUEUE_PREFIX);
@@ -35,21 +35,21 @@ export function openVerification(core: Core): VerifyLedger {
       leases: stores.imageLeases,
     });
     const { violationCount: violations } = result;
-    // Before it counts as done: what no operator has heard of is verified again in an hour, and not a day later.
+    // Do this before recording the verification as done. If it fails, the ledger is verified again after an hour rather
+    // than a day.
     await notices.noteVerification(violations);
     await stores.verifications.record({ startedAt, endedAt: now(), violations });
     return result;
   };
 }
 
-/** A worker's. */
 export function startDailyVerification(core: Core): DailyVerification {
   const verification = openDailyVerification(core);
   verification.start();
   return verification;
 }
 
-/** It reads no more in a second than is configured, so that tasks do not feel it. */
+/** Reads no more entries per second than configured, so that tasks are not slowed down. */
 export function openDailyVerification(core: Core): DailyVerification {
   const { stores, log, now, config } = core;
   const verify = openVerification(core);
@@ -69,7 +69,7 @@ export function openDailyVerification(core: Core): DailyVerification {
       const { verify_hour: hour } = config().ledger;
       return hour === 'off' ? undefined : hour;
     },
-    onError: (err) => log.warn({ err }, 'the ledger could not be verified; it is retried in an hour'),
+    onError: (err) => log.warn({ err }, 'the ledger could not be verified; retrying in an hour'),
     now,
   });
 }

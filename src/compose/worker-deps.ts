@@ -9,52 +9,60 @@ import { webhookSecretsOf } from '../access/webhook-secrets.ts';
 import type { Core } from './core.ts';
 import { recordedChannels } from '../flight/recorded-channels.ts';
 import { presentTask } from '../http/presenters/video-task.ts';
-import { createHostPlaces } from '../capacity/host-places.ts';
 import { createPromptHosts } from '../capacity/prompt-hosts.ts';
 import { createSubmitGate } from '../capacity/submit-gate.ts';
 import { openUploads } from './upkeep.ts';
 import { createMeasureResult } from '../media/measure-result.ts';
+import { createMeasureVideos, lengthOfFile } from '../media/measure-videos.ts';
 import { createMediaProbe } from '../media/media-probe.ts';
 import type { VideoShape } from '../models/video-shapes.ts';
 import { offerOf } from '../routing/capability.ts';
 import { shapeOfResult } from '../routing/size-shape.ts';
 import { createOpenOwnMedia } from '../media/own-media.ts';
+import { createFetchedImages, fetchedBytesMax } from '../images/fetched-images.ts';
 import { openImagesForTasks } from '../images/images-for-tasks.ts';
 import type { ImagesForTasks } from '../images/images-for-tasks.ts';
+import { createUnstoredImages } from '../images/unstored-images.ts';
 import { createRateLimiter } from '../capacity/rate-limiter.ts';
 import type { StayPlaces } from '../capacity/stay-places.ts';
 import { createSubmitLimiter } from '../capacity/submit-limiter.ts';
 import type { SubmitLimiter } from '../capacity/submit-limiter.ts';
 import { createTaskSignals } from '../temporal/task-signals.ts';
 import { findCancelRequest } from '../temporal/cancel-request.ts';
+import { openCallbackPlaces } from './callback-places.ts';
 
-/** What the activities of a worker are given. */
-
-/** A dead host occupies its places and its waiters of the callbacks, and all hosts of one account its part. */
-const callbacksPerHostMax = 16;
-const callbacksPerAccountMax = 100;
-/** Of the callbacks that leave in a workflow task, of which a worker has 40 at a time. */
+/** The maximum number of callbacks sent from within workflow tasks, of which a worker runs 40 concurrently. */
 const promptCallbacksMax = 16;
 const slowHostAvoidedMs = 60_000;
+/** How long a submission waits for the lengths of its input videos, in milliseconds. */
+const inputMeasuredMs = 20_000;
 
-/** The functions with which a worker reads result files. */
+/** The functions that a worker uses to read result files. */
 export interface ResultReaders
-  extends Pick<ImagesForTasks, 'render'>, Pick<ChannelActivityDeps, 'measure' | 'shapeOf'> {
+  extends Pick<ImagesForTasks, 'render'>, Pick<ChannelActivityDeps, 'measure' | 'measureVideos' | 'shapeOf'> {
   close(): Promise<void>;
 }
 
 export async function openResultReaders(core: Core): Promise<ResultReaders> {
-  const { environment, outbound, results, now } = core;
+  const { environment, outbound, results, stores, now } = core;
+  const { openLink, kept } = results;
+  const openMedia = createOpenOwnMedia(kept, outbound.media);
   const images = await openImagesForTasks({
-    openMedia: createOpenOwnMedia(results.kept, outbound.media),
+    openMedia,
     pixelsMax: environment.IMAGE_PIXELS_MAX,
+    fetchedImages: createFetchedImages(fetchedBytesMax(environment)),
     now,
   });
   const probe = createMediaProbe();
-  const { openLink, kept } = results;
   return {
     render: images.render,
     measure: createMeasureResult({ probe, openLink, ...defined({ storage: kept?.storage }) }),
+    measureVideos: createMeasureVideos({
+      probe,
+      openMedia,
+      timeoutMs: inputMeasuredMs,
+      ...defined({ known: kept && lengthOfFile(kept.links, stores.files) }),
+    }),
     shapeOf: ({ model: id, channel: name }, size) => shapeAt(core, { id, name, size }),
     close: async () => void (await Promise.all([images.close(), probe.close()])),
   };
@@ -74,13 +82,7 @@ function shapeAt(
 
 export function callbackDeps(core: Core): FirstCallbackDeps {
   const { tasks, requests } = core.stores;
-  const places = createHostPlaces({
-    requestsPerHostMax: callbacksPerHostMax,
-    requestsPerAccountMax: callbacksPerAccountMax,
-    waitMs: 1_000,
-    now: core.now,
-    random: core.random,
-  });
+  const places = openCallbackPlaces(core);
   return {
     tasks,
     requests,
@@ -114,11 +116,14 @@ export function channelDeps(core: Core, stays: StayPlaces, results: ResultReader
     keySlots: core.stores.keySlots,
     deliver: tracedDelivery(core.results.deliver, core.tracing?.tasks),
     measure: results.measure,
+    measureVideos: results.measureVideos,
     shapeOf: results.shapeOf,
     registerFiles: openUploads(core)?.register ?? ((request) => Promise.resolve(request)),
     partialImages: core.stores.partialImages,
     renderImages: results.render,
     ...defined({ keepImages: core.results.kept?.keepImages }),
+    unstoredImages: createUnstoredImages(core.environment.BODIES_BYTES_MAX),
+    storageRefusal: core.results.storageRefusal,
     canOpen: core.results.canOpen,
     submitLimiter: ({ channel, credential }) =>
       getOrCreate(limiters, `${channel}/${credential}`, () =>

@@ -7,7 +7,7 @@ import type { Environment } from './environment.ts';
 export interface Addresses {
   readonly mongodbUri: string;
   readonly temporalAddress: string;
-  /** Absent: no certificates are named. */
+  /** Undefined without configured certificates. */
   readonly temporalTls?: TemporalTls;
   readonly secretsKeys: readonly Buffer[];
 }
@@ -17,7 +17,7 @@ interface TemporalTls {
   readonly clientCertPair?: { readonly crt: Buffer; readonly key: Buffer };
 }
 
-/** What local mode provides and everything else needs. Throws ConfigError. */
+/** Requires the addresses that local mode provides and every other mode must configure. Throws ConfigError. */
 export function requireAddresses(environment: Environment): Addresses {
   const { MONGODB_URI, TEMPORAL_ADDRESS, SECRETS_KEY } = environment;
   const { tls, unreadable } = readTemporalTls(environment);

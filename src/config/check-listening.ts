@@ -6,11 +6,11 @@ import type { Environment } from './environment.ts';
 
 type PortName = 'PORT' | 'METRICS_PORT';
 
-/** That a process can listen where the environment says, tried before it changes anything. Throws ConfigError. */
+/** Checks that the process can listen on the configured ports before anything is changed. Throws ConfigError. */
 export async function checkListening(environment: Environment, names: readonly PortName[]): Promise<void> {
   const { HOST, PORT, METRICS_PORT } = environment;
   if (names.includes('PORT') && PORT !== 0 && PORT === METRICS_PORT)
-    throw new ConfigError('The environment', [`METRICS_PORT: ${PORT} is that of the API (PORT)`]);
+    throw new ConfigError('The environment', [`METRICS_PORT: ${PORT} is already the port of the API (PORT)`]);
   const violations: string[] = [];
   for (const name of names) {
     const port = environment[name];
@@ -29,7 +29,7 @@ async function tryPort(host: string, name: PortName, port: number): Promise<stri
     return [];
   } catch (error) {
     const code = systemCodeOf(error);
-    if (code === 'EADDRINUSE') return [`${name}: ${port} of ${host} is in use (${code})`];
+    if (code === 'EADDRINUSE') return [`${name}: ${port} on ${host} is in use (${code})`];
     if (code === 'EACCES') return [`${name}: ${port} may not be used by this user (${code})`];
     return [`HOST: ${host} is not an address or a name of this machine (${code})`];
   }

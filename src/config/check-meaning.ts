@@ -7,7 +7,7 @@ import { channelPriceSchema } from '../money/price-schema.ts';
 import { modelSchema } from './gateway-schema.ts';
 import type { ModelConfig } from './gateway-schema.ts';
 
-/** The parts of a file that the checks need, whatever else is wrong with it. */
+/** The parts of a file that the checks need. They are read even if other parts are invalid. */
 const outline = z.object({
   channels: z
     .array(
@@ -29,14 +29,13 @@ const outline = z.object({
 });
 type Outline = z.infer<typeof outline>;
 
-/** The adapters that exist. */
 export interface Adapters {
   readonly providerNames: readonly string[];
-  /** Those whose links callers cannot use: their results must be copied. */
+  /** Adapters whose links callers cannot use, so their results must be copied. */
   readonly needingStorage?: readonly string[];
-  /** If the links of a vendor file live shorter than this, its results must be copied. */
+  /** The minimum link lifetime in seconds. If a vendor file's links expire sooner, its results must also be copied. */
   readonly linkLifeMinSeconds?: number;
-  /** Those that know a model by its mapping only; absent: nothing is known of mappings. */
+  /** Adapters that serve only models with a mapping. If undefined, mappings are not checked. */
   readonly mapped?: readonly string[];
 }
 
@@ -46,8 +45,8 @@ interface Issue {
 }
 
 /**
- * Mistakes in a file that a schema cannot detect: names of nothing, ranges that are empty, prices that do not fit the
- * model. Checks every part that can be read, so that all violations are reported at once. One line each, with its path.
+ * Finds mistakes that the schema cannot detect: unknown names, empty ranges, prices that do not fit the model. Checks
+ * every readable part, so that all violations are reported together, one per line, with their paths.
  */
 export function checkMeaning(value: unknown, adapters: Adapters): string[] {
   const file = outline.safeParse(value).data;
@@ -92,7 +91,7 @@ function checkChannels({ channels, models, results }: Outline, adapters: Adapter
           ...costIssues({ model, inherited: cost, kind: kinds.get(name) }, path),
           ...foreignFacts(model, kinds.get(name)).map((word) => ({
             path: [...path, 'facts', word],
-            message: `does not concern ${kinds.get(name) === 'image' ? 'an image' : 'a video'} model`,
+            message: `does not apply to ${kinds.get(name) === 'image' ? 'an image' : 'a video'} model`,
           })),
         ];
       }),
@@ -113,7 +112,7 @@ function providerIssue(
 
 const factsSchema = z.object({ facts: z.record(z.string(), z.unknown()) });
 
-/** Words of `facts` that only models of the other kind have. */
+/** Returns the members of `facts` that only the other kind of model can have. */
 function foreignFacts(model: unknown, kind: string | undefined): string[] {
   const said = Object.keys(factsSchema.safeParse(model).data?.facts ?? {});
   const [own, other] =
@@ -127,19 +126,19 @@ const costed = z.object({ cost: linesSchema });
 
 interface Costing {
   readonly model: unknown;
-  /** The channel's. */
+  /** The channel's cost, for models without their own. */
   readonly inherited: unknown;
   readonly kind: string | undefined;
 }
 
-/** Reports costs that could never be known because none of their lines counts what the model produces. */
+/** Reports costs that can never be determined, because none of their lines counts what the model produces. */
 function costIssues({ model, inherited, kind }: Costing, path: Issue['path']): Issue[] {
   const { lines } = costed.safeParse(model).data?.cost ?? linesSchema.safeParse(inherited).data ?? {};
   if (lines === undefined || (kind !== 'video' && kind !== 'image')) return [];
   const foreign = lines.filter(({ measure }) => !measureSells(measure, kind));
   const [first] = foreign;
   if (first === undefined || foreign.length < lines.length) return [];
-  return [{ path: [...path, 'cost'], message: `${first.measure}: no ${kind} model is counted by it` }];
+  return [{ path: [...path, 'cost'], message: `${first.measure}: does not measure ${kind} models` }];
 }
 
 const mappedSchema = z.object({ mapping: z.unknown() });
@@ -150,7 +149,7 @@ function mappingIssue(provider: string, model: unknown, { mapped }: Adapters): s
   if (mapped.includes(provider) === isGiven) return undefined;
   return isGiven
     ? `"${provider}" knows its models' fields and does not accept a mapping`
-    : `required: "${provider}" serves any model, by a mapping`;
+    : `required: "${provider}" serves any model, but needs a mapping for it`;
 }
 
 function checkModel(model: ModelConfig, { channels }: Outline): Issue[] {
@@ -167,10 +166,10 @@ function checkModel(model: ModelConfig, { channels }: Outline): Issue[] {
   const served = channels.filter(({ models }) => models[model.id] !== undefined);
   const serving = served.map(({ id }) => id);
   const issues = [...unknown, ...durations, ...checkFallback(model, ids, serving)];
-  // One mistake is reported once: an unknown channel or an empty range would be found again in the rules.
+  // Report each mistake only once: the rules would find an unknown channel or an empty range a second time.
   if (issues.length > 0) return issues;
   const sharing = served.filter(({ models }) => ownPrice(models[model.id]) === undefined);
-  // Where each channel has a price of its own, nothing is sold by the model's.
+  // If every channel has its own price, the model's price is never used.
   if (served.length > 0 && sharing.length === 0) return [];
   return checkPrices({ ...model, channels: sharing.map(({ id }) => id) });
 }
@@ -181,7 +180,7 @@ function ownPrice(served: unknown): z.output<typeof channelPriceSchema> | undefi
   return pricedSchema.safeParse(served).data?.price;
 }
 
-/** As a model's price, for what one channel sells of the model. */
+/** Checks a channel's own prices like a model's, for the part of the model that this channel sells. */
 function checkChannelPrices(models: readonly (ModelConfig | undefined)[], { channels }: Outline): Issue[] {
   return channels.flatMap(({ id, models: served }, index) =>
     models.flatMap((model) => {
@@ -211,7 +210,7 @@ function checkFallback(
   const alone = { path: ['fallback', 'channels'], message: `no other channel serves ${model}` };
   const asked = fallback.on.filter((name) => name.startsWith('moderation_'));
   const needed = asked.length > 0 && !fallback.allow_moderation;
-  const message = `${asked.join(' and ')}: what one vendor refused goes to another one only with allow_moderation: true`;
+  const message = `${asked.join(' and ')}: refused content is sent to another vendor only with allow_moderation: true`;
   return [...wrong, ...(isAlone ? [alone] : []), ...(needed ? [{ path: ['fallback', 'on'], message }] : [])];
 }
 

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 
-/** Every violation at once, each with its path. The process exits with status 78 (EX_CONFIG). */
+/** Lists all violations together, each with its path. The process then exits with status 78 (EX_CONFIG). */
 export class ConfigError extends Error {
-  /** The file, or "The environment". */
+  /** A file name, or "The environment". */
   readonly source: string;
   readonly violations: readonly string[];
 
-  /** `advice`: lines below the violations. */
+  /** `advice` is printed below the violations, one entry per line. */
   constructor(source: string, violations: readonly string[], advice: readonly string[] = []) {
     super(
       [
@@ -23,7 +23,7 @@ export class ConfigError extends Error {
 
 export const configExitStatus = 78;
 
-/** One line for each violation of a schema: its path and what is wrong. */
+/** Returns one line per schema violation: its path and a description. */
 export function describeIssue(issue: z.core.$ZodIssue): string[] {
   const path = formatPath(issue.path);
   if (issue.code === 'unrecognized_keys') {
@@ -42,7 +42,7 @@ function messageOf(issue: z.core.$ZodIssue): string {
   return message.endsWith('received NaN') ? 'must be a number' : message;
 }
 
-/** `channels[2].models.<id>.upstream` */
+/** Formats a path such as `channels[2].models.<id>.upstream`. */
 export function formatPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;

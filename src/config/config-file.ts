@@ -7,26 +7,26 @@ import type { GatewayConfig, ParseConfigContext } from './gateway-file.ts';
 export type Violations = { readonly violations: readonly string[] };
 
 interface LoadedFile {
-  /** The text of gateway.yaml together with the vendor files that it names. */
+  /** The text of gateway.yaml and the vendor files that it lists. */
   readonly text: string;
   readonly config: GatewayConfig;
 }
 
 export interface ConfigFile {
-  /** As it was when it was opened. */
+  /** The file as read at startup. */
   readonly own: LoadedFile;
-  /** As it is now. */
+  /** Reads the file's current content. */
   readonly load: () => LoadedFile | Violations;
-  /** What ends the start of a process whose file has these. */
+  /** Returns the error that ends a process's startup if its file has these violations. */
   readonly refusal: (violations: readonly string[]) => ConfigError;
-  /** Parses a text that another process published. `secrets` has the value of each `${sealed:NAME}`. */
+  /** Parses text published by another process. `secrets` maps each `${sealed:NAME}` to its value. */
   readonly parse: (
     text: string,
     secrets: ReadonlyMap<string, string>,
   ) => { readonly config: GatewayConfig } | Violations;
 }
 
-/** The gateway.yaml of this process. Throws ConfigError. */
+/** Opens this process's gateway.yaml. Throws ConfigError. */
 export function openConfigFile(path: string, context: ParseConfigContext): ConfigFile {
   const read = (): LoadedFile => {
     const text = withVendorFiles(textOf(path), path);

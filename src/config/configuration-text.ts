@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../base/parse-json.ts';
 
-/** A published configuration: gateway.yaml, and its vendor files by the paths with which it names them. */
+/** A published configuration: gateway.yaml, and its vendor files keyed by the paths that gateway.yaml uses. */
 export interface ConfigurationText {
   readonly gateway: string;
   readonly vendors: Readonly<Record<string, string>>;
@@ -11,7 +11,9 @@ const head = '{"mediary_configuration":1,';
 
 const packedSchema = z.object({ gateway: z.string(), vendors: z.record(z.string(), z.string()) });
 
-/** Packs all files into one text, so that one hash covers them. Without vendor files, the text is gateway.yaml. */
+/**
+ * Packs all files into one text, so that one hash covers them. Without vendor files, the text is gateway.yaml itself.
+ */
 export function packText({ gateway, vendors }: ConfigurationText): string {
   if (Object.keys(vendors).length === 0) return gateway;
   return head + JSON.stringify({ gateway, vendors }).slice(1);

@@ -1,3 +1,4 @@
+import { namesOf } from '../base/json-pointer.js';
 import { isScalar, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { isRecord } from '../base/is-record.ts';
@@ -9,12 +10,12 @@ export type ChangedText = { readonly text: string } | { readonly violation: stri
 
 type Path = readonly (string | number)[];
 
-/** Stands for a secret that the text contains. An editor who leaves it in place keeps that secret. */
+/** A placeholder for a secret in the text. Leaving it unchanged keeps the secret. */
 const kept = '${kept}';
 
 /**
- * Sets each value at its JSON pointer; null removes the value. The text keeps its comments and order. A pointer names
- * an entry of a list by its id or index; an unknown id adds an entry.
+ * Sets each value at its JSON pointer; null removes the value. The text keeps its comments and order. A pointer
+ * identifies a list entry by id or index. An unknown id, or `-` as in RFC 6901, adds an entry.
  */
 export function editText(text: string, edits: Readonly<Record<string, unknown>>): ChangedText {
   const document = parseDocument(text);
@@ -35,14 +36,14 @@ export function editText(text: string, edits: Readonly<Record<string, unknown>>)
   return readable(document);
 }
 
-/** Replaces each secret that the text contains with `${kept}`. */
+/** Replaces each secret in the text with `${kept}`. */
 export function concealText(text: string): string {
   const document = parseDocument(text);
   for (const { path } of secretsIn(document.toJS())) setScalar(document, path, kept);
   return written(document);
 }
 
-/** Replaces each `${kept}` with the secret that `before` has in the same place. */
+/** Replaces each `${kept}` with the secret in the same place in `before`. */
 export function restoreText(text: string, before: string): string {
   const secrets = new Map(secretsIn(parseDocument(before).toJS()).map(({ place, value }) => [place, value]));
   const document = parseDocument(text);
@@ -52,7 +53,7 @@ export function restoreText(text: string, before: string): string {
   return written(document);
 }
 
-/** Gives each written secret that a draft may change to `keep`, and puts what that returns in its place. */
+/** Passes each literal secret that a draft may change to `keep`, and replaces the secret with the result. */
 export async function replaceSecrets(
   text: string,
   keep: (secret: WrittenSecret) => Promise<string>,
@@ -64,7 +65,9 @@ export async function replaceSecrets(
   return written(document);
 }
 
-/** Returns the text if it is YAML. Otherwise says why not, without quoting its lines, which may hold secrets. */
+/**
+ * Returns the text if it is valid YAML. If not, explains the problem without quoting lines, which may contain secrets.
+ */
 export function readText(text: string): ChangedText {
   const read = readYaml(text);
   if ('value' in read) return { text };
@@ -84,20 +87,25 @@ function setScalar(document: Document.Parsed, path: Path, value: string): void {
   if (isScalar(node)) node.value = value;
 }
 
-/** Undefined when a list or mapping along the path does not exist. `id` is set if the path adds an entry with it. */
+/**
+ * Returns undefined if a list or mapping along the path does not exist. `id` is set if the path adds an entry with that
+ * id.
+ */
 function locate(
   document: Document.Parsed,
   pointer: string,
 ): { readonly path: Path; readonly id?: string } | undefined {
-  const names = pointer.split('/').slice(1);
   if (!pointer.startsWith('/')) return undefined;
+  const names = namesOf(pointer);
   const path: (string | number)[] = [];
   let at: unknown = document.toJS();
-  for (const [index, escaped] of names.entries()) {
-    const name = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (Array.isArray(at)) {
+  for (const [index, name] of names.entries()) {
+    const isLast = index === names.length - 1;
+    if (isLast && name === '-' && !isRecord(at)) {
+      path.push(Array.isArray(at) ? at.length : 0);
+    } else if (Array.isArray(at)) {
       const place = placeOf(at, name);
-      if (place === undefined && index < names.length - 1) return undefined;
+      if (place === undefined && !isLast) return undefined;
       path.push(place ?? at.length);
       if (place === undefined) return { path, id: name };
       at = at[place];

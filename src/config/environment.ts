@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { isCidr, isNetwork } from '../base/networks.ts';
 import { ConfigError, describeIssue } from './config-error.ts';
 
-/** The only reader of process.env. docs/configuration.md describes every name (tested both ways). */
+/**
+ * The only code that reads process.env. docs/configuration.md describes every variable, and a test keeps the two in
+ * sync.
+ */
 
 const list = z
   .string()
@@ -30,7 +33,7 @@ const port = z
     'must be a port: 0 to 65535',
   );
 
-/** Paths are appended to it. */
+/** A URL to which paths are appended. */
 const baseUrl = z
   .url({ protocol: /^https?$/, abort: true })
   .refine((url) => !/[?#]/.test(url), 'must have no query and no fragment: paths are appended to it')
@@ -58,7 +61,7 @@ const samplers = [
   'parentbased_traceidratio',
 ] as const;
 
-/** Whoever guesses it has every account's money. */
+/** The minimum length of ADMIN_TOKEN, which must resist guessing because it gives access to every account's money. */
 const adminTokenCharactersMin = 32;
 
 const environmentSchema = z
@@ -135,14 +138,14 @@ const environmentSchema = z
     context.addIssue({
       code: 'custom',
       path: ['UPLOADS_BYTES_MAX'],
-      message: 'must be at least twice IMAGE_BODY_BYTES_MAX: one account never has all of it',
+      message: 'must be at least twice IMAGE_BODY_BYTES_MAX, because one account can never use all of it',
     });
   });
 
 export type Environment = z.infer<typeof environmentSchema>;
 export const environmentNames = Object.keys(environmentSchema.shape);
 
-/** Reads and validates the environment; empty strings count as unset. */
+/** Reads and validates the environment. Empty strings count as unset. */
 export function readEnvironment(source: NodeJS.ProcessEnv = process.env): Environment {
   const set = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
   const parsed = environmentSchema.safeParse(set);
@@ -153,12 +156,12 @@ export function readEnvironment(source: NodeJS.ProcessEnv = process.env): Enviro
   );
 }
 
-/** Whether this process is, or descends from, a script that npm runs. */
+/** Whether this process is a script run by npm, or such a script's descendant. */
 export function isStartedByNpm(): boolean {
   return process.env['npm_lifecycle_event'] !== undefined;
 }
 
-/** The environment as it is, for child processes and `${NAME}` in gateway.yaml. */
+/** Returns the unvalidated environment, for child processes and for `${NAME}` in gateway.yaml. */
 export function rawEnvironment(): NodeJS.ProcessEnv {
   return process.env;
 }

@@ -10,21 +10,15 @@ import { unpackText } from './configuration-text.ts';
 import { linksNeedKey } from '../models/vendor-file.ts';
 import { readVendorFiles, withFilePrices } from './vendor-files.ts';
 import type { VendorFiles } from './vendor-files.ts';
-import type {
-  ChannelConfig,
-  ModelConfig,
-  LedgerConfig,
-  NotifyConfig,
-  ResultsConfig,
-  ServedModel,
-} from './gateway-schema.ts';
+import type { ChannelConfig, ModelConfig, ServedModel } from './gateway-schema.ts';
+import type { LedgerConfig, NotifyConfig, ResultsConfig } from './settings-schema.ts';
 
-/** gateway.yaml: its only reader. */
+/** The only code that reads gateway.yaml. */
 
 export type { ChannelConfig, ModelConfig, NotifyConfig, ServedModel };
 
 export interface GatewayConfig {
-  /** The vendor files by the name that channels use as `provider`. */
+  /** Vendor files, keyed by the name that channels use as their `provider`. */
   readonly vendors: VendorFiles;
   readonly currency: string;
   readonly channels: readonly ChannelConfig[];
@@ -41,7 +35,7 @@ export interface GatewayConfig {
 
 export interface ParseConfigContext extends Adapters {
   readonly environment: NodeJS.ProcessEnv;
-  /** The value of each `${sealed:NAME}`, by NAME. Only texts from drafts contain these. */
+  /** The value of each `${sealed:NAME}`, keyed by NAME. Only draft texts contain these. */
   readonly secrets?: ReadonlyMap<string, string>;
 }
 
@@ -54,7 +48,7 @@ export function parseGatewayConfig(text: string, source: string, context: ParseC
   const violations = describeMissing(missing);
   const parsed = fileSchema.safeParse(value);
   if (!parsed.success) {
-    // What is wrong with a value that lacks its variable is said once, by the variable's name.
+    // Report a missing variable once, by name, and not a second time as an invalid value.
     const incomplete = new Set([...missing.values()].flat());
     const issues = parsed.error.issues.filter(({ path }) => !incomplete.has(formatPath(path)));
     violations.push(...issues.flatMap((issue) => describeIssue(issue)));
@@ -68,7 +62,7 @@ export function parseGatewayConfig(text: string, source: string, context: ParseC
   return { ...parsed.data, channels, vendors: vendors.files, hash };
 }
 
-/** Adds the adapters made from vendor files to the built-in ones. */
+/** Adds adapters created from vendor files to the built-in ones. */
 function withFiles(
   { providerNames, needingStorage = [], linkLifeMinSeconds = 0, mapped }: Adapters,
   files: VendorFiles,
@@ -94,20 +88,20 @@ function withFiles(
 export const sealedPrefix = 'sealed:';
 
 function sealedMissing(name: string): string {
-  return `there is no sealed value ${name.slice(sealedPrefix.length)}; a file must name environment variables instead`;
+  return `there is no sealed value ${name.slice(sealedPrefix.length)}; a file must use environment variables instead`;
 }
 
-/** Matches `${NAME}` and `${sealed:NAME}`, and captures what is between the braces. */
+/** Matches `${NAME}` and `${sealed:NAME}`, and captures the text between the braces. */
 export const references = /\$\{([A-Za-z_][A-Za-z0-9_]*|sealed:[A-Za-z0-9._-]+)\}/g;
 
-/** Where each variable that is not set is used. */
+/** The paths at which each missing variable is used. */
 type MissingVariables = Map<string, string[]>;
 
 interface Substitution extends Pick<ParseConfigContext, 'environment' | 'secrets'> {
   readonly missing: MissingVariables;
 }
 
-/** One violation for each variable, however often the file uses it. */
+/** Returns one violation per variable, even if the file uses it several times. */
 function describeMissing(missing: MissingVariables): string[] {
   return [...missing].map(([name, [first = '', ...others]]) => {
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
@@ -115,7 +109,7 @@ function describeMissing(missing: MissingVariables): string[] {
   });
 }
 
-/** `${NAME}` in a string is replaced from the environment; a name that is not set is a violation. */
+/** Replaces `${NAME}` in strings with the environment variable. An unset variable is a violation. */
 function substitute(value: unknown, path: string, context: Substitution): unknown {
   if (typeof value === 'string') {
     return value.replace(references, (_, name: string) => {

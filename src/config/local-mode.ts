@@ -7,45 +7,45 @@ import { readLocalSettings } from './local-settings.ts';
 import type { LocalSettings } from './local-settings.ts';
 
 /**
- * The environment of local mode, derived in one place: for the processes that `npm start` runs, and for the verbs of
- * the command line that work on their servers.
+ * The only code that derives local mode's environment, both for the processes that `npm start` starts and for commands
+ * that work on their servers.
  */
 
-/** The configuration of `npm start` where the operator has none: every channel is the simulator. */
+/** The configuration that `npm start` uses if the operator has none. All its channels are simulated. */
 const localGatewayFile = fileURLToPath(new URL('../local/gateway.local.yaml', import.meta.url));
 const gatewayFileDefault = 'gateway.yaml';
 const loopback = '127.0.0.0/8';
 
 export const simulatorApiKey = 'simulated-key';
-/** Where the simulator listens unless the port is taken. */
+/** The simulator's preferred port. */
 export const simulatorPort = 8090;
 
-/** The file that GATEWAY_CONFIG names, otherwise gateway.yaml in the working directory; undefined: neither exists. */
+/** Returns the path in GATEWAY_CONFIG if set, or gateway.yaml in the working directory if that file exists. */
 export function ownGatewayFile(source: NodeJS.ProcessEnv): string | undefined {
   const named = source['GATEWAY_CONFIG'] ?? '';
   if (named !== '') return named;
   return existsSync(gatewayFileDefault) ? gatewayFileDefault : undefined;
 }
 
-/** What local mode uses, with everything that `source` sets on top: an empty value counts as unset. */
+/** Returns local mode's environment, overridden by everything set in `source`. Empty values count as unset. */
 export function localEnvironment(source: NodeJS.ProcessEnv, settings: LocalSettings): NodeJS.ProcessEnv {
   const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
   const own = ownGatewayFile(given);
   return {
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: loopback,
     MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
-    // Readable payloads in the Temporal UI; with a SECRETS_KEY of your own they are encrypted.
+    // Payloads are readable in the Temporal UI unless SECRETS_KEY is set.
     PAYLOAD_ENCRYPTION: given['SECRETS_KEY'] === undefined ? 'off' : 'on',
-    // On a machine of one person the file is what counts, also one that was in force before (decision 0018).
+    // On a single-user machine the file always wins, even if a newer configuration has replaced it (decision 0018).
     CONFIG_AT_START: 'always',
     ADMIN_TOKEN: settings.adminToken,
-    // Nothing balances over one API.
+    // Local mode has only one API, and no load balancer to wait for.
     SHUTDOWN_DRAIN_SECONDS: '0',
-    // The terminal shows every request, reading ones included.
+    // The terminal shows every request, including reads.
     LOG_LEVEL: 'debug',
     ...defined({ MONGODB_URI: settings.mongodbUri, TEMPORAL_ADDRESS: settings.temporalAddress }),
     ...given,
-    // A key of your own seals from then on; what was sealed with the generated one stays readable.
+    // A SECRETS_KEY from the environment seals new values. Values sealed with the generated key remain readable.
     SECRETS_KEY: [given['SECRETS_KEY'], settings.secretsKey].filter(Boolean).join(','),
     GATEWAY_CONFIG: own ?? localGatewayFile,
     ...(own === undefined
@@ -58,8 +58,7 @@ export function localEnvironment(source: NodeJS.ProcessEnv, settings: LocalSetti
 }
 
 /**
- * For the command line: the environment of the local mode in DATA_DIR if one was started there, otherwise the process's
- * own.
+ * Returns the environment for commands: local mode's if it was started in this DATA_DIR, or this process's own if not.
  */
 export async function readOperatingEnvironment(): Promise<NodeJS.ProcessEnv> {
   const source = rawEnvironment();
@@ -67,7 +66,7 @@ export async function readOperatingEnvironment(): Promise<NodeJS.ProcessEnv> {
   return settings === undefined ? source : localEnvironment(source, settings);
 }
 
-/** Adds to the violations of an operator's own file how to start without it. */
+/** Adds a hint to violations in an operator's own file about starting without it. */
 export function withLocalOrigin(error: unknown, own: string | undefined): unknown {
   if (!(error instanceof ConfigError) || own === undefined) return error;
   return new ConfigError(error.source, error.violations, [

@@ -6,20 +6,23 @@ import { systemCodeOf } from '../base/caught.ts';
 import { parseJson } from '../base/parse-json.ts';
 import { ConfigError } from './config-error.ts';
 
-/** What local mode generates at its first start and keeps in DATA_DIR/local.json, readable by its owner only. */
+/**
+ * The settings that local mode generates at its first start and keeps in DATA_DIR/local.json, which only its owner can
+ * read.
+ */
 const settingsSchema = z.object({
-  /** 32 bytes, base64: SECRETS_KEY of this data directory. */
+  /** This data directory's SECRETS_KEY: 32 bytes in base64. */
   secretsKey: z.string(),
-  /** The token of the last start: ADMIN_TOKEN if that was set. */
+  /** The last start's admin token. Equals ADMIN_TOKEN if that was set. */
   adminToken: z.string(),
   account: z.string(),
-  /** The API key; absent until the account is made. */
+  /** The API key. Undefined until the account has been created. */
   apiKey: z.string().optional(),
-  /** Where the API of the last start listened. */
+  /** The API's address at the last start. */
   apiUrl: z.string().optional(),
-  /** The simulator of the last start; absent: it used the operator's own configuration. */
+  /** The simulator's address at the last start. Undefined if the operator's own configuration was used. */
   simulatorUrl: z.string().optional(),
-  /** The servers of the last start. */
+  /** The servers' addresses at the last start. */
   mongodbUri: z.string().optional(),
   temporalAddress: z.string().optional(),
 });
@@ -42,7 +45,7 @@ export async function readLocalSettings(dataDir: string): Promise<LocalSettings 
   const parsed = settingsSchema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
   throw new ConfigError(path, [
-    'is damaged: it holds the keys of this data directory. Restore it, or start with another DATA_DIR.',
+    'is damaged. It contains the keys of this data directory. Restore it, or start with a different DATA_DIR.',
   ]);
 }
 

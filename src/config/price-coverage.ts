@@ -4,7 +4,7 @@ import { flagFacts, holds, measuresOf, requiredMeasures, textFacts } from '../mo
 import type { Price, PriceCondition, PriceFacts } from '../money/price.ts';
 import type { TaskKind } from '../base/task-kind.ts';
 
-/** What a model's entry allows its requests to be, as far as price lines can test it. */
+/** The requests that a model's entry allows, to the extent that price lines can distinguish them. */
 export interface SoldModel {
   readonly kind: TaskKind;
   readonly resolutions: readonly string[];
@@ -14,25 +14,26 @@ export interface SoldModel {
   readonly durations?: { readonly min: number; readonly max: number; readonly auto: boolean } | undefined;
   readonly inputs: Readonly<Record<'images' | 'videos' | 'audios', { readonly max: number }>>;
   readonly price: Pick<Price, 'lines'>;
-  /** The channels that serve it. */
+  /** The channels that serve the model. */
   readonly channels: readonly string[];
 }
 
 export interface PriceIssue {
-  /** Below the model's entry. */
+  /** The path in the model's entry. */
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
 type FactName = keyof PriceFacts;
 type FactValue = string | number | boolean | undefined;
-/** The values that each fact may still have. Undefined among them: it may be unknown. */
+/** Each fact's remaining possible values. Includes undefined if the fact may be unknown. */
 type Domain = Readonly<Record<FactName, readonly FactValue[]>>;
 
 const factNames: readonly FactName[] = [...textFacts, ...flagFacts, 'duration'];
 
 /**
- * Reports requests that would have no price, and lines that no request can match. Empty if the lines fit the model.
+ * Reports requests without a price, and lines that no request can match. Returns an empty list if the lines fit the
+ * model.
  */
 export function checkPrices(model: SoldModel): PriceIssue[] {
   const { lines } = model.price;
@@ -44,13 +45,13 @@ export function checkPrices(model: SoldModel): PriceIssue[] {
       : [
           {
             path: ['price', 'lines', index, 'measure'],
-            message: `${model.kind}s are not sold by the ${measure}`,
+            message: `${model.kind}s cannot be sold by the ${measure}`,
           },
         ],
   );
   const nothing = {
     path: ['price', 'lines'],
-    message: 'charge for nothing that is rendered: one must count it, or the call',
+    message: 'have no charge for the output: one line must measure the output or the call',
   };
   const possible = possibleFacts(model);
   const lineIssues = measures.flatMap((measure) => checkLines(model, measure, possible));
@@ -58,7 +59,7 @@ export function checkPrices(model: SoldModel): PriceIssue[] {
   return [...foreign, ...(required.length === 0 ? [nothing] : []), ...lineIssues, ...gaps];
 }
 
-/** Reports a case that the model sells but that no line of a required measure covers. */
+/** Reports a case that the model sells but no line of a required measure covers. */
 function gapOf(model: SoldModel, measure: Measure): PriceIssue[] {
   const gap = findCase(
     soldFacts(model),
@@ -88,7 +89,7 @@ function checkLines(model: SoldModel, measure: Measure, possible: Domain): Price
 
 interface CheckedLine {
   readonly when: PriceCondition;
-  /** The conditions of earlier lines with the same measure. */
+  /** The conditions of earlier lines for the same measure. */
   readonly earlier: readonly PriceCondition[];
   readonly path: PriceIssue['path'];
 }
@@ -102,7 +103,7 @@ function checkLine({ when, earlier, path }: CheckedLine, possible: Domain): Pric
   if (never.length > 0) {
     return never.map((name) => ({
       path: [...path, 'when', name],
-      message: 'never holds: no request of this model has such a value',
+      message: 'never matches: no request for this model has such a value',
     }));
   }
   const own = testedBy(when).reduce(
@@ -110,10 +111,13 @@ function checkLine({ when, earlier, path }: CheckedLine, possible: Domain): Pric
     possible,
   );
   if (findCase(own, earlier) !== undefined) return [];
-  return [{ path, message: 'is never reached: the lines of its measure before it hold whenever it does' }];
+  return [{ path, message: 'is never reached: earlier lines of its measure match whenever it does' }];
 }
 
-/** A case of the domain in which none of the conditions holds, as what remains of the domain; undefined: there is none. */
+/**
+ * Finds a case in the domain that meets none of the conditions. Returns the remaining domain, or undefined if there is
+ * no such case.
+ */
 function findCase(domain: Domain, conditions: readonly PriceCondition[]): Domain | undefined {
   const [first, ...rest] = conditions;
   if (first === undefined) return domain;
@@ -138,12 +142,12 @@ function narrow(domain: Domain, name: FactName, values: readonly FactValue[]): D
   return { ...domain, [name]: values };
 }
 
-/** `adaptive` and `auto` leave the choice to the upstream. */
+/** Words that let the upstream choose. */
 const openWords = new Set(['adaptive', 'auto']);
 
 /**
- * Every value that may occur. Undefined stands for a fact that the upstream does not report; a line may still match
- * then.
+ * Returns every possible value. Undefined represents a fact that the upstream does not report, which a line may still
+ * match.
  */
 function possibleFacts(model: SoldModel): Domain {
   const { price, durations, kind } = model;
@@ -151,7 +155,7 @@ function possibleFacts(model: SoldModel): Domain {
   const named = (name: (typeof textFacts)[number]) => price.lines.flatMap(({ when }) => when?.[name] ?? []);
   const listed = (values: readonly string[], name: (typeof textFacts)[number]) =>
     values.length === 0 ? named(name) : values;
-  // A draft has a resolution of its own, and an adaptive ratio may be any.
+  // A draft has its own resolution, and an adaptive ratio may become any ratio.
   const drafts = price.lines.flatMap(({ when }) => (when?.draft === true ? (when.resolution ?? []) : []));
   const anyRatio = model.ratios.includes('adaptive') ? named('ratio') : [];
   const free = (name: (typeof textFacts)[number], has: boolean) => (has ? named(name) : []);
@@ -172,7 +176,7 @@ function possibleFacts(model: SoldModel): Domain {
   };
 }
 
-/** What callers are offered, one plain request for each combination; what an entry does not list is left out of it. */
+/** Returns what callers are offered: one plain request per combination, without facts that the entry does not list. */
 function soldFacts(model: SoldModel): Domain {
   const { price, durations, kind } = model;
   const listed = (values: readonly string[]): readonly FactValue[] => {
@@ -202,8 +206,8 @@ function inputFlags({ inputs }: SoldModel): Pick<Domain, 'video_input' | 'audio_
 }
 
 /**
- * Durations to test: both ends of the range, and each bound of a line with its neighbours. No line changes its result
- * between two of them.
+ * Returns the durations to test: both ends of the range, and each line's bounds with their neighbours. Between two
+ * consecutive ones, no line changes its result.
  */
 function lengths(
   lines: Price['lines'],

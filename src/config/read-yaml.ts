@@ -1,43 +1,58 @@
-import { Parser, parseDocument } from 'yaml';
+import { Composer, Parser, parseDocument } from 'yaml';
 import type { CST } from 'yaml';
 
-/** A file of this size has some thousand models. */
+/** The maximum file size in bytes. Enough for several thousand models. */
 const bytesMax = 256 * 1024;
-/** The parser calls itself for each level, and the stack is one that V8 cannot recover from. */
+/** The maximum nesting depth. The parser recurses at each level, and a stack overflow cannot be handled safely. */
 const levelsMax = 32;
-/** Of one list or mapping, whose keys are compared each with each. */
+/** The maximum number of entries in a list or mapping. The parser compares each key with all the others. */
 const entriesMax = 2_000;
 const errorsMax = 20;
 
 export type ReadYaml = { readonly value: unknown } | { readonly violations: readonly string[] };
 
-/** The value of a YAML text, or what is wrong with it. Bounded in time and memory, whatever the text is. */
+let last: { readonly text: string; readonly read: ReadYaml } | undefined;
+
+/**
+ * Returns a YAML text's value, or a description of its mistake. Time and memory are bounded for any text. The last text
+ * is cached, because startup and reload each read the same one several times.
+ */
 export function readYaml(text: string): ReadYaml {
-  const excess = excessOf(text);
+  if (last?.text !== text) last = { text, read: parse(text) };
+  return last.read;
+}
+
+function parse(text: string): ReadYaml {
+  if (Buffer.byteLength(text) > bytesMax)
+    return { violations: [`the file is larger than ${bytesMax} bytes`] };
+  const tokens: CST.Token[] = [];
+  let errors = 0;
+  for (const token of new Parser().parse(text)) {
+    tokens.push(token);
+    if (token.type === 'error') errors += 1;
+    if (errors > errorsMax)
+      return { violations: [`the file is not YAML: it has more than ${errorsMax} errors`] };
+  }
+  const excess = excessOf(tokens.filter(({ type }) => type !== 'error'));
   if (excess !== undefined) return { violations: [excess] };
   try {
-    const document = parseDocument(text);
-    const violations = document.errors.map((error) => error.message);
-    if (violations.length > 0) return { violations };
+    const documents = [...new Composer().compose(tokens, true, text.length)];
+    const [document] = documents;
+    // Only this library function reports error positions.
+    if (document === undefined || documents.length > 1 || document.errors.length > 0)
+      return { violations: parseDocument(text).errors.map((error) => error.message) };
     const value: unknown = document.toJS();
-    // An alias inside of what it stands for makes a value without an end: a TypeError.
+    // Throws a TypeError for a cyclic value, which an alias inside its own anchor creates.
     JSON.stringify(value);
     return { value };
   } catch (error) {
     if (!(error instanceof ReferenceError) && !(error instanceof TypeError)) throw error;
-    return { violations: ['an alias (`*name`) stands for too much, for itself, or for nothing'] };
+    return { violations: ['an alias (`*name`) expands to too much, to itself, or to nothing'] };
   }
 }
 
-function excessOf(text: string): string | undefined {
-  if (Buffer.byteLength(text) > bytesMax) return `the file is larger than ${bytesMax} bytes`;
-  let level: CST.Token[] = [];
-  let errors = 0;
-  for (const token of new Parser().parse(text)) {
-    if (token.type === 'error') errors += 1;
-    else level.push(token);
-    if (errors > errorsMax) return `the file is not YAML: it has more than ${errorsMax} errors`;
-  }
+function excessOf(tokens: CST.Token[]): string | undefined {
+  let level = tokens;
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > levelsMax) return `the file has more than ${levelsMax} levels`;
     if (level.some((token) => 'items' in token && token.items.length > entriesMax)) {

@@ -1,14 +1,14 @@
 /**
- * SIGHUP: reload gateway.yaml. The signal ends a process that does not listen to it, so the verbs `api` and
- * `worker` listen before they load anything else; what arrives from then on is answered as soon as there is something
- * to reload.
+ * Reloads gateway.yaml on SIGHUP. Without a listener, the signal would end the process, so the commands `api` and
+ * `worker` start listening before they load anything else. A signal that arrives during startup is handled as soon as
+ * there is something to reload.
  */
 
 const listeners = new Set<() => void>();
 let isWatched = false;
 let arrivedEarly = false;
 
-/** From here on the signal does not end this process. */
+/** Starts listening. From then on, the signal does not end the process. */
 export function watchReloadSignal(): void {
   if (isWatched) return;
   isWatched = true;
@@ -18,7 +18,10 @@ export function watchReloadSignal(): void {
   });
 }
 
-/** Calls the listener at each signal, and at once if one arrived during the start. Returns what ends that. */
+/**
+ * Calls the listener on each signal, and immediately if one arrived during startup. Returns a function that removes the
+ * listener.
+ */
 export function onReloadSignal(listener: () => void): () => void {
   watchReloadSignal();
   listeners.add(listener);

@@ -1,3 +1,4 @@
+import { pointerTo } from '../base/json-pointer.js';
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../base/is-record.ts';
 import { environmentNames } from './environment.ts';
@@ -5,26 +6,29 @@ import { references, sealedPrefix } from './gateway-file.ts';
 
 export interface WrittenSecret {
   readonly path: readonly (string | number)[];
-  /** The path as text, with the ids of list entries in place of their indexes. */
+  /** The path as text, with ids instead of list indexes. */
   readonly place: string;
-  /** The owner of the secret: `<channel>.<credential>`, or the id of a notice target. */
+  /** The secret's owner: `<channel>.<credential>`, or a notice target's id. */
   readonly of: string;
   readonly value: string;
-  /** The origin of the upstream that gets the secret. Undefined for secrets that do not belong to a channel. */
+  /** The origin of the upstream that receives the secret. Undefined for secrets outside channels. */
   readonly origin?: string | undefined;
 }
 
-/** Finds the secrets that a file spells out instead of naming a variable. Accepts files with mistakes. */
+/** Finds secrets that a file contains literally rather than by variable name. Also accepts invalid files. */
 export function secretsIn(file: unknown, isWanted = isWritten): readonly WrittenSecret[] {
-  return textsIn(file).filter(({ place, value }) => secretPlaces.test(place) && isWanted(value));
+  return textsIn(file).filter(({ place, value }) => isSecretPlace(place) && isWanted(value));
 }
 
-/** Those in places that a draft may change. */
+/** Finds secrets in places that a draft may change. */
 export function draftSecretsIn(file: unknown): readonly WrittenSecret[] {
   return secretsIn(file).filter(({ place }) => !isOfFile(place));
 }
 
-/** Where a secret may be sent: one that was written before stays with its server, however the text around it changes. */
+/**
+ * Returns the origin to which a secret may be sent. An existing secret is sent only to its own server, even if the
+ * surrounding text changes.
+ */
 export function originOfWritten(
   { value, origin }: WrittenSecret,
   before: readonly WrittenSecret[],
@@ -33,7 +37,10 @@ export function originOfWritten(
   return (same.find((secret) => secret.origin === origin) ?? same[0] ?? { origin }).origin;
 }
 
-/** Finds what a file may contain but a draft may not: drafts come over the network, files from this machine. */
+/**
+ * Finds what a file may contain but a draft may not: drafts arrive over the network, whereas files are local to this
+ * machine.
+ */
 export function draftIssues(
   running: unknown,
   draft: unknown,
@@ -60,7 +67,7 @@ export function draftIssues(
 function ofFileIssues(running: unknown, draft: unknown): string[] {
   return ofFile
     .filter((names) => !isDeepStrictEqual(valueAt(running, names), valueAt(draft, names)))
-    .map((names) => `${names.join('.')}: only the file of the gateway can change this`);
+    .map((names) => `${names.join('.')}: this can be changed only in gateway.yaml`);
 }
 
 interface Named {
@@ -83,20 +90,28 @@ function sealedIssue(
 function variableIssue(name: string, { at, text }: Named): string[] {
   if (environmentNames.includes(name))
     return [`${at}: ${name} is a setting of the gateway itself, so a draft cannot name it`];
-  return isWholeSecret(text) ? [] : [`${at}: a draft names a variable only as the whole of a secret`];
+  return isWholeSecret(text) ? [] : [`${at}: a draft can name a variable only as a whole secret`];
 }
 
 function isWholeSecret({ place, value }: WrittenSecret): boolean {
-  return secretPlaces.test(place) && /^\$\{[^}]*\}$/.test(value);
+  return isSecretPlace(place) && /^\$\{[^}]*\}$/.test(value);
+}
+
+export function isSecretPlace(place: string): boolean {
+  return secretPlaces.test(place);
 }
 
 const secretPlaces =
   /^\/(?:channels\/[^/]*\/credentials\/[^/]*\/(?:api_key|callback_secret)|notify\/targets\/[^/]*\/(?:url|secret)|(?:results|ledger\/heads)\/s3\/(?:access_key_id|secret_access_key)|ledger\/heads\/token)$/;
 
-/** What reaches into the machine and its network: commands, directories, and addresses that need not be public. */
+/**
+ * Parts that only a file may set, because they affect the machine and its network: commands, directories, and addresses
+ * that need not be public.
+ */
 const ofFile: readonly (readonly string[])[] = [['results'], ['ledger', 'heads'], ['notify', 'targets']];
 
-function isOfFile(place: string): boolean {
+/** Whether the value at this path can be set only in a file, not in a draft. */
+export function isOfFile(place: string): boolean {
   return ofFile.some((names) => `${place}/`.startsWith(`/${names.join('/')}/`));
 }
 
@@ -104,7 +119,7 @@ function valueAt(file: unknown, names: readonly string[]): unknown {
   return names.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), file);
 }
 
-/** The private network that a text permits to its channel. */
+/** Returns the private networks that this text makes accessible to its channel. */
 function networkIn({ place, value }: WrittenSecret): readonly string[] {
   const [permission] = /^\/channels\/[^/]*\/private_(?:link_)?networks(?=\/)/.exec(place) ?? [];
   return permission === undefined ? [] : [`${permission} ${value}`];
@@ -118,7 +133,7 @@ function namesIn(text: string): readonly string[] {
   return [...text.matchAll(references)].map(([, name = '']) => name);
 }
 
-/** The NAME of each `${sealed:NAME}` in a text. */
+/** Returns the NAME of each `${sealed:NAME}` in a text. */
 export function sealedNamesIn(text: string): readonly string[] {
   return namesIn(text).flatMap((name) =>
     name.startsWith(sealedPrefix) ? [name.slice(sealedPrefix.length)] : [],
@@ -135,7 +150,7 @@ function textsIn(file: unknown): readonly WrittenSecret[] {
         isRecord(item) && Array.isArray(value) && typeof item['id'] === 'string' ? item['id'] : undefined;
       walk(item, {
         path: [...at.path, Array.isArray(value) ? Number(name) : name],
-        place: `${at.place}/${(id ?? name).replaceAll('/', '~1')}`,
+        place: `${at.place}${pointerTo(id ?? name)}`,
         of: id === undefined ? at.of : [at.of, id].filter(Boolean).join('.'),
         origin: at.place === '/channels' ? originIn(item) : at.origin,
       });

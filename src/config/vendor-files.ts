@@ -8,13 +8,13 @@ import { packText } from './configuration-text.ts';
 import type { ChannelConfig } from './gateway-schema.ts';
 import { readYaml } from './read-yaml.ts';
 
-/** A vendor file is an adapter written as data. `vendors` of gateway.yaml names the files. */
+/** A vendor file is an adapter written as data. gateway.yaml lists the files under `vendors`. */
 
 export type VendorFiles = Readonly<Record<string, VendorFile>>;
 
 const namingSchema = z.object({ vendors: z.array(z.string()) });
 
-/** Packs gateway.yaml and its vendor files into one text. Parsing reports the files that could not be read. */
+/** Packs gateway.yaml and its vendor files into one text. Unreadable files are reported when the text is parsed. */
 export function withVendorFiles(gateway: string, path: string): string {
   const read = readYaml(gateway);
   const named = 'value' in read ? (namingSchema.safeParse(read.value).data?.vendors ?? []) : [];
@@ -38,7 +38,7 @@ export interface ReadVendorFiles {
   readonly violations: readonly string[];
 }
 
-/** Reads the vendor files from the texts published with gateway.yaml. `taken`: the names of built-in adapters. */
+/** Parses the vendor files published together with gateway.yaml. `taken` contains the names of built-in adapters. */
 export function readVendorFiles(
   named: readonly string[],
   texts: Readonly<Record<string, string>>,
@@ -52,7 +52,7 @@ export function readVendorFiles(
     if ('violations' in read) {
       violations.push(...read.violations.map((violation) => `${path}: ${violation}`));
     } else if (taken.includes(read.file.name) || files.has(read.file.name)) {
-      violations.push(`${path}: name: there is an adapter "${read.file.name}" already`);
+      violations.push(`${path}: name: an adapter "${read.file.name}" already exists`);
     } else {
       files.set(read.file.name, read.file);
     }
@@ -72,7 +72,7 @@ export function parseVendorFile(
   return { violations: parsed.error.issues.flatMap((issue) => describeIssue(issue)) };
 }
 
-/** Adds the prices of vendor files to the channels for which gateway.yaml states no cost. */
+/** Adds vendor file prices to channels that have no cost in gateway.yaml. */
 export function withFilePrices(
   channels: readonly ChannelConfig[],
   files: VendorFiles,

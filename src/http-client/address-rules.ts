@@ -4,15 +4,15 @@ import { isCidr, isNamedHost } from '../base/networks.ts';
 import { isPlain } from '../base/plain-text.ts';
 
 /**
- * Which addresses we connect to on behalf of somebody else. A caller's URL is judged twice: `checkUrl` when it arrives
- * (no I/O), and `permits` for every address that a connection is about to use, and for the peer that answered.
+ * Decides which addresses may be connected to on behalf of others. A caller's URL is checked twice: by `checkUrl` on
+ * arrival, without I/O, and by `permits` for each address about to be used and for the connected peer.
  */
 export interface AddressRules {
-  /** Why the URL is refused; undefined: nothing in the URL itself speaks against it. */
+  /** Returns why the URL is refused, or undefined if nothing in the URL itself is forbidden. */
   checkUrl(url: string): string | undefined;
-  /** Whether we connect to this IP address (IPv4 or IPv6 without brackets) for this host of a URL. */
+  /** Whether this IP address (IPv4, or IPv6 without brackets) may be used for a URL with this host. */
   permits(address: string, hostname: string): boolean;
-  /** The loopback addresses that are permitted. `localhost` resolves to these, without DNS. */
+  /** Returns the permitted loopback addresses, to which `localhost` resolves without DNS. */
   loopbackOf(hostname: string): readonly string[];
 }
 
@@ -21,7 +21,10 @@ type Range = readonly [Address, number];
 
 const urlCharactersMax = 8192;
 
-/** Only 80 and 443 below 1024; above that everything but the ports on which unprotected internal services listen. */
+/**
+ * The only permitted ports below 1024. Higher ports are permitted, except those of common unprotected internal
+ * services.
+ */
 const webPorts = new Set([80, 443]);
 const internalPorts = new Set([
   1433, 1521, 2049, 2181, 2375, 2376, 2379, 2380, 3306, 3389, 4222, 5432, 5601, 5672, 5900, 5984, 6000, 6379,
@@ -29,18 +32,21 @@ const internalPorts = new Set([
   9200, 9300, 10_250, 10_255, 10_389, 11_211, 15_672, 25_565, 26_379, 27_017, 27_018, 27_019, 28_017, 50_051,
 ]);
 
-/** Names that only resolve inside a private network. */
+/** Names that resolve only inside private networks. */
 const internalNames =
   /(?:^|\.)(?:localdomain|local|internal|intranet|lan|home|corp|private|svc|cluster|home\.arpa|test|invalid|onion)$/;
 const localhostNames = /(?:^|\.)localhost$/;
 
 const globalIpv6 = range('2000::/3');
-/** Inside 2000::/3 and not the public internet: 6to4 and Teredo carry an IPv4 address, the others are special. */
+/**
+ * Ranges inside 2000::/3 that are not part of the public internet. 6to4 and Teredo addresses embed an IPv4 address, and
+ * the others are reserved.
+ */
 const specialIpv6 = ['2002::/16', '2001::/23', '2001:db8::/32', '2620:4f:8000::/48', '3fff::/20'].map(range);
-/** Publicly numbered, yet served by the cloud's own host (wire server, metadata). */
+/** Public addresses at which a cloud's own host responds (wire server, metadata). */
 const specialIpv4 = ['168.63.129.16/32', '192.0.0.0/24'].map(range);
 
-/** `networks` are the private networks that are permitted, written as src/base/networks.ts describes. */
+/** `networks` lists the permitted private networks in the form described in src/base/networks.ts. */
 export function createAddressRules(networks: readonly string[]): AddressRules {
   const allowed = networks.filter(isCidr).map(range);
   const isNamed = (hostname: string): boolean =>
@@ -59,7 +65,7 @@ export function createAddressRules(networks: readonly string[]): AddressRules {
   };
 }
 
-/** The host of a URL as an IP literal without brackets; undefined if it is a name. */
+/** Returns a URL's host as an IP literal without brackets, or undefined if the host is a name. */
 export function ipLiteral(hostname: string): string | undefined {
   const bare = hostname.startsWith('[') && hostname.endsWith(']') ? hostname.slice(1, -1) : hostname;
   return parseAddress(bare) === undefined ? undefined : bare;
@@ -75,7 +81,7 @@ interface UrlContext extends Pick<AddressRules, 'permits' | 'loopbackOf'> {
 
 function checkUrl(text: string, context: UrlContext): string | undefined {
   if (text.length > urlCharactersMax) return `It is longer than ${urlCharactersMax} characters.`;
-  // The parser strips these silently; a URL that needs it is a trick or a mistake.
+  // The URL parser silently strips these characters, so a URL that contains them is a trick or a mistake.
   if (/[\s\\]/u.test(text) || !isPlain(text))
     return 'It contains white space, control or format characters or a backslash.';
   if (!/^https?:\/\/[^/]/i.test(text)) return 'It must begin with https:// or http:// and a host.';
@@ -112,12 +118,13 @@ function isInside(address: Address, ranges: readonly Range[]): boolean {
 }
 
 /**
- * An IPv4-mapped address (`::ffff:127.0.0.1`) is judged by the IPv4 address that the kernel would connect to: as a
- * literal and as a peer address of a dual-stack socket it means the same.
+ * Treats an IPv4-mapped address (`::ffff:127.0.0.1`) as the IPv4 address to which the kernel would connect, both in
+ * literals and in peer addresses of dual-stack sockets.
  */
 function parseAddress(text: string): Address | undefined {
   const withoutZone = text.split('%')[0] ?? '';
-  // Not asked of the other parser, which makes an Error with its stack for what is none.
+  // Avoid the other parser where possible, because it creates an Error with a stack for every text that is not an
+  // address.
   if (isIPv4(withoutZone)) return ipaddr.IPv4.parse(withoutZone);
   if (!ipaddr.IPv6.isValid(withoutZone)) return undefined;
   const address = ipaddr.IPv6.parse(withoutZone);

@@ -3,15 +3,16 @@ import { connect as connectTcp } from 'node:net';
 import type { LookupFunction, Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { buildConnector } from 'undici';
+import { afterRunning } from '../process/running-time.ts';
 import { ipLiteral, isLocalhost } from './address-rules.ts';
 import type { AddressRules } from './address-rules.ts';
 
-/** All addresses of a name, in the order in which they are to be tried. */
+/** Resolves a name to all of its addresses, in the order in which to try them. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
 type ConnectFailure = 'address_refused' | 'dns_failed' | 'connect_failed' | 'connect_timeout' | 'tls_failed';
 
-/** No byte of the request left this machine. */
+/** Thrown only if no byte of the request has left this machine. */
 export class ConnectError extends Error {
   readonly code: ConnectFailure;
 
@@ -24,20 +25,20 @@ export class ConnectError extends Error {
 
 export interface ConnectorOptions {
   readonly rules: AddressRules;
-  /** For DNS and TCP together, and once more for TLS. */
+  /** The limit for DNS and TCP combined, and again for TLS, in milliseconds. */
   readonly connectTimeoutMs: number;
   readonly lookup?: Lookup;
   readonly tls?: Pick<ConnectionOptions, 'ca'>;
 }
 
 const keepAliveProbeMs = 60_000;
-/** A name with several addresses: how long one is tried before the next starts beside it. */
+/** How long a name's address is tried alone before the next one is tried in parallel, in milliseconds. */
 const nextAddressAfterMs = 1_000;
 
 /**
- * Opens connections only to addresses that the rules permit. It looks names up itself, so that the addresses which
- * were checked are the addresses that are connected to (no second lookup that a rebinding name server could answer
- * differently), and looks at the peer before the first byte, TLS included, is written.
+ * Opens connections only to addresses that the rules permit. It resolves names itself, so that exactly the checked
+ * addresses are used: with a rebinding name server, a second lookup could return different ones. It also checks the
+ * peer before writing the first byte, including TLS.
  */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   const upgrade = buildConnector({ ...options.tls, timeout: options.connectTimeoutMs, allowH2: false });
@@ -67,14 +68,23 @@ async function open(
   options: ConnectorOptions,
   upgrade: buildConnector.connector,
 ): Promise<Socket> {
-  const deadline = AbortSignal.timeout(options.connectTimeoutMs);
-  const addresses = await permittedAddresses(target.hostname, options, deadline);
-  const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80));
-  const socket = await openTcp(addresses, port, deadline);
+  const limit = new AbortController();
+  const cancel = afterRunning(options.connectTimeoutMs, () => limit.abort());
+  let socket: Socket;
+  try {
+    const addresses = await permittedAddresses(target.hostname, options, limit.signal);
+    const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80));
+    socket = await openTcp(addresses, port, limit.signal);
+  } finally {
+    cancel();
+  }
   const peer = socket.remoteAddress;
   if (peer === undefined || !options.rules.permits(peer, target.hostname)) {
     socket.destroy();
-    throw new ConnectError('address_refused', 'The peer is not at a permitted address.');
+    throw new ConnectError(
+      'address_refused',
+      'The other end of the connection is not at a permitted address.',
+    );
   }
   return target.protocol === 'https:' ? upgradeToTls({ ...target, httpSocket: socket }, upgrade) : socket;
 }
@@ -90,7 +100,7 @@ async function permittedAddresses(
   if (literal !== undefined) addresses = [literal];
   else if (isLocalhost(hostname)) addresses = rules.loopbackOf(hostname);
   else addresses = await beforeDeadline(lookup(hostname), deadline);
-  // One refused answer condemns the name: it is either hostile or not meant for the public.
+  // A single refused address rules out the name, which is either hostile or not meant for the public.
   if (addresses.length === 0 || !addresses.every((address) => rules.permits(address, hostname))) {
     throw new ConnectError(
       'address_refused',
@@ -122,7 +132,7 @@ async function beforeDeadline(
   }
 }
 
-/** Happy eyeballs over addresses that are checked already: the `lookup` given here only hands them over. */
+/** Runs happy eyeballs over addresses that have already been checked. Its `lookup` merely passes them on. */
 function openTcp(addresses: readonly string[], port: number, deadline: AbortSignal): Promise<Socket> {
   const answers = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   const handOver: LookupFunction = (_hostname, _options, callback) => callback(null, answers);
@@ -142,7 +152,7 @@ function openTcp(addresses: readonly string[], port: number, deadline: AbortSign
       socket.destroy(new ConnectError('connect_timeout', 'The connection took too long to open.'));
     };
     deadline.addEventListener('abort', expire, { once: true });
-    // The listener stays: a socket that fails after the hand-over must not take the process down.
+    // Keep this listener, because a socket that fails after the handover must not crash the process.
     socket.on('error', (error) => {
       deadline.removeEventListener('abort', expire);
       reject(asConnectError(error));

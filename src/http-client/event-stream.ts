@@ -1,15 +1,15 @@
 import { createLargeJsonReader } from '../providers/shared/large-json.ts';
 
-/** The `data` of an answer in events (text/event-stream), as JSON with LargeText in the place of long strings. */
+/** Reads the `data` of an event stream (text/event-stream) as JSON, with LargeText in place of long strings. */
 export interface EventStreamReader {
-  /** Keeps references into the chunk: it must not be written to any more. */
+  /** Keeps references to the chunk, which must not be modified afterwards. */
   push(chunk: Uint8Array): void;
 }
 
 const lineFeed = 0x0a;
 const field = Buffer.from('data:');
 
-/** Each event of one line of data, as all image APIs send them; what is not JSON (`[DONE]`) is skipped. */
+/** Expects one data line per event, as all image APIs send. Skips data that is not JSON, such as `[DONE]`. */
 export function createEventStreamReader(onEvent: (event: unknown) => void): EventStreamReader {
   let line: Uint8Array[] = [];
   const endLine = (): void => {

@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici';
 import { ConnectError, createConnector } from './connector.ts';
 import type { ConnectorOptions } from './connector.ts';
 
-/** Why a request did not end with a complete answer that can be used. */
+/** Why a request did not produce a complete, usable response. */
 type GuardedFailure =
   | ConnectError['code']
   | 'invalid_request'
@@ -20,7 +20,7 @@ type GuardedFailure =
 export class GuardedRequestError extends Error {
   override readonly name = 'GuardedRequestError';
   readonly code: GuardedFailure;
-  /** Whether a byte of the request may have left this machine. */
+  /** Whether any byte of the request may have left this machine. */
   readonly sent: boolean;
   readonly status: number | undefined;
 
@@ -40,11 +40,14 @@ interface FailureDetails {
 
 export interface AgentLimits extends ConnectorOptions {
   readonly connectionsPerOrigin: number;
-  /** An idle connection is closed after this; shorter than any server's, so that we rarely write into a closing one. */
+  /**
+   * How long an idle connection is kept, in milliseconds. Shorter than servers' limits, to avoid writing to a
+   * connection that is just closing.
+   */
   readonly idleTimeoutMs: number;
-  /** From the request's last byte to the answer's headers. */
+  /** The limit from the request's last byte to the response headers, in milliseconds. */
   readonly headersTimeoutMs: number;
-  /** Between two pieces of the answer's body. */
+  /** The limit between two pieces of the response body, in milliseconds. */
   readonly bodyTimeoutMs: number;
 }
 
@@ -52,7 +55,7 @@ export function createAgent(limits: AgentLimits): Agent {
   return new Agent({
     connect: createConnector(limits),
     connections: limits.connectionsPerOrigin,
-    // One request at a time on a connection: a connection that breaks concerns one request.
+    // Each connection carries one request at a time, so a broken connection affects only that request.
     pipelining: 1,
     allowH2: false,
     keepAliveTimeout: limits.idleTimeoutMs,
@@ -66,25 +69,30 @@ export interface ExchangeOptions {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** One that comes in pieces needs its length in the headers. */
+  /** If the body is a stream, the headers must contain its length. */
   readonly body?: string | Readable;
   readonly signal: AbortSignal;
-  /** Between two pieces of the answer's body; 0: no limit. Absent: the agent's. */
+  /**
+   * The limit between two pieces of the response body, in milliseconds. 0 means no limit, and undefined the agent's
+   * limit.
+   */
   readonly bodyTimeoutMs?: number;
-  /** The request has a connection and is about to be written to it. */
+  /** Called when the request has a connection and is about to be written. */
   readonly onSend?: () => void;
 }
 
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Never decoded. At most `maxBytes`; throws GuardedRequestError. Leaving the loop early closes the connection. */
+  /**
+   * Yields the undecoded body, up to `maxBytes`. Throws GuardedRequestError. Breaking out of the loop closes the
+   * connection.
+   */
   read(maxBytes: number): AsyncGenerator<Uint8Array, void, undefined>;
-  /** Not interested in the body. */
   discard(): void;
 }
 
-/** Sends one request, at most once, and resolves when the answer's headers came. Follows no redirect. */
+/** Sends a request at most once, and resolves once the response headers have arrived. Does not follow redirects. */
 export async function exchange(agent: Agent, options: ExchangeOptions): Promise<Answer> {
   const { method, body = null, signal } = options;
   const conversation = new Conversation(signal, options.onSend);
@@ -100,7 +108,7 @@ export async function exchange(agent: Agent, options: ExchangeOptions): Promise<
   }
 }
 
-/** Throws for an answer that is encoded, or announces more bytes, and drops it. */
+/** If the response is encoded or its declared length exceeds `maxBytes`, discards it and throws. */
 export function requireReadable(answer: Answer, maxBytes: number): void {
   const { status, headers } = answer;
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
@@ -112,18 +120,18 @@ export function requireReadable(answer: Answer, maxBytes: number): void {
   throw new GuardedRequestError('encoded_answer', message, { sent: true, status });
 }
 
-/** What waits for its reader in memory before the upstream is asked to pause. */
+/** The maximum number of bytes that may wait in memory for their reader. The upstream is paused beyond that. */
 const waitingBytesMax = 64 * 1024;
-/** An unwanted body is discarded up to this size, so that its connection can be reused. */
+/** The maximum size in bytes of an unwanted body that is read and discarded, so that its connection can be reused. */
 const drainedBytesMax = 64 * 1024;
 
 /**
- * One request and its response, as undici reports them. Refuses to be handed to a socket a second time: undici puts a
- * request back into its queue when it believes that it was not processed, and that belief may cost money.
+ * A request and its response, as reported by undici. It refuses to be sent twice: undici requeues a request that it
+ * assumes was not processed, and a wrong assumption could cost money.
  */
 class Conversation implements Dispatcher.DispatchHandler {
   readonly answer: Promise<Answer>;
-  /** Handed to a socket. */
+  /** Whether the request has been handed to a socket. */
   isSent = false;
   readonly #signal: AbortSignal;
   readonly #onSend: (() => void) | undefined;
@@ -144,10 +152,10 @@ class Conversation implements Dispatcher.DispatchHandler {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // Where the request could not even be dispatched, nobody waits for it.
+    // This promise is never awaited if the request could not be dispatched.
     this.answer.catch(() => undefined);
-    // A request that is not sent yet is asked about its signal when it is about to be.
-    signal.addEventListener('abort', this.#onAbort, { once: true });
+    // A request that has not been sent yet checks the signal just before sending.
+    signal.addEventListener('abort', this.#abort, { once: true });
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -194,23 +202,16 @@ class Conversation implements Dispatcher.DispatchHandler {
 
   #finish(end: { readonly error?: Error }): void {
     this.#end ??= end;
-    this.#signal.removeEventListener('abort', this.#onAbort);
+    this.#signal.removeEventListener('abort', this.#abort);
     this.#wake();
   }
 
-  /** After a standstill of this process a time limit is noticed before what arrived meanwhile, which is read first. */
-  readonly #onAbort = (): void => {
-    // The second one comes after a whole turn of the event loop, in which sockets are read.
-    if (isTimeout(this.#signal.reason)) setImmediate(() => setImmediate(() => this.#abort()));
-    else this.#abort();
-  };
-
-  #abort(): void {
+  readonly #abort = (): void => {
     if (this.#end !== undefined) return;
     const error = new Error('aborted');
     this.#reject(error);
     this.#controller?.abort(error);
-  }
+  };
 
   async *#read(maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
     const status = this.#status;
@@ -230,7 +231,7 @@ class Conversation implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** Undefined at the end of the answer. */
+  /** Returns undefined at the end of the response. */
   async #next(): Promise<Uint8Array | undefined> {
     for (;;) {
       const chunk = this.#chunks.shift();
@@ -240,7 +241,7 @@ class Conversation implements Dispatcher.DispatchHandler {
       }
       if (this.#end?.error !== undefined) throw this.#end.error;
       if (this.#end !== undefined) return undefined;
-      // Before it resumes: what has arrived meanwhile is delivered within that call.
+      // Create the promise before resuming, because `resume` delivers waiting data synchronously.
       const more = new Promise<void>((resolve) => (this.#wake = resolve));
       this.#controller?.resume();
       await more;
@@ -257,7 +258,7 @@ class Conversation implements Dispatcher.DispatchHandler {
     this.#controller?.resume();
   }
 
-  /** Of an answer that has not ended the connection is closed. */
+  /** Closes the connection if the response has not ended. */
   #close(): void {
     if (this.#end === undefined)
       this.#controller?.abort(new Error('The rest of the response is not needed.'));

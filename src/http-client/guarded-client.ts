@@ -1,4 +1,5 @@
 import { defined } from '../base/defined.ts';
+import { afterRunning, timeLimit } from '../process/running-time.ts';
 import { createAddressRules } from './address-rules.ts';
 import type { AddressRules } from './address-rules.ts';
 import type { Lookup } from './connector.ts';
@@ -7,21 +8,26 @@ import type { Answer } from './exchange.ts';
 import type { Agent } from 'undici';
 
 export interface GuardedClientOptions {
-  /** Private networks that may be connected to. */
+  /** The private networks to which connections are permitted. */
   readonly networks: readonly string[];
   readonly connectTimeoutMs?: number;
-  /** Between two pieces of a body. */
+  /** The limit between two pieces of a body, in milliseconds. */
   readonly bodyTimeoutMs?: number;
   readonly lookup?: Lookup;
 }
 
-/** Outbound HTTP to addresses that a caller or an upstream's answer named. */
+/** Sends requests to addresses from callers or from upstreams' responses. */
 export interface GuardedClient {
-  /** Why the address is refused, as a sentence; undefined: it may be tried. Reads nothing but the URL. */
+  /**
+   * Returns a sentence explaining why the address is refused, or undefined if it may be tried. Inspects only the URL.
+   */
   checkAddress(url: string): string | undefined;
-  /** POSTs a text, JSON unless its headers say otherwise; no redirect is followed, the answer's body is dropped. Throws GuardedRequestError. */
+  /**
+   * POSTs a text, which is JSON unless the headers specify another type. Does not follow redirects, and discards the
+   * response body. Throws GuardedRequestError.
+   */
   deliver(delivery: Delivery): Promise<{ readonly status: number }>;
-  /** GETs with at most 3 redirects, each checked like the first address. Throws GuardedRequestError. */
+  /** GETs a file, following up to 3 redirects, each checked like the first address. Throws GuardedRequestError. */
   openMedia(fetch: MediaFetch): Promise<OpenedMedia>;
   close(): Promise<void>;
 }
@@ -30,30 +36,35 @@ interface Delivery {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** From the moment the request leaves, the body that is dropped included; as long again for the connection before. */
+  /**
+   * The limit in milliseconds from sending the request to the end of the discarded body. Waiting for a connection
+   * beforehand has its own limit of the same length.
+   */
   readonly timeoutMs: number;
 }
 
 export interface MediaFetch {
   readonly url: string;
-  /** Sent to the origin of `url` only: a redirect elsewhere goes without them. */
+  /** Sent only to the origin of `url`. Redirects to other origins are followed without these headers. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly maxBytes: number;
-  /** The bytes that are asked for; a server that knows no ranges sends all of them. */
+  /** The bytes to request. A server without range support sends the whole file. */
   readonly range?: { readonly start: number; /** Inclusive. */ readonly end: number };
-  /** For the whole exchange, redirects and body included. */
+  /** The limit for the whole exchange, including redirects and the body, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
 
 export interface OpenedMedia {
-  /** Lower case, without parameters; empty if the server named none. */
+  /** The media type in lower case, without parameters. Empty if the server sent none. */
   readonly mediaType: string;
-  /** As announced; the body may still be shorter or break. */
+  /** The announced length. The body may still be shorter or break off. */
   readonly bytes: number | undefined;
-  /** Of the whole file, where the body is the range that was asked for, or as much of it as there is. */
+  /** The whole file's size in bytes, if the body is the requested range or its available part. */
   readonly partOf?: number;
-  /** Throws GuardedRequestError. Must be read to its end or left early (`break`), else the connection stays open. */
+  /**
+   * Throws GuardedRequestError. Read the body to its end or break out of the loop, or else the connection stays open.
+   */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
@@ -94,22 +105,24 @@ async function deliver(delivery: Delivery, agent: Agent, rules: AddressRules): P
   return { status: answer.status };
 }
 
-/** A receiver answers for its own time only, not for that which the request waits for a connection. */
+/**
+ * Starts a time limit. Restart it once the request is sent, so that waiting for a connection does not count.
+ */
 function startTimeLimit(timeoutMs: number) {
   const controller = new AbortController();
   const expire = (): void => controller.abort(new DOMException('The time limit has passed.', 'TimeoutError'));
-  let timer = setTimeout(expire, timeoutMs).unref();
+  let cancel = afterRunning(timeoutMs, expire);
   return {
     signal: controller.signal,
     restart: () => {
-      clearTimeout(timer);
-      timer = setTimeout(expire, timeoutMs).unref();
+      cancel();
+      cancel = afterRunning(timeoutMs, expire);
     },
   };
 }
 
 async function openMedia(fetch: MediaFetch, agent: Agent, rules: AddressRules): Promise<OpenedMedia> {
-  const signal = timeLimit(fetch);
+  const signal = fetchLimit(fetch);
   let url = fetch.url;
   for (let hop = 0; hop <= redirectsMax; hop += 1) {
     requirePermitted(url, rules);
@@ -144,7 +157,7 @@ function describeMedia(answer: Answer, { maxBytes, range }: MediaFetch): OpenedM
   return { mediaType, bytes, ...defined({ partOf }), body: answer.read(maxBytes) };
 }
 
-/** Undefined: it is not the part that begins there, or the server does not know of how much. */
+/** Returns undefined unless the part begins at the requested position and the server states the file's size. */
 function fileBytesOf({ 'content-range': range = '' }: Answer['headers'], start: number): number | undefined {
   const [, from, total] = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15})$/.exec(range) ?? [];
   return Number(from) === start ? Number(total) : undefined;
@@ -155,7 +168,7 @@ function requirePermitted(url: string, rules: AddressRules): void {
   if (issue !== undefined) throw new GuardedRequestError('address_refused', issue, { sent: false });
 }
 
-function timeLimit({ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal }): AbortSignal {
-  const timeout = AbortSignal.timeout(timeoutMs);
+function fetchLimit({ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal }): AbortSignal {
+  const timeout = timeLimit(timeoutMs);
   return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
 }

@@ -1,4 +1,4 @@
-/** The only way out: every outbound HTTP request of the gateway goes through `Outbound`. */
+/** All of the gateway's outbound HTTP requests go through `Outbound`. */
 export { openOutbound } from './outbound.ts';
 export type { OpenLink, Outbound } from './outbound.ts';
 export { GuardedRequestError } from './exchange.ts';

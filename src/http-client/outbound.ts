@@ -3,29 +3,29 @@ import { createGuardedClient } from './guarded-client.ts';
 import type { GuardedClient, MediaFetch, OpenedMedia } from './guarded-client.ts';
 import { createUpstreamClient } from './upstream-client.ts';
 
-/** The fields of a channel's configuration that decide where its requests may go. */
+/** The parts of a channel's configuration that determine where its requests may go. */
 interface ChannelNetworks {
   readonly base_url: string;
   readonly private_networks: readonly string[];
   readonly private_link_networks: readonly string[];
 }
 
-/** Private networks that addresses from callers may lead to. */
+/** Private networks to which callers' addresses may lead. */
 interface CallerNetworks {
   readonly media: readonly string[];
   readonly callbacks: readonly string[];
 }
 
-/** Why a request leaves the gateway. Its kind depends on who named the address. */
+/** Why a request leaves the gateway. The kind depends on who supplied the address. */
 type Purpose =
   | { readonly kind: 'call'; readonly channel: ChannelNetworks }
-  /** Undefined if the configuration no longer has the channel. */
+  /** Undefined if the channel is no longer configured. */
   | { readonly kind: 'link'; readonly channel: ChannelNetworks | undefined }
   | { readonly kind: 'media' | 'callback' | 'notice' };
 
 const everywhere = ['0.0.0.0/0', '::/0'];
 
-/** Decides which private networks a request may reach. */
+/** Determines which private networks a request may reach. */
 function networksFor(purpose: Purpose, callers: CallerNetworks): readonly string[] {
   switch (purpose.kind) {
     case 'call':
@@ -37,7 +37,7 @@ function networksFor(purpose: Purpose, callers: CallerNetworks): readonly string
     case 'callback':
       return callers.callbacks;
     case 'notice':
-      // Notices only go to the operator's own addresses.
+      // Notices go only to the operator's own addresses.
       return everywhere;
     default:
       return purpose satisfies never;
@@ -48,19 +48,19 @@ function originOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
-/** Opens a link from an answer of the channel. */
+/** Opens a link from one of the channel's responses. */
 export type OpenLink = (channel: string, fetch: MediaFetch) => Promise<OpenedMedia>;
 
-/** Every way out of a process, each with the networks that it may reach. */
+/** A process's outbound requests by kind, each confined to the networks that it may reach. */
 export interface Outbound {
   readonly requestOf: (channel: ChannelNetworks) => HttpRequest;
   readonly linksOf: (
     channel: ChannelNetworks | undefined,
   ) => Pick<GuardedClient, 'checkAddress' | 'openMedia'>;
-  /** For addresses that callers name. */
+  /** Requests to addresses from callers. */
   readonly media: Pick<GuardedClient, 'checkAddress' | 'openMedia'>;
   readonly callbacks: Pick<GuardedClient, 'checkAddress' | 'deliver'>;
-  /** For addresses that the operator names. */
+  /** Requests to addresses from the operator. */
   readonly notices: Pick<GuardedClient, 'deliver'>;
   close(): Promise<void>;
 }
@@ -74,7 +74,7 @@ export function openOutbound(callers: CallerNetworks): Outbound {
       const origin = originOf(channel.base_url);
       const call = upstreams.of(networksFor({ kind: 'call', channel }, callers));
       const link = upstreams.of(networksFor({ kind: 'link', channel }, callers));
-      // Adapters also call addresses that answers name, such as the place for an upload.
+      // Adapters also call addresses from responses, such as upload targets.
       return (asked) => (originOf(asked.url) === origin ? call : link)(asked);
     },
     linksOf: (channel) => guardedFor({ kind: 'link', channel }),
@@ -87,7 +87,7 @@ export function openOutbound(callers: CallerNetworks): Outbound {
   };
 }
 
-/** Requests that may reach different networks never share a connection. */
+/** Keeps one client per list of networks, so that requests with different permissions never share a connection. */
 function onePerList<Client extends { close(): Promise<void> }>(
   create: (networks: readonly string[]) => Client,
 ) {

@@ -4,27 +4,27 @@ import { Readable } from 'node:stream';
 import { FileDataUrl } from '../providers/shared/file-data-url.ts';
 import type { OutgoingObject } from '../providers/shared/file-data-url.ts';
 
-/** A body with its length, of which no piece is large. Can be read once. */
+/** A body in small pieces, with its length. It can be read only once. */
 export interface RequestBody {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Readable;
 }
 
-/** A piece of a body before it is read. */
+/** An unread piece of a body. */
 interface Piece {
   readonly bytes: number;
   read(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** Divisible by three, so that the base64 of all pieces is the base64 of the whole. */
+/** Divisible by three, so that the pieces' base64 can be concatenated. */
 const fileChunkBytes = 48 * 1024;
 
-/** Rejects if a file in it is not what it was when it was looked at. */
+/** Rejects if a file in the value has changed since its size was determined. */
 export async function encodeJson(value: OutgoingObject): Promise<RequestBody> {
   const mark = randomUUID();
   const files: FileDataUrl[] = [];
   const text = JSON.stringify(value, function (this: unknown, key, plain: unknown) {
-    // `plain` is what toJSON made of it.
+    // `plain` is already the result of toJSON.
     const original: unknown = isIndexable(this) ? this[key] : undefined;
     if (!(original instanceof FileDataUrl)) return plain;
     files.push(original);
@@ -40,7 +40,7 @@ export async function encodeJson(value: OutgoingObject): Promise<RequestBody> {
   return streamed(type, pieces);
 }
 
-/** As browsers encode forms: names and file names escape quotes and line ends. */
+/** Encodes a form as browsers do, escaping quotes and line breaks in names and file names. */
 export function encodeForm(form: FormData): RequestBody {
   const boundary = `mediary-${randomUUID()}`;
   const pieces: Piece[] = [];
@@ -100,7 +100,7 @@ async function* readAsBase64({ path, bytes }: FileDataUrl): AsyncGenerator<Buffe
 
 type FileHandle = Awaited<ReturnType<typeof open>>;
 
-/** A read may stop before the end of what was asked for. */
+/** Reads in a loop, because a single read may return less than requested. */
 async function readFully(handle: FileHandle, chunk: Buffer, position: number): Promise<void> {
   for (let filled = 0; filled < chunk.length;) {
     const { bytesRead } = await handle.read(chunk, filled, chunk.length - filled, position + filled);

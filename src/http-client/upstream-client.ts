@@ -11,11 +11,11 @@ import type { Answer, ExchangeOptions } from './exchange.ts';
 import { encodeForm, encodeJson } from './request-body.ts';
 
 export interface UpstreamClientOptions {
-  /** Private networks that may be connected to. */
+  /** The private networks to which connections are permitted. */
   readonly networks: readonly string[];
-  /** For DNS and TCP together, and once more for TLS. */
+  /** The limit for DNS and TCP combined, and again for TLS, in milliseconds. */
   readonly connectTimeoutMs?: number;
-  /** A ceiling; the caller's signal is what usually ends a wait. */
+  /** An upper bound in milliseconds. Usually the caller's signal ends the wait earlier. */
   readonly headersTimeoutMs?: number;
   readonly bodyTimeoutMs?: number;
   readonly connectionsPerOrigin?: number;
@@ -23,14 +23,14 @@ export interface UpstreamClientOptions {
   readonly lookup?: Lookup;
 }
 
-/** Sends the requests of adapters. */
+/** Sends adapters' requests. */
 export type UpstreamClient = HttpRequest & { close(): Promise<void> };
 
 const bodyBytesMaxDefault = 1024 * 1024;
 
 /**
- * Keeps connections per origin, never decodes, never redirects, never retries. Fails with UpstreamError only:
- * `not_sent` before the first byte left, `ambiguous` after.
+ * Keeps connections per origin, and never decodes, redirects or retries. Its only error is UpstreamError: `not_sent`
+ * before the first byte has left, `ambiguous` afterwards.
  */
 export function createUpstreamClient(options: UpstreamClientOptions): UpstreamClient {
   const agent = createAgent({
@@ -57,7 +57,7 @@ async function encodeRequest(asked: HttpRequestOptions): Promise<ExchangeOptions
   const { method, url, signal } = asked;
   const accept = asked.onEvent === undefined ? 'application/json' : 'text/event-stream, application/json';
   const headers = { accept, ...asked.headers };
-  // Between two events of an image lies a part of its render; the caller's signal ends the wait.
+  // Long pauses may occur between events while an image is being rendered. The caller's signal ends the wait.
   const timing = asked.onEvent === undefined ? {} : { bodyTimeoutMs: 0 };
   if (asked.form === undefined && asked.json === undefined)
     return { method, url, signal, headers, ...timing };
@@ -86,7 +86,7 @@ async function readAnswer(
   return lazyResponse(status, headers, Buffer.concat(chunks));
 }
 
-/** Decoded when asked for: an answer may hold 20 MB of base64, of which one copy is enough. */
+/** Decodes the body on demand. It may contain 20 MB of base64, for which one copy is enough. */
 function lazyResponse(status: number, headers: HttpResponse['headers'], body: Buffer): HttpResponse {
   let parsed: { readonly value: unknown } | undefined;
   return {
@@ -105,7 +105,7 @@ function lazyResponse(status: number, headers: HttpResponse['headers'], body: Bu
 function asUpstreamError(error: unknown): UpstreamError {
   if (error instanceof UpstreamError) return error;
   if (!(error instanceof GuardedRequestError)) {
-    // Thrown while the request was still being encoded (an unreadable form part).
+    // The request could not be encoded, for example because a form part was unreadable.
     return new UpstreamError('not_sent', 'The request could not be prepared.', {
       code: 'invalid_request',
       cause: error,

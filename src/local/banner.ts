@@ -7,18 +7,18 @@ export interface BannerFacts {
   readonly temporalUi: string | undefined;
   readonly temporalAddress: string;
   readonly simulatorUrl: string | undefined;
-  /** The configuration in use, where it is the operator's own. */
+  /** The operator's own configuration file, if any. */
   readonly gatewayFile: string | undefined;
   readonly mongodbUri: string;
   readonly settings: Pick<LocalSettings, 'account' | 'adminToken' | 'apiKey'>;
   readonly examples: Examples;
-  /** Decimal strings. */
+  /** The balance, with amounts as decimal strings. */
   readonly balance: { readonly currency: string; readonly available: string; readonly held: string };
   readonly readySeconds: number;
   readonly dataDir: string;
 }
 
-/** What a newcomer needs next: addresses, the key, and commands that work when pasted. */
+/** Returns what a newcomer needs next: addresses, the key, and commands to paste. */
 export function banner(facts: BannerFacts): string {
   const { apiUrl, settings, balance, gatewayFile } = facts;
   const upstream =
@@ -48,7 +48,7 @@ export function banner(facts: BannerFacts): string {
   ].join('\n');
 }
 
-/** The list of the tasks that need a person: the query of docs/operating.md. */
+/** Returns a link to the tasks that need an operator, using the query in docs/operating.md. */
 function waitingTasksUrl(temporalUi: string): string {
   const query = encodeURIComponent('NeedsAttention IS NOT NULL AND ExecutionStatus = "Running"');
   return `${temporalUi}/namespaces/default/workflows?query=${query}`;
@@ -58,7 +58,7 @@ function withoutPassword(uri: string): string {
   return uri.replace(/\/\/[^/@]+@/, '//[credentials]@');
 }
 
-/** Each has a line of its own, so that it can be pasted alone. */
+/** Returns each command on its own line, so that it can be pasted separately. */
 function commands({ apiUrl, settings, examples }: BannerFacts): string[] {
   const auth = `-H 'authorization: Bearer ${settings.apiKey ?? ''}'`;
   const post = (path: string, body: JsonObject): string =>

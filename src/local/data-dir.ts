@@ -10,14 +10,16 @@ import { identifyProcess, isSameProcessAlive, processIdentitySchema } from '../p
 
 export type DataDirLock = { release(): Promise<void> };
 
-/** Another live process has the directory. */
+/** Thrown if another running process is using the directory. */
 export class DataDirInUseError extends LocalServerError {
   constructor(dataDir: string, pid: number) {
     super(`${dataDir} is in use by process ${pid}: stop it, or set DATA_DIR to another directory.`);
   }
 }
 
-/** A claim from before `holds` was written belongs to a process that held the directory. */
+/**
+ * Claims without `holds` come from an older version, in which every claim meant that its process held the directory.
+ */
 const claimSchema = processIdentitySchema.extend({ holds: z.boolean().default(true) });
 type DirectoryClaim = z.infer<typeof claimSchema>;
 
@@ -25,15 +27,15 @@ const attemptsMax = 10;
 const backoffMs = 50;
 
 /**
- * Locks a data directory for this process alone, creating it if needed. Throws a DataDirInUseError if another live
- * process has it; what a dead one has left is taken over.
+ * Locks a data directory for this process, creating it if needed. Throws DataDirInUseError if another running process
+ * holds it. Takes over a dead process's directory.
  *
- * Every process first shows a claim of its own and then looks for those of others: of two that start at the same
- * moment at least one sees the other, so both never continue. Those who only see each other step back and retry.
+ * Each process first writes its own claim and then looks for others. If two start at the same moment, at least one sees
+ * the other, so they never both continue. If each sees the other's claim, both back off and retry.
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });
-  // One that was there may be open to every user of the machine.
+  // An existing directory may be accessible to all users of the machine.
   await chmod(dataDir, 0o700);
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const name = `lock.${randomUUID()}`;
@@ -53,19 +55,22 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
       throw error;
     }
     await release();
-    await sleep(Math.random() * backoffMs * attempt);
+    if (attempt < attemptsMax) await sleep(Math.random() * backoffMs * attempt ** 2);
   }
   throw new LocalServerError(`${dataDir} cannot be locked: other processes keep trying to lock it.`);
 }
 
-/** A claim appears with its content or not at all. */
+/** Writes a claim atomically, so readers never see a partial one. */
 async function writeClaim(dataDir: string, name: string, holds: boolean): Promise<void> {
   const unfinished = join(dataDir, `.${name}`);
   await writeFile(unfinished, JSON.stringify({ ...(await identifyProcess(process.pid)), holds }));
   await rename(unfinished, join(dataDir, name));
 }
 
-/** The claim of another live process, one that holds the directory first; claims of dead ones are removed. */
+/**
+ * Returns another running process's claim, preferably one that holds the directory. Removes the claims of dead
+ * processes.
+ */
 async function liveRival(dataDir: string, own: string): Promise<DirectoryClaim | undefined> {
   let rival: DirectoryClaim | undefined;
   for (const name of await readdir(dataDir)) {

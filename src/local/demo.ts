@@ -18,7 +18,7 @@ export interface DemoOptions {
 
 const deadlineMs = 120_000;
 const callbackDeadlineMs = 60_000;
-/** With pauses that double, they take a minute. */
+/** With doubling pauses, these retries span a minute. */
 const retries = 7;
 const texts = z.array(z.string()).default([]);
 const capabilitiesSchema = z.object({
@@ -28,7 +28,10 @@ const capabilitiesSchema = z.object({
   durations: z.object({ min: z.number(), max: z.number(), default: z.number().optional() }).optional(),
 });
 
-/** One task's life on the terminal, over the public API only. True if the video arrived, was called back and paid for. */
+/**
+ * Shows one task's life in the terminal, using only the public API. Resolves with true if the video and its callback
+ * arrived and the video was paid for.
+ */
 export async function runDemo({ apiUrl, apiKey, print }: DemoOptions): Promise<boolean> {
   const began = Date.now();
   const say = (text: string): void =>
@@ -95,7 +98,7 @@ async function follow(id: string, { videos }: Client, say: (text: string) => voi
   });
 }
 
-/** A receiver for the callback; resolves with the id that the callback was signed for. */
+/** Starts a callback receiver. It resolves with the id covered by the callback's signature. */
 async function startReceiver() {
   let receive: (id: string) => void = () => undefined;
   const received = new Promise<string>((resolve) => (receive = resolve));

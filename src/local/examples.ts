@@ -5,12 +5,12 @@ import type { Provider } from '../providers/provider.ts';
 import { capabilityFor, offerOf } from '../routing/capability.ts';
 import type { Offer } from '../routing/capability.ts';
 
-/** Requests that work with the configuration in use, for the banner and the demo: they name no model by heart. */
+/** Example requests for the banner and the demo. They fit the current configuration, so no model is hard-coded. */
 export interface Examples {
   readonly video: JsonObject | undefined;
-  /** Answered with the image. */
+  /** The response contains the image itself. */
   readonly image: JsonObject | undefined;
-  /** Answered with a task. */
+  /** The response contains a task. */
   readonly imageTask: JsonObject | undefined;
 }
 
@@ -46,7 +46,7 @@ interface VideoModel {
   readonly durations?: { readonly min: number; readonly default?: number | undefined } | undefined;
 }
 
-/** Cheap and quick where the model leaves a choice. */
+/** Picks cheap, fast values wherever the model allows a choice. */
 export function videoExample({ id, resolutions, ratios, durations }: VideoModel) {
   const duration = durations?.default ?? durations?.min;
   const resolution = resolutions.includes('720p') ? '720p' : resolutions[0];
@@ -59,7 +59,7 @@ function imageExample({ id, sizes, qualities }: ModelConfig): JsonObject {
   return { model: id, prompt, ...defined({ size: sizes[0], quality }) };
 }
 
-/** Undefined: it refuses the example. */
+/** Returns undefined if the model would refuse the example. */
 function wayOf(model: ModelConfig, offer: Offer): 'at_once' | 'task' | undefined {
   const capability = capabilityFor(offer, imageRequest(model));
   if (capability === undefined || capability.issue !== undefined) return undefined;

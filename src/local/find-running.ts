@@ -1,23 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import { readLocalSettings } from '../config/local-settings.ts';
-import { probe } from './start-gateway.ts';
+import { probe, probeTimeoutMs } from './start-gateway.ts';
 
 const retryMs = 500;
 
-/** A local mode that runs in this data directory and accepts its key. */
+/** A local-mode gateway that runs in this data directory and accepts its key. */
 export interface RunningGateway {
   readonly apiUrl: string;
   readonly apiKey: string;
 }
 
-export async function findRunning(dataDir: string): Promise<RunningGateway | undefined> {
+/** Also finds a gateway that is temporarily not ready because Temporal or a worker is slow. */
+export async function findAnswering(dataDir: string): Promise<RunningGateway | undefined> {
   const { apiUrl, apiKey } = (await readLocalSettings(dataDir)) ?? {};
   if (apiUrl === undefined || apiKey === undefined) return undefined;
   try {
-    await probe(apiUrl);
     const { statusCode, body } = await request(`${apiUrl}/v1/balance`, {
       headers: { authorization: `Bearer ${apiKey}` },
+      headersTimeout: probeTimeoutMs,
+      bodyTimeout: probeTimeoutMs,
     });
     await body.dump();
     return statusCode === 200 ? { apiUrl, apiKey } : undefined;
@@ -26,7 +28,17 @@ export async function findRunning(dataDir: string): Promise<RunningGateway | und
   }
 }
 
-/** Waits for one that is starting. */
+export async function findRunning(dataDir: string): Promise<RunningGateway | undefined> {
+  const found = await findAnswering(dataDir);
+  try {
+    if (found !== undefined) await probe(found.apiUrl);
+    return found;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Waits for a gateway that is still starting. */
 export async function waitForRunning(
   dataDir: string,
   deadlineMs: number,

@@ -7,7 +7,7 @@ import type { LocalSettings } from '../config/local-settings.ts';
 
 const startCredit = '100.00';
 
-/** Decimal strings. */
+/** A balance, with amounts as decimal strings. */
 interface Balance {
   readonly currency: string;
   readonly available: string;
@@ -20,9 +20,9 @@ export interface FirstAccount {
 }
 
 /**
- * The account of local mode: made once, with a credit (idempotent by its reference) and a key, over the operators' API
- * as any operator would. A key of an earlier start that is refused (another database, or revoked) is replaced. A start
- * that ended in between is continued by the next one.
+ * Creates local mode's account, once, with a credit (idempotent by its reference) and a key, through the same API that
+ * operators use. Creates a new key if the previous one is refused, because the database changed or the key was revoked.
+ * Completes a start that was interrupted.
  */
 export async function makeAccount(settings: LocalSettings): Promise<FirstAccount> {
   const { account, apiKey } = settings;
@@ -37,7 +37,7 @@ export async function makeAccount(settings: LocalSettings): Promise<FirstAccount
   return { apiKey: created, balance };
 }
 
-/** Undefined: the key is not accepted. */
+/** Returns undefined if the key is refused. */
 async function readBalance({ apiUrl }: LocalSettings, apiKey: string): Promise<Balance | undefined> {
   const { status, body } = await call(`${apiUrl}/v1/balance`, apiKey);
   if (status === 401 || status === 403) return undefined;
@@ -69,7 +69,7 @@ async function admin(
   );
 }
 
-/** POST with a body, which may be empty; GET without. */
+/** Sends a POST if there is a body, even an empty one, or a GET if not. */
 async function call(url: string, token: string | undefined, body?: string): Promise<Answer> {
   const answer = await request(url, {
     method: body === undefined ? 'GET' : 'POST',

@@ -14,7 +14,7 @@ import type { BannerFacts } from './banner.ts';
 import { DataDirInUseError, lockDataDir } from './data-dir.ts';
 import { runDemo } from './demo.ts';
 import { findExamples } from './examples.ts';
-import { findRunning, waitForRunning } from './find-running.ts';
+import { findAnswering, findRunning, waitForRunning } from './find-running.ts';
 import type { RunningGateway } from './find-running.ts';
 import { makeAccount } from './first-account.ts';
 import { LocalServerError } from './servers/local-options.ts';
@@ -22,29 +22,29 @@ import type { LocalOptions } from './servers/local-options.ts';
 import { choosePort, startOnPort } from './servers/ports.ts';
 import type { PortRequest } from './servers/ports.ts';
 import type { StartDisplay } from './start-display.ts';
-import { probe, startGateway } from './start-gateway.ts';
+import { loadGateway, probe, startGateway } from './start-gateway.ts';
 import { startServers } from './start-servers.ts';
 import type { Servers, Started } from './start-servers.ts';
 import { startSimulator } from './start-simulator.ts';
 import { followFile, terminalLine } from './terminal-lines.ts';
 import { watchGateway } from './watch-gateway.ts';
 
-/** Servers, simulator, worker and API in one process tree, ended together. */
+/** Runs the servers, the simulator, the worker and the API in a process tree that ends as a whole. */
 
 const runningDeadlineMs = 180_000;
-/** A server that listens here is reached over loopback. */
+/** Wildcard addresses. A server bound to one of them is reached through loopback. */
 const anyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const keepAliveMs = 3_600_000;
 
-/** What is observed from the first moment of this process on. */
+/** Events to watch for from process startup. */
 export interface Launch {
-  /** The process that started this one is gone. */
+  /** Resolves when the parent process has ended. */
   readonly parentEnded: Promise<void>;
-  /** Nobody reads any more what is shown. */
+  /** Resolves when nothing reads the output any more. */
   readonly readerLeft: Promise<void>;
 }
 
-/** Runs until Ctrl-C, or until the npm that started it, or the reader of its output, is gone. */
+/** Runs until Ctrl-C, or until the npm process that started it or the reader of its output has exited. */
 export async function runStartCommand(display: StartDisplay, launch: Launch): Promise<void> {
   await inProcessTree({ display, launch }, async (started) => {
     const plan = readPlan();
@@ -63,13 +63,15 @@ export async function runStartCommand(display: StartDisplay, launch: Launch): Pr
       ),
     );
     started.push(watch, ...logs);
-    // The children are unreferenced, and with given servers nothing else would keep this process.
+    // The children are unreferenced, so with external servers, nothing else keeps this process alive.
     const keepAlive = setInterval(() => undefined, keepAliveMs);
     started.push({ stop: () => Promise.resolve(clearInterval(keepAlive)) });
   });
 }
 
-/** Shows one task's life, on the gateway that runs in this data directory or on one of its own, and ends. */
+/**
+ * Shows one task's life on the gateway that runs in this data directory, or on one that it starts itself, and exits.
+ */
 export async function runDemoCommand(display: StartDisplay, launch: Launch): Promise<void> {
   await inProcessTree({ display, launch }, async (started, end) => {
     const { dataDir } = readDataDir();
@@ -87,7 +89,7 @@ interface Surroundings {
   readonly launch: Launch;
 }
 
-/** Ends what `body` has started, in the opposite order, on a signal, on an error, or when `body` asks for it. */
+/** Stops everything that `body` started, in reverse order, on a signal, on an error, or at the request of `body`. */
 async function inProcessTree({ display, launch }: Surroundings, body: Body): Promise<void> {
   const started: Started = [];
   let ending: Promise<void> | undefined;
@@ -101,7 +103,7 @@ async function inProcessTree({ display, launch }: Surroundings, body: Body): Pro
     return ending;
   };
   const endFor = (reason: string): void => {
-    // One Ctrl-C arrives several times: from the terminal, and relayed by npm.
+    // One Ctrl-C may arrive several times: first from the terminal, and then from npm.
     if (ending !== undefined) return;
     display.close();
     display.report(`\n${reason}: ending what was started here…`);
@@ -122,20 +124,20 @@ async function inProcessTree({ display, launch }: Surroundings, body: Body): Pro
   }
 }
 
-/** What will be started, checked: nothing has been touched yet. */
+/** Everything to start, already validated. Nothing has been changed yet. */
 interface Plan {
   readonly environment: Environment;
   readonly dataDir: string;
-  /** The operator's own gateway.yaml; absent: the simulator. */
+  /** The path of the operator's own gateway.yaml. Undefined if the simulator's configuration is used. */
   readonly own: string | undefined;
   readonly config: GatewayConfig;
 }
 
-/** Throws ConfigError with every problem of the environment and of the configuration file. */
+/** Throws ConfigError with every problem in the environment and the configuration file. */
 function readPlan(): Plan {
   const { environment, dataDir } = readDataDir();
   const own = ownGatewayFile(rawEnvironment());
-  // What is generated later has no place in the file; it stands for itself here.
+  // Placeholders for values that are generated later, which the file cannot depend on.
   const variables = localEnvironment(rawEnvironment(), { secretsKey: '', adminToken: '', account: '' });
   try {
     const file = openConfigFile(variables['GATEWAY_CONFIG'] ?? '', { ...adapters, environment: variables });
@@ -150,16 +152,16 @@ function readDataDir(): { environment: Environment; dataDir: string } {
   return { environment, dataDir: resolve(environment.DATA_DIR) };
 }
 
-/** Adds the address of the gateway that uses the data directory. */
+/** Adds the address of the gateway that uses the data directory to the error. */
 async function withAddress(error: unknown, dataDir: string): Promise<unknown> {
   if (!(error instanceof DataDirInUseError)) return error;
-  const running = await findRunning(dataDir);
+  const running = await findAnswering(dataDir);
   return running === undefined
     ? error
     : new LocalServerError(`${error.message}\nIts gateway is at ${running.apiUrl}.`);
 }
 
-/** Another process may hold the directory because its start has not ended yet. */
+/** Starts a gateway, or waits for one that another process is starting in the same directory. */
 async function startOrFind(
   dataDir: string,
   display: StartDisplay,
@@ -179,7 +181,7 @@ async function startOrFind(
 
 interface LocalMode {
   readonly facts: BannerFacts & { readonly settings: { readonly apiKey: string } };
-  /** Of this machine; PUBLIC_URL may lead over another one. */
+  /** The address on this machine. PUBLIC_URL may point elsewhere. */
   readonly listeningUrl: string;
   readonly logFiles: readonly string[];
 }
@@ -190,20 +192,28 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
   started.push({ stop: () => lock.release() });
   const options = { dataDir, report: display.report, environment: rawEnvironment() };
   const portRequest = portRequestOf(environment);
-  // Before minutes of fetching; asked again when the API is about to bind it.
+  // Check the port before downloads that may take minutes, and again before the API binds it.
   if (typeof portRequest === 'object' && 'fixed' in portRequest) await choosePort(portRequest, portPurpose);
   const settings = await loadOrCreateLocalSettings(dataDir);
-  const [servers, simulatorUrl] = await Promise.all([
+  const [startRole, servers, simulatorUrl] = await Promise.all([
+    loadGateway(options, started),
     startServers(environment, options, started),
     own === undefined ? startSimulator(simulatorPort, options, started) : undefined,
   ]);
   const { used, apiUrl, listeningUrl, logFiles } = await startOnPort(portRequest, portPurpose, (port) =>
-    startGatewayOn(port, { environment, options, settings: { ...settings, simulatorUrl }, servers, started }),
+    startGatewayOn(port, {
+      environment,
+      options,
+      settings: { ...settings, simulatorUrl },
+      servers,
+      startRole,
+      started,
+    }),
   );
   const account = await makeAccount(used);
   const saved = { ...used, apiKey: account.apiKey };
   await saveLocalSettings(dataDir, saved);
-  // Since the process began, loading included.
+  // Seconds since the process started, including code loading.
   const readySeconds = performance.now() / 1000;
   return {
     facts: {
@@ -234,12 +244,13 @@ interface GatewayParts {
   readonly options: LocalOptions;
   readonly settings: LocalSettings;
   readonly servers: Servers;
+  readonly startRole: Awaited<ReturnType<typeof loadGateway>>;
   readonly started: Started;
 }
 
 async function startGatewayOn(
   port: number,
-  { environment, options, settings, servers, started }: GatewayParts,
+  { environment, options, settings, servers, startRole, started }: GatewayParts,
 ) {
   if (port !== environment.PORT && environment.PORT !== 0)
     options.report(`Port ${environment.PORT} is taken: the API listens on ${port}.`, 'lasting');
@@ -260,6 +271,10 @@ async function startGatewayOn(
     PUBLIC_URL: apiUrl,
     TEMPORAL_UI_URL: environment.TEMPORAL_UI_URL ?? servers.temporalUi,
   };
-  const logFiles = await startGateway(listeningUrl, { ...options, environment: variables }, started);
+  const logFiles = await startGateway(
+    listeningUrl,
+    { environment: variables, report: options.report, startRole },
+    started,
+  );
   return { used, apiUrl, listeningUrl, logFiles };
 }

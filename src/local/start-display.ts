@@ -1,20 +1,23 @@
 import type { Report } from './servers/local-options.ts';
 
-/** What a person sees while the servers start. */
+/** The output that users see during startup. */
 export interface StartDisplay {
   readonly report: Report;
-  /** What was asked for: the banner, requests, the demo's story. Not to be used beside an updating line. */
+  /**
+   * Prints requested output: the banner, requests, the demo's progress. Must not be called while a line is being
+   * updated.
+   */
   readonly print: (line: string) => void;
-  /** Removes the updating line; what is reported afterwards is plain lines. */
+  /** Removes the updating line. Later reports are printed as plain lines. */
   close(): void;
 }
 
 export interface StartDisplayOptions {
   readonly write: (text: string) => void;
   readonly print: (line: string) => void;
-  /** The terminal's width; absent: the output is not a terminal. */
+  /** Returns the terminal's width in columns. Undefined if the output is not a terminal. */
   readonly columns: (() => number) | undefined;
-  /** Milliseconds. */
+  /** Returns the current time in milliseconds. */
   readonly now: () => number;
 }
 
@@ -22,8 +25,8 @@ const redrawMs = 1_000;
 const clearLine = '\r\u001B[2K';
 
 /**
- * On a terminal one line that is updated, with the seconds so far, above it only what a person must not miss. Elsewhere
- * (a file, CI) plain lines.
+ * On a terminal, shows a single line that is updated with the elapsed seconds, and above it only what users must not
+ * miss. Elsewhere (a file, CI), prints plain lines.
  */
 export function createStartDisplay({ write, print, columns, now }: StartDisplayOptions): StartDisplay {
   const beganAt = now();
@@ -31,7 +34,7 @@ export function createStartDisplay({ write, print, columns, now }: StartDisplayO
   const draw = (): void => {
     if (columns === undefined || current === undefined) return;
     const seconds = String(Math.round((now() - beganAt) / 1000)).padStart(3);
-    // A line that wraps could not be cleared.
+    // A wrapped line could not be erased.
     write(`${clearLine}${`${seconds} s  ${current}`.slice(0, Math.max(columns() - 1, 10))}`);
   };
   let redraw = columns === undefined ? undefined : setInterval(draw, redrawMs);

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
@@ -9,48 +8,77 @@ import type { ChildServer } from './servers/process.ts';
 import { supervise } from './servers/supervisor.ts';
 import type { Started } from './start-servers.ts';
 
-/** Both load for seconds, and on a busy machine for a minute. One that ends is an error at once. */
+/**
+ * The worker and the API take seconds to load, and up to a minute on a busy machine. An early exit is reported
+ * immediately.
+ */
 const readyDeadlineMs = 180_000;
-const probeIntervalMs = 500;
-const probeTimeoutMs = 5_000;
-const projectDir = fileURLToPath(new URL('../..', import.meta.url));
+/** The API caches this response for 250 ms, so frequent probes cost little. */
+const probeIntervalMs = 100;
+export const probeTimeoutMs = 5_000;
+
+const program = fileURLToPath(new URL('../load-ahead.js', import.meta.url));
+const roles = ['worker', 'api'] as const;
+type Role = (typeof roles)[number];
+
+type StartRole = (role: Role) => Promise<ChildServer>;
 
 /**
- * Starts the worker and the API, and waits until the API reports that it is ready. Their log files are returned. A
- * worker that ends before that is an error: the gateway would accept tasks that nobody works on.
+ * Starts the worker and the API before their settings are known, so that their code loads while the servers start. Each
+ * waits for its environment. Returns a function that starts either, handing out these two first.
  */
-export async function startGateway(
-  apiUrl: string,
-  options: LocalOptions,
-  started: Started,
-): Promise<readonly string[]> {
-  const start = (role: 'worker' | 'api') => (): Promise<ChildServer> =>
+export async function loadGateway(options: LocalOptions, started: Started): Promise<StartRole> {
+  const start = (role: Role): Promise<ChildServer> =>
     startChild({
       ...options,
       name: role,
       command: process.execPath,
-      args: [resolve(projectDir, 'src/gateway.js'), role],
+      args: [program, role],
+      hasChannel: true,
     });
+  const waiting = new Map<Role, ChildServer>();
+  started.push({
+    stop: async () => void (await Promise.all([...waiting.values()].map((one) => one.kill()))),
+  });
+  await Promise.all(roles.map(async (role) => waiting.set(role, await start(role))));
+  return async (role) => {
+    const loaded = waiting.get(role);
+    waiting.delete(role);
+    return loaded ?? start(role);
+  };
+}
+
+/**
+ * Sends the worker and the API their environment, and waits until the API is ready. Returns their log files. Fails if
+ * the worker exits first, because the gateway would accept tasks that nobody processes.
+ */
+export async function startGateway(
+  apiUrl: string,
+  { environment, report, startRole }: Pick<LocalOptions, 'environment' | 'report'> & { startRole: StartRole },
+  started: Started,
+): Promise<readonly string[]> {
+  const start = (role: Role) => async (): Promise<ChildServer> => {
+    const child = await startRole(role);
+    child.send(environment);
+    return child;
+  };
   const [worker, api] = await Promise.all([start('worker')(), start('api')()]);
   const ready = shared(async () => {
     await delay(probeIntervalMs);
     await probe(apiUrl);
   });
   try {
-    // Ready means that workers poll, too: it is not said while the worker has ended.
+    // The API is ready only while workers poll, so it cannot become ready once the worker has exited.
     await Promise.all([api, worker].map((child) => waitUntilServing(child, ready, readyDeadlineMs)));
   } catch (error) {
     await Promise.all([worker.kill(), api.kill()]);
     throw error;
   }
-  started.push(
-    supervise(worker, start('worker'), options.report),
-    supervise(api, start('api'), options.report),
-  );
+  started.push(supervise(worker, start('worker'), report), supervise(api, start('api'), report));
   return [api.logFile, worker.logFile];
 }
 
-/** Resolves if the gateway at this address reports that it is ready, without a warning; otherwise throws with its words. */
+/** Resolves if the gateway at this address is ready, without warnings. If not, throws with the gateway's message. */
 export async function probe(apiUrl: string): Promise<void> {
   const { statusCode, body } = await request(`${apiUrl}/readyz`, {
     headersTimeout: probeTimeoutMs,
@@ -64,7 +92,7 @@ function messageIn(text: string): string {
   return /"message":"([^"]*)"/.exec(text)?.[1] ?? text;
 }
 
-/** Whoever asks while an answer is awaited gets the same one. */
+/** Lets concurrent callers share one response. */
 function shared(ask: () => Promise<void>): () => Promise<void> {
   let current: Promise<void> | undefined;
   return () => (current ??= ask().finally(() => (current = undefined)));

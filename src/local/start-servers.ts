@@ -10,17 +10,17 @@ import { startTemporalServer } from './servers/temporal-server.ts';
 import { resolveTemporal } from './servers/temporal-source.ts';
 import { startUiProxy } from './servers/ui-proxy.ts';
 
-/** What was started here, in that order: it is ended in the opposite one. */
+/** Everything that has been started, in order. It is stopped in reverse order. */
 export type Started = { stop(): Promise<void> }[];
 
 export interface Servers {
   readonly mongodbUri: string;
   readonly temporalAddress: string;
-  /** Absent: the server was given, and its UI is not known. */
+  /** Undefined for an external server, whose UI is unknown. */
   readonly temporalUi: string | undefined;
 }
 
-/** Servers that the environment names are used; the others are found or fetched, and started. */
+/** Uses the servers specified in the environment, and finds, downloads and starts the others. */
 export async function startServers(
   environment: Environment,
   options: LocalOptions,
@@ -67,7 +67,7 @@ async function startTemporal(options: LocalOptions, started: Started): Promise<O
   return { temporalAddress: first.address, temporalUi };
 }
 
-/** The UI is a convenience: where the proxy cannot start, its own address is reported, and the gateway starts. */
+/** Starts the UI proxy. If that fails, reports the UI's own address and lets the gateway start. */
 async function startUi(own: string, { report }: LocalOptions, started: Started): Promise<string> {
   try {
     const proxy = await startOnPort({ preferred: uiPortDefault }, 'the Temporal UI', (port) =>

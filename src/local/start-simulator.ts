@@ -9,10 +9,10 @@ import type { Started } from './start-servers.ts';
 
 const readyDeadlineMs = 60_000;
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
-/** In the npm package it is compiled. */
+/** The npm package contains the simulator in compiled form. */
 const program = `workshop/simulator/main${extname(fileURLToPath(import.meta.url))}`;
 
-/** Starts the simulated upstreams, whose jobs are kept in the data directory; their address. */
+/** Starts the simulated upstreams, whose jobs are kept in the data directory. Returns their address. */
 export async function startSimulator(
   preferred: number,
   options: LocalOptions,

@@ -22,16 +22,16 @@ const recordSchema = z.object({
 });
 
 /**
- * What the terminal shows of a record in a log: requests, ends of tasks, and everything that went wrong. Undefined:
- * nothing. LOG_LEVEL decides which records there are.
+ * Formats a log record for the terminal if it describes a request, the end of a task, or a failure. Returns undefined
+ * for other records. LOG_LEVEL decides which records exist.
  */
 export function terminalLine(text: string): string | undefined {
   const parsed = recordSchema.safeParse(parseJson(text));
   if (!parsed.success) return undefined;
   const { time, level, msg, ...facts } = parsed.data;
-  // Whether the gateway is ready is said by watch-gateway.ts.
+  // watch-gateway.ts reports whether the gateway is ready.
   if (facts.operation === 'readyz') return undefined;
-  // The simulator calls several times for each task; nobody asked for that.
+  // The simulator calls back several times per task, so these lines would only add noise.
   if (facts.operation === 'receiveUpstreamCallback' && Number(facts.status) < 400) return undefined;
   const clock = new Date(time).toTimeString().slice(0, 8);
   if (msg === 'request') {
@@ -47,7 +47,7 @@ export function terminalLine(text: string): string | undefined {
   return [`${clock}  ${level.toUpperCase()}  ${msg}`, ...details].join('  ');
 }
 
-/** Hands over every complete line that is appended to a file from now on. A file that became shorter is a new one. */
+/** Passes on every complete line appended to a file from now on. A file that has become shorter is treated as new. */
 export async function followFile(
   file: string,
   onLine: (line: string) => void,

@@ -3,17 +3,17 @@ import { messageOf } from '../base/caught.ts';
 import type { Report } from './servers/local-options.ts';
 
 const intervalMs = 5_000;
-/** One slow answer is not an outage. */
+/** A single slow response is not an outage. */
 const failuresMax = 2;
 
 export interface WatchOptions {
-  /** Throws while the gateway is not ready; its message says which server does not answer. */
+  /** Throws while the gateway is not ready. The message identifies the server that does not respond. */
   readonly probe: () => Promise<void>;
   readonly report: Report;
   readonly everyMs?: number;
 }
 
-/** Says when a server stops answering, and when it answers again: a process may live and still not answer. */
+/** Reports when a server stops responding and when it responds again. A process may be alive without responding. */
 export function watchGateway({ probe, report, everyMs = intervalMs }: WatchOptions): {
   stop(): Promise<void>;
 } {

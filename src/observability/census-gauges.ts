@@ -5,7 +5,7 @@ import type { Census } from '../task/census.ts';
 import { formatMicros } from '../money/money.ts';
 
 export interface CensusGauges {
-  /** Undefined: another process takes the census, and shows it; this one shows nothing. */
+  /** Undefined if another process takes and shows the census, in which case this one shows nothing. */
   showCensus(census: Census | undefined): void;
 }
 
@@ -18,7 +18,7 @@ interface Family {
   readonly samples: (census: Census) => readonly Sample[];
 }
 
-/** Of the whole system: one process shows them at a time, so that a sum over all processes is right. */
+/** Gauges for the whole system. Only one process shows them at a time, so summing over all processes is correct. */
 const families: readonly Family[] = [
   {
     name: 'mediary_census_time_seconds',
@@ -28,13 +28,13 @@ const families: readonly Family[] = [
   },
   {
     name: 'mediary_tasks',
-    help: 'Unfinished tasks by state and channel: where the job is, or else where it is to be submitted next.',
+    help: 'Unfinished tasks by state and channel: where the job is, or otherwise where the task will be submitted next.',
     labels: ['state', 'channel'],
     samples: ({ tasks }) => summed(tasks, ({ state, channel, count }) => [{ state, channel }, count]),
   },
   {
     name: 'mediary_tasks_oldest_seconds',
-    help: 'For how long the oldest task has been in the state.',
+    help: 'How long the oldest task has been in the state.',
     labels: ['state'],
     samples: ({ at, tasks }) =>
       summed(tasks, ({ state, since }) => [{ state }, (at - since) / 1000], Math.max),
@@ -61,19 +61,19 @@ const families: readonly Family[] = [
   },
   {
     name: 'mediary_money_held',
-    help: 'Held for unfinished tasks, in sum over all accounts.',
+    help: 'Held for unfinished tasks, summed over all accounts.',
     labels: ['currency'],
     samples: ({ currency, money }) => [[{ currency }, Number(formatMicros(money.held))]],
   },
   {
     name: 'mediary_money_available',
-    help: 'Available, in sum over all accounts.',
+    help: 'Available, summed over all accounts.',
     labels: ['currency'],
     samples: ({ currency, money }) => [[{ currency }, Number(formatMicros(money.available))]],
   },
   {
     name: 'mediary_accounts_overdrawn',
-    help: 'Accounts with less than nothing available.',
+    help: 'Accounts with a negative available balance.',
     labels: [],
     samples: ({ money }) => [[{}, money.overdrawn]],
   },
@@ -109,7 +109,7 @@ const families: readonly Family[] = [
   },
   {
     name: 'mediary_callbacks_oldest_seconds',
-    help: 'For how long the oldest callback that is due or failing is owed.',
+    help: 'How long the oldest callback that is due or failing has been owed.',
     labels: ['state'],
     samples: ({ at, callbacks }) =>
       callbacks.flatMap(({ state, since }) =>
@@ -158,7 +158,7 @@ function sumOf(rows: readonly { readonly count: number }[]): number {
   return rows.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** One sample for each set of labels. */
+/** Merges rows into one sample per label set. */
 function summed<Row>(
   rows: readonly Row[],
   sampleOf: (row: Row) => Sample,

@@ -4,18 +4,18 @@ import type { Rounds } from '../process/rounds.ts';
 import type { CensusGauges } from './census-gauges.ts';
 
 export interface CensusTakerDeps extends CensusGauges {
-  /** Whether it is this process that counts. */
+  /** Whether this process is responsible for counting. */
   readonly duty: () => Promise<boolean>;
   readonly take: () => Promise<Census>;
-  /** What was counted last stays; its age says so. */
+  /** Called if counting fails. The last counts remain, and their age reveals the failure. */
   readonly onError: (error: unknown) => void;
 }
 
 export const censusIntervalMs = 15_000;
 
 /**
- * Of all workers one counts the whole system, and shows it, as long as it lives. It needs no Temporal: what an operator
- * looks at while Temporal is down must not depend on it.
+ * One worker counts the whole system and shows the result for as long as it lives. Counting does not use Temporal,
+ * because operators must be able to see the census while Temporal is down.
  */
 export function createCensusTaker(deps: CensusTakerDeps): Rounds {
   const work = async () => deps.showCensus((await deps.duty()) ? await deps.take() : undefined);

@@ -6,11 +6,11 @@ import type { DestinationStream } from 'pino';
 export interface LogOptions {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly format: 'json' | 'pretty';
-  /** Default: standard output. */
+  /** Defaults to standard output. */
   readonly destination?: DestinationStream;
 }
 
-/** What the product logs with: facts by their listed names, and a sentence. An unlisted name does not compile. */
+/** The product's logger, which accepts facts with listed names and a sentence. An unlisted name does not compile. */
 export interface Logger {
   readonly debug: WriteLog;
   readonly info: WriteLog;
@@ -18,7 +18,7 @@ export interface Logger {
   readonly error: WriteLog;
 }
 
-/** The second part refuses names that came by way of a spread object, which the compiler lets through otherwise. */
+/** The second part rejects names from a spread object, which the compiler would otherwise accept. */
 type WriteLog = <Facts extends LogFacts>(
   facts: Facts & { readonly [name in Exclude<keyof Facts, FactName>]: never },
   message: string,
@@ -34,8 +34,9 @@ type LogScalar = string | number | boolean | bigint | undefined;
 type LogValue = LogScalar | readonly LogScalar[];
 
 /**
- * The only facts that reach the log. A new one is added here on purpose: keys, prompts, media and addresses must not
- * slip in with a spread object. What gets past the compiler is left out and counted in `dropped`.
+ * The only facts that reach the log. New ones must be added here deliberately, so that keys, prompts, media and
+ * addresses cannot slip in with a spread object. Anything that gets past the compiler is omitted and counted in
+ * `dropped`.
  */
 const factNames = [
   'account', 'ahead_ms', 'action', 'activity', 'actor', 'address', 'again', 'amount', 'attempt', 'attempts', 'candidates', 'channel',
@@ -51,7 +52,7 @@ const textCharactersMax = 2_000;
 const listItemsMax = 50;
 const causesMax = 3;
 
-/** A logger that lets through only the facts above, with every text scrubbed. */
+/** Creates a logger that accepts only the facts above and scrubs all text. */
 export function createLogger({ level, format, destination }: LogOptions): Logger {
   const output = destination ?? pino.destination(1);
   const logger = pino(
@@ -63,10 +64,10 @@ export function createLogger({ level, format, destination }: LogOptions): Logger
         level: (label) => ({ level: label }),
         log: listedFacts,
       },
-      // Described by listedFacts already; pino's own serializer would mistake the description for an error.
+      // listedFacts has already described the error. pino's own serializer would treat the description as an error.
       serializers: { err: (description: unknown) => description },
       hooks: {
-        // Only for records that are written: a level that is switched off costs no scrubbing.
+        // Scrub only records that are written, so that disabled levels cost nothing.
         logMethod([facts, message], method) {
           method.apply(this, [facts, scrubForLog(String(message))]);
         },
@@ -94,7 +95,7 @@ function listedFacts(object: Readonly<Record<string, unknown>>): Record<string, 
   return facts;
 }
 
-/** Undefined: not a kind of value that is logged. */
+/** Returns undefined for kinds of values that are never logged. */
 function cleanValue(value: unknown): unknown {
   if (typeof value === 'string') return scrubForLog(value);
   if (typeof value === 'number' || typeof value === 'boolean') return value;
@@ -117,7 +118,7 @@ interface ErrorDescription {
   readonly cause?: ErrorDescription;
 }
 
-/** Never `words`: what an upstream said may be what a caller wrote. */
+/** Never includes `words`, because an upstream's text may repeat a caller's. */
 function describeError(error: Error, causes: number): ErrorDescription {
   const code =
     'code' in error && ['string', 'number'].includes(typeof error.code)
@@ -146,13 +147,13 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@]+@/gi, '$1[key]@'],
   [/([a-z][a-z0-9+.-]{0,20}:\/\/[^\s?#"'<>]+)[?#][^\s"'<>]*/gi, '$1?[query]'],
   [/(\/callbacks\/upstream\/[^/\s]+\/)[^/\s]+/g, '$1[token]'],
-  // Base64 of any size that matters: keys, images, sealed values.
+  // Base64 of any relevant length: keys, images, sealed values.
   [/(?<![\w+/=])(?=[A-Za-z0-9+/_-]*\d)(?=[A-Za-z0-9+/_-]*[A-Z])[A-Za-z0-9+/_-]{60,}={0,2}/g, '[data]'],
 ];
 
 /**
- * For our own eyes only, and still without keys, signed queries and base64, and without what a terminal would obey. Cut
- * at 2,000 characters.
+ * Scrubs text for internal use: removes keys, signed queries, base64 and terminal control characters, and truncates it
+ * to 2,000 characters.
  */
 export function scrubForLog(text: string): string {
   const cut = text.length > textCharactersMax ? `${text.slice(0, textCharactersMax)}…` : text;
@@ -160,7 +161,7 @@ export function scrubForLog(text: string): string {
   return escaped(clean, { keepLines: true });
 }
 
-/** One line a record for people at a terminal: `12:34:56 WARN message name=value …`. */
+/** Writes one line per record for terminals: `12:34:56 WARN message name=value …`. */
 function prettyStream(destination: DestinationStream): DestinationStream {
   return {
     write(line) {

@@ -1,19 +1,19 @@
 import type { UpstreamOutcome } from '../errors/upstream-outcome.ts';
 
-/** What is counted and timed of requests to upstreams. */
+/** Counts and times upstream requests. */
 export interface UpstreamMeter {
-  /** A call of an adapter begins; it has ended when the answer is called. */
+  /** Call this when an adapter call starts, and call the returned function when it ends. */
   beginUpstream(channel: string, step: UpstreamStep): (result: UpstreamResult) => void;
 }
 
-/** The adapters' methods: `list` asks about many jobs in one request. */
+/** The adapter methods. `list` queries many jobs with one request. */
 export type UpstreamStep = 'submit' | 'status' | 'list' | 'find' | 'cancel' | 'generate' | 'resume';
-/** `adapter_failed`: it threw something else than an UpstreamError. */
+/** `adapter_failed`: the adapter threw something other than an UpstreamError. */
 export type UpstreamResult = 'ok' | UpstreamOutcome | 'adapter_failed';
 
 export interface LedgerMeter {
-  /** A batch of the ledger's operations begins; it has ended when the answer is called. */
+  /** Call this when a batch of ledger operations starts, and call the returned function when it ends. */
   beginAppend(): () => void;
-  /** Another process wrote to the account first. */
+  /** Counts an append that lost to another process's write to the same account. */
   countCollision(): void;
 }

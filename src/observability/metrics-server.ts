@@ -9,13 +9,16 @@ export interface MetricsServer {
 
 export interface MetricsServerOptions {
   readonly metrics: Pick<Metrics, 'render' | 'contentType'>;
-  /** Address of more numbers of this process, which follow its own. */
+  /** An address with additional metrics of this process, which are appended. */
   readonly more?: string | undefined;
   readonly host: string;
   readonly port: number;
 }
 
-/** Prometheus metrics on a port of their own (METRICS_PORT), so that nobody outside reads them. Rejects when it is taken. */
+/**
+ * Serves Prometheus metrics on a separate port (METRICS_PORT), so they need not be public. Rejects if the port is
+ * taken.
+ */
 export async function startMetricsServer({
   metrics,
   more,
@@ -40,7 +43,7 @@ export async function startMetricsServer({
   return { close: () => server.close() };
 }
 
-/** Of this very process, on the loopback address. */
+/** Reads from this process over loopback. */
 function read(address: string): Promise<string> {
   return new Promise((resolve, reject) => {
     get(address, (answer) => void text(answer).then(resolve, reject)).on('error', reject);

@@ -9,37 +9,37 @@ import { createCensusGauges } from './census-gauges.ts';
 import type { CensusGauges } from './census-gauges.ts';
 
 /**
- * What this process counts of its own work, and what it shows of the whole system while it takes the census. Labels
- * carry names of the configuration and codes of ours: never an account, a key, a task, a model or a prompt.
+ * Counts of this process's own work and, while it takes the census, of the whole system. Labels contain configuration
+ * names and our own codes, never an account, a key, a task, a model or a prompt.
  */
 export interface Metrics extends CensusGauges, UpstreamMeter, LedgerMeter {
   observeRequest(operation: string, status: number, seconds: number): void;
   /** `outcome`: `created`, `replayed`, or the error code. */
   countCreate(outcome: string): void;
-  /** Of synchronous images. */
+  /** Counts failures of synchronous images. */
   countImageFailure(failure: FailureClass): void;
-  /** `channel`: where its job was; absent: no upstream had it. */
+  /** `channel` is the job's channel. Undefined if no upstream had the job. */
   countEnded(channel: string | undefined, outcome: 'succeeded' | FailureClass): void;
-  /** What a task was charged and what it cost, by the channel that it cost it on. Micro-units. */
+  /** Counts a task's charge and cost, in micro-units, for the channel that caused the cost. */
   countMargin(charge: Micros, upstream: Omit<UpstreamCost, 'model'>): void;
-  /** Answered on every scrape. */
+  /** `read` is called on every scrape. */
   setWaiting(read: () => number): void;
-  /** Prometheus text. */
+  /** Returns the metrics as Prometheus text. */
   render(): Promise<string>;
   readonly contentType: string;
 }
 
 const requestSecondsBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** A synchronous image takes minutes. */
+/** The largest buckets are for synchronous images, which take minutes. */
 const upstreamSecondsBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180];
 const appendSecondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
 export interface MetricsOptions {
-  /** Of the configuration in force; asked on every scrape. */
+  /** Returns the current configuration version. Called on every scrape. */
   readonly configVersion: () => string;
 }
 
-/** One registry of its own: several gateways in one process do not share numbers. */
+/** Creates a separate registry, so that gateways in one process do not share metrics. */
 export function createMetrics({ configVersion }: MetricsOptions): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -115,7 +115,7 @@ function workMetrics(
   });
   const collisions = new Counter({
     name: 'mediary_ledger_collisions_total',
-    help: 'Appends that another process was faster than.',
+    help: 'Appends that lost a race against another process.',
     registers: [registry],
   });
   const margin = marginMetrics(registry);
@@ -140,9 +140,12 @@ function workMetrics(
 function marginMetrics(registry: Registry): Pick<Metrics, 'countMargin'> {
   const counter = (name: string, help: string) =>
     new Counter({ name, help, labelNames: ['channel'], registers: [registry] });
-  const charged = counter('mediary_charged_total', 'Charges of what has ended, in units of the currency.');
-  const cost = counter('mediary_cost_total', 'What is known of its cost, in units of the currency.');
-  const unknown = counter('mediary_cost_unknown_total', 'Attempts whose cost is not known.');
+  const charged = counter('mediary_charged_total', 'Charges of ended tasks, in units of the currency.');
+  const cost = counter(
+    'mediary_cost_total',
+    'Known upstream costs of ended tasks, in units of the currency.',
+  );
+  const unknown = counter('mediary_cost_unknown_total', 'Attempts whose cost is unknown.');
   return {
     countMargin(charge, upstream) {
       const { channel } = upstream;
@@ -180,7 +183,10 @@ function readOnScrape(registry: Registry, configVersion: () => string): Pick<Met
   };
 }
 
-/** A histogram's labels are looked up by name once: there are as many as pairs of two short lists. */
+/**
+ * Looks up each combination of a histogram's labels by name only once. The number of combinations is the product of two
+ * short lists.
+ */
 function foundOnce<Label extends string>(histogram: Histogram<Label>) {
   const known = new Map<string, Histogram.Internal<Label>>();
   return (name: string, labels: LabelValues<Label>): Histogram.Internal<Label> => {

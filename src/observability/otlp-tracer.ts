@@ -10,21 +10,21 @@ import type { Logger } from './log.ts';
 import type { NewSpan, Span, Tracer } from './tracing.ts';
 
 export interface OtlpTracerOptions {
-  /** Names this process. */
+  /** The name of this process. */
   readonly node: string;
-  /** 0 to 1: the part of the requests that is recorded. */
+  /** The fraction of requests to record, from 0 to 1. */
   readonly ratio: number;
   readonly log: Pick<Logger, 'warn' | 'info'>;
   readonly random: () => number;
 }
 
-/** Shutting down waits no longer for a receiver. */
+/** The maximum time that shutdown waits for the receiver, in milliseconds. */
 const flushMs = 3_000;
 
 /**
- * Sends spans in batches, by OTLP as protobuf over HTTP, to the address that OTEL_EXPORTER_OTLP_… names: the exporter reads
- * these variables itself. Up to 2,048 spans wait for it; what comes beyond them is dropped. No global of OpenTelemetry's is
- * set, so nothing else in the process is traced.
+ * Sends spans in batches, as OTLP protobuf over HTTP, to the address in OTEL_EXPORTER_OTLP_…. The exporter reads these
+ * variables itself. Up to 2,048 spans can be queued; any more are dropped. No OpenTelemetry global is set, so nothing
+ * else in the process is traced.
  */
 export function createOtlpTracer({ node, ratio, log, random }: OtlpTracerOptions): Tracer {
   const provider = new TracerProvider({
@@ -32,7 +32,7 @@ export function createOtlpTracer({ node, ratio, log, random }: OtlpTracerOptions
       'service.name': 'mediary',
       'service.instance.id': node,
     }).merge(detectResources({ detectors: [envDetector] })),
-    // Whether a trace is recorded is decided before a span is made of it.
+    // The decision to record a trace is made before its first span is created.
     sampler: new AlwaysOnSampler(),
     spanProcessors: [new BatchSpanProcessor({ exporter: quiet(new OTLPTraceExporter(), log) })],
   });
@@ -53,7 +53,7 @@ export function createOtlpTracer({ node, ratio, log, random }: OtlpTracerOptions
   return {
     enter(header, span) {
       const caller = read(header);
-      // By chance and not by the trace's id: the caller has chosen that.
+      // Decide at random rather than by trace id, which the caller has chosen.
       if (random() < ratio) return start(span, below(caller));
       return caller === undefined ? undefined : unrecorded(caller);
     },
@@ -102,7 +102,7 @@ function spanOf(span: SdkSpan): Span {
   };
 }
 
-/** Of a trace that others record: they learn that they should not expect us in it. */
+/** Returns a span in a trace that others record. Its flags indicate that we do not record it. */
 function unrecorded(caller: SpanContext): Span {
   const nothing = (): void => undefined;
   const traceparent = traceparentOf({ ...caller, traceFlags: TraceFlags.NONE });
@@ -117,7 +117,10 @@ function isRecorded({ traceFlags }: SpanContext): boolean {
   return (traceFlags & TraceFlags.SAMPLED) !== 0;
 }
 
-/** A receiver that is away concerns nobody: said once when it begins, and once when it is over. */
+/**
+ * Wraps the exporter so that an unavailable receiver does not affect the process. Logs once when an outage begins and
+ * once when it ends.
+ */
 function quiet(exporter: SpanExporter, log: OtlpTracerOptions['log']): SpanExporter {
   let isFailing = false;
   const note = (error: Error | undefined): void => {

@@ -1,13 +1,13 @@
 import type { Logger } from './log.ts';
 
-/** What a process that talks to a terminal should end for, and no signal reports it. */
+/** Reasons for ending a process at a terminal that no signal reports. */
 
 const parentCheckMs = 250;
 
 /**
- * Resolves at the first SIGINT or SIGTERM. From the call on, neither ends this process: not during its start, where the
- * first process of a container would otherwise never learn that it was to end, and not while it waits for what is in
- * flight (npm passes on the Ctrl-C that the terminal has already sent to all of its processes).
+ * Resolves at the first SIGINT or SIGTERM. After this call, neither signal ends the process directly. Without it, the
+ * first process in a container would never learn during startup that it should end. While requests are in flight, npm
+ * forwards the Ctrl-C that the terminal has already sent to all its processes.
  */
 export function endSignalled(): Promise<void> {
   return new Promise((resolve) => {
@@ -17,8 +17,8 @@ export function endSignalled(): Promise<void> {
 }
 
 /**
- * Resolves when the process `parent` is no longer the one that started this one. It is how an end of npm reaches us:
- * npm passes SIGTERM to the shell that it runs a script in, and the shell ends without passing it on.
+ * Resolves when `parent` is no longer this process's parent. This detects the end of npm, which sends SIGTERM to the
+ * shell that runs a script. The shell then ends without forwarding it.
  */
 export function parentEnded(parent: number): Promise<void> {
   return new Promise((resolve) => {
@@ -32,8 +32,8 @@ export function parentEnded(parent: number): Promise<void> {
 }
 
 /**
- * Resolves when an output has lost its reader, as with `| head`; what is written from then on is discarded. Any other
- * error of an output is thrown, as it would be without this.
+ * Resolves when nothing reads an output any more, as with `| head`. Later output is discarded. Any other output error
+ * is thrown as usual.
  */
 export function readerLeft(outputs: readonly NodeJS.WritableStream[]): Promise<void> {
   return new Promise((resolve) => {
@@ -47,8 +47,8 @@ export function readerLeft(outputs: readonly NodeJS.WritableStream[]): Promise<v
 }
 
 /**
- * A promise that somebody forgot must not end the work of all others; it is a bug, and logged as one. Returns what ends
- * that.
+ * Logs unhandled rejections, so that a forgotten promise does not end the whole process. Each one is a bug. Returns a
+ * function that stops the logging.
  */
 export function logRejections(log: Logger): () => void {
   const onUnhandled = (err: unknown): void => log.error({ err }, 'a rejection was not handled');

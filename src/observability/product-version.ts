@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const manifestFile = new URL('../../package.json', import.meta.url);
 
-/** Of package.json. */
+/** Returns the version from package.json. */
 export function productVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(manifestFile, 'utf8'));
   return z.object({ version: z.string() }).parse(manifest).version;

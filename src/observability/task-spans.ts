@@ -1,18 +1,21 @@
 import type { Attributes, NewSpan, Span, Tracer } from './tracing.ts';
 
 /**
- * Spans of what is done for a task, by the task's id. What one process does for a task is below the step in which it does
- * it, without that step handing anything on.
+ * Spans for work on a task, by task id. Work that a process does for a task becomes a child of the current step,
+ * without passing anything along.
  */
 export interface TaskSpans {
-  /** A step with a span of its own. `parent` absent: below the step that this process is at; none: not recorded. */
+  /**
+   * Runs a step with its own span. Without `parent`, it is a child of this process's current step. Without a current
+   * step, it is not recorded.
+   */
   run<Result>(task: string, step: Step, work: (span: Span | undefined) => Promise<Result>): Promise<Result>;
-  /** What has already ended. */
+  /** Records a call that has already ended. */
   note(task: string, call: EndedCall): void;
 }
 
 export interface Step extends NewSpan {
-  /** A traceparent. */
+  /** The parent's `traceparent`. */
   readonly parent?: string | undefined;
 }
 
@@ -55,7 +58,10 @@ export function createTaskSpans(tracer: Pick<Tracer, 'start'>): TaskSpans {
   }
 }
 
-/** What is benign to Temporal is a wait: the step is repeated later, and nothing has failed. */
+/**
+ * Marks the span as failed, unless Temporal treats the failure as benign. In that case, the step is only waiting for a
+ * retry.
+ */
 function endOf(span: Span, error: unknown): void {
   const code = codeOf(error);
   const isWait = error instanceof Error && 'category' in error && error.category === 'BENIGN';

@@ -2,46 +2,51 @@ import type { OtlpTracerOptions } from './otlp-tracer.ts';
 import { createTaskSpans } from './task-spans.ts';
 import type { TaskSpans } from './task-spans.ts';
 
-/** Names of OpenTelemetry's conventions, and `mediary.…`: never a key, a prompt, an address with its query. */
+/**
+ * Names from OpenTelemetry's conventions, and `mediary.…`. Never contains a key, a prompt, or an address with its
+ * query.
+ */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface NewSpan {
   readonly name: string;
   readonly kind?: 'server' | 'client';
   readonly attributes?: Attributes;
-  /** Unix milliseconds; absent: now. */
+  /** Unix milliseconds. Defaults to now. */
   readonly startedAt?: number;
 }
 
 export interface SpanEnd {
-  /** A code of ours, never a message: absent unless it failed. */
+  /** One of our own codes, never a message. Undefined unless the span failed. */
   readonly failed?: string | undefined;
-  /** Unix milliseconds; absent: now. */
+  /** Unix milliseconds. Defaults to now. */
   readonly at?: number;
 }
 
 export interface Span {
-  /** W3C's `traceparent` of this span: what is below it, in whichever process, names it as its parent. */
+  /** This span's W3C `traceparent`. Its children, in this or another process, use it as their parent. */
   readonly traceparent: string;
   set(attributes: Attributes): void;
-  /** Once: what comes later changes nothing. */
+  /** Only the first call has an effect. */
   end(end?: SpanEnd): void;
 }
 
-/** Spans are handed on explicitly: nothing hooks promises. No method throws, and none waits for anybody. */
+/** Passes spans explicitly, so that no promise hooks are needed. No method throws or waits. */
 export interface Tracer {
   /**
-   * The first span here of somebody's request. `header` is its `traceparent`: its trace is continued, but whether that is
-   * recorded is decided here; one that is not valid is ignored. Undefined: there is nothing to pass on.
+   * Starts a request's first span. `header` is the request's `traceparent`. The caller's trace is continued, but we
+   * decide whether to record it. An invalid header is ignored. Returns undefined if there is nothing to pass on.
    */
   enter(header: string | undefined, span: NewSpan): Span | undefined;
-  /** A span below one of ours. Undefined: that one is not recorded, and neither is this. */
+  /**
+   * Starts a child of one of our spans. Returns undefined if the parent is not recorded, because the child is then not
+   * recorded either.
+   */
   start(parent: string | undefined, span: NewSpan): Span | undefined;
-  /** Sends what is left, within a few seconds. */
+  /** Sends the remaining spans within a few seconds. */
   close(): Promise<void>;
 }
 
-/** Of the environment. */
 export interface TracingSettings {
   readonly OTEL_SDK_DISABLED: boolean;
   readonly OTEL_TRACES_EXPORTER?: 'otlp' | 'none' | undefined;
@@ -56,7 +61,7 @@ export interface Tracing {
   readonly tasks: TaskSpans;
 }
 
-/** Undefined: the environment asks for no traces, and nothing of OpenTelemetry's is loaded. */
+/** Returns undefined if the environment does not enable tracing, in which case nothing from OpenTelemetry is loaded. */
 export async function openTracing(
   settings: TracingSettings,
   process: Pick<OtlpTracerOptions, 'node' | 'log'>,
@@ -74,7 +79,7 @@ function isAskedFor(settings: TracingSettings): boolean {
   return OTEL_TRACES_EXPORTER === 'otlp' || all !== undefined || traces !== undefined;
 }
 
-/** The part of the requests of which traces are recorded. */
+/** Returns the fraction of requests with recorded traces. */
 function ratioOf({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: part }: TracingSettings): number {
   if (sampler.endsWith('always_off')) return 0;
   return sampler.endsWith('always_on') ? 1 : part;

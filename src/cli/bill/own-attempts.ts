@@ -1,44 +1,12 @@
-import { z } from 'zod';
+import { ownCostsSchema } from '../../bills/own-attempts.ts';
+import type { OwnAttempts, Period } from '../../bills/own-attempts.ts';
+import { ownAttemptSchema } from '../../bills/rows.ts';
+import type { OwnAttempt } from '../../bills/rows.ts';
 import type { AdminClient, Row } from '../admin-client.ts';
-import { ownAttemptSchema } from './rows.ts';
-import type { OwnAttempt } from './rows.ts';
-
-/** Unix seconds: inclusive, and exclusive. */
-export interface Period {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** What the gateway knows of what an upstream bills. */
-export interface OwnAttempts {
-  /** Jobs of tasks that were created in the period. */
-  jobs(channel: string, created: Period): AsyncIterable<OwnAttempt>;
-  /** Attempts of such tasks of which it is not known whether there is a job. */
-  unclaimed(channel: string, created: Period): AsyncIterable<OwnAttempt>;
-  /** Whose jobs these are, whenever. */
-  find(channel: string, jobs: readonly string[]): Promise<readonly OwnAttempt[]>;
-  /** Sums of what ended in the period, two days at most. */
-  costs(channel: string, ended: Period): Promise<OwnCosts>;
-}
-
-const costsSchema = z.object({
-  currency: z.string(),
-  data: z.array(
-    z.object({
-      model: z.string(),
-      upstream_model: z.string().nullable(),
-      tasks: z.int(),
-      cost: z.string(),
-      cost_unknown: z.int(),
-    }),
-  ),
-});
-
-export type OwnCosts = z.output<typeof costsSchema>;
 
 const path = '/billed-attempts';
 
-/** Over the operators' API, page by page. */
+/** Reads attempts through the operators' API, page by page. */
 export function createOwnAttempts(client: Pick<AdminClient, 'all' | 'call'>): OwnAttempts {
   async function* all(query: Readonly<Record<string, string>>): AsyncGenerator<OwnAttempt> {
     for await (const row of client.all(path, query)) yield ownAttemptSchema.parse(row);
@@ -54,7 +22,7 @@ export function createOwnAttempts(client: Pick<AdminClient, 'all' | 'call'>): Ow
     },
     async costs(channel, ended) {
       const query = new URLSearchParams({ channel, ...span(ended) });
-      return costsSchema.parse(await client.call('GET', `/upstream-costs?${query.toString()}`));
+      return ownCostsSchema.parse(await client.call('GET', `/upstream-costs?${query.toString()}`));
     },
   };
 }

@@ -3,29 +3,29 @@ import { parseDecimal } from '../../money/decimal.ts';
 import { isoSeconds } from '../../base/times.ts';
 import type { Output } from '../output.ts';
 import { replaceFile } from '../replace-file.ts';
-import type { ReportRow } from './rows.ts';
-import { isInOrder } from './rows.ts';
+import type { ReportRow } from '../../bills/rows.ts';
+import { isInOrder } from '../../bills/rows.ts';
 
-/** Of those that do not match, for whoever reads them at once. */
+/** The maximum number of unmatched rows to keep for printing. */
 const shownMax = 1_000;
 const bufferedCharactersMax = 64 * 1024;
 
 export interface Report {
   add(row: ReportRow): Promise<void>;
-  /** Those that do not match, the first of them; empty where every row was printed. */
+  /** The first unmatched rows. Empty if every row was printed. */
   readonly shown: readonly ReportRow[];
   readonly hasMore: () => boolean;
-  /** The file is there, with every row; before, it is one beside. */
+  /** Moves the finished file into place. Until then, it has a temporary name in the same directory. */
   complete(): Promise<void>;
-  /** Removes what was not completed. */
+  /** Removes the file unless it was completed. */
   close(): Promise<void>;
 }
 
 interface Reporting {
   readonly output: Output;
-  /** Each row is printed as it comes. */
+  /** Whether to print each row immediately. */
   readonly isStreamed: boolean;
-  /** A file for all rows as CSV. */
+  /** The path of a CSV file that receives every row. */
   readonly csv?: string | undefined;
 }
 

@@ -2,24 +2,24 @@ import { LocalServerError, type LocalOptions } from './local-options.ts';
 
 export type Attempt<Program> = { readonly program: Program } | { readonly failure: string };
 
-/** One way to come by a server's program. */
+/** A way to obtain a server's program. */
 export interface Source<Program> {
   readonly title: string;
-  /** Worth a line when it fails: it was waited for. */
+  /** Set if users have to wait for the source, in which case its failure is reported. */
   readonly slow?: true;
   readonly attempt: (options: LocalOptions) => Promise<Attempt<Program>>;
 }
 
 export interface Wanted<Program> {
   readonly server: string;
-  /** What would help somebody for whom no source works. */
+  /** The advice to show if no source works. */
   readonly advice: string;
   readonly sources: readonly Source<Program>[];
 }
 
 /**
- * Tries one source after the other, each only if the one before has failed. Throws a LocalServerError that lists what
- * was tried, with `advice` below it.
+ * Tries the sources in order until one works. If none does, throws a LocalServerError that lists them all, followed by
+ * `advice`.
  */
 export async function firstThatWorks<Program>(
   { server, advice, sources }: Wanted<Program>,

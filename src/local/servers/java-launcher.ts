@@ -11,8 +11,8 @@ const launcherSources = fileURLToPath(new URL('../../../workshop/mongo-standin/'
 const compileTimeoutMs = 60_000;
 
 /**
- * The class path of the launcher: its classes and the jars. It is compiled once per version of its sources into
- * DIRECTORY/mongo-java-server/classes-HASH, which saves each later start two seconds.
+ * Returns the launcher's class path: its classes and the jars. Each version of the launcher's sources is compiled once,
+ * into DIRECTORY/mongo-java-server/classes-HASH, which saves two seconds on every later start.
  */
 export async function compileLauncher(
   program: { java: string; jars: string },
@@ -35,7 +35,7 @@ export async function compileLauncher(
   options.report('Compiling the MongoDB stand-in …');
   await mkdir(parent, { recursive: true });
   const staged = await mkdtemp(join(parent, 'compile-'));
-  // The compiler's module rather than `javac`, which may not be beside the `java` that was found.
+  // Run the compiler as a module, because `java` may come without `javac`.
   const compiler = ['-m', 'jdk.compiler/com.sun.tools.javac.Main', '-nowarn', '-proc:none'];
   const command = [program.java, ...compiler, '-d', staged, '-cp', jars.join(delimiter), ...files];
   const result = await runCommand(command, options, compileTimeoutMs);
@@ -43,7 +43,7 @@ export async function compileLauncher(
     await rm(staged, { recursive: true, force: true });
     throw new LocalServerError(`The MongoDB stand-in does not compile:\n${result.output}`);
   }
-  // Another process may have been first; its classes are the same.
+  // Another process may have written the same classes first.
   await rename(staged, classes).catch(() => rm(staged, { recursive: true, force: true }));
   return classPath;
 }

@@ -1,22 +1,22 @@
 import type { PinnedDigests } from './pinned-digests.ts';
 
 /**
- * Receives one line for a person who waits: what is being fetched, from where, what comes next. `lasting`: it must not
- * be overwritten by the next one.
+ * Receives one line for a waiting user: what is being fetched, from where, and what comes next. A `lasting` line must
+ * not be overwritten by the next one.
  */
 export type Report = (line: string, kind?: 'lasting') => void;
 
 export type LocalOptions = {
-  /** Holds downloaded programs, the servers' data, logs and pid files. */
+  /** Contains downloaded programs, and the servers' data, logs and pid files. */
   dataDir: string;
   report: Report;
-  /** The parent's environment: PATH to search, proxies and package managers' settings for the children. */
+  /** The parent's environment: the PATH to search, and child processes' proxy and package manager settings. */
   environment: NodeJS.ProcessEnv;
-  /** Tests only: what they serve in place of the pinned files. */
+  /** For tests only: the digests of the files that they serve. */
   digests?: PinnedDigests;
 };
 
-/** A sentence for the operator; its text needs no stack beside it. */
+/** An error whose message is written for operators, so no stack trace is shown. */
 export class LocalServerError extends Error {
   override readonly name = 'LocalServerError';
 }

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { MongoClient, MongoServerError } from 'mongodb';
+import type { MongoClient } from 'mongodb';
 import { z } from 'zod';
 
 import { compileLauncher } from './java-launcher.ts';
@@ -18,19 +18,19 @@ const fallbackFile = 'fallback.mv';
 
 export type MongoOptions = LocalOptions & {
   program: MongoProgram;
-  /** Holds jars and compiled classes; default: the data directory. */
+  /** Contains jars and compiled classes. Defaults to the data directory. */
   programDir?: string;
-  /** Default: 27017 or the next free one. */
+  /** Defaults to 27017 or the next free port. */
   port?: PortRequest;
-  /** Of the stand-in; default: 512. */
+  /** The stand-in's heap in megabytes. Defaults to 512. */
   heapMegabytes?: number;
 };
 
 export type MongoServer = ChildServer & { uri: string; kind: MongoProgram['kind'] };
 
 /**
- * Starts MongoDB on DATA_DIR/mongodb and waits until it accepts writes. A mongod is a replica set of one, so that
- * majority concerns and retried writes are real; the stand-in is stand-alone.
+ * Starts MongoDB on DATA_DIR/mongodb and waits until it accepts writes. A mongod runs as a single-member replica set,
+ * so that majority concerns and retried writes are real. The stand-in is stand-alone.
  */
 export async function startMongoServer(options: MongoOptions): Promise<MongoServer> {
   const directory = join(options.dataDir, 'mongodb');
@@ -48,7 +48,8 @@ async function startOn(port: number, directory: string, options: MongoOptions): 
     ...(await commandLine(options, directory, port)),
   });
   const host = `127.0.0.1:${port}`;
-  // Direct: a replica set of one is addressed by its port, which may change from start to start.
+  // Connect directly, because a single-member replica set's address contains its port, which may change with each
+  // start.
   const uri = `mongodb://${host}/?directConnection=true`;
   await waitUntilServing(child, () => prepare(uri, host, options.program.kind), startDeadlineMs);
   return { ...child, uri, kind: options.program.kind };
@@ -89,21 +90,25 @@ async function commandLine(
   };
 }
 
-/** A socket file that another user's mongod has left in /tmp would keep ours from starting. Windows has none. */
+/**
+ * A socket file that another user's mongod left in /tmp would prevent ours from starting. Windows has no such files.
+ */
 const noSocketFile = process.platform === 'win32' ? [] : ['--nounixsocket'];
 
-/** The first compiler only and a small heap: ready in half the time, and fast enough for one machine. */
+/** The first compiler tier and a small heap halve the startup time, and are fast enough for one machine. */
 const javaFlags = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto'];
 const heapMegabytesDefault = 512;
 
 async function prepare(uri: string, host: string, kind: MongoProgram['kind']): Promise<void> {
+  // Load the driver while the server starts.
+  const { MongoClient } = await import('mongodb');
   const client = new MongoClient(uri, { serverSelectionTimeoutMS: 1_000, connectTimeoutMS: 1_000 });
   try {
     const admin = client.db('admin');
     if (kind === 'mongod') {
       await initiate(client, host);
     }
-    // By its old name: the stand-in does not know `hello`.
+    // Use the command's old name, because the stand-in does not know `hello`.
     const hello = await admin.command({ isMaster: 1 });
     if (hello['ismaster'] !== true) {
       throw new Error('it is not yet the primary of its replica set');
@@ -117,8 +122,9 @@ const notYetInitialized = 94;
 const invalidReplicaSetConfig = 93;
 const configSchema = z.object({ config: z.looseObject({ version: z.number() }) });
 
-/** Initiates the set on the first start, and gives it its new address when the port has changed since. */
+/** Initiates the replica set on the first start, and updates its address if the port has changed. */
 async function initiate(client: MongoClient, host: string): Promise<void> {
+  const { MongoServerError } = await import('mongodb');
   const admin = client.db('admin');
   const members = [{ _id: 0, host }];
   try {
@@ -143,7 +149,7 @@ async function initiate(client: MongoClient, host: string): Promise<void> {
   }
 }
 
-/** The two kinds of server cannot read each other's files; both may lie in one directory. */
+/** Warns if the directory contains data of the other server kind. Neither can read the other's files. */
 async function warnOfOtherData(directory: string, options: MongoOptions): Promise<void> {
   const other = options.program.kind === 'java' ? 'WiredTiger' : fallbackFile;
   const own = options.program.kind === 'java' ? fallbackFile : 'WiredTiger';
@@ -153,7 +159,7 @@ async function warnOfOtherData(directory: string, options: MongoOptions): Promis
   ]);
   if (hasOther && !hasOwn) {
     options.report(
-      `MongoDB: ${directory} holds data of another kind of server, which this one cannot read: starting empty.`,
+      `MongoDB: ${directory} holds data of another kind of server, which this one cannot read. It starts empty.`,
       'lasting',
     );
   }

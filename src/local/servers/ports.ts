@@ -8,20 +8,24 @@ import { LocalServerError } from './local-options.ts';
 
 const loopback = '127.0.0.1';
 const neighboursMax = 50;
-/** Below what systems give to outgoing connections: one of those could have taken the port when its server binds it. */
+/**
+ * Below the range that systems use for outgoing connections, which could otherwise take a port before its server binds
+ * it.
+ */
 const anyPort = { from: 15_000, below: 32_000 } as const;
 const startsMax = 4;
-/** As Node, Go, Java and mongod say it. */
+/** The wording of Node, Go, Java and mongod. */
 const inUse = /EADDRINUSE|address already in use/i;
 
 /**
- * `preferred`: this number or, if it is taken, the next free one. `fixed`: this one or an error. `any`: a random one.
+ * `preferred`: this port or, if it is taken, the next free port. `fixed`: this port or an error. `any`: a random port.
  */
 export type PortRequest = { preferred: number } | { fixed: number } | 'any';
 
 /**
- * A port that is free when the promise settles. Until this process ends, no other that asks here is given it, and
- * neither is this one, but as `fixed`. Whoever does not ask here may still take it: see `startOnPort`.
+ * Finds a port that is free when the promise settles. Until this process ends, no other request gets the same port,
+ * except a `fixed` one from this process. A program that does not use this function may still take it: see
+ * `startOnPort`.
  */
 export async function choosePort(request: PortRequest, purpose: string): Promise<number> {
   if (request === 'any') {
@@ -31,7 +35,7 @@ export async function choosePort(request: PortRequest, purpose: string): Promise
     return requirePort(request.fixed, purpose);
   }
   for (let port = request.preferred; port < request.preferred + neighboursMax && port < 65_536; port += 1) {
-    // One after the other: the lowest free port wins.
+    // Try ports one at a time, so that the lowest free one wins.
     if (await take(port)) {
       return port;
     }
@@ -40,8 +44,8 @@ export async function choosePort(request: PortRequest, purpose: string): Promise
 }
 
 /**
- * Starts something on a port of its own. If it fails because an address is in use, another program was faster: it is
- * started anew, on another port unless the port is fixed, four times at most.
+ * Starts something on its own port. If it fails because the address is in use, another program took the port first. It
+ * is then restarted, on a different port unless the port is fixed, up to four starts in total.
  */
 export async function startOnPort<Running>(
   request: PortRequest,
@@ -71,7 +75,7 @@ async function chooseAny(purpose: string): Promise<number> {
 }
 
 async function requirePort(port: number, purpose: string): Promise<number> {
-  // Who names a port knows whose it is: a server is restarted on its own.
+  // Use a fixed port even if it is already reserved, because a server restarts on its own port.
   await reserve(port);
   try {
     await bindOnce(port);
@@ -85,7 +89,7 @@ async function requirePort(port: number, purpose: string): Promise<number> {
   }
 }
 
-/** Whether the port is free and nobody else's choice; it is reserved then. */
+/** Reserves the port. Returns false if it is in use or reserved by another request. */
 async function take(port: number): Promise<boolean> {
   const reservation = await reserve(port);
   if (reservation === undefined) return false;
@@ -99,13 +103,14 @@ async function take(port: number): Promise<boolean> {
 }
 
 /**
- * Reserves a port for this process by the UDP port of the same number: one process alone can have it, the server can
- * bind the TCP port beside it, and the system frees it with the process, however that ends. Undefined: it is taken.
+ * Reserves a port for this process by binding the UDP port with the same number. Only one process can bind it, the
+ * server can still bind the TCP port, and the system frees it however the process ends. Returns undefined if it is
+ * already reserved.
  */
 function reserve(port: number): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     const socket = createSocket('udp4');
-    // Where such sockets are forbidden nothing is reserved.
+    // Some systems forbid such sockets. In that case, use the port without a reservation.
     socket.on('error', (error) => resolve(systemCodeOf(error) === 'EADDRINUSE' ? undefined : socket));
     socket.bind({ port, address: loopback, exclusive: true }, () => {
       socket.unref();

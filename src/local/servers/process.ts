@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { messageOf } from '../../base/caught.ts';
+import { afterRunning } from '../../process/running-time.ts';
 import { LocalServerError, type LocalOptions } from './local-options.ts';
 import {
   identifyProcess,
@@ -15,37 +16,42 @@ import {
 
 const logBytesMax = 10_000_000;
 const logTailLines = 15;
-/** A line of a mongod whose severity is error or fatal. Thirty more follow, about its end. */
+/** Matches a mongod log line with severity error or fatal. About thirty more lines follow before mongod exits. */
 const mongodError = /"s":"[EF]"/;
 const stopGraceMs = 8_000;
 const pollIntervalMs = 40;
 
 export type ChildOptions = LocalOptions & {
-  /** Names the log and the pid file; one child of a name per data directory. */
+  /** The name of the log and pid files. Must be unique among a data directory's children. */
   name: string;
   command: string;
   args: readonly string[];
+  /** Whether `send` can pass messages to it. */
+  hasChannel?: boolean;
 };
 
 export type ChildServer = {
   name: string;
   pid: number;
   logFile: string;
-  /** Bytes that it holds of earlier runs. */
+  /** The number of log bytes from earlier runs. */
   logOffset: number;
-  /** Settles when the process is gone, with a sentence that says how. */
+  /** Resolves with a sentence that describes how the process ended. */
   exited: Promise<string>;
   hasExited(): boolean;
-  /** SIGTERM, then SIGKILL after a grace of 8 s. */
+  /** Sends a message to a child with `hasChannel`. Does nothing if it has ended, which `exited` reports. */
+  send(message: object): void;
+  /** Sends SIGTERM, followed by SIGKILL after a grace period of 8 s. */
   stop(): Promise<void>;
-  /** SIGKILL at once: for tests of what survives it. */
+  /** Sends SIGKILL immediately, for tests of what survives it. */
   kill(): Promise<void>;
 };
 
 /**
- * Starts a server in a session of its own, so that Ctrl-C reaches only us and the order of stopping is ours.
- * It ends when we end, even by kill -9: a watcher process holds a pipe to us and kills it when the pipe breaks.
- * Where the watcher cannot run (no `sh`), the next start in the same directory ends the leftover process.
+ * Starts a server in its own session, so that Ctrl-C reaches only this process, which then stops its servers in order.
+ * The server ends with this process, even after kill -9: a watcher holds a pipe to this process and kills the server
+ * when the pipe breaks. Without an `sh` to run the watcher, the next start in the same directory ends the leftover
+ * server.
  */
 export async function startChild(options: ChildOptions): Promise<ChildServer> {
   await endLeftover(options);
@@ -55,7 +61,7 @@ export async function startChild(options: ChildOptions): Promise<ChildServer> {
   try {
     const child = spawn(options.command, options.args, {
       env: options.environment,
-      stdio: ['ignore', log.fd, log.fd],
+      stdio: ['ignore', log.fd, log.fd, ...(options.hasChannel === true ? (['ipc'] as const) : [])],
       detached: true,
     });
     const pid = await spawned(child, options);
@@ -70,8 +76,8 @@ export async function startChild(options: ChildOptions): Promise<ChildServer> {
 }
 
 /**
- * Repeats the probe until it succeeds; fails with the end of the log if the process exits or time runs out, and then it
- * is gone.
+ * Repeats the probe until it succeeds. If the process exits or time runs out, stops the process and fails with the end
+ * of its log.
  */
 export async function waitUntilServing(
   child: ChildServer,
@@ -81,9 +87,10 @@ export async function waitUntilServing(
   const deadline = Date.now() + deadlineMs;
   for (;;) {
     try {
-      // Each attempt follows the one before. Who else listens on the port of a process that ended may never answer.
+      // Run one probe at a time, and stop waiting when the process exits, because another program on its port may never
+      // respond.
       await Promise.race([probe(), child.exited]);
-      // Another server may answer on the port that ours could not get.
+      // Another server may be listening on the port that ours failed to get.
       if (!child.hasExited()) {
         return;
       }
@@ -131,6 +138,7 @@ function describeChild(
     });
   });
   child.unref();
+  child.channel?.unref();
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     child.ref();
     child.kill(signal);
@@ -141,11 +149,12 @@ function describeChild(
     pid,
     exited,
     hasExited: () => gone,
+    send: (message) => void child.send(message, () => undefined),
     kill: () => end('SIGKILL'),
     stop: async () => {
-      const force = setTimeout(() => child.kill('SIGKILL'), stopGraceMs);
+      const cancel = afterRunning(stopGraceMs, () => child.kill('SIGKILL'));
       await end('SIGTERM');
-      clearTimeout(force);
+      cancel();
     },
   };
 }
@@ -171,12 +180,12 @@ function watch(pid: number): { end: () => void } {
   };
 }
 
-/** The shell and its `cat` share a group of their own, since the watcher is detached. */
+/** Ends the shell and its `cat`. They have their own process group, because the watcher is detached. */
 function killGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch {
-    // already gone
+    // The process has already exited.
   }
 }
 
@@ -214,7 +223,7 @@ async function readPidFile(options: ChildOptions): Promise<ProcessIdentity | und
   }
 }
 
-/** The server of an earlier run that outlived it would hold the data files. */
+/** Ends a server left over from an earlier run, because it would still lock the data files. */
 async function endLeftover(options: ChildOptions): Promise<void> {
   const leftover = await readPidFile(options);
   if (leftover === undefined || leftover.startedAt === '' || !(await isSameProcessAlive(leftover))) {
@@ -223,7 +232,7 @@ async function endLeftover(options: ChildOptions): Promise<void> {
   options.report(`Ending ${options.name} (pid ${leftover.pid}), left over from an earlier run.`, 'lasting');
   process.kill(leftover.pid, 'SIGTERM');
   const forceAt = Date.now() + stopGraceMs;
-  // Polling: the process is nobody's child here.
+  // Poll, because the process is not our child.
   while (await isSameProcessAlive(leftover)) {
     if (Date.now() > forceAt) {
       process.kill(leftover.pid, 'SIGKILL');

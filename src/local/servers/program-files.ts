@@ -20,14 +20,14 @@ function canAccess(path: string, mode: number): Promise<boolean> {
   );
 }
 
-/** `name` in the data directory's bin, with the system's ending. */
+/** Returns the path of `name` in the data directory's `bin`, with the platform's file extension. */
 export function programPath(dataDir: string, name: string): string {
   return join(dataDir, 'bin', process.platform === 'win32' ? `${name}.exe` : name);
 }
 
 /**
- * Inside the data directory, so that the last step of a download is a rename: no half of one is ever taken for a
- * program, and two processes that fetch the same do not disturb each other.
+ * Provides a directory inside the data directory, so that a download ends with a rename. A partial download is never
+ * mistaken for a program, and two processes that download the same file do not interfere.
  */
 export async function inTemporaryDirectory<T>(
   dataDir: string,
@@ -43,7 +43,7 @@ export async function inTemporaryDirectory<T>(
   }
 }
 
-/** What a process that was killed during its download has left. */
+/** Removes what killed processes left behind during downloads. */
 async function removeAbandoned(dataDir: string): Promise<void> {
   const names = (await readdir(dataDir)).filter((name) => name.startsWith(temporaryPrefix));
   for (const directory of names.map((name) => join(dataDir, name))) {
@@ -58,7 +58,7 @@ export async function keepProgram(downloaded: string, path: string): Promise<voi
   await mkdir(dirname(path), { recursive: true });
   await chmod(downloaded, 0o700);
   const staged = `${path}.${process.pid}`;
-  // Copied: a memory server's cache may hand out a link to elsewhere.
+  // Copy the file, because the cache may return a link to another location.
   await cp(downloaded, staged, { dereference: true });
   await rename(staged, path);
 }

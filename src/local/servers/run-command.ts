@@ -2,19 +2,20 @@ import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 
+import { afterRunning } from '../../process/running-time.ts';
 import type { LocalOptions, Report } from './local-options.ts';
 import { isExecutable } from './program-files.ts';
 
 const outputCharactersMax = 100_000;
 const reasonCharactersMax = 300;
-/** Of a program that only says something of itself. */
+/** For programs that only print information about themselves. */
 const shortTimeoutMs = 20_000;
 const connectTimeoutMs = 4_000;
 const heartbeatMs = 5_000;
 
 export type CommandResult = { ok: boolean; output: string };
 
-/** Runs a program to its end; `output` is both of its streams. A program that is missing or hangs is not ok. */
+/** Runs a program to completion. `output` combines stdout and stderr. A program that is missing or hangs is not ok. */
 export function runCommand(
   [program = '', ...args]: readonly string[],
   { environment: env }: Pick<LocalOptions, 'environment'>,
@@ -28,25 +29,25 @@ export function runCommand(
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
-    const timer = setTimeout(() => {
+    const cancel = afterRunning(timeoutMs, () => {
       output += `\nerror: timed out after ${timeoutMs / 1000} s`;
       child.kill('SIGKILL');
-      // A grandchild may hold the streams open; nothing more is read from them.
+      // Stop reading, because a grandchild may keep the streams open.
       child.stdout.destroy();
       child.stderr.destroy();
-    }, timeoutMs);
+    });
     child.once('error', (error) => {
-      clearTimeout(timer);
+      cancel();
       resolve({ ok: false, output: error.message });
     });
     child.once('close', (code) => {
-      clearTimeout(timer);
+      cancel();
       resolve({ ok: code === 0, output });
     });
   });
 }
 
-/** The line of a failed program's output that says most: the last one that speaks of an error. */
+/** Returns the most informative output line of a failed program: the last one that mentions an error. */
 export function reasonIn(output: string): string {
   const lines = output
     .split('\n')
@@ -58,7 +59,7 @@ export function reasonIn(output: string): string {
   return (reason + announced).slice(0, reasonCharactersMax);
 }
 
-/** The first executable file of one of these names on PATH. */
+/** Finds the first executable on PATH with one of these names. */
 export async function findOnPath(
   names: readonly string[],
   environment: NodeJS.ProcessEnv,
@@ -71,8 +72,8 @@ export async function findOnPath(
 }
 
 /**
- * Whether a host answers within four seconds, so that a closed network costs no more. Behind a proxy nothing is
- * asked: the download finds out itself.
+ * Whether a host can be reached within four seconds, so that a blocked network costs no more than that. Behind a proxy,
+ * nothing is checked; the download itself shows whether it works.
  */
 export async function canReach(host: string, environment: NodeJS.ProcessEnv): Promise<boolean> {
   const proxies = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
@@ -82,18 +83,18 @@ export async function canReach(host: string, environment: NodeJS.ProcessEnv): Pr
   return new Promise((resolve) => {
     const socket = connect({ host, port: 443 });
     const finish = (reached: boolean): void => {
-      clearTimeout(timer);
+      cancel();
       socket.destroy();
       resolve(reached);
     };
-    // The socket's own timeout does not cover the look-up of the name.
-    const timer = setTimeout(() => finish(false), connectTimeoutMs);
+    // The socket's own timeout does not cover the DNS lookup.
+    const cancel = afterRunning(connectTimeoutMs, () => finish(false));
     socket.once('connect', () => finish(true));
     socket.once('error', () => finish(false));
   });
 }
 
-/** Says what is being done, that it still is every five seconds, and how long it took. */
+/** Reports the current action, repeats the report every five seconds, and finally reports how long it took. */
 export async function withProgress<T>(report: Report, what: string, work: () => Promise<T>): Promise<T> {
   const startedAt = Date.now();
   const seconds = (): string => `${Math.round((Date.now() - startedAt) / 1000)} s`;

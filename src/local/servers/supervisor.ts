@@ -5,16 +5,19 @@ import type { ChildServer } from './process.ts';
 
 const restartDelayMs = 500;
 const restartDelayMaxMs = 15_000;
-/** A child that ran this long starts again without a growing delay. */
+/** After running this long, a child is restarted without an increasing delay. */
 const stableAfterMs = 30_000;
 
 export interface Supervised {
-  /** Ends the child for good. */
+  /** Stops the child permanently. */
   stop(): Promise<void>;
   readonly pid: () => number | undefined;
 }
 
-/** Keeps a child running: one that dies is restarted on the same port and data, and the terminal reports it. */
+/**
+ * Keeps a child running. If the child dies, restarts it on the same port with the same data, and reports this in the
+ * terminal.
+ */
 export function supervise(first: ChildServer, start: () => Promise<ChildServer>, report: Report): Supervised {
   let current: ChildServer | undefined = first;
   let stopping = false;

@@ -1,8 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
-import { msToTs, optionalTsToMs } from '@temporalio/common/lib/time.js';
+import type * as Temporal from '@temporalio/client';
 
 import { searchAttributeNames } from '../../base/queues.ts';
 import type { LocalOptions } from './local-options.ts';
@@ -14,11 +13,12 @@ const startDeadlineMs = 60_000;
 const retentionMs = 72 * 3_600_000;
 
 /**
- * Why each: polling at 2000 a second takes 30 to 70 ms from every step; timers are a second late with the default
- * shift; fairness lets one account's burst not hold up the others; the polls of 600 channels are more than the 1,200
- * waiting calls of the default, and with four partitions each their queues take minutes to make; a paused task
- * would miss its deadline; a workflow whose step has failed twice is marked, which the reconciler looks for; the dev
- * server reads its search attributes anew for every call, 16 % of its CPU for a task, and they do not change.
+ * The reasons for these settings: Polling 2,000 times per second makes every step 30 to 70 ms faster. With the default
+ * shift, timers fire a second late. Fairness keeps one account's burst from delaying the others. The polls of 600
+ * channels exceed the default of 1,200 waiting calls, and with four partitions each, their queues take minutes to
+ * create. A paused task would miss its deadline. A workflow whose step has failed twice gets a mark that the reconciler
+ * searches for. By default, the dev server rereads its search attributes for every call, which takes 16 % of its CPU
+ * time per task although they do not change.
  */
 const tuning = [
   'history.transferProcessorMaxPollRPS=2000',
@@ -35,13 +35,13 @@ const tuning = [
 ];
 
 export type TemporalOptions = LocalOptions & {
-  /** Its path. */
+  /** The program's path. */
   binary: string;
-  /** Default: 7233 or the next free one. */
+  /** Defaults to 7233 or the next free port. */
   port?: PortRequest;
-  /** `none` starts no user interface. */
+  /** `none` starts no UI. */
   uiPort: PortRequest | 'none';
-  /** Tests only: lets a test skip over timers. */
+  /** For tests only: allows skipping timers. */
   timeSkipping?: boolean;
 };
 
@@ -50,7 +50,7 @@ export type TemporalServer = ChildServer & {
   uiUrl: string | undefined;
 };
 
-/** Starts a dev server on DATA_DIR/temporal.db and waits until its namespace answers. */
+/** Starts a dev server on DATA_DIR/temporal.db and waits until its namespace responds. */
 export async function startTemporalServer(options: TemporalOptions): Promise<TemporalServer> {
   await mkdir(options.dataDir, { recursive: true });
   return startOnPort(options.port ?? { preferred: portDefault }, 'Temporal', (port) =>
@@ -59,7 +59,7 @@ export async function startTemporalServer(options: TemporalOptions): Promise<Tem
 }
 
 async function startOn(port: number, options: TemporalOptions): Promise<TemporalServer> {
-  // Chosen anew with each port: either may be the one that was taken.
+  // Choose it anew with each port, because either one may be taken.
   const uiPort = options.uiPort === 'none' ? undefined : await choosePort(options.uiPort, 'the Temporal UI');
   const child = await startChild({
     ...options,
@@ -74,8 +74,8 @@ async function startOn(port: number, options: TemporalOptions): Promise<Temporal
 }
 
 /**
- * The switches that remove terminate, reset and start from the Temporal UI (TEMPORAL_WORKFLOW_TERMINATE_…) are read by
- * the stand-alone UI server only: the one inside the dev server ignores them (tried on 1.9.1). See ui-proxy.ts.
+ * The switches that remove terminate, reset and start from the Temporal UI (TEMPORAL_WORKFLOW_TERMINATE_…) work only in
+ * the stand-alone UI server. The dev server's built-in UI ignores them (tested on 1.9.1). See ui-proxy.ts.
  */
 function serverArguments(options: TemporalOptions, port: number, uiPort: number | undefined): string[] {
   const dynamicConfig = [
@@ -94,7 +94,7 @@ function serverArguments(options: TemporalOptions, port: number, uiPort: number 
     'warn',
     '--db-filename',
     join(options.dataDir, 'temporal.db'),
-    // A write-ahead log doubles the workflows a second; with it, `normal` still survives the end of the process.
+    // A write-ahead log doubles the workflow throughput. With it, `normal` still survives the end of the process.
     '--sqlite-pragma',
     'journal_mode=wal',
     '--sqlite-pragma',
@@ -104,8 +104,14 @@ function serverArguments(options: TemporalOptions, port: number, uiPort: number 
   ];
 }
 
-/** The namespace is described before every part of the server knows it; what asks for a workflow goes through them. */
-async function askForWorkflow(connection: Connection): Promise<void> {
+/**
+ * Looks up a workflow, which involves every part of the server. Describing the namespace succeeds too early, before
+ * every part knows it.
+ */
+async function askForWorkflow(
+  connection: Temporal.Connection,
+  { Client, WorkflowNotFoundError }: typeof Temporal,
+): Promise<void> {
   try {
     await new Client({ connection }).workflow.getHandle('none').describe();
   } catch (error) {
@@ -113,9 +119,17 @@ async function askForWorkflow(connection: Connection): Promise<void> {
   }
 }
 
-/** The dev server keeps closed workflows for 24 h; reconciliation and operators look back three days. */
+/**
+ * Extends the retention of closed workflows. The dev server keeps them for 24 h, but reconciliation and operators look
+ * back three days.
+ */
 async function prepareNamespace(address: string): Promise<void> {
-  const connection = await Connection.connect({ address, connectTimeout: 1_000 });
+  // Load the SDK while the server starts, because it takes 0.3 s.
+  const [sdk, { msToTs, optionalTsToMs }] = await Promise.all([
+    import('@temporalio/client'),
+    import('@temporalio/common/lib/time.js'),
+  ]);
+  const connection = await sdk.Connection.connect({ address, connectTimeout: 1_000 });
   try {
     await connection.withDeadline(Date.now() + 2_000, async () => {
       const found = await connection.workflowService.describeNamespace({ namespace: 'default' });
@@ -126,7 +140,7 @@ async function prepareNamespace(address: string): Promise<void> {
           config: { workflowExecutionRetentionTtl: msToTs(retentionMs) },
         });
       }
-      await askForWorkflow(connection);
+      await askForWorkflow(connection, sdk);
     });
   } finally {
     await connection.close();

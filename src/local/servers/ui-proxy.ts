@@ -10,7 +10,10 @@ export interface UiProxy {
   stop(): Promise<void>;
 }
 
-/** What docker-compose.yml switches off: it starts, ends or repeats a task behind the ledger's back. */
+/**
+ * The buttons that docker-compose.yml also disables, because they start, end or repeat a task without involving the
+ * ledger.
+ */
 const switchedOff = {
   StartWorkflowDisabled: true,
   WorkflowTerminateDisabled: true,
@@ -19,16 +22,16 @@ const switchedOff = {
 } as const;
 
 const settingsPath = '/api/v1/settings';
-/** The requests behind the same buttons. Reset, pause and unpause of an activity have longer paths, and pass. */
+/** The requests behind these buttons. Reset, pause and unpause of an activity have longer paths and remain allowed. */
 const refusedPath =
   /^\/api\/v1\/namespaces\/[^/]+\/(?:workflows\/[^/]+(?:\/(?:terminate|reset))?|batch-operations\/[^/]+)$/;
 
 const settingsSchema = z.looseObject({});
 
 /**
- * Stands before the UI inside Temporal's dev server, which reads no switches: its settings are answered with those of
- * docker-compose.yml, and the requests behind the buttons are refused. All else passes as it comes. Like the switches, it
- * protects from a slip of the hand and from nothing else: the dev server's own port has no password.
+ * A proxy for the dev server's built-in UI, which has no such switches. It responds to settings requests with the
+ * settings in docker-compose.yml, refuses the requests behind the buttons, and passes everything else through
+ * unchanged. Like the switches, it only prevents accidents: the dev server's own port has no password.
  */
 export async function startUiProxy(target: string, port: number): Promise<UiProxy> {
   const server = createServer((incoming, answer) => {
@@ -36,7 +39,7 @@ export async function startUiProxy(target: string, port: number): Promise<UiProx
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  // A connection that cannot be accepted is the loss of a page, and not the end of the process.
+  // Failing to accept a connection costs one page load, and must not end the process.
   server.on('error', () => undefined);
   return {
     url: `http://127.0.0.1:${port}`,
@@ -60,7 +63,7 @@ async function forward(incoming: IncomingMessage, answer: ServerResponse, target
     headers: isSettings ? { ...passed(incoming), 'accept-encoding': 'identity' } : passed(incoming),
     agent: false,
   });
-  // Whoever leaves early leaves nothing open behind the proxy.
+  // If the browser disconnects early, close the proxied request as well.
   answer.once('close', () => outgoing.destroy());
   const [, found] = await Promise.all([pipeline(incoming, outgoing), answerOf(outgoing)]);
   if (isSettings && found.statusCode === 200) await answerSettings(found, answer);
@@ -82,7 +85,7 @@ async function answerSettings(found: IncomingMessage, answer: ServerResponse): P
   answer.writeHead(200, { ...passed(found), 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
-/** Without what belongs to one connection. */
+/** Removes hop-by-hop headers. */
 function passed({ headers }: IncomingMessage): OutgoingHttpHeaders {
   const { connection: _connection, 'keep-alive': _keepAlive, ...rest } = headers;
   return rest;

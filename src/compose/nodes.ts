@@ -1,0 +1,13 @@
+import { createNodes } from '../control/nodes.ts';
+import type { Nodes } from '../control/nodes.ts';
+import { isUnsearchable } from '../routing/channels.ts';
+import type { Core } from './core.ts';
+
+export function openNodes(core: Core): Nodes {
+  return createNodes({
+    store: core.stores.nodes,
+    channels: () => (core.runningConfig.state().refused === undefined ? core.config().channels : undefined),
+    isUnsearchable: (at) => isUnsearchable(core.channels, at),
+    onError: (err) => core.log.warn({ err }, 'the processes of the gateway could not be read'),
+  });
+}

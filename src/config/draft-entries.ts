@@ -1,0 +1,168 @@
+import { isRecord } from '../base/is-record.ts';
+import { pointerTo } from '../base/json-pointer.js';
+import { formatPath } from './config-error.ts';
+import { elementOf, isListed, mappingOf, partsOf, spotAt, typeOf } from './draft-spots.ts';
+import type { FieldType, Spot } from './draft-spots.ts';
+
+type Scalar = string | number | boolean;
+/** Null if the file has no value or, for a default, if the schema has none. */
+type FieldValue = Scalar | Scalar[] | null;
+
+/** An entry's value that a form can edit. */
+export interface EntryField {
+  readonly pointer: string;
+  /** The path within the entry, such as `limits.polls_per_second`. */
+  readonly name: string;
+  /** The path in the file, as in violations (`channels[0].limits.polls_per_second`). */
+  readonly path: string;
+  readonly description: string;
+  readonly type: FieldType;
+  readonly options: readonly string[];
+  readonly isRequired: boolean;
+  readonly fallback: FieldValue;
+  readonly value: FieldValue;
+}
+
+/** A list or free mapping that accepts new elements. */
+interface EntryGroup {
+  readonly pointer: string;
+  readonly name: string;
+  readonly description: string;
+  /** How a new element is identified: by its id, by its name in the mapping, or not at all. */
+  readonly key: 'id' | 'name' | 'none';
+}
+
+/** A mapping in the file, with its fields and the entries directly below it. */
+export interface DraftEntry {
+  readonly fields: readonly EntryField[];
+  readonly entries: readonly {
+    readonly pointer: string;
+    readonly name: string;
+    /** False for an optional part that the file does not contain yet. */
+    readonly isPresent: boolean;
+  }[];
+  /** The entry's lists and free mappings, including empty ones. */
+  readonly groups: readonly EntryGroup[];
+  /** Whether the file can omit it: an element of a list or free mapping, or an optional part. */
+  readonly isRemovable: boolean;
+}
+
+/** A new element of the list or free mapping at the pointer. */
+export interface Insertion {
+  readonly pointer: string;
+  /** The element's id or name. Undefined in a list without ids. */
+  readonly name?: string | undefined;
+}
+
+/**
+ * Returns the entry at a pointer that identifies list entries by id, based entirely on the file's schema. Omits parts
+ * that only the file may set. Returns undefined if no such entry exists.
+ */
+export function entryOf(file: unknown, pointer: string): DraftEntry | undefined {
+  const spot = spotAt(file, pointer);
+  if (spot === undefined || mappingOf(spot) === undefined || typeOf(spot) !== undefined) return undefined;
+  const found = partsBelow(spot);
+  return {
+    fields: found.flatMap((part) => {
+      const type = typeOf(part);
+      const name = formatPath(part.path.slice(spot.path.length));
+      return type === undefined ? [] : [{ ...fieldOf(part, type), name }];
+    }),
+    entries: found
+      .filter((part) => typeOf(part) === undefined)
+      .map((part) => ({
+        pointer: part.pointer,
+        name: nameBelow(spot, part),
+        isPresent: part.value !== undefined,
+      })),
+    groups: groupsBelow(spot).map((part) => ({
+      pointer: part.pointer,
+      name: nameBelow(spot, part),
+      description: part.description,
+      key: keyOf(part),
+    })),
+    isRemovable: spot.value !== undefined && (spot.isElement || !spot.isRequired),
+  };
+}
+
+/**
+ * Returns the value to set, keyed by JSON pointer, to add an element to a list or free mapping. The element starts with
+ * the lists and mappings that the schema requires.
+ */
+export function insertionInto(
+  file: unknown,
+  { pointer, name }: Insertion,
+): { readonly set: Readonly<Record<string, unknown>> } | { readonly violation: string } {
+  const spot = spotAt(file, pointer);
+  const element = spot === undefined || typeOf(spot) !== undefined ? undefined : elementOf(spot);
+  if (spot === undefined || element === undefined)
+    return { violation: `${pointer} is not a list or mapping to which an element can be added` };
+  const key = keyOf(spot);
+  if (key === 'none') return { set: { [`${pointer}/-`]: startOf(element) } };
+  if (name === undefined || name === '' || name === '-')
+    return { violation: `the new element of ${pointer} needs a name` };
+  const at = pointer + pointerTo(name);
+  if (partsOf(spot).some((part) => part.pointer === at)) return { violation: `${at} exists already` };
+  const start = startOf(element);
+  return key === 'name' || !isRecord(start)
+    ? { set: { [at]: start } }
+    : { set: { [`${pointer}/-`]: { id: name, ...start } } };
+}
+
+/** Returns the lists and mappings that an element must have, all empty. Its fields are written later. */
+function startOf(element: Spot): unknown {
+  if (isListed(element)) return [];
+  if (mappingOf(element) === undefined) return '';
+  const parts = partsOf(element).filter((part) => part.isRequired && typeOf(part) === undefined);
+  return Object.fromEntries(parts.map((part) => [part.path.at(-1), startOf(part)]));
+}
+
+function keyOf(spot: Spot): EntryGroup['key'] {
+  if (!isListed(spot)) return 'name';
+  const element = elementOf(spot);
+  return element !== undefined && mappingOf(element)?.properties?.['id'] !== undefined ? 'id' : 'none';
+}
+
+function nameBelow({ pointer }: Spot, part: Spot): string {
+  return part.pointer.slice(pointer.length + 1).replaceAll('/', ' ');
+}
+
+function fieldOf(spot: Spot, type: FieldType): Omit<EntryField, 'name'> {
+  const { pointer, path, description, isRequired } = spot;
+  const options = type === 'choice' ? spot.alternatives.flatMap((one) => (one.enum ?? []).map(String)) : [];
+  const values = { fallback: fieldValue(spot.fallback), value: fieldValue(spot.value) };
+  return { pointer, path: formatPath(path), description, type, options, isRequired, ...values };
+}
+
+function fieldValue(value: unknown): FieldValue {
+  return Array.isArray(value) ? value.flatMap((item) => scalar(item) ?? []) : scalar(value);
+}
+
+function scalar(value: unknown): Scalar | null {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
+}
+
+/** Returns an entry's fields and direct child entries. */
+function partsBelow(spot: Spot): readonly Spot[] {
+  return partsOf(spot).flatMap((part) => {
+    if (typeOf(part) !== undefined) return [part];
+    if (isPassedThrough(part)) return partsBelow(part);
+    return mappingOf(part) === undefined ? [] : [part];
+  });
+}
+
+/**
+ * Lists and free-form mappings consist of entries. A mapping that is always present appears as part of its parent
+ * entry.
+ */
+function isPassedThrough(spot: Spot): boolean {
+  const { isElement, isRequired, fallback } = spot;
+  if (isListed(spot) || mappingOf(spot)?.properties === undefined) return true;
+  return !isElement && (isRequired || isRecord(fallback));
+}
+
+/** Returns the lists and free mappings whose elements `partsBelow` returns. */
+function groupsBelow(spot: Spot): readonly Spot[] {
+  const passed = partsOf(spot).filter((part) => typeOf(part) === undefined && isPassedThrough(part));
+  return passed.flatMap((part) => [...(elementOf(part) === undefined ? [] : [part]), ...groupsBelow(part)]);
+}
