@@ -7,15 +7,20 @@ import { createAccess } from './access/access.ts';
 import type { Access } from './access/access.ts';
 import { createCatalogue } from './routing/catalogue.ts';
 import { createChannelSwitches } from './routing/switches.ts';
+import { withStorageForTask } from './routing/storage-room.ts';
 import { createTryCredential } from './compose/core-channels.ts';
+import { additionTo } from './control/catalogue-additions.ts';
+import { loadExampleCatalogue } from './config/example-catalogue.ts';
 import { createConfigDrafts } from './control/config-drafts.ts';
-import { createNodes } from './control/nodes.ts';
 import type { Nodes } from './control/nodes.ts';
 import { openNodeReports } from './compose/core.ts';
 import type { Core } from './compose/core.ts';
 import { createAbandonments } from './commands/abandonments.ts';
 import type { Abandonments } from './commands/abandonments.ts';
-import { createHoldTerms } from './commands/account-terms.ts';
+import { webhookSecretsOf } from './access/webhook-secrets.ts';
+import { createTryCallback } from './notices/try-callback.ts';
+import { openCallbackPlaces } from './compose/callback-places.ts';
+import { createAccountTerms } from './commands/account-terms.ts';
 import { createTracedAdmit } from './commands/traced-admission.ts';
 import type { AdmissionDeps } from './commands/admission.ts';
 import { createActOnTask } from './commands/act-on-task.ts';
@@ -26,13 +31,10 @@ import { createApp } from './http/app.ts';
 import type { AppDeps } from './http/deps.ts';
 import { requestLimitsOf } from './http/request-limits.ts';
 import { startHttpServer } from './http/server.ts';
-import type { ImageLeases } from './images/leases/image-leases.ts';
-import type { RequestMedia } from './media/open-media.ts';
-import { fileDeps, imageDeps, openImageLeases, openMedia } from './compose/media-api.ts';
+import { fileDeps, imageDeps, openImageParts } from './compose/media-api.ts';
+import type { ImageParts } from './compose/media-api.ts';
 import { createRepeats } from './commands/repeats.ts';
 import type { Repeats } from './commands/repeats.ts';
-import { openImageWorkspaces } from './images/workspace.ts';
-import type { ImageWorkspaces } from './images/workspace.ts';
 import { createHeadAnchors } from './ledger/anchored-heads.ts';
 import { ledgerCollection } from './ledger/collection.ts';
 import { openTrends } from './compose/trends.ts';
@@ -45,35 +47,36 @@ import { createHealthReader } from './commands/read-health.ts';
 import { takeCensus } from './commands/take-census.ts';
 import type { StorageQuota } from './commands/storage-quota.ts';
 import type { TaskPort } from './commands/task-port.ts';
+import { openNodes } from './compose/nodes.ts';
 import { openTaskPort } from './compose/task-port.ts';
 import { openVerification } from './compose/verification.ts';
 
 export interface RunningApi {
   readonly url: string;
-  /** Says "not ready" and serves on for SHUTDOWN_DRAIN_SECONDS; then answers what is in flight, and resolves. */
+  /**
+   * Reports "not ready" and keeps serving for SHUTDOWN_DRAIN_SECONDS. Then finishes the requests in flight and the
+   * charges that could not be written, and resolves.
+   */
   stop(): Promise<void>;
 }
 
-/** Runs the HTTP face on HOST and PORT. */
-export async function startApi(core: Core): Promise<RunningApi> {
+/**
+ * Runs the HTTP API on HOST and PORT. With `isPrepared`, the start spends a second of CPU time on work that
+ * would otherwise block the event loop at the first request.
+ */
+export async function startApi(core: Core, { isPrepared = false } = {}): Promise<RunningApi> {
   const { environment } = core;
   const switches = createChannelSwitches({
     states: core.stores.channelStates,
     onError: (err) =>
       core.log.warn({ err }, 'channel switches could not be read; the last known ones stay in force'),
   });
-  const nodes = createNodes({
-    store: core.stores.nodes,
-    channels: () => (core.runningConfig.state().refused === undefined ? core.config().channels : undefined),
-    onError: (err) => core.log.warn({ err }, 'the processes of the gateway could not be read'),
-  });
+  const nodes = openNodes(core);
   await Promise.all([switches.refresh(), nodes.refresh()]);
   switches.start(core.pace);
   nodes.start(core.pace);
-  const media = openMedia(core);
+  const images = await openImageParts(core);
   const access = openAccess(core);
-  const workspaces = await openImageWorkspaces(core.now);
-  const imageLeases = openImageLeases(core);
   const abandonCreation = createAbandonCreation({ ...core.stores, ledger: core.ledger });
   const abandonments = createAbandonments({
     abandonCreation,
@@ -81,10 +84,9 @@ export async function startApi(core: Core): Promise<RunningApi> {
     now: core.now,
   });
   const storage = openStorageQuota(core);
-  const owned = { media, workspaces, imageLeases, abandonments, abandonCreation, access, storage, nodes };
-  const deps = appDeps(core, switches, owned);
-  const app = createApp(deps);
-  for (const route of app.routes) route.prepare?.();
+  const owned = { ...images, abandonments, abandonCreation, access, storage, nodes };
+  const app = createApp(appDeps(core, switches, owned));
+  if (isPrepared) for (const route of app.routes) route.prepare?.();
   const server = await startHttpServer({
     app,
     host: environment.HOST,
@@ -103,18 +105,23 @@ export async function startApi(core: Core): Promise<RunningApi> {
       await sleep(environment.SHUTDOWN_DRAIN_SECONDS * 1000);
       switches.stop();
       nodes.stop();
-      await server.close(environment.SHUTDOWN_GRACE_SECONDS * 1000);
+      const graceMs = environment.SHUTDOWN_GRACE_SECONDS * 1000;
+      const closingAt = performance.now();
+      await server.close(graceMs);
+      await images.bills.stop(Math.max(0, graceMs - (performance.now() - closingAt)));
       abandonments.stop();
-      await Promise.all([imageLeases.stop(), access.stop(), storage.stop(), left.then(() => reports.stop())]);
-      await Promise.all([media.close(), workspaces.close()]);
+      await Promise.all([
+        images.imageLeases.stop(),
+        access.stop(),
+        storage.stop(),
+        left.then(() => reports.stop()),
+      ]);
+      await Promise.all([images.media.close(), images.workspaces.close()]);
     },
   };
 }
 
-interface Outside {
-  readonly media: RequestMedia;
-  readonly workspaces: ImageWorkspaces;
-  readonly imageLeases: ImageLeases;
+interface Outside extends ImageParts {
   readonly abandonments: Abandonments;
   readonly abandonCreation: AbandonCreation;
   readonly access: Access;
@@ -137,8 +144,10 @@ function openActs(
 
 function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
   const { stores, environment, secrets, now } = core;
+  const { holdTerms, factorsOf } = createAccountTerms(stores.accounts, now);
   const catalogue = createCatalogue({
     current: core.config,
+    factorsOf,
     providers,
     fileProvider: core.fileProvider,
     random: core.random,
@@ -147,7 +156,6 @@ function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
       switches.outage(channel) ?? core.health.circuits.outage({ channel: channel.id, credential, ...user }),
     ...owned.media.input,
   });
-  const holdTerms = createHoldTerms(stores.accounts, now);
   const repeats = openRepeats(core);
   const port = openTaskPort(core);
   return {
@@ -182,8 +190,7 @@ function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
     channelSwitches: switches,
     overrideCircuit: (target, order) => core.health.circuits.override(target, order),
     readHealth: createHealthReader(core),
-    checkCallbackUrl: (url) => core.outbound.callbacks.checkAddress(url),
-    checkMediaUrl: (url) => owned.media.checkAddress(url),
+    ...addressChecks(core, owned),
     takeCensus: () => takeCensus({ ...core, ledgerTotals: () => ledgerTotalsOf(core.mongo.db) }),
     testNotices: core.notices.test,
     noteBalance: core.notices.noteBalance,
@@ -196,20 +203,32 @@ function appDeps(core: Core, switches: Switches, owned: Outside): AppDeps {
   };
 }
 
-function ledgerSums(core: Core): Pick<AppDeps, 'readTrends' | 'readUpstreamCosts'> {
+const billFormats = new Map(
+  Object.entries(providers).flatMap(([name, { bill }]) =>
+    bill === undefined ? [] : [[name, bill] as const],
+  ),
+);
+
+function ledgerSums(core: Core): Pick<AppDeps, 'billFormat' | 'readTrends' | 'readUpstreamCosts'> {
   const collection = ledgerCollection(core.mongo.db);
   return {
     readTrends: openTrends(core),
+    billFormat: (provider) => billFormats.get(provider),
     readUpstreamCosts: (asked) => readUpstreamCosts(collection, asked),
   };
 }
 
 function openConfiguration(
   core: Core,
-): Pick<AppDeps, 'drafts' | 'tryCredential' | 'publishConfig' | 'previewConfig'> {
+): Pick<
+  AppDeps,
+  'drafts' | 'exampleCatalogue' | 'catalogueAddition' | 'tryCredential' | 'publishConfig' | 'previewConfig'
+> {
   const { stores, runningConfig: running, environment, now } = core;
   const isExportOnly = environment.CONFIG_DRAFTS === 'export';
   return {
+    exampleCatalogue: loadExampleCatalogue,
+    catalogueAddition: async (text, addition) => additionTo(text, addition, await loadExampleCatalogue()),
     drafts: createConfigDrafts({ ...stores, running, isExportOnly, now, randomBytes }),
     tryCredential: createTryCredential(core),
     publishConfig: (by, reason) => running.publish(by, reason),
@@ -228,19 +247,42 @@ function addressesOf({
   });
 }
 
-/** Followed by a workflow's id: its page in the Temporal UI. Undefined: nobody says where the UI is. */
+/**
+ * Returns the address of the Temporal UI's workflow pages, to which a workflow's id is appended. Undefined if the UI's
+ * address is not configured.
+ */
 function workflowsUrlOf({ TEMPORAL_UI_URL: url, TEMPORAL_NAMESPACE: namespace }: Core['environment']) {
   return url === undefined ? undefined : `${url}/namespaces/${encodeURIComponent(namespace)}/workflows/`;
 }
 
+function addressChecks(
+  core: Core,
+  { media }: Pick<Outside, 'media'>,
+): Pick<AppDeps, 'checkCallbackUrl' | 'checkMediaUrl' | 'tryCallback'> {
+  const { callbacks } = core.outbound;
+  const places = openCallbackPlaces(core);
+  return {
+    checkCallbackUrl: (url) => callbacks.checkAddress(url),
+    checkMediaUrl: (url) => media.checkAddress(url),
+    tryCallback: createTryCallback({
+      takePlace: (origin, account) => places.takeFree(origin, account),
+      webhookSecrets: webhookSecretsOf(core),
+      deliver: (delivery) => callbacks.deliver(delivery),
+      now: core.now,
+      randomBytes,
+    }),
+  };
+}
+
 function openCreateTask(
-  { stores, ledger, tracing, now }: Core,
+  { stores, ledger, tracing, channels, results, now }: Core,
   { abandonCreation, abandonments, storage }: Outside,
   shared: Pick<CreateTaskDeps, 'catalogue' | 'repeats'> & Pick<AdmissionDeps, 'holdTerms' | 'port'>,
 ): AppDeps['createTask'] {
   const common = { ...stores, ...shared, storage, now, randomBytes };
   return createTaskService({
     ...common,
+    withStorage: (plan, kind) => withStorageForTask(plan, kind, { channels, ...results }),
     admit: createTracedAdmit({ ...common, ledger, abandonCreation, abandonments }, tracing?.tasks),
   });
 }
@@ -250,7 +292,7 @@ function openAccess({ stores, secrets, environment, log, now }: Core): Access {
     ...stores,
     secrets,
     adminToken: environment.ADMIN_TOKEN,
-    onError: (err) => log.warn({ err }, 'could not write when keys were last used; it is retried'),
+    onError: (err) => log.warn({ err }, 'could not write when keys were last used; retrying later'),
     now,
     randomBytes,
   });
@@ -262,7 +304,7 @@ function openStorageQuota({ stores, environment, log, now }: Core): StorageQuota
   const storage = createStorageQuota({
     store: stores.storedBytes,
     bytesMax: environment.ACCOUNT_STORED_BYTES_MAX,
-    onError: (err) => log.warn({ err }, 'could not write how much accounts have stored; it is retried'),
+    onError: (err) => log.warn({ err }, 'could not write how much accounts have stored; retrying later'),
     now,
   });
   storage.start();

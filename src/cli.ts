@@ -14,8 +14,8 @@ import type { OperatorAct } from './commands/audit-log.ts';
 import { endSignalled, parentEnded, readerLeft } from './observability/process-ends.ts';
 
 /**
- * `npx gateway <verb>`: the processes of the gateway, and the operators' verbs. Each loads what it needs when it
- * runs. A line without a verb does not come as far as here (`src/gateway.js`).
+ * `npx gateway <verb>`: the processes of the gateway, and the operators' verbs. Each loads what it needs when it runs.
+ * A command without a verb never gets here (`src/gateway.js`).
  */
 
 const parent = process.ppid;
@@ -38,17 +38,17 @@ interface Watch {
 interface Service {
   readonly name: string;
   readonly listensOn: readonly ('PORT' | 'METRICS_PORT')[];
-  /** Begins no work before it resolves: until then the process may end at any moment. */
+  /** Must begin no work before it resolves, because until then the process may end at any moment. */
   readonly start: (core: Core) => Promise<Running>;
-  /** Begins before its work, and ends after it. */
+  /** Begins before the process's work and ends after it. */
   readonly watch: (core: Core) => Promise<Watch | undefined>;
   /** Resolves at SIGINT or SIGTERM. */
   readonly signalled: Promise<void>;
 }
 
 /**
- * Runs until SIGINT, SIGTERM or the end of the npm that started it, then ends in order: no new work, what is in flight,
- * connections.
+ * Runs until SIGINT, SIGTERM or the end of the npm that started it. Then shuts down in order: accepts no new
+ * work, finishes the work in flight, and closes connections.
  */
 async function serve({ name, listensOn, start, watch, signalled }: Service): Promise<void> {
   const { isStartedByNpm, readEnvironment } = await import('./config/environment.ts');
@@ -82,7 +82,10 @@ async function serve({ name, listensOn, start, watch, signalled }: Service): Pro
   process.exit(failed === undefined ? 0 : 1);
 }
 
-/** Until the process ends: what drains is watched, too. `more`: where else numbers of this process are. */
+/**
+ * Serves metrics until the process ends, so that draining is visible too. `more` is the address of further metrics of
+ * this process.
+ */
 async function serveMetrics({ environment, metrics }: Core, more?: string): Promise<Watch | undefined> {
   const { HOST: host, METRICS_PORT: port } = environment;
   if (port === undefined) return undefined;
@@ -95,7 +98,8 @@ async function serveApi(): Promise<void> {
   const signalled = endSignalled();
   const { startApi } = await import('./api.ts');
   const listensOn = ['PORT', 'METRICS_PORT'] as const;
-  await serve({ name: 'api', listensOn, start: startApi, watch: serveMetrics, signalled });
+  const start = (core: Core) => startApi(core, { isPrepared: true });
+  await serve({ name: 'api', listensOn, start, watch: serveMetrics, signalled });
 }
 
 async function serveWorker(): Promise<void> {
@@ -123,7 +127,7 @@ async function serveWorker(): Promise<void> {
   await serve({ name: 'worker', listensOn: ['METRICS_PORT'], start: startWorker, watch, signalled });
 }
 
-/** Needs no process of the gateway, and disturbs none. */
+/** Works without a running process of the gateway, and does not disturb one. */
 async function rotateSecrets({ reason, onProgress }: RotateOptions) {
   const { MONGODB_URI: uri, SECRETS_KEY: keys } = await readShellEnvironment();
   const [rotation, { createSealer }, { connectMongo }, { createSealedPlaces }] = await Promise.all([
@@ -143,7 +147,7 @@ async function rotateSecrets({ reason, onProgress }: RotateOptions) {
   }
 }
 
-/** Every process takes the time from then on, with its next look. */
+/** Accepts the database's current time. Every process adopts it at its next check. */
 async function acceptClock(reason: string): Promise<AcceptedClock> {
   const [{ connectMongo }, { createClockMarks }, { readDatabaseTime }] = await Promise.all([
     import('./store/mongo.ts'),
@@ -181,7 +185,7 @@ async function readShellEnvironment() {
   return { MONGODB_URI, SECRETS_KEY };
 }
 
-/** What is done without a process of the gateway, in its audit log. */
+/** Records, in the audit log, an act that was performed without a gateway process. */
 async function keepShellAct<Answer>(
   { db }: Mongo,
   act: Pick<OperatorAct, 'action' | 'target' | 'reason'>,
@@ -198,7 +202,7 @@ async function keepShellAct<Answer>(
   return auditLog.keep({ ...act, ...who, input: {} }, run);
 }
 
-/** A container may run as a user who has no name. */
+/** Returns the user's name. A container may run as a user without one. */
 function shellUser(): string {
   try {
     return userInfo().username;
@@ -207,7 +211,7 @@ function shellUser(): string {
   }
 }
 
-/** Where a local mode was started, the file that `npm start` would use. */
+/** Loads the configuration file: after local mode was started here, the file that `npm start` would use. */
 async function loadConfig() {
   const [{ readOperatingEnvironment }, { readEnvironment }, { openConfigFile }, { adapters }, vendorChecks] =
     await Promise.all([
@@ -215,7 +219,7 @@ async function loadConfig() {
       import('./config/environment.ts'),
       import('./config/config-file.ts'),
       import('./providers/index.ts'),
-      import('./vendor-files/vendor-checks.ts'),
+      import('./providers/vendor-files/vendor-checks.ts'),
     ]);
   const variables = await readOperatingEnvironment();
   const file = readEnvironment(variables).GATEWAY_CONFIG;
@@ -244,7 +248,7 @@ const context: CliContext = {
 };
 
 async function main(): Promise<void> {
-  // With `| head` a verb still does what it was asked to; the rest of its output is discarded.
+  // If the reader leaves, as with `| head`, the verb still completes its work, and the rest of its output is discarded.
   void readerLeft([process.stdout, process.stderr]);
   const program = createProgram({ api: serveApi, worker: serveWorker });
   await addOperatorCommands(program, context, process.argv.slice(2));

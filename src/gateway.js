@@ -2,8 +2,8 @@
 import { createProgram, verbs } from './cli/program.js';
 
 /**
- * `npx gateway`: plain JavaScript, because `--help` needs nothing else. TypeScript, which costs more than all of the
- * help, is loaded for a line that names a verb.
+ * `npx gateway`. Plain JavaScript, so that `--help` is fast: loading TypeScript takes longer than printing the
+ * help, and only a command line that names a verb needs it.
  */
 if (process.argv.some((word) => verbs.has(word))) {
   await import('./typescript.js');

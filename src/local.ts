@@ -1,9 +1,9 @@
 import { createStartDisplay } from './local/start-display.ts';
 import { parentEnded, readerLeft } from './observability/process-ends.ts';
 
-/** Resolves at the end. The rest takes a second to load: the first line is on the terminal before that. */
+/** Resolves at the end. Loading the rest takes a second, and the first line must be on the terminal before that. */
 export async function startLocalMode(demo: boolean): Promise<void> {
-  // What this process and its servers write holds secrets and what callers wrote: it is for this user alone.
+  // The files of this process and its servers contain secrets and callers' texts, so only this user may read them.
   process.umask(0o077);
   const launch = {
     parentEnded: parentEnded(process.ppid),

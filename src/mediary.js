@@ -13,7 +13,7 @@ async function start(demo) {
 
 const program = new Command('mediary')
   .description(
-    'Start the gateway here, with all that it needs: servers, a simulated upstream, an account with credit.',
+    'Start a complete local gateway, with its servers, a simulated upstream and an account with credit.',
   )
   .version(readVersion())
   .allowExcessArguments(false)
@@ -24,6 +24,6 @@ const program = new Command('mediary')
   );
 program
   .command('demo')
-  .description('Run one task end to end and exit; uses the gateway that is running here, if one is.')
+  .description('Run one task end to end and exit. Uses the gateway that is running here, if there is one.')
   .action(() => start(true));
 await program.parseAsync();

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * Lets a process import TypeScript: `node --import ./src/typescript.js FILE`. Newer versions of Node remove the types
- * themselves and keep what they compiled, where the directory may be written; the others need tsx, which alone costs
- * 0.4 s of CPU. The npm package has JavaScript alone (`workshop/package.ts`) and needs neither.
+ * themselves and keep what they compiled, where the directory may be written. The others have hooks that do both, at
+ * half the CPU of tsx. The npm package contains only JavaScript (`workshop/package.ts`) and needs neither.
  */
 /** @type {unknown} */
 const keepCompiled = Reflect.get(module, 'enableCompileCache');
@@ -16,6 +16,5 @@ if (typeof keepCompiled === 'function') {
 }
 const isCompiled = !existsSync(new URL('cli.ts', import.meta.url));
 if (!isCompiled && (!('typescript' in process.features) || process.features.typescript === false)) {
-  const { register } = await import('tsx/esm/api');
-  register();
+  module.register('./typescript-loader.js', import.meta.url);
 }

@@ -27,7 +27,8 @@ import { openTaskPort } from './compose/task-port.ts';
 import { upkeepOf } from './compose/upkeep.ts';
 import { expectedSecondsDefault } from './task/input.ts';
 import { bundleWorkflows } from './temporal/workflow-bundle.ts';
-import { connectWorker, dataConverter } from './temporal/connection.ts';
+import { dataConverter } from './temporal/connection.ts';
+import { connectWorker } from './temporal/worker-connection.ts';
 import { ensureReconcilerSchedule } from './temporal/reconciler-schedule.ts';
 import { createRedelivery } from './temporal/redelivery.ts';
 import { createWorkflowLookup } from './temporal/workflow-lookup.ts';
@@ -36,26 +37,37 @@ import { startDailyVerification } from './compose/verification.ts';
 import { callbackDeps, channelDeps, openResultReaders } from './compose/worker-deps.ts';
 
 export interface RunningWorker {
-  /** Accepts no new work, waits for submissions in flight, then resolves. */
+  /** Accepts no new work, waits for submissions in flight, and then resolves. */
   stop(): Promise<void>;
-  /** Settles when the worker has ended, rejects if it failed. */
+  /** Resolves when the worker has ended, and rejects if it failed. */
   readonly ended: Promise<void>;
 }
 
 /** Each cached workflow saves a replay and costs about a megabyte. */
 const cachedWorkflowsMax = 500;
-/** Of a channel's submissions. Activities wait for others most of their time. */
+/**
+ * The maximum number of concurrent submissions of a channel. Activities spend most of their time waiting for
+ * others.
+ */
 const channelActivitiesMax = 1000;
-/** Of callbacks. */
+/** The maximum number of concurrent callbacks. */
 const callbackActivitiesMax = 500;
-/** Beyond the longest submission: a submission in flight is never cut off. */
+/** Added to the longest submission, so that a submission in flight is never cut off. */
 const shutdownMarginMs = 15_000;
-/** Of what follows a submission: its polls stay while a render is about to end. */
+/**
+ * The maximum time of one call into workflow code, which the SDK's type does not list. Its default of 5 s would
+ * abort the start of a worker that is suspended for that long.
+ */
+const workflowCallOptions = { isolateExecutionTimeout: '30s' };
+/**
+ * The maximum number of concurrent activities after a submission. Their polls stay in the worker while a render is
+ * about to end.
+ */
 const pollActivitiesMax = 3000;
-/** Polls that stay occupy at most so many of a queue's slots. */
+/** The maximum number of slots in a queue that waiting polls may occupy. */
 const stayingPollsMax = (queue: string): number => (isPollsQueue(queue) ? 2500 : 500);
 
-/** Runs every queue: `tasks`, two per channel (submissions; what follows them), `callbacks`. */
+/** Runs every queue: `tasks`, two per channel (submissions, and what follows them), and `callbacks`. */
 export async function startWorker(core: Core): Promise<RunningWorker> {
   const [workflowBundle, connection] = await Promise.all([bundleWorkflows(), connectWorker(core.temporal)]);
   await requireSearchAttributes({ connection, namespace: core.temporal.namespace });
@@ -87,14 +99,14 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
     ensureReconcilerSchedule(core.client, prefix),
   ]);
   const reports = openReports(core, workers);
-  // A reload may bring new channels; the queues of channels that went away are served until the process ends.
+  // A reload may add channels. Queues of removed channels are served until the process ends.
   core.runningConfig.onChange(async () => {
     await createChannelWorkers();
     runCreated();
     await reports.report();
   });
   await createChannelWorkers();
-  // Not before: a start that fails, or that a signal ends, cuts off no submission.
+  // Run the workers only now, so that a start that fails or is ended by a signal cuts off no submission.
   runCreated();
   stayWakes.start();
   await reports.start();
@@ -107,13 +119,17 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
       const left = reports.leave();
       const verified = verification.stop();
       void stayWakes.stop();
+      const runsEnded = endRuns(workers, runs, (err) =>
+        core.log.error({ err }, 'a worker did not shut down cleanly'),
+      );
+      // Only now that the workers have stopped asking for activities. Before, the next attempts could reach
+      // this worker and be lost.
       stays.close();
-      await endRuns(workers, runs, (err) => core.log.error({ err }, 'a worker did not end in order'));
-      await Promise.all([left, verified]);
-      // Each has limits of its own on the time to its answer, and to the record of it.
+      await Promise.all([runsEnded, left, verified]);
+      // Each callback has its own time limits for the response and for recording it.
       await callbacks.promptHosts.idle();
       await Promise.all([connection.close(), results.close(), core.recorder.close(), reports.stop()]);
-      // Last: what is in flight until here must not be cut off either.
+      // Do this last, because work that is still in flight must not be cut off either.
       endRejections();
     },
   };
@@ -160,10 +176,13 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
     shutdownGraceTime: longestSubmitMs,
     shutdownForceTime: longestSubmitMs + shutdownMarginMs,
     activityTaskPollerBehavior: taskPollers,
-    // What a submission has learned must not wait for long; activities that stay send few anyway.
+    // The heartbeats of a submission must be sent soon, because they contain its results. Activities that wait send
+    // few heartbeats anyway.
     maxHeartbeatThrottleInterval: '5s',
-    // The default is a hash of the code, 85 bytes in every workflow task; deployments are not versioned by it.
+    // The default is a hash of the code, which adds 85 bytes to every workflow task. Deployments are not versioned by
+    // it.
     buildId: 'mediary',
+    ...workflowCallOptions,
     interceptors: {
       activity: [pacedActivities(core.pace), ...tracedActivities(core.tracing?.tasks, core.stores.tasks)],
     },
@@ -202,6 +221,7 @@ function tasksOptions(
     isConfigCurrent: () => core.runningConfig.state().refused === undefined,
     log: core.log,
     now: core.now,
+    isTimeRight: core.isTimeRight,
   };
   return {
     workflowBundle,

@@ -1,21 +1,24 @@
 import type * as Types from './types.ts';
 
-/** What a callback says. */
+/** The body of a callback. */
 export type EndedTask = Types.SucceededVideo | Types.SucceededImage | Types.FailedTask;
 
 const ageSecondsMax = 300;
 
 export interface CallbackMessage {
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** As it came, before anything parsed it. */
+  /** The raw body, before any parsing. */
   readonly body: string | Uint8Array;
-  /** The account's, `whsec_…`. */
+  /** One of the account's webhook secrets, such as `whsec_…`. */
   readonly secret: string;
-  /** Unix seconds. Default: now. */
+  /** Unix seconds. Defaults to the current time. */
   readonly now?: number;
 }
 
-/** The task of a callback that the gateway has sent within the last five minutes; undefined: somebody else may have sent it. */
+/**
+ * Returns the task from a callback that the gateway sent within the last five minutes, or undefined if the callback may
+ * not come from the gateway.
+ */
 export async function readCallback({
   headers,
   body,
@@ -25,7 +28,7 @@ export async function readCallback({
   const header = (name: string) =>
     String((headers instanceof Headers ? headers.get(name) : headers[name]) ?? '');
   const timestamp = header('webhook-timestamp');
-  // An old message could be a recorded one.
+  // Refuse an old message, which may have been recorded and replayed.
   if (!(Math.abs(now - Number(timestamp)) <= ageSecondsMax)) return undefined;
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const prefix = new TextEncoder().encode(`${header('webhook-id')}.${timestamp}.`);
@@ -42,7 +45,7 @@ export async function readCallback({
   return undefined;
 }
 
-/** Undefined: it is not base64. */
+/** Returns undefined if the text is not base64. */
 function decode(base64: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));

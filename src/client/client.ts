@@ -6,10 +6,10 @@ export type * from './types.ts';
 export type Client = ReturnType<typeof createClient>;
 
 export interface ClientOptions {
-  /** Of the gateway, such as `https://gateway.example`. */
+  /** The gateway's address, such as `https://gateway.example`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** How often a request is repeated when no response came, or one that asks for it. Default 3. */
+  /** The number of times to repeat a request if the response is missing or asks for it. Defaults to 3. */
   readonly retries?: number;
   readonly fetch?: typeof globalThis.fetch;
 }
@@ -19,35 +19,34 @@ export interface CallOptions {
 }
 
 export interface CreateOptions extends CallOptions {
-  /** The same key again is the same task. Default: one for each call, which its repeats share. */
+  /** The same key always refers to the same task. Defaults to a new key per call, which the call's repeats share. */
   readonly idempotencyKey?: string;
 }
 
 export interface PageOptions extends CallOptions {
   readonly limit?: number;
-  /** The last id of the page before. */
+  /** The previous page's last id. */
   readonly after?: string;
 }
 
 export interface WaitOptions<Task> extends CallOptions {
-  /** Called with every answer until the task has ended. */
+  /** Called with every response until the task ends. */
   readonly onAnswer?: (task: Task) => void;
 }
 
-/** The gateway refused. Its codes: docs/errors.md. */
+/** Thrown if the gateway refuses a request. docs/errors.md lists the codes. */
 export class MediaryError extends Error {
   override readonly name = 'MediaryError';
-  /** Of HTTP. */
   readonly status: number;
   readonly code: string;
-  /** The field at fault; empty if none is. */
+  /** The field at fault, or an empty string. */
   readonly param: string;
   readonly requestId: string;
-  /** The whole of what the gateway said; absent where something else answered in its place. */
+  /** The complete error from the gateway. Undefined if the response came from somewhere else. */
   readonly body: Types.Error['error'] | undefined;
 
   constructor(status: number, requestId: string, body: Types.Error['error'] | undefined) {
-    super(body?.message ?? `The response has status ${status} and is not one of the gateway.`);
+    super(body?.message ?? `The response with status ${status} did not come from the gateway.`);
     this.status = status;
     this.code = body?.code ?? '';
     this.param = body?.param ?? '';
@@ -56,7 +55,7 @@ export class MediaryError extends Error {
   }
 }
 
-/** The API of a gateway, for Node and browsers. Every call rejects with MediaryError, or with what `fetch` throws. */
+/** Calls a gateway's API from Node or a browser. Calls reject with MediaryError, or with whatever `fetch` throws. */
 export function createClient(options: ClientOptions) {
   const call = createCall(options);
   const videos = tasksAt<Types.VideoTask>('/v1/videos/generations', call);
@@ -72,7 +71,7 @@ export function createClient(options: ClientOptions) {
     },
     images: {
       ...images,
-      /** The images; a task with `async: true`, and of models whose upstream works asynchronously. */
+      /** Resolves with the images, or with a task if `async` is true or the model's upstream is asynchronous. */
       create: (body: Types.ImageGenerationRequest | Types.ImageGenerationForm, more: CreateOptions = {}) =>
         call<Types.Images | Types.CreatedTask>('POST', '/v1/images/generations', {
           ...more,
@@ -85,7 +84,7 @@ export function createClient(options: ClientOptions) {
         call<Types.Estimate>('POST', '/v1/images/generations/estimate', { ...more, isSafe: true, body }),
     },
     files: {
-      /** Stores bytes, or what is at an address. A request names it as `asset://` and its id. */
+      /** Stores bytes, or the file at an address. Requests refer to it as `asset://` followed by its id. */
       create: (file: Blob | { readonly url: string; readonly filename?: string }, more: CallOptions = {}) =>
         call<Types.File>('POST', files, { ...more, body: file instanceof Blob ? { file } : file }),
       get: (id: string, more: CallOptions = {}) => call<Types.File>('GET', `${files}/${segment(id)}`, more),
@@ -102,7 +101,7 @@ export function createClient(options: ClientOptions) {
 function tasksAt<Task extends Types.VideoTask | Types.ImageTask>(path: string, call: Call) {
   type Ended = Exclude<Task, Types.UnfinishedTask>;
   const isEnded = (task: Task): task is Ended => task.status === 'succeeded' || task.status === 'failed';
-  /** `seconds`, 30 at most: answers as soon as the status changes, or after them. */
+  /** Waits up to `seconds` (at most 30) for the status to change. */
   const get = (id: string, { seconds = 0, ...more }: CallOptions & { readonly seconds?: number } = {}) =>
     call<Task>('GET', `${path}/${segment(id)}?wait=${seconds}`, more);
   return {
@@ -115,14 +114,14 @@ function tasksAt<Task extends Types.VideoTask | Types.ImageTask>(path: string, c
       ),
     cancel: (id: string, more: CallOptions = {}) =>
       call<Task>('POST', `${path}/${segment(id)}/cancel`, { ...more, isSafe: true }),
-    /** Until the task has succeeded or failed; both are a result. */
+    /** Resolves when the task has succeeded or failed. Neither is an error. */
     async wait(id: string, { onAnswer, ...more }: WaitOptions<Task> = {}): Promise<Ended> {
       for (;;) {
         const askedAt = Date.now();
         const task = await get(id, { ...more, seconds: waitSeconds });
         onAnswer?.(task);
         if (isEnded(task)) return task;
-        // A gateway with many who wait answers at once.
+        // A gateway with many waiting requests responds immediately, so pause before repeating the request.
         await pause(pollMs - (Date.now() - askedAt), more.signal);
       }
     },
@@ -138,7 +137,7 @@ const repeatable = new Set([408, 409, 429, 500, 502, 503, 504]);
 interface Request extends CallOptions {
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether a repeat of a POST or DELETE does no more than one. */
+  /** Whether a POST or DELETE can safely be repeated. */
   readonly isSafe?: boolean;
 }
 
@@ -187,7 +186,7 @@ async function refusalOf(answer: Response): Promise<MediaryError> {
   }
 }
 
-/** Undefined: the body holds no file, and is sent as JSON. */
+/** Returns undefined if the body contains no file and can be sent as JSON. */
 function formOf(body: object): FormData | undefined {
   const fields = Object.entries(body).flatMap(([name, value]: [string, unknown]): [string, unknown][] =>
     Array.isArray(value) ? value.map((item: unknown) => [`${name}[]`, item]) : [[name, value]],

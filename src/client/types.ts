@@ -1,4 +1,4 @@
-/** Written by `npm run client-types` from the OpenAPI document. */
+/** Written by `npm run document` from the OpenAPI document. */
 
 export type VideoRequest = {
   readonly model: string;
@@ -7,7 +7,7 @@ export type VideoRequest = {
   readonly input_type?: 'text_to_video' | 'first_last_frame' | 'reference' | null;
   /** Same as images[0]; ignored if images is present. */
   readonly image?: string | null;
-  /** A single image without a role or an input_type is a reference where the model takes references, and its first frame where it takes none. */
+  /** A single image without a role or an input_type is a reference if the model accepts references, and otherwise its first frame. */
   readonly images?:
     | readonly (
         | string
@@ -21,13 +21,13 @@ export type VideoRequest = {
   readonly audios?: readonly string[] | null;
   readonly resolution?: string | null;
   readonly ratio?: string | null;
-  /** <width>x<height>, instead of `resolution` and `ratio`, which overrule it. If the model does not render this size, the error lists those it does. */
+  /** <width>x<height>, instead of `resolution` and `ratio`, which overrule it. If the model does not render this size, the error lists the sizes that it renders. */
   readonly size?: string | null;
   /** Seconds: 5, "5" or "5s"; -1 lets the model decide. */
   readonly duration?: number | string | null;
-  /** Legacy name of duration, which wins if both are present. */
+  /** Legacy name of `duration`. If both are present, `duration` applies. */
   readonly seconds?: number | string | null;
-  /** Parameters that not every model has: an object, or a string that holds it as JSON. Those that are listed here mean the same at every vendor; others are passed upstream unchanged. `warnings` names what a model does not use. */
+  /** Parameters that only some models have, as an object or as its JSON string. Those listed here have the same meaning for every vendor; others are passed upstream unchanged. `warnings` names those that the model does not use. */
   readonly metadata?:
     | {
         readonly draft?: boolean;
@@ -49,7 +49,7 @@ export type VideoRequest = {
         readonly size?: string;
         readonly duration?: number | string;
         readonly seconds?: number | string;
-        /** What should not be seen. */
+        /** What should not appear. */
         readonly negative_prompt?: string;
         /** How closely the prompt is followed, on the scale of the model. */
         readonly cfg_scale?: number;
@@ -61,9 +61,9 @@ export type VideoRequest = {
             };
         /** Frames per second. */
         readonly fps?: number;
-        /** How much moves, on the scale of the model. */
+        /** How much motion there is, on the scale of the model. */
         readonly motion_strength?: number;
-        /** What is made of a video, in words such as `reference`, `edit`, `extend`. Absent: a reference where the model takes reference videos. */
+        /** How a video is used, such as `reference`, `edit` or `extend`. Absent: as a reference, if the model accepts reference videos. */
         readonly video_task?: string;
         readonly [name: string]: unknown;
       }
@@ -92,6 +92,10 @@ export type VideoTaskList = {
   readonly first_id: string | null;
   readonly last_id: string | null;
   readonly has_more: boolean;
+  /** With `include=prompts`: the first 300 characters of the prompts, by the ids of the tasks, as long as the requests are kept. */
+  readonly prompts?: {
+    readonly [name: string]: unknown;
+  };
   readonly data: readonly VideoTask[];
 };
 
@@ -120,7 +124,7 @@ export type ImageGenerationRequest = {
   readonly outputFormat?: unknown;
   readonly output_compression?: number | null;
   readonly output_format?: string | null;
-  /** With `stream`: how many unfinished images are sent, where the upstream streams. */
+  /** With `stream`: how many unfinished images are sent, if the upstream streams. */
   readonly partial_images?: number | null;
   readonly prompt_extend?: unknown;
   readonly prompt_optimizer?: unknown;
@@ -148,9 +152,9 @@ export type ImageGenerationRequest = {
   readonly size?: string | null;
   readonly quality?: string | null;
   readonly response_format?: 'url' | 'b64_json' | null;
-  /** true: answers with a task on any model, as the header `prefer: respond-async` does. */
+  /** If true, the answer is a task on every model, as with the header `prefer: respond-async`. */
   readonly async?: boolean | null;
-  /** true: the answer is a stream of events. Its image is a task, as with `async`, named by the header `x-mediary-image`: whoever loses the stream asks for it there. */
+  /** If true, the answer is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` has its id, by which you can fetch the image if the stream breaks. */
   readonly stream?: boolean | null;
   /** For tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?:
@@ -188,7 +192,7 @@ export type ImageGenerationForm = {
   readonly outputFormat?: unknown;
   readonly output_compression?: number;
   readonly output_format?: string;
-  /** With `stream`: how many unfinished images are sent, where the upstream streams. */
+  /** With `stream`: how many unfinished images are sent, if the upstream streams. */
   readonly partial_images?: number;
   readonly prompt_extend?: unknown;
   readonly prompt_optimizer?: unknown;
@@ -216,9 +220,9 @@ export type ImageGenerationForm = {
   readonly size?: string;
   readonly quality?: string;
   readonly response_format?: 'url' | 'b64_json';
-  /** true: answers with a task on any model, as the header `prefer: respond-async` does. */
+  /** If true, the answer is a task on every model, as with the header `prefer: respond-async`. */
   readonly async?: boolean;
-  /** true: the answer is a stream of events. Its image is a task, as with `async`, named by the header `x-mediary-image`: whoever loses the stream asks for it there. */
+  /** If true, the answer is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` has its id, by which you can fetch the image if the stream breaks. */
   readonly stream?: boolean;
   /** For tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?:
@@ -255,7 +259,7 @@ export type ImageEditRequest = {
   readonly outputFormat?: unknown;
   readonly output_compression?: number | null;
   readonly output_format?: string | null;
-  /** With `stream`: how many unfinished images are sent, where the upstream streams. */
+  /** With `stream`: how many unfinished images are sent, if the upstream streams. */
   readonly partial_images?: number | null;
   readonly prompt_extend?: unknown;
   readonly prompt_optimizer?: unknown;
@@ -283,9 +287,9 @@ export type ImageEditRequest = {
   readonly size?: string | null;
   readonly quality?: string | null;
   readonly response_format?: 'url' | 'b64_json' | null;
-  /** true: answers with a task on any model, as the header `prefer: respond-async` does. */
+  /** If true, the answer is a task on every model, as with the header `prefer: respond-async`. */
   readonly async?: boolean | null;
-  /** true: the answer is a stream of events. Its image is a task, as with `async`, named by the header `x-mediary-image`: whoever loses the stream asks for it there. */
+  /** If true, the answer is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` has its id, by which you can fetch the image if the stream breaks. */
   readonly stream?: boolean | null;
   /** For tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?:
@@ -323,7 +327,7 @@ export type ImageEditForm = {
   readonly outputFormat?: unknown;
   readonly output_compression?: number;
   readonly output_format?: string;
-  /** With `stream`: how many unfinished images are sent, where the upstream streams. */
+  /** With `stream`: how many unfinished images are sent, if the upstream streams. */
   readonly partial_images?: number;
   readonly prompt_extend?: unknown;
   readonly prompt_optimizer?: unknown;
@@ -351,9 +355,9 @@ export type ImageEditForm = {
   readonly size?: string;
   readonly quality?: string;
   readonly response_format?: 'url' | 'b64_json';
-  /** true: answers with a task on any model, as the header `prefer: respond-async` does. */
+  /** If true, the answer is a task on every model, as with the header `prefer: respond-async`. */
   readonly async?: boolean;
-  /** true: the answer is a stream of events. Its image is a task, as with `async`, named by the header `x-mediary-image`: whoever loses the stream asks for it there. */
+  /** If true, the answer is a stream of events. The image is a task, as with `async`. The header `x-mediary-image` has its id, by which you can fetch the image if the stream breaks. */
   readonly stream?: boolean;
   /** For tasks: `callback_url`, `execution_expires_after`. */
   readonly metadata?:
@@ -371,7 +375,7 @@ export type Images = {
   readonly data: readonly {
     readonly url?: string;
     readonly b64_json?: string;
-    /** Unix seconds. Until then the link works. */
+    /** Unix seconds. The link works until then. */
     readonly expires_at?: number;
   }[];
   readonly usage: ImageUsage;
@@ -390,6 +394,10 @@ export type ImageTaskList = {
   readonly first_id: string | null;
   readonly last_id: string | null;
   readonly has_more: boolean;
+  /** With `include=prompts`: the first 300 characters of the prompts, by the ids of the tasks, as long as the requests are kept. */
+  readonly prompts?: {
+    readonly [name: string]: unknown;
+  };
   readonly data: readonly ImageTask[];
 };
 
@@ -419,14 +427,14 @@ export type Estimate = {
   };
   /** The cap that would refuse a create now with 402 `spend_cap_exceeded`. */
   readonly refused_by?: {
-    /** `model`: of the key with this model. */
+    /** `model`: a cap of the key for one model. */
     readonly scope: 'key' | 'model' | 'end_user';
     readonly window: 'day' | 'month' | 'total';
     readonly limit: string;
     /** Charges and open holds. */
     readonly used: string;
     readonly left: string;
-    /** Unix seconds. The begin of the next UTC day or month; absent: never. */
+    /** Unix seconds. The start of the next UTC day or month. Absent if the window never resets. */
     readonly resets_at?: number;
   };
   readonly warnings: readonly string[];
@@ -438,7 +446,7 @@ export type Estimate = {
     }[];
     readonly dropped: readonly {
       readonly channel: string;
-      /** Absent: all credentials of the channel. */
+      /** Absent if all credentials of the channel were dropped. */
       readonly credential?: string;
       readonly reason: string;
       readonly detail: string;
@@ -447,17 +455,17 @@ export type Estimate = {
 };
 
 export type File = {
-  /** In a request: `asset://<id>`, wherever it may name a medium. */
+  /** Requests refer to the file as `asset://<id>`, in any field that accepts media. */
   readonly id: string;
   readonly object: 'file';
   readonly bytes: number;
   /** Unix seconds. */
   readonly created_at: number;
-  /** Unix seconds. Then it is deleted. */
+  /** Unix seconds. The file is deleted at this time. */
   readonly expires_at: number;
   readonly filename: string;
   readonly purpose: string;
-  /** What its bytes say of it. Absent: of another kind of medium, or not known. */
+  /** The properties of the file, read from its bytes. A property is absent if it does not apply to the kind of medium, or is unknown. */
   readonly media: {
     readonly type: string;
     /** Pixels. */
@@ -484,10 +492,12 @@ export type Model = {
   readonly capabilities: {
     readonly [name: string]: unknown;
   };
-  /** What its channels take: within `capabilities`, a request that fits one of them is rendered. Empty: it is not known. */
+  /** What each channel accepts. Within `capabilities`, a request that fits one of them is rendered. Empty if it is unknown. */
   readonly facts: readonly ModelFacts[];
   readonly pricing: {
     readonly currency: string;
+    /** The account pays these prices multiplied by this factor: `1` unless the operator set another. */
+    readonly factor: string;
     readonly minimum: string;
     /** The charge is the sum of the lines. For each measure, only the first line whose `when` holds counts. */
     readonly lines: readonly {
@@ -508,13 +518,13 @@ export type Model = {
         | 'reference_image'
         | 'call';
       readonly price: string;
-      /** The quantity that is free. For megapixels, it is free for each image. */
+      /** The free quantity. For megapixels, it applies to each image. */
       readonly beyond: number;
       readonly when: {
         readonly [name: string]: unknown;
       };
     }[];
-    /** Channels that have a price of their own, which takes the place of the model’s there. */
+    /** Channels with their own price, which replaces the model’s price there. */
     readonly channels: readonly {
       readonly channel: string;
       readonly minimum: string;
@@ -537,7 +547,7 @@ export type Model = {
           | 'reference_image'
           | 'call';
         readonly price: string;
-        /** The quantity that is free. For megapixels, it is free for each image. */
+        /** The free quantity. For megapixels, it applies to each image. */
         readonly beyond: number;
         readonly when: {
           readonly [name: string]: unknown;
@@ -553,7 +563,7 @@ export type Balance = {
   readonly available: string;
   /** Held for unfinished tasks. */
   readonly held: string;
-  /** Those of the key for all models; see also `GET /v1/key`. */
+  /** The caps of the key for all models. See also `GET /v1/key`. */
   readonly caps: readonly Cap[];
 };
 
@@ -561,21 +571,21 @@ export type Error = {
   readonly error: {
     readonly message: string;
     readonly type: string;
-    /** The field at fault, such as `metadata.seed`; empty if none is. */
+    /** The field at fault, such as `metadata.seed`. Empty if no field is at fault. */
     readonly param: string;
     /** One of the codes that the guide “Errors” explains. */
     readonly code: string;
     readonly class?: FailureClass;
-    /** Of `spend_cap_exceeded`: the cap that refused. */
+    /** With `spend_cap_exceeded`: the cap that refused the request. */
     readonly cap?: {
-      /** `model`: of the key with this model. */
+      /** `model`: a cap of the key for one model. */
       readonly scope: 'key' | 'model' | 'end_user';
       readonly window: 'day' | 'month' | 'total';
       readonly limit: string;
       /** Charges and open holds. */
       readonly used: string;
       readonly left: string;
-      /** Unix seconds. The begin of the next UTC day or month; absent: never. */
+      /** Unix seconds. The start of the next UTC day or month. Absent if the window never resets. */
       readonly resets_at?: number;
     };
   };
@@ -596,7 +606,7 @@ export type UnfinishedTask = {
   readonly updated_at: number;
   /** 0-100, if the upstream reports it. */
   readonly progress?: number;
-  /** Of an unfinished task, as far as render times were learned. */
+  /** Present for an unfinished task if render times are known. */
   readonly eta_seconds?: {
     /** Half of such tasks end within this time. */
     readonly p50: number;
@@ -607,7 +617,7 @@ export type UnfinishedTask = {
     readonly url?: string;
     readonly b64_json?: string;
     readonly last_frame_url?: string;
-    /** Unix seconds. Until then the link works. */
+    /** Unix seconds. The link works until then. */
     readonly expires_at?: number;
   }[];
   /** The resolution of the video: as rendered if that is known, otherwise as requested. Absent while the model may still choose the resolution or the ratio. */
@@ -640,11 +650,11 @@ export type SucceededVideo = {
     readonly url?: string;
     readonly b64_json?: string;
     readonly last_frame_url?: string;
-    /** Unix seconds. Until then the link works. */
+    /** Unix seconds. The link works until then. */
     readonly expires_at?: number;
   }[];
   readonly video_url: string;
-  /** Seconds: as the upstream reports them, else those that were paid for; 0 where nobody can say. */
+  /** The length in seconds, as the upstream reports it or else as it was charged. 0 if it is unknown. */
   readonly duration: number;
   /** The resolution of the video: as rendered if that is known, otherwise as requested. Absent while the model may still choose the resolution or the ratio. */
   readonly resolution?: string;
@@ -652,7 +662,7 @@ export type SucceededVideo = {
   readonly ratio?: string;
   /** The size of the video, `<width>x<height>`. Known, or absent, as `resolution` is. */
   readonly size?: string;
-  /** As the upstream reports it; 0 where it does not count tokens. */
+  /** As the upstream reports it. 0 if it does not count tokens. */
   readonly usage: {
     readonly completion_tokens: number;
     readonly total_tokens: number;
@@ -682,7 +692,7 @@ export type FailedTask = {
     readonly url?: string;
     readonly b64_json?: string;
     readonly last_frame_url?: string;
-    /** Unix seconds. Until then the link works. */
+    /** Unix seconds. The link works until then. */
     readonly expires_at?: number;
   }[];
   readonly error: {
@@ -696,7 +706,7 @@ export type FailedTask = {
   };
 };
 
-/** Token counts; 0 where the upstream reports none. Any other counts are the upstream’s own. */
+/** Token counts, or 0 if the upstream reports none. Any other counts are the upstream’s own. */
 export type ImageUsage = {
   readonly input_tokens: number;
   readonly input_tokens_details: {
@@ -732,10 +742,10 @@ export type SucceededImage = {
     readonly url?: string;
     readonly b64_json?: string;
     readonly last_frame_url?: string;
-    /** Unix seconds. Until then the link works. */
+    /** Unix seconds. The link works until then. */
     readonly expires_at?: number;
   }[];
-  /** As the upstream reports it; 0 where it does not count tokens. */
+  /** As the upstream reports it. 0 if it does not count tokens. */
   readonly usage: {
     readonly completion_tokens: number;
     readonly total_tokens: number;
@@ -757,7 +767,7 @@ export type Reckoning = {
   }[];
   /** The length of the output. */
   readonly seconds?: number;
-  /** The measured length of the input videos. Absent if no price depends on it, or if the maximum was assumed. */
+  /** The measured length of the input videos. Absent if no price depends on it, or if it is unknown: then the maximum is held, and nothing is charged for it. */
   readonly input_seconds?: number;
   /** For each measure, the first line whose `when` holds, multiplied by the count. Their sum is the first step. Empty if nothing could be priced. */
   readonly lines: readonly {
@@ -788,7 +798,7 @@ export type Reckoning = {
     readonly quantity: string;
     /** The free part of the quantity. */
     readonly free?: string;
-    /** `request`: counted in the request. `default`, `open`: as for facts. `formula`: derived from the resolution, ratio and length of an output. `measured`: from the file itself. `upstream`: reported. `assumed`: the count is unknown; the highest possible count is held, and nothing is charged. */
+    /** `request`: counted in the request. `default`, `open`: as for facts. `formula`: derived from the resolution, ratio and length of an output. `measured`: from the file itself, of the result or of an input video. `upstream`: reported. `assumed`: the count is unknown; the highest possible count is held, and nothing is charged. */
     readonly source: 'request' | 'default' | 'open' | 'formula' | 'measured' | 'upstream' | 'assumed';
     /** The facts of this group of images. Absent if all images are alike. */
     readonly of?: {
@@ -800,7 +810,7 @@ export type Reckoning = {
   }[];
   /** Each step starts from the amount of the step before. */
   readonly steps: readonly {
-    readonly kind: 'sum' | 'minimum' | 'multiplier' | 'held' | 'least' | 'share' | 'limit';
+    readonly kind: 'sum' | 'minimum' | 'factor' | 'multiplier' | 'held' | 'least' | 'share' | 'limit';
     readonly text: string;
     /** The amount after this step. */
     readonly amount: string;
@@ -809,81 +819,134 @@ export type Reckoning = {
 
 export type TaskKind = 'video' | 'image';
 
-/** What one channel takes beside a text, and renders. What is absent is not known to the gateway, and left to the upstream. `fields` that are not true are not sent, and named in `warnings`; `parameters` are names that may be sent, in `metadata` or in the body of an image request (where `values` are empty: not in that case); `cases` are laid over the others in their order, each where its condition holds. */
+/** What one channel accepts besides a prompt, and what it renders. Facts that are absent are not known to the gateway, and the upstream decides. `fields` that are not true are not sent, and `warnings` names them. `parameters` lists names that may be sent, in `metadata` or in the body of an image request. A parameter with empty `values` cannot be sent in that case. `cases` override the other facts in their order, each where its condition holds. */
 export type ModelFacts = {
   readonly prompt?: {
+    /** How many characters a prompt may have */
     readonly characters?: number;
+    /** The media with which a prompt may be empty. Unset: it may always be. Empty: never */
     readonly wordless?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
   };
+  /** Whether names in metadata that are not listed are sent. Unset: a warning names them */
   readonly other_parameters?: boolean;
   readonly media?: {
+    /** 1: a first frame. 2: also a last frame */
     readonly frames?: number;
+    /** How many reference images a request may have */
     readonly references?: number;
+    /** How many input videos a request may have */
     readonly videos?: number;
+    /** How many input sounds a request may have */
     readonly audios?: number;
+    /** How many references, videos and sounds a request may have together */
     readonly total?: number;
+    /** The media that can be combined with frames */
     readonly beside_frames?: readonly ('references' | 'videos' | 'audios')[];
+    /** A request must have at least one of these */
     readonly needs?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
+    /** Media that need an image or a video beside them */
     readonly accompanied?: readonly ('references' | 'videos' | 'audios')[];
   };
+  /** The resolutions that the model renders */
   readonly resolutions?: readonly string[];
+  /** The ratios that the model renders, adaptive included */
   readonly ratios?: readonly string[];
+  /** The pixels of a video by its resolution and ratio. Unset: they are not known */
   readonly shapes?: {
     readonly [name: string]: unknown;
   };
   readonly seconds?: {
+    /** Only these lengths, in seconds. Empty: no length can be named */
     readonly only?: readonly number[];
+    /** The shortest length, in seconds */
     readonly min?: number;
+    /** The longest length, in seconds */
     readonly max?: number;
+    /** Lengths are multiples of so many seconds. Unset: 1 */
     readonly step?: number;
+    /** Whether a length of -1 lets the model choose */
     readonly auto?: boolean;
   };
+  /** Whether videos have sound. fixed: nobody can choose, and the result is not known before */
   readonly sound?: 'choice' | 'always' | 'never' | 'fixed';
   readonly seed?: {
+    /** The smallest seed */
     readonly min: number;
+    /** The largest seed */
     readonly max: number;
   };
   readonly images?: {
+    /** A request may ask only for these numbers of images */
     readonly only?: readonly number[];
+    /** How many images a request may ask for */
     readonly max?: number;
   };
   readonly references?: {
+    /** How many images of the caller a request must have */
     readonly min?: number;
+    /** How many images of the caller a request may have */
     readonly max?: number;
+    /** Whether a mask can mark the part of an image to replace */
     readonly mask?: boolean;
   };
   readonly sizes?: {
+    /** Words and sizes exactly as a request names them, such as auto, 16:9 and 1024x1024 */
     readonly only?: readonly string[];
     readonly pixels?: {
+      /** The number of pixels of which each side must be a multiple */
       readonly step?: number;
+      /** The minimum number of pixels per side */
       readonly side_min?: number;
+      /** The maximum number of pixels per side */
       readonly side_max?: number;
+      /** The minimum number of pixels in the whole image */
       readonly min?: number;
+      /** The maximum number of pixels in the whole image */
       readonly max?: number;
+      /** The maximum ratio of the longer side to the shorter one */
       readonly longest?: number;
     };
+    /** The pixels of an image by the name of its class. The name can also be used as a size */
     readonly classes?: {
       readonly [name: string]: unknown;
     };
+    /** The pixels that every image has, approximately, if there are no classes */
     readonly about?: number;
+    /** The ratios in which images of a class, or with about this many pixels, are rendered */
     readonly ratios?: readonly string[];
+    /** Whether pixels belong to the smallest class that has at least as many. Otherwise they belong to a class with about as many */
     readonly rounded_up?: boolean;
+    /** How far pixels may deviate from a ratio, as a share of the ratio. Unset: 0.02 */
     readonly tolerance?: number;
   };
+  /** The qualities that can be named. Empty: none can */
   readonly qualities?: readonly string[];
   readonly fields?: {
+    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
     readonly mode?: boolean;
+    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
     readonly resolution?: boolean;
+    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
     readonly ratio?: boolean;
+    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
     readonly duration?: boolean;
+    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
     readonly draft?: boolean;
+    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
     readonly generate_audio?: boolean;
+    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
     readonly watermark?: boolean;
+    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
     readonly return_last_frame?: boolean;
+    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
     readonly seed?: boolean;
+    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
     readonly safety_identifier?: boolean;
+    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
     readonly tools?: boolean;
+    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
     readonly size?: boolean;
+    /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
     readonly quality?: boolean;
   };
   readonly parameters?: {
@@ -891,89 +954,150 @@ export type ModelFacts = {
   };
   readonly cases?: readonly {
     readonly when?: {
+      /** The request has one of these media */
       readonly brings?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
+      /** The request has none of these media */
       readonly lacks?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
+      /** The request asks for one of these resolutions */
       readonly resolution?: readonly string[];
+      /** The request asks for one of these ratios */
       readonly ratio?: readonly string[];
+      /** The request asks for one of these lengths, in seconds */
+      readonly duration?: readonly number[];
+      /** Whether the request asks for a draft */
       readonly draft?: boolean;
+      /** The metadata of the request has these values. The value any matches every value */
       readonly metadata?: {
         readonly [name: string]: unknown;
       };
     };
     readonly facts: {
       readonly prompt?: {
+        /** How many characters a prompt may have */
         readonly characters?: number;
+        /** The media with which a prompt may be empty. Unset: it may always be. Empty: never */
         readonly wordless?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
       };
+      /** Whether names in metadata that are not listed are sent. Unset: a warning names them */
       readonly other_parameters?: boolean;
       readonly media?: {
+        /** 1: a first frame. 2: also a last frame */
         readonly frames?: number;
+        /** How many reference images a request may have */
         readonly references?: number;
+        /** How many input videos a request may have */
         readonly videos?: number;
+        /** How many input sounds a request may have */
         readonly audios?: number;
+        /** How many references, videos and sounds a request may have together */
         readonly total?: number;
+        /** The media that can be combined with frames */
         readonly beside_frames?: readonly ('references' | 'videos' | 'audios')[];
+        /** A request must have at least one of these */
         readonly needs?: readonly ('first_frame' | 'last_frame' | 'references' | 'videos' | 'audios')[];
+        /** Media that need an image or a video beside them */
         readonly accompanied?: readonly ('references' | 'videos' | 'audios')[];
       };
+      /** The resolutions that the model renders */
       readonly resolutions?: readonly string[];
+      /** The ratios that the model renders, adaptive included */
       readonly ratios?: readonly string[];
+      /** The pixels of a video by its resolution and ratio. Unset: they are not known */
       readonly shapes?: {
         readonly [name: string]: unknown;
       };
       readonly seconds?: {
+        /** Only these lengths, in seconds. Empty: no length can be named */
         readonly only?: readonly number[];
+        /** The shortest length, in seconds */
         readonly min?: number;
+        /** The longest length, in seconds */
         readonly max?: number;
+        /** Lengths are multiples of so many seconds. Unset: 1 */
         readonly step?: number;
+        /** Whether a length of -1 lets the model choose */
         readonly auto?: boolean;
       };
+      /** Whether videos have sound. fixed: nobody can choose, and the result is not known before */
       readonly sound?: 'choice' | 'always' | 'never' | 'fixed';
       readonly seed?: {
+        /** The smallest seed */
         readonly min: number;
+        /** The largest seed */
         readonly max: number;
       };
       readonly images?: {
+        /** A request may ask only for these numbers of images */
         readonly only?: readonly number[];
+        /** How many images a request may ask for */
         readonly max?: number;
       };
       readonly references?: {
+        /** How many images of the caller a request must have */
         readonly min?: number;
+        /** How many images of the caller a request may have */
         readonly max?: number;
+        /** Whether a mask can mark the part of an image to replace */
         readonly mask?: boolean;
       };
       readonly sizes?: {
+        /** Words and sizes exactly as a request names them, such as auto, 16:9 and 1024x1024 */
         readonly only?: readonly string[];
         readonly pixels?: {
+          /** The number of pixels of which each side must be a multiple */
           readonly step?: number;
+          /** The minimum number of pixels per side */
           readonly side_min?: number;
+          /** The maximum number of pixels per side */
           readonly side_max?: number;
+          /** The minimum number of pixels in the whole image */
           readonly min?: number;
+          /** The maximum number of pixels in the whole image */
           readonly max?: number;
+          /** The maximum ratio of the longer side to the shorter one */
           readonly longest?: number;
         };
+        /** The pixels of an image by the name of its class. The name can also be used as a size */
         readonly classes?: {
           readonly [name: string]: unknown;
         };
+        /** The pixels that every image has, approximately, if there are no classes */
         readonly about?: number;
+        /** The ratios in which images of a class, or with about this many pixels, are rendered */
         readonly ratios?: readonly string[];
+        /** Whether pixels belong to the smallest class that has at least as many. Otherwise they belong to a class with about as many */
         readonly rounded_up?: boolean;
+        /** How far pixels may deviate from a ratio, as a share of the ratio. Unset: 0.02 */
         readonly tolerance?: number;
       };
+      /** The qualities that can be named. Empty: none can */
       readonly qualities?: readonly string[];
       readonly fields?: {
+        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
         readonly mode?: boolean;
+        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
         readonly resolution?: boolean;
+        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
         readonly ratio?: boolean;
+        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
         readonly duration?: boolean;
+        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
         readonly draft?: boolean;
+        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
         readonly generate_audio?: boolean;
+        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
         readonly watermark?: boolean;
+        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
         readonly return_last_frame?: boolean;
+        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
         readonly seed?: boolean;
+        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
         readonly safety_identifier?: boolean;
+        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
         readonly tools?: boolean;
+        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
         readonly size?: boolean;
+        /** Whether requests may set the field: it is sent to the upstream, or takes effect in some other way */
         readonly quality?: boolean;
       };
       readonly parameters?: {
@@ -984,18 +1108,18 @@ export type ModelFacts = {
 };
 
 export type Cap = {
-  /** `model`: of the key with this model. */
+  /** `model`: a cap of the key for one model. */
   readonly scope: 'key' | 'model' | 'end_user';
   readonly window: 'day' | 'month' | 'total';
   readonly limit: string;
   /** Charges and open holds. */
   readonly used: string;
   readonly left: string;
-  /** Unix seconds. The begin of the next UTC day or month; absent: never. */
+  /** Unix seconds. The start of the next UTC day or month. Absent if the window never resets. */
   readonly resets_at?: number;
 };
 
-/** What the failure of an upstream was. The guide “Errors” explains each. */
+/** The kind of an upstream’s failure. The guide “Errors” explains each. */
 export type FailureClass =
   | 'moderation_input'
   | 'moderation_output'

@@ -2,9 +2,9 @@ import type { CapState } from '../money/caps.ts';
 import type { Failure } from './failure.ts';
 
 /**
- * Every error that a caller can meet: one row per code. `retryable` says whether the same request may succeed later
- * without being changed. Source: the error table of the interface; docs/errors.md holds a paragraph for each
- * (test/docs.test.ts keeps the two lists equal); docs/contributing.md says what else a new code touches.
+ * Every error that a caller can receive, one row per code. `retryable` means that the same request may succeed later
+ * without changes. The source is the interface's error table. docs/errors.md has a paragraph per code
+ * (test/docs.test.ts keeps the two lists equal), and docs/contributing.md lists what else a new code needs.
  */
 export const errorTable = {
   invalid_json: { status: 400, type: 'invalid_request_error', retryable: false },
@@ -28,6 +28,8 @@ export const errorTable = {
   account_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   key_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   operator_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
+  invitation_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
+  session_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   channel_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   file_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   route_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
@@ -57,27 +59,27 @@ interface ErrorRow {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** The codes that a failed task carries in `error.code`. */
+/** The possible values of a failed task's `error.code`. */
 export const taskErrorCodes = ['provider_error', 'task_expired', 'task_cancelled', 'internal_error'] as const;
 export type TaskErrorCode = (typeof taskErrorCodes)[number];
 
 export interface GatewayErrorOptions {
-  /** What an upstream's failure was. */
+  /** The kind of upstream failure. */
   readonly failure?: Failure;
-  /** The wire name of the field at fault: `metadata.seed`, `images[1]`. */
+  /** The name of the field at fault, as in the request: `metadata.seed`, `images[1]`. */
   readonly param?: string;
-  /** For our log only; never sent. */
+  /** For our log only. Callers never see it. */
   readonly detail?: string;
-  /** What an upstream said of it, scrubbed: the caller reads it behind the message, and no log has it. */
+  /** The upstream's message, scrubbed. Callers see it after our message, and it never appears in a log. */
   readonly words?: string;
-  /** The cap that refused. */
+  /** The cap that refused the request. */
   readonly cap?: CapState;
   readonly retryAfterSeconds?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
-/** The one error that our code throws at a caller: `message` is public, `detail` is ours. */
+/** The only error that our code throws to callers. `message` is public, `detail` is internal. */
 export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly param: string;
@@ -106,12 +108,12 @@ export class GatewayError extends Error {
   }
 }
 
-/** Whether an official client repeats a request that was answered with this: `x-should-retry` says so. */
+/** Whether official clients repeat a request after this error. The `x-should-retry` header informs them. */
 export function mayBeRepeated({ code, headers }: GatewayError): boolean {
   return errorTable[code].retryable && headers['x-should-retry'] !== 'false';
 }
 
-/** Nothing was created; the same request may succeed in a moment. `detail` is for our log. */
+/** Returns the error for a request that created nothing and may succeed in a moment. `detail` is for our log. */
 export function serviceUnavailable(detail: string, cause?: unknown): GatewayError {
   return new GatewayError(
     'service_unavailable',
@@ -124,7 +126,7 @@ export function serviceUnavailable(detail: string, cause?: unknown): GatewayErro
   );
 }
 
-/** `param`: as in `GatewayErrorOptions`. */
+/** See `GatewayErrorOptions` for `param`. */
 export function invalidParameter(param: string, message: string): GatewayError {
   return new GatewayError('invalid_parameter', message, { param });
 }

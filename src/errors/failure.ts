@@ -2,13 +2,13 @@ import type { TaskErrorCode } from './errors.ts';
 import type { UpstreamOutcome } from './upstream-outcome.ts';
 
 /**
- * What a failure was, in words that mean the same for every vendor.
- * - `moderation_input`, `moderation_output`: the content of the request, or what was rendered, was refused.
+ * The failure classes, which have the same meaning for every vendor.
+ * - `moderation_input`, `moderation_output`: the content of the request or the result was refused.
  * - `invalid_input`: the request itself is wrong.
- * - `quota`: the operator's account with the vendor: its key, balance, quota or permissions.
- * - `capacity`: the vendor was overloaded, or could not be reached.
- * - `expired`, `cancelled`: the job ran out of time, or was cancelled.
- * - `internal`: something broke, at the vendor or here.
+ * - `quota`: the operator's vendor account has a problem with its key, balance, quota or permissions.
+ * - `capacity`: the vendor was overloaded or unreachable.
+ * - `expired`, `cancelled`: the job ran out of time or was cancelled.
+ * - `internal`: something broke at the vendor or in the gateway.
  */
 export const failureClasses = [
   'moderation_input',
@@ -22,7 +22,7 @@ export const failureClasses = [
 ] as const;
 export type FailureClass = (typeof failureClasses)[number];
 
-/** The content was refused, be it what was asked for or what was rendered. */
+/** Whether the content of the request or the result was refused. */
 export function isModeration(kind: FailureClass | undefined): boolean {
   return kind === 'moderation_input' || kind === 'moderation_output';
 }
@@ -33,10 +33,11 @@ export type ModeratedInput = (typeof moderatedInputs)[number];
 export interface Failure {
   readonly class: FailureClass;
   /**
-   * `invalid_input`: the field that the vendor named, in the vendor's spelling unless the adapter knows the caller's.
+   * Set for `invalid_input`: the field that the vendor reported, in the vendor's spelling unless the adapter knows the
+   * caller's.
    */
   readonly field?: string;
-  /** `moderation_input`: which part of the request was refused, if the vendor reports it. */
+  /** Set for `moderation_input`: the refused part of the request, if the vendor reports it. */
   readonly input?: ModeratedInput;
 }
 
@@ -48,7 +49,7 @@ const classOfOutcome: Record<UpstreamOutcome, FailureClass> = {
   ambiguous: 'internal',
 };
 
-/** For a refusal about which nothing else is known. */
+/** Returns the failure for an outcome without further details. */
 export function failureOfOutcome(outcome: UpstreamOutcome): Failure {
   return { class: classOfOutcome[outcome] };
 }
@@ -60,7 +61,7 @@ const classOfCode: Record<TaskErrorCode, FailureClass> = {
   internal_error: 'internal',
 };
 
-/** For a failed task whose upstream said nothing about it. */
+/** Returns the failure for a task about which the upstream reported nothing. */
 export function failureOfTaskCode(code: TaskErrorCode): Failure {
   return { class: classOfCode[code] };
 }

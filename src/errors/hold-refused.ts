@@ -12,19 +12,23 @@ type HoldRefusal =
   | { readonly refused: 'capped'; readonly cap: CapState }
   | { readonly refused: 'insufficient_balance'; readonly available: Micros };
 
-/** A hold does not fit into the balance or into what a cap has left, or it was abandoned before it was taken. */
+/**
+ * Returns the error for a hold that was refused because it exceeds the balance or a cap's remainder, or because it was
+ * abandoned before it was taken.
+ */
 export function holdRefused(hold: Micros, why: HoldRefusal): GatewayError {
   if (why.refused === 'voided') return serviceUnavailable('the hold was abandoned');
   const cost = `The request may cost up to ${formatMicros(hold)}`;
   if (why.refused === 'insufficient_balance') {
-    const message = `${cost}, and ${formatMicros(why.available)} is available.`;
+    const message = `${cost}, but only ${formatMicros(why.available)} is available.`;
     return new GatewayError('insufficient_balance', message);
   }
   const { scope, window, limit, left, resetsAt } = why.cap;
-  const reset = resetsAt === undefined ? 'It is not reset.' : `It is reset at ${isoSeconds(resetsAt)}.`;
+  const reset =
+    resetsAt === undefined ? 'The cap does not reset.' : `The cap resets at ${isoSeconds(resetsAt)}.`;
   return new GatewayError(
     'spend_cap_exceeded',
-    `${cost}. Of the cap of ${formatMicros(limit)} ${spans[window]} for ${owners[scope]}, ${formatMicros(left)} is left. ${reset}`,
+    `${cost}, but only ${formatMicros(left)} is left of the cap of ${formatMicros(limit)} ${spans[window]} for ${owners[scope]}. ${reset}`,
     { cap: why.cap },
   );
 }

@@ -1,8 +1,9 @@
 /**
+ * The outcome of a failed upstream request.
  * - `not_sent`: nothing left this machine (DNS, connect, TLS).
- * - `throttled`: the upstream said "not now" (429, 503 with its own error body): not accepted.
- * - `unavailable`: not accepted for a reason that is the channel's (key, balance, model switched off).
- * - `rejected`: not accepted for a reason that is the request's: the task's failure.
+ * - `throttled`: temporarily not accepted (429, or 503 with the upstream's own error body).
+ * - `unavailable`: not accepted because of the channel (key, balance, disabled model).
+ * - `rejected`: not accepted because of the request. The task fails.
  * - `ambiguous`: it may have been accepted, and may be billed.
  */
 export type UpstreamOutcome = 'not_sent' | 'throttled' | 'unavailable' | 'rejected' | 'ambiguous';

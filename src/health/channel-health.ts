@@ -4,20 +4,20 @@ import type { BadSign, Circuit, CircuitEvidence, CircuitOpening } from './circui
 import { channelWords, wordsOfPart } from './health-words.ts';
 import type { HealthState, Processes } from './health-words.ts';
 
-/** The health of a channel. Times are in Unix milliseconds. */
+/** A channel's health. Times are in Unix milliseconds. */
 export interface ChannelHealth {
   readonly channel: string;
   readonly state: HealthState;
-  /** The reasons, in sentences. */
+  /** Sentences that state the reasons. */
   readonly text: string;
-  /** The time at which the state began. Undefined: it is not known. */
+  /** The start of the state. Undefined if unknown. */
   readonly since?: number;
-  /** No request is sent before this time. */
+  /** The time before which no request is sent. */
   readonly until?: number;
   readonly opened: Openings;
-  /** Undefined: the tasks could not be counted. */
+  /** The waiting tasks. Undefined if they could not be counted. */
   readonly waiting?: WaitingTasks;
-  /** The circuits of the channel that opened at least once. */
+  /** The channel's circuits that have opened at least once. */
   readonly parts: readonly PartHealth[];
 }
 
@@ -26,13 +26,30 @@ export interface Openings {
   readonly day: number;
 }
 
-/** The tasks that are not submitted yet. `oldest`: the time since which the oldest one waits. */
+/** Tasks that are not submitted yet. `oldest` is the time when the oldest one began to wait. */
 export interface WaitingTasks {
   readonly tasks: number;
   readonly oldest?: number;
 }
 
-/** The health of a circuit. `host`: some processes cannot reach the upstream with these requests. */
+/** The number of a model's tasks that are waiting for a failed upstream. */
+export interface BehindCount {
+  readonly channel: string;
+  readonly credential: string;
+  readonly model: string;
+  readonly count: number;
+  /** The start of the oldest of these waits. */
+  readonly since: number;
+}
+
+export function waitingOf(rows: readonly { readonly count: number; readonly since: number }[]): WaitingTasks {
+  const oldest = rows.length === 0 ? undefined : Math.min(...rows.map(({ since }) => since));
+  return { tasks: sum(rows.map(({ count }) => count)), ...defined({ oldest }) };
+}
+
+/**
+ * The health of one circuit. The scope `host` means that some processes cannot reach the upstream with these requests.
+ */
 export interface PartHealth {
   readonly scope: 'model' | 'credential' | 'host';
   readonly credential: string;
@@ -44,7 +61,7 @@ export interface PartHealth {
   readonly sign: BadSign;
   readonly code: string;
   readonly evidence: readonly CircuitEvidence[];
-  /** The failing models of an ill credential. Undefined: all. */
+  /** An unhealthy credential's failing models. Undefined means all models. */
   readonly models?: readonly string[];
   readonly failedTasks: readonly string[];
   readonly canClose: boolean;
@@ -53,9 +70,11 @@ export interface PartHealth {
   readonly opened: Openings;
   readonly openings: readonly CircuitOpening[];
   readonly processes?: Processes;
+  /** The tasks that are waiting for the circuit to close. Undefined if they could not be counted. */
+  readonly waiting?: WaitingTasks;
 }
 
-/** A channel as gateway.yaml configures it. */
+/** A channel as configured in gateway.yaml. */
 export interface HealthChannel {
   readonly id: string;
   readonly enabled: boolean;
@@ -64,12 +83,12 @@ export interface HealthChannel {
 }
 
 export interface HealthNode {
-  /** Has the form `<kind>/<process>`. */
+  /** The node's id: `<kind>/<process>`. */
   readonly id: string;
   readonly kind: 'api' | 'worker';
   readonly state: 'running' | 'leaving' | 'gone';
   readonly channels?: readonly string[];
-  /** The circuits that exist only in this process, because it cannot reach their upstreams. */
+  /** The circuits that exist only in this process because it cannot reach their upstreams. */
   readonly unreached?: readonly Circuit[];
 }
 
@@ -78,9 +97,11 @@ export interface HealthFacts {
   readonly circuits: readonly Circuit[];
   readonly nodes: readonly HealthNode[];
   readonly switchOf: (channel: string) => ChannelSwitch | undefined;
-  /** Undefined: a running worker serves the channel. */
+  /** Returns why the channel is unserved. Undefined if a running worker serves it. */
   readonly unserved: (channel: string) => { readonly channel?: string; readonly since?: number } | undefined;
   readonly waitingAt: (channel: string) => WaitingTasks | undefined;
+  /** The tasks that are waiting for a failed upstream. Undefined if they could not be counted. */
+  readonly behind: readonly BehindCount[] | undefined;
   readonly now: number;
 }
 
@@ -93,10 +114,10 @@ interface ChannelSwitch {
 
 const hourMs = 60 * 60_000;
 const flapsMin = 3;
-/** The most circuits that the sentence names. `parts` lists all of them. */
+/** The maximum number of circuits that the sentence mentions. `parts` always lists all of them. */
 const namedMax = 3;
 
-/** Computes the health of a channel and its wording. No other code decides either of them. */
+/** Determines a channel's health and its wording. No other code decides either. */
 export function healthOf(channel: HealthChannel, facts: HealthFacts): ChannelHealth {
   const parts = partsOf(channel, facts);
   const opened = {
@@ -108,12 +129,15 @@ export function healthOf(channel: HealthChannel, facts: HealthFacts): ChannelHea
   return { channel: channel.id, ...verdict, opened, ...defined({ waiting }), parts };
 }
 
-/** Whether operators should see the channel unasked. A paused channel matters only while tasks wait for it. */
+/**
+ * Whether the channel should be shown to operators unprompted. A paused channel matters only while tasks are waiting
+ * for it.
+ */
 export function isNotable({ state, waiting = { tasks: 1 } }: ChannelHealth): boolean {
   return state !== 'serving' && (state !== 'paused' || waiting.tasks > 0);
 }
 
-/** The circuits that are not well and affect these requests. */
+/** Returns the unhealthy circuits that affect these requests. */
 export function partsAgainst(
   { parts }: ChannelHealth,
   { credential, model }: { readonly credential: string; readonly model: string },
@@ -123,7 +147,7 @@ export function partsAgainst(
 
 type Verdict = Pick<ChannelHealth, 'state' | 'text' | 'since' | 'until'>;
 
-/** Returns a verdict that applies to the channel as a whole, if there is one. */
+/** Returns a verdict on the channel as a whole, if there is one. */
 function wholeOf({ id, enabled }: HealthChannel, facts: HealthFacts): Verdict | undefined {
   if (!enabled) return { state: 'paused', text: channelWords.configuredOff };
   const used = facts.switchOf(id);
@@ -167,7 +191,7 @@ function summaryOf(parts: readonly PartHealth[]): Pick<Verdict, 'text' | 'since'
   };
 }
 
-/** The state of a channel with these circuits, none of which is closed. */
+/** Returns the state of a channel with these circuits, none of which is closed. */
 function stateOfAll({ credentials, models }: HealthChannel, down: readonly PartHealth[]): HealthState {
   const states = credentials.flatMap(({ id }) =>
     Object.keys(models).map((model) => stateOfUse(id, model, down)),
@@ -187,7 +211,7 @@ function covers({ model, models }: PartHealth, asked: string): boolean {
 }
 
 function partsOf(channel: HealthChannel, facts: HealthFacts): readonly PartHealth[] {
-  const { nodes, now } = facts;
+  const { nodes, now, behind } = facts;
   const isOurs = (circuit: Circuit) => isConfigured(circuit, channel);
   const shared = facts.circuits.filter(isOurs).map((circuit) => partOf(circuit, now));
   const running = nodes.filter(({ state }) => state === 'running');
@@ -196,7 +220,16 @@ function partsOf(channel: HealthChannel, facts: HealthFacts): readonly PartHealt
     unreached: reports.flatMap(({ unreached = [] }) => unreached).filter(isOurs),
   }));
   const ids = [...new Set(seen.flatMap(({ unreached }) => unreached.map(({ id }) => id)))];
-  return [...shared, ...ids.map((id) => unreachedPart(id, seen, now))];
+  const parts = [...shared, ...ids.map((id) => unreachedPart(id, seen, now))];
+  const ours = behind?.filter((row) => row.channel === channel.id);
+  return parts.map((part) => ({ ...part, ...defined({ waiting: ours && waitingBehind(part, ours) }) }));
+}
+
+/** Returns the tasks waiting for the circuit. Nothing waits for a closed circuit. */
+function waitingBehind(part: PartHealth, behind: readonly BehindCount[]): WaitingTasks {
+  const isBehind = ({ credential, model }: BehindCount) =>
+    isDown(part) && credential === part.credential && covers(part, model);
+  return waitingOf(behind.filter(isBehind));
 }
 
 /** Whether the circuit's credential and model are still configured. Other circuits are ignored. */
@@ -243,14 +276,16 @@ function stateOfCircuit({ state, until, by, at, openings = [] }: Circuit, now: n
   return by === undefined ? 'ill' : 'paused';
 }
 
-/** A failed probe changes `at`, so the start of an open circuit's illness is its last opening. */
+/**
+ * Returns when an illness began. For an open circuit, this is its last opening, because a failed probe changes `at`.
+ */
 function sinceOf({ at, openings = [] }: Circuit, state: HealthState, now: number): number {
   if (state === 'serving' || state === 'paused') return at;
   if (state === 'flapping') return openings.find((opening) => opening.at > now - hourMs)?.at ?? at;
   return openings.at(-1)?.at ?? at;
 }
 
-/** Groups the reports by process, because a process that is both an API and a worker sends two. */
+/** Groups the reports by process, because a process that is both API and worker sends two. */
 function processesOf(nodes: readonly HealthNode[]): readonly (readonly HealthNode[])[] {
   const processes = new Map<string, HealthNode[]>();
   for (const node of nodes) {

@@ -1,20 +1,21 @@
 import type { UpstreamOutcome } from '../errors/upstream-outcome.ts';
 
 /**
- * What an answer says about the health of a credential. `alive`: the upstream read the request and judged it (a
- * rejection and a moderation are that). `account`: the key or the balance; `model`: only this model is refused there;
- * both last until an operator acts. `unreachable`: no answer came, which may be the fault of this process's own network.
+ * The meaning of a response for a credential's health. `alive`: the upstream read the request and judged it, for
+ * example by rejecting or moderating it. `account`: the key was refused or the balance was too low. `model`: only this
+ * model was refused. The last two persist until an operator acts. `unreachable`: there was no response, possibly
+ * because of this process's own network.
  */
 export type HealthSign = 'alive' | 'failure' | 'throttled' | 'account' | 'model' | 'unreachable';
 
 export interface JudgedError {
   readonly outcome: UpstreamOutcome;
   readonly code: string;
-  /** Of the upstream's answer; absent: there was none. */
+  /** The upstream response's status. Undefined if there was no response. */
   readonly status: number | undefined;
 }
 
-/** Exchanges that ended without an answer, in the words of `src/http-client`. */
+/** The codes of failures without a response, as defined in `src/http-client`. */
 const unanswered = new Set([
   'dns_failed',
   'connect_failed',
@@ -24,7 +25,7 @@ const unanswered = new Set([
   'connection_lost',
 ]);
 
-/** Undefined: it says nothing, because nothing was sent, or because the adapter failed. */
+/** Returns undefined if the failure does not concern health, because nothing was sent or the adapter failed. */
 export function signOf({ outcome, code, status }: JudgedError): HealthSign | undefined {
   if (status === undefined) return unanswered.has(code) ? 'unreachable' : undefined;
   switch (outcome) {
@@ -42,7 +43,10 @@ export function signOf({ outcome, code, status }: JudgedError): HealthSign | und
   }
 }
 
-/** 401 and 402 are about the key and the balance; a 403 may be a permission for one model; a redirect passes soon. */
+/**
+ * Returns the sign of a status. 401 and 402 concern the key and the balance. A 403 may mean that the key lacks
+ * permission for one model. A redirect is temporary.
+ */
 function signOfStatus(status: number): HealthSign {
   if (status === 401 || status === 402) return 'account';
   return status >= 300 && status < 400 ? 'failure' : 'model';
@@ -50,7 +54,7 @@ function signOfStatus(status: number): HealthSign {
 
 export type BadSign = Exclude<HealthSign, 'alive'>;
 
-/** What a circuit protects: a credential of a channel, or one model behind it. */
+/** A circuit's target: a channel's credential, or one of its models. */
 export interface CircuitPlace {
   readonly channel: string;
   readonly credential: string;
@@ -58,8 +62,8 @@ export interface CircuitPlace {
 }
 
 /**
- * Reads the id of a circuit: `<channel>/<credential>`, or `<channel>/<credential>/<model>`. Only the name of a model may
- * contain slashes.
+ * Parses a circuit's id: `<channel>/<credential>` or `<channel>/<credential>/<model>`. Only model names may contain
+ * slashes.
  */
 export function placeOf(id: string): CircuitPlace {
   const [channel = '', credential = '', ...model] = id.split('/');
@@ -67,17 +71,20 @@ export function placeOf(id: string): CircuitPlace {
 }
 
 interface CircuitRule {
-  /** Failures of this many tasks open the circuit, if nothing succeeds between them. */
+  /** The number of failed tasks, without a success in between, that opens the circuit. */
   readonly tasks: number;
   readonly coolDownMs: number;
-  /** The cool-down doubles up to this, as long as probes fail. */
+  /** The longest cool-down. While probes fail, the cool-down doubles up to this limit. */
   readonly coolDownMaxMs: number;
 }
 
 const second = 1000;
 const minute = 60 * second;
 
-/** An account without balance stays without for long; an upstream at its capacity has room again soon. */
+/**
+ * One rule per bad sign. An account without funds stays that way for a long time, whereas an upstream at capacity soon
+ * has room again.
+ */
 export const circuitRules: Record<BadSign, CircuitRule> = {
   failure: { tasks: 5, coolDownMs: 15 * second, coolDownMaxMs: 10 * minute },
   throttled: { tasks: 10, coolDownMs: 10 * second, coolDownMaxMs: minute },
@@ -86,51 +93,55 @@ export const circuitRules: Record<BadSign, CircuitRule> = {
   unreachable: { tasks: 5, coolDownMs: 15 * second, coolDownMaxMs: minute },
 };
 
-/** A circuit that opens again this soon after it closed continues with the cool-down that it had reached. */
+/** The time after closing within which a circuit that opens again continues with its previous cool-down. */
 export const relapseMs = 5 * minute;
 
-/** One circuit, as all processes share it. Times in Unix milliseconds. */
+/** A circuit as shared by all processes. Times are in Unix milliseconds. */
 export interface CircuitRecord {
   readonly state: 'open' | 'closed';
   readonly sign: BadSign;
-  /** The upstream's code of the failure that opened it. */
+  /** The upstream's code for the failure that opened the circuit. */
   readonly code: string;
   readonly coolDownMs: number;
-  /** Open: no request before this. */
+  /** The time before which no request is sent, while the circuit is open. */
   readonly until: number;
-  /** Of the last change of state. */
+  /** The time of the last state change. */
   readonly at: number;
-  /** The tasks whose failures opened it or kept it open, newest last: the fault may be theirs. */
+  /**
+   * The tasks whose failures opened the circuit or kept it open, newest last. These tasks may themselves be at fault.
+   */
   readonly failedTasks?: readonly string[];
-  /** Open: no request of those tasks before this. */
+  /** The time before which those tasks may send no request, while the circuit is open. */
   readonly suspectsUntil?: number;
-  /** The failures that opened the circuit. While they are of one account, requests of other accounts are probes. */
+  /**
+   * The failures that opened the circuit. While all of them belong to one account, other accounts' requests are sent.
+   */
   readonly evidence?: readonly CircuitEvidence[];
   /**
-   * When a credential's circuit is open: its failing models. Requests of other models are probes. Undefined: the
-   * circuit concerns all models.
+   * The failing models of a credential's open circuit. Requests for other models serve as probes. Undefined if the
+   * circuit affects all models.
    */
   readonly models?: readonly string[];
-  /** The operator who opened or closed it, and why; absent: the upstream's answers did. */
+  /** The operator who opened or closed the circuit. Undefined if upstream responses did. */
   readonly by?: string;
   readonly reason?: string;
-  /** The openings of the last day, newest last. */
+  /** The last day's openings, newest last. */
   readonly openings?: readonly CircuitOpening[];
 }
 
-/** The id is `<channel>/<credential>`, followed by `/<model>` if the circuit protects only one model. */
+/** A circuit with its id: `<channel>/<credential>`, followed by `/<model>` if the circuit protects a single model. */
 export interface Circuit extends CircuitRecord {
   readonly id: string;
 }
 
-/** One kind of failure. `code` is that of the last failure. */
+/** One kind of failure. `code` belongs to the most recent one. */
 export interface CircuitEvidence {
   readonly sign: BadSign;
   readonly code: string;
   readonly accounts: readonly string[];
 }
 
-/** At `at`, Unix milliseconds, for this reason: the upstream's answers, or an operator. */
+/** An opening at `at` (Unix milliseconds) and its cause: upstream responses or an operator. */
 export interface CircuitOpening {
   readonly at: number;
   readonly sign: BadSign;
@@ -142,7 +153,7 @@ export interface CircuitOpening {
 export const openingsMax = 50;
 export const historyMs = 24 * 60 * minute;
 
-/** A probe that fails keeps the circuit open: that is not another opening. */
+/** Adds an opening. A failed probe keeps the circuit open and does not count as another opening. */
 function openingsWith(opening: CircuitOpening, before: CircuitRecord | undefined): readonly CircuitOpening[] {
   const { openings = [], state } = before ?? {};
   if (state === 'open') return openings;
@@ -153,22 +164,26 @@ function openingsWith(opening: CircuitOpening, before: CircuitRecord | undefined
 const failedTasksMax = 20;
 const evidenceMax = 20;
 
-/** The account and model of a request. */
+/** A request's account and model. */
 export interface CircuitUser {
-  /** Undefined if unknown; then every circuit concerns the request. */
+  /** The account. If undefined, every circuit affects the request. */
   readonly account?: string | undefined;
   readonly model: string;
 }
 
-/** Whether the evidence of an open circuit applies to this user's requests. An operator's circuit applies to all. */
-export function isConcerned(
-  { by, evidence, models }: CircuitRecord,
-  { account, model }: CircuitUser,
-): boolean {
-  if (by !== undefined) return true;
-  if (models?.includes(model) === false) return false;
+/**
+ * Whether an open circuit's evidence applies to this user's requests. A circuit opened by an operator applies to all.
+ */
+export function isConcerned(record: CircuitRecord, user: CircuitUser): boolean {
+  if (record.by !== undefined) return true;
+  return record.models?.includes(user.model) !== false && !isOtherAccount(record, user);
+}
+
+/** Whether all of an open circuit's evidence belongs to a single account other than this user's. */
+export function isOtherAccount({ by, evidence }: CircuitRecord, { account }: CircuitUser): boolean {
   const [only, ...others] = accountsOf(evidence);
-  return only === undefined || others.length > 0 || account === undefined || account === only;
+  const isOneAccounts = by === undefined && only !== undefined && others.length === 0;
+  return isOneAccounts && account !== undefined && account !== only;
 }
 
 export function accountsOf(evidence: readonly CircuitEvidence[] = []): readonly string[] {
@@ -198,12 +213,12 @@ function joined(known: readonly string[] = [], more: readonly string[]): readonl
   return [...new Set([...known, ...more])].slice(0, evidenceMax);
 }
 
-/** Whether this task was among those whose failures opened the circuit: its next failure says nothing new. */
+/** Whether this task's failure helped to open the circuit, so that its next failure is not new evidence. */
 export function isSuspect(record: CircuitRecord | undefined, task: string): boolean {
   return record?.failedTasks?.includes(task) === true;
 }
 
-/** No request of this task before this time, Unix milliseconds. */
+/** Returns the time, in Unix milliseconds, before which this task may send no request. */
 export function closedTo(
   record: CircuitRecord,
   { task, ...user }: CircuitUser & { readonly task: string },
@@ -213,7 +228,7 @@ export function closedTo(
 }
 
 export interface Failure {
-  /** Of which tasks: one that failed a trial, or those that failed in a row. */
+  /** The tasks that failed: a single trial's task, or those of a streak. */
   readonly tasks: readonly string[];
   readonly accounts: readonly string[];
   /** The failing models that open a credential's circuit. */
@@ -223,7 +238,7 @@ export interface Failure {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The record after a failure that opens the circuit, or keeps it open after a probe. */
+/** Returns the record after a failure that opens the circuit, or keeps it open after a probe. */
 export function openedBy(failure: Failure, before: CircuitRecord | undefined, now: number): CircuitRecord {
   const rule = circuitRules[failure.sign];
   const relapsed = before !== undefined && (before.state === 'open' || now - before.at < relapseMs);
@@ -248,14 +263,17 @@ export function openedBy(failure: Failure, before: CircuitRecord | undefined, no
 }
 
 /**
- * The record after a trial that says nothing of what the circuit protects, because its task was suspect already, or
- * because the answer is about the model alone: the trial of another task is as near as before.
+ * Returns the record after a trial that provides no evidence against the protected target, because its task was already
+ * suspect or the response concerns only the model. Another task's next trial comes no later than before.
  */
 export function failedAgain(record: CircuitRecord, now: number): CircuitRecord {
   return { ...record, suspectsUntil: now + 2 * record.coolDownMs };
 }
 
-/** What an operator decides. Open: nothing is sent before `until`, whatever requests in flight report. */
+/**
+ * An operator's decision. If it opens the circuit, nothing is sent before `until`, regardless of how requests in flight
+ * end.
+ */
 export interface CircuitOrder {
   readonly state: 'open' | 'closed';
   readonly until: number;
@@ -270,7 +288,7 @@ export function orderedBy(
 ): CircuitRecord {
   const { state, until, by, reason } = order;
   const { sign = 'failure', failedTasks = [], openings = [] } = before ?? {};
-  // The next cool-down begins small: an operator has looked.
+  // Start again with a short cool-down, because an operator has checked.
   const shared = {
     sign,
     code: 'operator',
@@ -287,19 +305,17 @@ export function orderedBy(
     : { ...shared, state, until: 0, openings };
 }
 
-/**
- * Returns the smallest thing that an answer is evidence against. The key and the balance belong to the credential.
- */
+/** Returns the narrowest scope to which a response's evidence applies. Key and balance belong to the credential. */
 export function scopeOf(sign: BadSign): 'credential' | 'model' {
   return sign === 'account' ? 'credential' : 'model';
 }
 
-/** Whether a failure of one model suggests that others fail, too. A missing or forbidden model does not. */
+/** Whether a model's failure suggests that others fail as well. A missing or forbidden model does not. */
 export function spreads(sign: BadSign): boolean {
   return sign !== 'model' && sign !== 'account';
 }
 
-/** Remembers the tasks that had opened it: they must not open it again. */
+/** Closes the circuit and remembers the tasks that had opened it, so that they do not open it again. */
 export function closedAfter(record: CircuitRecord, now: number): CircuitRecord {
   const { sign, code, coolDownMs, failedTasks = [], openings = [] } = record;
   return {

@@ -1,18 +1,18 @@
 import type { BadSign, CircuitEvidence, CircuitRecord } from './circuit-rules.ts';
 import { accountsOf } from './circuit-rules.ts';
 
-/** All sentences about the health of a channel. Every page and tool shows them unchanged. */
+/** All sentences about channel health. Every page and tool shows them unchanged. */
 
-/** The upstream's code follows each of these in parentheses. */
+/** The causes by sign. The upstream's code follows each in parentheses. */
 const causes: Readonly<Record<BadSign, string>> = {
   failure: 'requests fail',
   throttled: 'the upstream limits the rate',
-  account: 'the upstream refuses the key or the balance',
+  account: 'the upstream rejects the key, or the balance is too low',
   model: 'the upstream refuses the model',
-  unreachable: 'the host is not reached',
+  unreachable: 'the host cannot be reached',
 };
 
-/** Callers read this too, so it names no operator. */
+/** Returns the cause in words. Callers also read it, so it does not mention any operator. */
 export function causeOf({ sign, code, by }: Pick<CircuitRecord, 'sign' | 'code' | 'by'>): string {
   return by === undefined ? `${causes[sign]} (${code})` : 'an operator stopped submissions';
 }
@@ -26,13 +26,13 @@ export const channelWords = {
 } as const;
 
 /**
- * `probing`: the cool-down is over, but no request has succeeded yet. `flapping`: the channel serves, but one of its
- * circuits keeps opening. `partly_ill`: some of its models or credentials, or some processes, cannot use it.
+ * `probing`: the cool-down is over, but no request has succeeded yet. `flapping`: the channel serves requests, but one
+ * of its circuits keeps opening. `partly_ill`: some of its models, credentials or processes are affected.
  */
 export const healthStates = ['serving', 'flapping', 'partly_ill', 'probing', 'ill', 'paused'] as const;
 export type HealthState = (typeof healthStates)[number];
 
-/** How many processes cannot reach the upstream, and out of how many. */
+/** The number of processes that cannot reach the upstream, and the total number. */
 export interface Processes {
   readonly ill: number;
   readonly of: number;
@@ -59,7 +59,7 @@ export function wordsOfPart(part: PartWords): string {
     case 'paused':
       return `${by ?? 'An operator'} stopped submissions to ${lower(target)}: ${reason ?? 'no reason was given'}`;
     case 'probing':
-      return `${target} is not well yet: ${causeOf(part)}${here}${seenWith(part)}. The next task tries it; it is ill until one succeeds.`;
+      return `${target} has not recovered yet: ${causeOf(part)}${here}${seenWith(part)}. The next task probes it; it counts as ill until one succeeds.`;
     case 'ill':
     case 'partly_ill':
       return `${target} is ill: ${causeOf(part)}${here}${seenWith(part)}. ${whoWaits(part)}`;
@@ -82,13 +82,14 @@ function seenWith({ evidence }: PartWords): string {
 }
 
 function whoWaits({ evidence, models }: PartWords): string {
-  const others = [
-    ...(models === undefined ? [] : [`models other than ${models.join(', ')}`]),
-    ...(accountsOf(evidence).length === 1 ? ['other accounts'] : []),
-  ];
-  const trials =
-    others.length === 0 ? '' : ` Requests of ${others.join(' and of ')} are tried, one at a time.`;
-  return `Nothing is submitted before its cool-down is over.${trials}`;
+  const isOneAccounts = accountsOf(evidence).length === 1;
+  return [
+    'Nothing is submitted before its cool-down is over.',
+    ...(models === undefined
+      ? []
+      : [`Requests of models other than ${models.join(', ')} are tried, one at a time.`]),
+    ...(isOneAccounts ? ['Requests of other accounts are sent.'] : []),
+  ].join(' ');
 }
 
 function count(number: number, word: 'account' | 'process'): string {

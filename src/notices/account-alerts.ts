@@ -2,22 +2,26 @@ import { createRounds } from '../process/rounds.ts';
 import type { Rounds } from '../process/rounds.ts';
 import { randomBase62 } from '../base/ids.ts';
 import type { RandomBytes } from '../base/ids.ts';
-import { walk } from '../base/walk.ts';
+import { limitRound, walk } from '../base/walk.ts';
+import type { Walked } from '../base/walk.ts';
 import type { AccountAlertStore } from '../store/account-alerts.ts';
 import { createBalanceAlerts, hasLimit } from './balance-alerts.ts';
 import { createCapAlerts } from './cap-alerts.ts';
 import type { CapAlertsDeps } from './cap-alerts.ts';
 import { createNotedBalances } from './noted-balances.ts';
-import type { BalanceAfter } from './noted-balances.ts';
+import type { BalanceAfter, NotedBalances, SeenBalances } from './noted-balances.ts';
 import { createPostEvent } from './post-event.ts';
 import type { PostEventDeps } from './post-event.ts';
 
-/** Posts events to an account's own address. Any number of processes may run it; each event is created once. */
+/** Posts events to an account's own address. Several processes may do so, but each event is created only once. */
 export interface AccountAlerts extends Rounds {
-  /** Notes what an account has left now. It only uses memory, for at most 10,000 accounts. */
+  /** Records an account's remaining balance, only in memory and for at most 10,000 accounts. */
   readonly note: (account: string, after: BalanceAfter) => void;
-  /** Finds what processes noted before they died. Checks all accounts with alerts, some at each call. */
-  readonly repair: () => Promise<number>;
+  /**
+   * Catches up on what other processes had recorded but not posted when they died. Checks all accounts with alerts, a
+   * few per call.
+   */
+  readonly repair: () => Promise<Walked>;
 }
 
 export interface AccountAlertsDeps extends Omit<CapAlertsDeps, 'store' | 'newEventId'>, PostEventDeps {
@@ -38,37 +42,15 @@ export function createAccountAlerts(deps: AccountAlertsDeps): AccountAlerts {
   const balances = createBalanceAlerts({ ...deps, newEventId });
   const caps = createCapAlerts({ ...deps, newEventId });
   const post = createPostEvent(deps);
+  const warn = (account: string, err: unknown): void =>
+    log.warn({ account, err }, 'an account could not be compared with its limits');
+  const judgeNoted = createJudgeNoted(noted, { ...deps, balances, caps, warn });
   let repairedUpTo = '';
-
-  async function judgeNoted(): Promise<void> {
-    const seen = noted.take();
-    if (seen.size === 0) return;
-    const alerts = await store.findMany([...seen.keys()]).catch((error: unknown) => {
-      noted.putBack(seen);
-      throw error;
-    });
-    await walk(alerts, {
-      async run(alert) {
-        const after = seen.get(alert.account);
-        if (after !== undefined && hasLimit(alert)) await balances.judgeSeen(alert, after);
-        return caps.judge(alert);
-      },
-      async onFailed({ account }, err) {
-        const after = seen.get(account);
-        if (after !== undefined) noted.putBack(new Map([[account, after]]));
-        warn(account, err);
-      },
-    });
-  }
 
   async function postDue(): Promise<void> {
     const alerts = await store.due(now(), postedAtOnceMax);
     const owed = [...alerts.flatMap((alert) => balances.dueOf(alert)), ...(await caps.due())];
     await Promise.all(owed.map(post));
-  }
-
-  function warn(account: string, err: unknown): void {
-    log.warn({ account, err }, 'an account could not be compared with its limits');
   }
 
   return {
@@ -86,13 +68,59 @@ export function createAccountAlerts(deps: AccountAlertsDeps): AccountAlerts {
       const alerts = await store.list({ after: repairedUpTo, limit: repairedAtOnce });
       repairedUpTo = alerts.length < repairedAtOnce ? '' : (alerts.at(-1)?.account ?? '');
       return walk(alerts, {
+        loop: 'limits of accounts',
         async run(alert) {
           const isCrossed =
             hasLimit(alert) && (await balances.judge(alert, await deps.balance(alert.account)));
           return (await caps.judge(alert)) || isCrossed;
         },
-        onFailed: async ({ account }, err) => warn(account, err),
+        onFailed: ({ account }, err) => warn(account, err),
       });
     },
   };
+}
+
+interface Judges extends Pick<AccountAlertsDeps, 'store' | 'now'> {
+  readonly balances: Pick<ReturnType<typeof createBalanceAlerts>, 'judgeSeen'>;
+  readonly caps: Pick<ReturnType<typeof createCapAlerts>, 'judge'>;
+  readonly warn: (account: string, err: unknown) => void;
+}
+
+function createJudgeNoted(noted: NotedBalances, { store, balances, caps, warn, now }: Judges) {
+  const orPutBack = createOrPutBack(noted);
+  return async (): Promise<void> => {
+    const seen = noted.take();
+    if (seen.size === 0) return;
+    const isOver = limitRound(now);
+    const alerts = await orPutBack(seen, store.findMany([...seen.keys()]));
+    const found = new Map(alerts.map((alert) => [alert.account, alert]));
+    const left = new Map([...seen].filter(([account]) => found.has(account)));
+    await walk([...left], {
+      loop: 'noted accounts',
+      isOver,
+      async run([account, after]) {
+        const alert = found.get(account);
+        if (alert !== undefined && hasLimit(alert)) await balances.judgeSeen(alert, after);
+        const isCrossed = alert !== undefined && (await caps.judge(alert));
+        left.delete(account);
+        return isCrossed;
+      },
+      onFailed([account, after], err) {
+        // Move the failed item to the end, so that the next round starts with the others.
+        left.delete(account);
+        left.set(account, after);
+        warn(account, err);
+      },
+    });
+    noted.putBack(left);
+  };
+}
+
+/** Restores the taken records if the alerts cannot be read. */
+function createOrPutBack({ putBack }: Pick<NotedBalances, 'putBack'>) {
+  return <Found>(seen: ReadonlyMap<string, SeenBalances>, reading: Promise<Found>): Promise<Found> =>
+    reading.catch((error: unknown) => {
+      putBack(seen);
+      throw error;
+    });
 }

@@ -3,17 +3,20 @@ import type { ReachedCap, SpentBy, Spending } from '../money/cap-alerts.ts';
 import { capsOf, capsOfEndUser } from '../money/caps.ts';
 import type { Cap, CapScope, CapState, KeyCaps, SpentUse } from '../money/caps.ts';
 import { defined } from '../base/defined.ts';
+import { walk } from '../base/walk.ts';
+import type { Logger } from '../observability/log.ts';
 import { isKeyValid } from '../base/key-scope.ts';
 import { formatMicros } from '../money/money.ts';
+import { projectMonth } from '../money/projection.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { AccountAlert, AccountAlertStore } from '../store/account-alerts.ts';
 import type { CapEvent, CapEventStore } from '../store/cap-events.ts';
 import type { KeyStore } from '../store/keys.ts';
 import type { OwedEvent } from './post-event.ts';
 
-/** What the ledger records about spending. */
+/** Reads spending recorded in the ledger. */
 export interface Spendings {
-  /** What was used after each entry that follows `after`, in order. */
+  /** Yields the spending after each entry following `after`, in order. */
   readonly spendings: (
     account: string,
     page: { readonly after: bigint; readonly limit: number },
@@ -24,10 +27,11 @@ export interface Spendings {
 export interface CapAlertsDeps extends Spendings {
   readonly store: Pick<AccountAlertStore, 'findMany' | 'noteJudged' | 'noteRevisionJudged'>;
   readonly events: CapEventStore;
-  readonly keys: Pick<KeyStore, 'capsInForce' | 'ofAccount'>;
+  readonly keys: Pick<KeyStore, 'capsInForce' | 'find' | 'ofAccount'>;
   readonly accounts: Pick<AccountStore, 'find'>;
   readonly newEventId: () => string;
   readonly currency: () => string;
+  readonly log: Pick<Logger, 'warn' | 'error'>;
   readonly now: () => number;
 }
 
@@ -35,14 +39,14 @@ const pageEntries = 200;
 const dueOfAccountMax = 20;
 
 /**
- * Creates one event for each percentage of a cap that is reached in a window. Every ledger entry is compared, up to a
- * position that all processes share. So a cap that was reached and released is found, even if the process that wrote
+ * Creates one event for each percentage of a cap reached in a window. Compares every ledger entry, up to a position
+ * shared by all processes. It therefore finds a cap that was reached and released again, even if the process that wrote
  * the entry has died.
  */
 export function createCapAlerts(deps: CapAlertsDeps) {
-  const { store, events, newEventId, now } = deps;
+  const { store, events, newEventId, log, now } = deps;
 
-  /** Returns false if there was nothing new. */
+  /** Returns false if nothing is new. */
   async function judge({ account, caps }: AccountAlert): Promise<boolean> {
     if (caps === undefined) return false;
     const hasChanged = caps.revision > caps.judged;
@@ -74,41 +78,69 @@ export function createCapAlerts(deps: CapAlertsDeps) {
     return events.add(reached.map((one) => ({ id: newEventId(), account, ...one, tries: 0, dueAt: now() })));
   }
 
-  /** Events whose next request is due. The number per account is limited, so that a slow address delays no other. */
+  /**
+   * Returns events due for delivery. Their number per account is limited, so that a slow address does not delay others.
+   */
   async function due(): Promise<OwedEvent[]> {
     const accounts = await events.dueAccounts(now());
     if (accounts.length === 0) return [];
     const alerts = new Map((await store.findMany(accounts)).map((alert) => [alert.account, alert]));
     const owed: OwedEvent[] = [];
-    for (const account of accounts) {
-      const alert = alerts.get(account);
-      for (const event of await events.due(account, now(), dueOfAccountMax)) {
-        if (alert?.caps === undefined) await events.change(event, undefined);
-        else owed.push(owedEvent(alert, event));
-      }
-    }
+    await walk(accounts, {
+      loop: 'events of caps',
+      async run(account) {
+        const alert = alerts.get(account);
+        for (const event of await events.due(account, now(), dueOfAccountMax)) {
+          if (alert?.caps === undefined) await events.change(event, undefined);
+          else owed.push(await owedEvent(alert, event, deps));
+        }
+        return true;
+      },
+      onFailed: (account, err) => log.warn({ account, err }, 'the events of an account could not be read'),
+    });
     return owed;
-  }
-
-  function owedEvent({ account, address }: AccountAlert, event: CapEvent): OwedEvent {
-    const { id, tries, percent, cap, by, at } = event;
-    const { key, model, endUser } = by;
-    const data = {
-      account,
-      currency: deps.currency(),
-      percent,
-      ...defined({ key, model, end_user: endUser }),
-      cap: capData(cap),
-      at: Math.floor(at / 1000),
-    };
-    const change: OwedEvent['change'] = (seen, left) => events.change({ ...event, tries: seen }, left);
-    return { id, account, address, tries, type: 'cap.reached', at, data, change };
   }
 
   return { judge, due };
 }
 
-/** Finds the caps that an entry counts for, as they are now. */
+async function owedEvent(
+  { account, address }: AccountAlert,
+  event: CapEvent,
+  deps: CapAlertsDeps,
+): Promise<OwedEvent> {
+  const { events, currency } = deps;
+  const { id, tries, percent, cap, by, at } = event;
+  const { key, model, endUser } = by;
+  const data = {
+    account,
+    currency: currency(),
+    percent,
+    ...defined({ key, model, end_user: endUser }),
+    cap: capData(cap),
+    ...defined({ projected: await projected(account, event, deps) }),
+    at: Math.floor(at / 1000),
+  };
+  const change: OwedEvent['change'] = (seen, left) => events.change({ ...event, tries: seen }, left);
+  return { id, account, address, tries, type: 'cap.reached', at, data, change };
+}
+
+/** Returns the month's projected total for the owner of a monthly cap, unless the owner is an end user. */
+async function projected(
+  account: string,
+  { cap, by }: Pick<CapEvent, 'cap' | 'by'>,
+  { keys, uses, now }: Pick<CapAlertsDeps, 'keys' | 'uses' | 'now'>,
+): Promise<string | undefined> {
+  const isOver = cap.resetsAt !== undefined && now() >= cap.resetsAt;
+  if (cap.window !== 'month' || by.key === undefined || isOver) return undefined;
+  const [use, key] = await Promise.all([uses(account, by), keys.find(by.key)]);
+  const { month, day } = use.get(cap.scope) ?? {};
+  const soFar = { used: month?.used ?? 0n, today: day?.used ?? 0n, now: now(), since: key?.createdAt ?? 0 };
+  const total = projectMonth(soFar).projected;
+  return total === undefined ? undefined : formatMicros(total);
+}
+
+/** Finds the current caps that an entry counts towards. */
 function createCapFinder(account: string, { keys, accounts }: Pick<CapAlertsDeps, 'keys' | 'accounts'>) {
   let found: ReturnType<typeof accounts.find> | undefined;
   const byKey = new Map<string, KeyCaps | undefined>();
@@ -125,7 +157,7 @@ function createCapFinder(account: string, { keys, accounts }: Pick<CapAlertsDeps
   };
 }
 
-/** Compares what is used now with the caps, for an account whose caps or alert have changed. */
+/** Compares current usage with the caps of an account whose caps or alert have changed. */
 async function reachedNow(account: string, deps: CapAlertsDeps): Promise<ReachedCap[]> {
   const find = createCapFinder(account, deps);
   const reached: ReachedCap[] = [];
@@ -136,7 +168,7 @@ async function reachedNow(account: string, deps: CapAlertsDeps): Promise<Reached
   return reached;
 }
 
-/** Lists the spenders that have their own caps. Other end users are compared when they spend. */
+/** Lists the keys, models and end users that have caps of their own. Other end users are checked when they spend. */
 async function* cappedSpenders(
   account: string,
   { keys, accounts, now }: CapAlertsDeps,

@@ -5,19 +5,29 @@ import { advice } from '../task/situation.ts';
 import { formatAmount, parseMicros } from '../money/money.ts';
 import type { Micros } from '../money/money.ts';
 import type { ChannelHealth } from '../health/channel-health.ts';
-import type { Condition } from '../base/notice.ts';
+import type { Condition, StorageStep } from '../base/notice.ts';
 import type { Service } from '../task/service.ts';
 import { createSightings } from '../process/sightings.ts';
 import { dayMs, utcDay } from '../base/times.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { ClockJump, ClockMarks } from '../store/clock-marks.ts';
 import type { TaskStore } from '../store/tasks.ts';
+import type { UpkeepFailureStore } from '../store/upkeep-failures.ts';
 
-/** What can be seen by a look. A source that throws says nothing: its notices stay as they are. */
+/** Returns the conditions that currently hold. If a source throws, its notices stay unchanged. */
 export type Source = () => Promise<readonly Condition[]>;
 
 const callbacksMax = 1_000;
-/** A restart of the only worker is over by then. */
+/** The notice that operators read while the result storage accepts no files. */
+const storageTexts: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    storage_full:
+      'The storage of results had no room for a file. Rendered images wait for room for some minutes; what would need the storage is refused or waits. Free some space, or enlarge it. The logs with step=storage_full have more.',
+    storage_away:
+      'The storage of results did not accept a file, or a file could not be read, because it does not answer or refuses the gateway. Rendered images wait for it for some minutes; what would need it is refused or waits. Check the storage and `results` of gateway.yaml. The logs with step=storage_away have more.',
+  } satisfies Record<StorageStep, string>),
+);
+/** Long enough for the only worker to restart. */
 const withoutWorkersMs = 60_000;
 
 export interface SourceDeps {
@@ -27,17 +37,18 @@ export interface SourceDeps {
   readonly health: () => Promise<readonly ChannelHealth[]>;
   readonly accounts: Pick<AccountStore, 'closedAmong'>;
   readonly clockMarks: Pick<ClockMarks, 'find'>;
+  readonly upkeepFailures: Pick<UpkeepFailureStore, 'list'>;
   readonly workers: () => Promise<Pick<Service, 'unserved'>>;
   readonly margin: (asked: MarginAsked) => AsyncIterable<MarginRow>;
-  /** Accounts that have less than this available, those with least first. */
+  /** Returns accounts with less than this amount available, lowest balance first. */
   readonly lowBalances: (below: Micros) => Promise<readonly Pick<LowBalance, 'account' | 'available'>[]>;
-  /** The configured models that their vendors no longer serve. */
+  /** Returns configured models that their vendors no longer serve. */
   readonly retired: () => readonly {
     readonly channel: string;
     readonly model: string;
     readonly text: string;
   }[];
-  /** The one in force. */
+  /** Returns the current configuration. */
   readonly config: () => {
     readonly currency: string;
     readonly notify: { readonly low_balance?: string | undefined };
@@ -49,7 +60,7 @@ export function createSources(deps: SourceDeps) {
   const { tasks, health, clockMarks, workers, now } = deps;
   const sightings = createSightings(now);
 
-  /** The reconciler, which asks for people about a single channel, is a worker's. */
+  /** Considers all workers together. The reconciler, which runs in a worker, checks individual channels. */
   async function withoutWorkers(): Promise<readonly Condition[]> {
     const missing = (await workers()).unserved();
     const lasts =
@@ -79,7 +90,7 @@ export function createSources(deps: SourceDeps) {
       const { length: count } = await tasks.abandonedCallbacks(callbacksMax);
       if (count === 0) return [];
       const text =
-        `${count === callbacksMax ? `At least ${count}` : count} callbacks were abandoned: their receivers did not take them for ` +
+        `${count === callbacksMax ? `At least ${count}` : count} callbacks were abandoned: their receivers did not accept them for ` +
         'days, or said that they are gone. `gateway tasks list --callback-failed` lists them; the action `redeliver` sends them again.';
       return [{ kind: 'callbacks_abandoned', subject: 'all', count, text }];
     },
@@ -92,6 +103,14 @@ export function createSources(deps: SourceDeps) {
         return { kind: 'model_retired', subject: `${channel}/${model}`, count: 1, text };
       });
     },
+    async upkeep_failing() {
+      return (await deps.upkeepFailures.list()).map(({ step, count }) => {
+        const text =
+          storageTexts.get(step) ??
+          `The step ${step} of the reconciler left ${count} ${count === 1 ? 'item' : 'items'} for later. Search the logs for the reasons, and for step=${step}.`;
+        return { kind: 'upkeep_failing', subject: step, count, text };
+      });
+    },
     async clock_jumped() {
       const jump = (await clockMarks.find())?.jump;
       return jump === undefined ? [] : [clockJumped(jump)];
@@ -101,13 +120,13 @@ export function createSources(deps: SourceDeps) {
   } satisfies Record<string, Source>;
 }
 
-function circuitsNotClosed({ channel, parts, waiting }: ChannelHealth): readonly Condition[] {
+function circuitsNotClosed({ channel, parts }: ChannelHealth): readonly Condition[] {
   return parts
     .filter(({ state }) => state !== 'serving')
-    .map(({ credential, model, text }) => ({
+    .map(({ credential, model, text, waiting }) => ({
       kind: 'circuit_open',
       subject: [channel, credential, ...(model === undefined ? [] : [model])].join('/'),
-      count: Math.max(1, waiting?.tasks ?? 0),
+      count: waiting?.tasks ?? 0,
       text: `${text} \`gateway channels show\` has its history; tasks go to other channels, or wait.`,
     }));
 }
@@ -120,14 +139,14 @@ function clockJumped({ expected, seen }: ClockJump): Condition {
   return { kind: 'clock_jumped', subject: 'database', count: 1, text };
 }
 
-/** A sum over two days of the ledger is not read with each look. */
+/** Summing two days of the ledger at every check would be too expensive. */
 const lossesEveryMs = 15 * 60_000;
-/** Nor is the last entry of every account. */
+/** Reading every account's last entry at every check would also be too expensive. */
 const balancesEveryMs = 60_000;
-/** Accounts with notices of their own. */
+/** The maximum number of accounts with separate notices. */
 const lowBalancesMax = 100;
 
-/** A source that is read again after so long. */
+/** Reads a source at most once per interval. */
 function everyMs(ms: number, read: Source, now: () => number): Source {
   let known: { readonly conditions: readonly Condition[]; readonly at: number } | undefined;
   return async () => {
@@ -137,7 +156,7 @@ function everyMs(ms: number, read: Source, now: () => number): Source {
   };
 }
 
-/** Of yesterday and today (UTC), so that the first task of a day does not decide. */
+/** Covers yesterday and today (UTC), so that a day's first task alone is not decisive. */
 async function readLosses({ margin, config, now }: SourceDeps): Promise<readonly Condition[]> {
   const { currency } = config();
   const losses: Condition[] = [];
@@ -148,13 +167,13 @@ async function readLosses({ margin, config, now }: SourceDeps): Promise<readonly
     const earned = formatAmount(row.charged - row.refunded, currency);
     const text =
       `Tasks at ${of.channel ?? 'no channel'} that have ended since yesterday cost ${formatAmount(cost, currency)} and earned ${earned}. ` +
-      '`gateway margin --by channel,model` says of which model; compare its price with what the channel costs.';
+      '`gateway margin --by channel,model` shows the models; compare their prices with what the channel costs.';
     losses.push({ kind: 'margin_negative', subject: of.channel ?? 'none', count, text });
   }
   return losses;
 }
 
-/** As the ledger has them: a process that remembers an earlier balance decides nothing. */
+/** Reads balances from the ledger, because a balance in a process's memory may be outdated. */
 async function readLowBalances({ accounts, lowBalances, config }: SourceDeps): Promise<readonly Condition[]> {
   const { notify, currency } = config();
   const limit = parseMicros(notify.low_balance ?? '');

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { Micros } from '../money/money.ts';
 
-/** What an account has left after an entry of its ledger. */
+/** An account's available balance after a ledger entry. */
 export interface BalanceAfter {
   readonly available: Micros;
   readonly seq: bigint;
 }
 
-/** What this process has seen of an account since the last look. */
+/** The balances that this process has recorded for an account since the last check. */
 export interface SeenBalances {
   readonly lowest: BalanceAfter;
   readonly last: BalanceAfter;
@@ -15,9 +15,9 @@ export interface SeenBalances {
 
 export interface NotedBalances {
   readonly note: (account: string, after: BalanceAfter) => void;
-  /** All of them, by account; none is noted after that. */
+  /** Returns and clears all records, by account, oldest first. */
   readonly take: () => Map<string, SeenBalances>;
-  /** They could not be judged. Newer notes are kept. */
+  /** Restores records that could not be evaluated. Newer ones take precedence. */
   readonly putBack: (balances: ReadonlyMap<string, SeenBalances>) => void;
 }
 
@@ -38,7 +38,7 @@ export function createNotedBalances(): NotedBalances {
   return {
     note,
     take() {
-      const balances = new Map(noted.entries());
+      const balances = new Map([...noted.entries()].toReversed());
       noted.clear();
       return balances;
     },

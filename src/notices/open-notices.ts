@@ -28,9 +28,9 @@ export interface NoticesDeps {
   readonly margin: SourceDeps['margin'];
   readonly lowBalances: SourceDeps['lowBalances'];
   readonly retired: SourceDeps['retired'];
-  /** The ledger, which is opened later. */
+  /** Returns the ledger, which is opened later. */
   readonly books: () => Pick<AccountAlertsDeps, 'balance' | 'uses' | 'spendings'>;
-  /** Commands get PATH, HOME and LANG of it. */
+  /** The environment that provides PATH, HOME and LANG to commands. */
   readonly variables: NodeJS.ProcessEnv;
   readonly log: Logger;
   readonly now: () => number;
@@ -40,7 +40,7 @@ export interface NoticesDeps {
 export interface Notices extends NoticeWatch {
   readonly noteBalance: AccountAlerts['note'];
   readonly accountAlerts: Pick<AccountAlerts, 'run' | 'repair'>;
-  /** What has just been counted for the metrics is not counted again. */
+  /** Accepts counts that were just made for the metrics, so that they need not be repeated. */
   readonly noteAttention: (counts: readonly AttentionCount[]) => void;
 }
 
@@ -68,7 +68,7 @@ export function openNotices(deps: NoticesDeps): {
     log,
     now,
   });
-  watch.start();
+  watch.start(deps.pace, 2 * noticeIntervalMs);
   alerts.start(deps.pace);
   const stop = async (): Promise<void> => void (await Promise.all([watch.stop(), alerts.stop()]));
   return {

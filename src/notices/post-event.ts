@@ -1,22 +1,25 @@
-import { webhookHeaders } from '../access/webhook-signature.ts';
 import type { Secrets } from '../access/secrets.ts';
 import type { Sealed } from '../base/sealed.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import type { Logger } from '../observability/log.ts';
+import { sendEvent } from './send-event.ts';
 import { callbackRetryDelayMs, callbackStateAfter, callbackTriesMax } from '../task/callback-retries.ts';
 
-/** An event that an account's address has not accepted yet. */
+/** An event that an account's address has not yet accepted. */
 export interface OwedEvent {
   readonly id: string;
   readonly account: string;
   readonly address: Sealed;
-  /** How many requests were begun. */
+  /** The number of delivery attempts started so far. */
   readonly tries: number;
   readonly type: string;
   /** Unix milliseconds. */
   readonly at: number;
   readonly data: object;
-  /** Writes what is left to do, or undefined for nothing. False if another process has begun since `seenTries`. */
+  /**
+   * Records the remaining work, or undefined if there is none. Resolves with false if another process has started an
+   * attempt since `seenTries`.
+   */
   readonly change: (seenTries: number, left: EventTries | undefined) => Promise<boolean>;
 }
 
@@ -29,19 +32,18 @@ export interface EventTries {
 export interface PostEventDeps {
   readonly webhookSecrets: (account: string) => Promise<readonly string[]>;
   readonly open: Secrets['open'];
-  /** To addresses that callers have chosen. */
+  /** Sends to addresses that callers chose. */
   readonly deliver: GuardedClient['deliver'];
   readonly log: Pick<Logger, 'warn' | 'error'>;
   readonly now: () => number;
   readonly random: () => number;
 }
 
-const answerWithinMs = 10_000;
-/** If a process dies during a request, it is repeated after this time under the same id. */
+/** If a process dies during an attempt, the attempt is repeated after this time under the same id. */
 const unansweredMs = 60_000;
 const unreported = 'an event could not be delivered to its account';
 
-/** Never rejects: an event that was not delivered becomes due again. */
+/** Never rejects: an undelivered event becomes due again. */
 export function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
   return async (event: OwedEvent): Promise<void> => {
     const { account, type } = event;
@@ -53,13 +55,14 @@ export function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
         return void (await event.change(event.tries, undefined));
       }
       const means = await meansOf(event).catch(async (error: unknown) => {
-        // An event that cannot be decrypted does not use up a request.
+        // Failing to decrypt an event does not count as an attempt.
         await event.change(event.tries, { tries: event.tries, dueAt });
         throw error;
       });
-      // The request is counted before it is sent, so that it is repeated if this process dies.
+      // Count the attempt before sending, so that it is repeated if this process dies.
       if (!(await event.change(event.tries, { tries, dueAt }))) return;
-      const state = callbackStateAfter(await send(event, means), tries);
+      const answer = await sendEvent({ ...event, ...means }, { deliver: deps.deliver, now });
+      const state = callbackStateAfter(answer.status, tries);
       if (state === 'gave_up') log.error({ account, kind: type }, unreported);
       const retried = { tries, dueAt: now() + callbackRetryDelayMs(tries, random()) };
       await event.change(tries, state === 'pending' ? retried : undefined);
@@ -72,23 +75,5 @@ export function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
   async function meansOf({ account, address }: OwedEvent) {
     const url = deps.open({ purpose: 'alert-address', id: account }, address);
     return { url, secrets: await deps.webhookSecrets(account) };
-  }
-
-  /** Returns undefined if there was no answer. */
-  async function send(
-    { id, type, at, data }: OwedEvent,
-    { url, secrets }: Awaited<ReturnType<typeof meansOf>>,
-  ): Promise<number | undefined> {
-    const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
-    const headers = {
-      'content-type': 'application/json',
-      'user-agent': 'mediary-event/1',
-      ...webhookHeaders({ id, at: now(), body, secrets }),
-    };
-    try {
-      return (await deps.deliver({ url, headers, body, timeoutMs: answerWithinMs })).status;
-    } catch {
-      return undefined;
-    }
   }
 }

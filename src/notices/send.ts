@@ -9,15 +9,18 @@ import type { GuardedClient } from '../http-client/index.ts';
 
 export type Target = NotifyConfig['targets'][number];
 
-/** Why the target did not take it; nothing: it did. Never rejects, and ends in time. */
+/**
+ * Resolves with the reason why the target did not accept the notice, or with undefined if it did. Never rejects, and
+ * always finishes in time.
+ */
 export type SendNotice = (target: Target, notice: Notice) => Promise<string | undefined>;
 
 const answerWithinMs = 10_000;
 
 export interface SendDeps {
-  /** Addresses that the operator has configured: private ones too. */
+  /** Sends to addresses configured by the operator, including private ones. */
   readonly deliver: GuardedClient['deliver'];
-  /** All that a command gets of the environment. */
+  /** A command's complete environment. */
   readonly commandEnvironment: NodeJS.ProcessEnv;
   readonly now: () => number;
 }
@@ -48,7 +51,7 @@ export function createSendNotice({ deliver, commandEnvironment, now }: SendDeps)
   }
 }
 
-/** No shell: the parts of the command are given as they are, the text comes on standard input. */
+/** Runs a command without a shell. Passes its arguments unchanged, and sends the text to standard input. */
 async function run([file = '', ...parts]: readonly string[], text: string, env: NodeJS.ProcessEnv) {
   const child = spawn(file, parts, {
     env,
@@ -56,14 +59,14 @@ async function run([file = '', ...parts]: readonly string[], text: string, env: 
     timeout: answerWithinMs,
     killSignal: 'SIGKILL',
   });
-  // A command that does not read its input may end before it was written.
+  // A command that does not read its input may exit before all of it has been written.
   child.stdin.on('error', () => undefined).end(text);
   await once(child, 'exit');
   if (child.exitCode === 0) return undefined;
   return `the command ended with ${child.signalCode ?? `exit code ${child.exitCode}`}`;
 }
 
-/** The body of an event, times in Unix seconds. */
+/** Returns an event's body. Times are in Unix seconds. */
 function noticeEvent({ id, kind, subject, state, count, text, since, endedAt, revisedAt }: Notice) {
   return {
     type: `notice.${state}`,
@@ -81,12 +84,12 @@ function noticeEvent({ id, kind, subject, state, count, text, since, endedAt, re
   };
 }
 
-/** A subject line, an empty line, and what a mail would say. */
+/** Returns an email as text: a subject line, an empty line and the body. */
 function noticeText({ kind, subject, state, text, since, endedAt }: Notice): string {
   const title = `[mediary] ${state === 'open' ? '' : 'over: '}${kind.replaceAll('_', ' ')}: ${subject}`;
   const times =
     endedAt === undefined
       ? `Since ${new Date(since).toISOString()}.`
       : `From ${new Date(since).toISOString()} until ${new Date(endedAt).toISOString()}.`;
-  return `${title}\n\n${state === 'open' ? text : 'It has passed.'}\n${times}\n`;
+  return `${title}\n\n${state === 'open' ? text : 'The problem is over.'}\n${times}\n`;
 }

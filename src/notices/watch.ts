@@ -1,3 +1,4 @@
+import { walk } from '../base/walk.ts';
 import type { Duty } from '../capacity/duty.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { Rounds } from '../process/rounds.ts';
@@ -10,15 +11,15 @@ import type { Source } from './conditions.ts';
 import type { SendNotice, Target } from './send.ts';
 
 /**
- * Notifies operators of what they should know. Each process may do it; one at a time does, and another takes over when
- * that one has been silent for a minute.
+ * Notifies operators of conditions. Only one process does so at a time. Another process takes over once that one has
+ * been silent for a minute.
  */
 export interface NoticeWatch extends Rounds {
-  /** Waits for the notices that are being sent, one to each target: 10 s at most. */
+  /** Waits at most 10 s for notices in flight. Each target has at most one. */
   readonly stop: () => Promise<void>;
-  /** What a verification of the ledger has found. */
+  /** Reports the result of a ledger verification. */
   readonly noteVerification: (violations: number) => Promise<void>;
-  /** Sends a message to each target, and says what came of it: a sentence, or nothing if it was taken. */
+  /** Sends a message to each target and returns the results: a sentence, or undefined if the target accepted it. */
   readonly test: () => Promise<readonly { readonly id: string; readonly error?: string }[]>;
 }
 
@@ -29,12 +30,12 @@ export interface NoticeWatchDeps {
   readonly send: SendNotice;
   readonly log: Logger;
   readonly now: () => number;
-  /** Whether it is this process that looks and notifies now. */
+  /** Whether this process currently checks and notifies. */
   readonly duty: Duty;
 }
 
 export const noticeIntervalMs = 15_000;
-/** Of those that are over, the newest are enough: each is sent within minutes. */
+/** The maximum number of ended notices to consider. The newest are enough, because each is sent within minutes. */
 const overMax = 200;
 const sentAtOnceMax = 20;
 const pauseMsMax = 30 * 60_000;
@@ -51,7 +52,7 @@ export function createNoticeWatch(deps: NoticeWatchDeps): NoticeWatch {
       await look();
       await notifier.notifyAll();
     },
-    onError: (err) => log.warn({ err }, 'what operators should know could not be looked at'),
+    onError: (err) => log.warn({ err }, 'the conditions for notices could not be checked'),
   });
   return {
     ...rounds,
@@ -67,11 +68,14 @@ export function createNoticeWatch(deps: NoticeWatchDeps): NoticeWatch {
 
 type Change = (known: Notice | undefined) => Notice | undefined;
 
-/** What is seen becomes notices. */
+/** Turns observed conditions into notices. */
 function createLooks({ store, sources, log, now }: NoticeWatchDeps) {
   return { look, report };
 
-  /** Guarded: false if another process was first. One that looks at the same time has seen the same. */
+  /**
+   * Writes the change, or returns false if another process was first. Nothing is lost in that case, because a process
+   * that checked at the same time saw the same conditions.
+   */
   async function apply(id: string, change: Change, kept?: KeptNotice): Promise<boolean> {
     const before = kept ?? (await store.find(id));
     const after = change(before?.notice);
@@ -82,22 +86,34 @@ function createLooks({ store, sources, log, now }: NoticeWatchDeps) {
     const open = await store.list('open');
     for (const [kind, source] of Object.entries(sources)) {
       const conditions = await source().catch((err: unknown) => {
-        log.warn({ err, kind }, 'what operators should know could not be read');
+        log.warn({ err, kind }, 'the conditions for notices could not be read');
       });
       if (conditions === undefined) continue;
       const unseen = new Map(
         open.flatMap((kept) => (kept.notice.kind === kind ? [[kept.notice.id, kept] as const] : [])),
       );
-      for (const condition of conditions) {
+      const changes = conditions.map((condition) => {
         const id = noticeId(condition);
-        await apply(id, (notice) => sighted(notice, condition, now()), unseen.get(id));
+        const kept = unseen.get(id);
         unseen.delete(id);
-      }
-      for (const [id, kept] of unseen) await apply(id, (notice) => notice && missed(notice, now()), kept);
+        return { id, kept, change: (notice?: Notice) => sighted(notice, condition, now()) };
+      });
+      const ends = [...unseen].map(([id, kept]) => {
+        return { id, kept, change: (notice?: Notice) => notice && missed(notice, now()) };
+      });
+      await walk([...changes, ...ends], {
+        loop: 'conditions of notices',
+        run: ({ id, change, kept }) => apply(id, change, kept),
+        onFailed: (_, err) => log.warn({ err, kind }, 'the conditions for notices could not be written'),
+        isTogether: true,
+      });
     }
   }
 
-  /** Of a condition whose end is known. Nobody looks again soon: it is said until it is written. */
+  /**
+   * Reports whether a condition holds, for a source that knows. Its next report may be far off, so the write is retried
+   * until it succeeds.
+   */
   async function report(condition: Condition, isSo: boolean): Promise<void> {
     const change: Change = (notice) =>
       isSo ? sighted(notice, condition, now()) : notice && ended(notice, now());
@@ -105,7 +121,7 @@ function createLooks({ store, sources, log, now }: NoticeWatchDeps) {
   }
 }
 
-/** What a target is still to be sent in this turn. */
+/** Notices that a target has yet to receive in this round. */
 interface Owed {
   readonly target: Target;
   readonly owed: Notice[];
@@ -116,13 +132,13 @@ interface NotifierDeps extends NoticeWatchDeps {
 }
 
 function createNotifier({ store, targets, send, duty, isStopping, log, now }: NotifierDeps) {
-  /** Of targets that do not answer: how often in a row, and when the next try is due. */
+  /** For targets that do not respond: the number of consecutive failed attempts, and when the next one is due. */
   const failing = new Map<string, { readonly times: number; readonly nextAt: number }>();
   return { notifyAll, test };
 
   /**
-   * One notice to each target at a time. Before the next ones the duty is renewed, since slow targets may take longer than
-   * the silence after which another process takes over.
+   * Sends each target one notice at a time. Renews the duty in between, because slow targets may take longer than the
+   * silence after which another process takes over.
    */
   async function notifyAll(): Promise<void> {
     const queues = await owedNotices();
@@ -152,7 +168,8 @@ function createNotifier({ store, targets, send, duty, isStopping, log, now }: No
       return pause(target.id, error);
     }
     failing.delete(target.id);
-    // After it was taken: a process that dies in between sends it twice, under the same id.
+    // Record the notice only after the target accepts it. If the process dies in between, the notice is sent twice
+    // under the same id.
     await store.recordNotified(notice.id, target.id, notice.revision);
   }
 
@@ -161,7 +178,7 @@ function createNotifier({ store, targets, send, duty, isStopping, log, now }: No
     const pauseMs = Math.min(pauseMsMax, 10_000 * 2 ** (times - 1));
     failing.set(id, { times, nextAt: now() + pauseMs });
     if (times === 1)
-      log.error({ target: id, error }, 'a target of notify did not accept a notice; it is sent later');
+      log.error({ target: id, error }, 'a target of notify did not accept a notice; retrying later');
   }
 
   async function test() {

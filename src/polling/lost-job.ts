@@ -1,21 +1,24 @@
-/** What it means that an upstream does not know a job. Pure. */
+/** Decides what to do if an upstream does not know a job. Pure. */
 
 export interface MissingJob {
-  /** Consecutive responses that say so. */
+  /** The number of consecutive responses that did not know the job. */
   readonly misses: number;
-  /** Since the upstream accepted the job. */
+  /** The time since the upstream accepted the job, in milliseconds. */
   readonly elapsedMs: number;
-  /** The model's usual render time. */
+  /** The model's usual render time, in milliseconds. */
   readonly expectedMs: number;
 }
 
 const missesMin = 5;
-/** An upstream's own stores agree about a new job within minutes, and not before it would be rendered. */
+/**
+ * The minimum grace period. An upstream's replicas may take minutes to agree on a new job, or its usual render time if
+ * longer.
+ */
 const graceMinMs = 5 * 60_000;
 
 /**
- * Whether a person has to look: the job was accepted, so it may be billed, and it is too old for an upstream that
- * only begins to know it. Until then, and after a single miss, polling continues.
+ * Whether an operator must investigate. The job was accepted, so it may be billed, and it is too old to be missing only
+ * because the upstream is slow. Earlier, or after a single miss, polling continues.
  */
 export function isLostJob({ misses, elapsedMs, expectedMs }: MissingJob): boolean {
   return misses >= missesMin && elapsedMs >= Math.max(graceMinMs, expectedMs);

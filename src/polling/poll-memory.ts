@@ -3,7 +3,7 @@ import { defined } from '../base/defined.ts';
 import { pollConcerns } from '../task/poll-concern.ts';
 import type { OperationStatus, UpstreamError } from '../providers/provider.ts';
 
-/** What an attempt leaves to the next one, and what operators see in the Temporal UI. */
+/** The state that an attempt passes to the next one. Operators see it in the Temporal UI. */
 const memorySchema = z.object({
   polls: z.number(),
   errors: z.number(),
@@ -13,45 +13,50 @@ const memorySchema = z.object({
   queuePosition: z.number().optional(),
   /** When progress was last written to the record. */
   progressAt: z.number().optional(),
-  /** Status and code. What the upstream says beside them may be the caller's own words, and this goes into a history. */
+  /** Status and code only: they are stored in a history, and the upstream's message may repeat the caller's text. */
   lastError: z.string().optional(),
   isRefused: z.boolean().optional(),
-  /** The last error was the credential's. */
+  /** Whether the last error concerned the credential rather than the job. */
   isShared: z.boolean().optional(),
-  /** Of the first of the consecutive errors. */
+  /** The start of the current run of errors. */
   failingSince: z.number().optional(),
   lastAt: z.number().optional(),
-  /** What operators were asked about. */
+  /** The concern last shown to operators. */
   concern: z.enum(pollConcerns).optional(),
   retryAfterMs: z.number().optional(),
-  /** How long the activity had been under way when the upstream accepted the job; absent: it began after that. */
+  /** The activity's age when the upstream accepted the job. Undefined if the activity began after that. */
   acceptedAfterMs: z.number().optional(),
 });
 export type PollMemory = z.infer<typeof memorySchema>;
 
 const newMemory: PollMemory = { polls: 0, errors: 0, gone: 0, phase: 'submitted' };
 
-/** Details of another activity, or none, are as good as nothing. */
+/** Parses an attempt's details. Ignores another activity's details. */
 export function rememberedPolls(details: unknown): PollMemory {
   return memorySchema.safeParse(details).data ?? newMemory;
 }
 
-/** The memory for a job that this same attempt has just submitted. */
+/** Returns the memory for a job that this attempt has just submitted. */
 export function newPolls(acceptedAfterMs: number): PollMemory {
   return acceptedAfterMs < turnMinMs ? newMemory : { ...newMemory, acceptedAfterMs };
 }
 
-/** A submission's wait for its turn is recorded from here on, so that it does not count as render time. */
+/** The minimum wait for a submission's turn that is recorded, so that it does not count as render time. */
 const turnMinMs = 5_000;
 
-/** A heartbeat is a write on the server: not for what the next attempt begins with anyway. */
+/**
+ * Returns undefined if the next attempt starts with these values anyway, because a heartbeat is a write on the server.
+ */
 export function worthKeeping(memory: PollMemory): PollMemory | undefined {
   return memory === newMemory ? undefined : memory;
 }
 
 export type Pending = Extract<OperationStatus, { state: 'pending' }>;
 
-/** After an answer. A status that goes backwards leaves ours where it is. */
+/**
+ * Returns the memory after a poll that found the job unfinished. Our status never moves backwards, even if the
+ * upstream's does.
+ */
 export function afterPending(memory: PollMemory, { phase, progress, queuePosition }: Pending, now: number) {
   const { concern, progressAt, acceptedAfterMs } = memory;
   return {
@@ -88,7 +93,7 @@ export function afterFailure(memory: PollMemory, { error, isShared, now }: Faile
 
 const refusedStatuses = new Set([401, 402, 403]);
 
-/** For people: how polling stands. */
+/** Describes the state of polling for operators. */
 export function progressOf({ phase, polls, errors, lastError }: PollMemory): string {
   const failing = errors === 0 ? '' : `, the last ${errors} failed (${lastError ?? 'unknown'})`;
   return `${phase}, ${polls} poll${polls === 1 ? '' : 's'}${failing}`;

@@ -1,9 +1,9 @@
-/** When one credential's next request may be sent, and whether it may be a list. */
+/** Decides when a credential's next request may be sent and whether it may be a list. */
 export type PollPace = ReturnType<typeof createPollPace>;
 
-/** Between two requests that may list: fewer than two a second. */
+/** The interval between requests that may be lists: fewer than two per second. */
 const listPaceMs = 520;
-/** An upstream that answered its list with an error is asked for it again after this time. */
+/** The delay before requesting a list again after a list request failed. */
 const listRetryMs = 60_000;
 const probeDelayMs = 1_000;
 const probeDelayMaxMs = 5_000;
@@ -15,17 +15,20 @@ export function createPollPace(hasList: boolean, now: () => number) {
   const canList = (): boolean => hasList && now() >= listOffUntil;
   const probeAfter = (delayMs: number): void => void (outage = { delayMs, nextProbeAt: now() + delayMs });
   return {
-    /** One request asks about all jobs, at the moment. */
+    /** Returns whether a single request can currently cover all jobs. */
     canList,
     isDown: () => outage !== undefined,
 
-    /** Milliseconds until the next request. `hasLone`: a question that must not be in a list waits. */
+    /**
+     * Returns the milliseconds until the next request. `hasLone`: a question that must not be part of a list is
+     * waiting.
+     */
     dueInMs(hasLone: boolean): number {
       if (outage !== undefined) return outage.nextProbeAt - now();
       return canList() && !hasLone ? nextListAt - now() : 0;
     },
 
-    /** The next request begins now. Whether it may be a list. */
+    /** Marks the start of the next request. Returns whether it may be a list. */
     begins(hasLone: boolean): boolean {
       if (outage !== undefined) probeAfter(Math.min(2 * outage.delayMs, probeDelayMaxMs));
       else if (canList() && !hasLone) {
@@ -35,13 +38,13 @@ export function createPollPace(hasList: boolean, now: () => number) {
       return false;
     },
 
-    /** The upstream answered: that ends an outage. */
+    /** Marks a response from the upstream, which ends an outage. */
     answered: (): void => void (outage = undefined),
 
-    /** The upstream answered a list with an error: jobs are asked about alone for a while. */
+    /** Marks a failed list request. For a while, jobs are polled individually. */
     listFailed: (): void => void (listOffUntil = now() + listRetryMs),
 
-    /** It failed for everybody. */
+    /** Marks a failure that affects all questions. */
     failed(): void {
       if (outage === undefined) probeAfter(probeDelayMs);
     },

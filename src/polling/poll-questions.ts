@@ -1,32 +1,37 @@
 import type { OperationStatus } from '../providers/provider.ts';
 import type { WatchedJob } from '../task/watched-job.ts';
 
-/** `model` as our callers name it: its mapping says how the answer is read. */
+/** A job to poll. `model` is our callers' name for the model, whose mapping determines how the response is read. */
 export type PolledJob = Pick<WatchedJob, 'task' | 'operation' | 'model'>;
 
 export interface Question extends PolledJob {
-  /** The asking activity's signal: an aborted question is not asked again. */
+  /** The asking activity's signal. An aborted question is not asked again. */
   readonly signal: AbortSignal;
   readonly answer: (status: OperationStatus) => void;
   readonly fail: (error: unknown) => void;
-  /** A list did not contain it: it is polled individually, under the same limit as every other request. */
+  /**
+   * Whether the job was missing from a list. It is then polled individually, under the same limit as every other
+   * request.
+   */
   alone: boolean;
 }
 
 export type PollQuestions = ReturnType<typeof createQuestions>;
 
-/** Of the ids of one list: they stand in the address of the request, and 8 KB is what servers accept. */
+/**
+ * The maximum number of id characters in one list. The ids are part of the request's address, and servers accept 8 KB.
+ */
 const idCharactersMax = 6_000;
-/** What a query needs beside each id. */
+/** The number of characters that a query needs per id in addition to the id itself. */
 const idOverhead = 18;
 
-/** The open questions of one credential, first come, first served. `onWaiting`: one was added. */
+/** Holds a credential's open questions, first come, first served. Calls `onWaiting` whenever one is added. */
 export function createQuestions(listMax: number, onWaiting: () => void) {
   const waiting = new Set<Question>();
 
-  /** Rejects when the signal aborts: then the question is not asked any more. */
+  /** Asks about a job. Rejects when the signal aborts, which withdraws the question. */
   async function ask(job: PolledJob, signal: AbortSignal): Promise<OperationStatus> {
-    // Its event has passed, and nobody would ask.
+    // The signal's event has already fired, so nothing would reject the promise.
     if (signal.aborted) throw reasonOf(signal);
     let stopListening = (): void => undefined;
     const answer = new Promise<OperationStatus>((resolve, reject) => {
@@ -59,20 +64,20 @@ export function createQuestions(listMax: number, onWaiting: () => void) {
 
   return {
     ask,
-    /** Whoever was asked about queues up again. */
+    /** Puts unanswered questions back in the queue. */
     add,
     size: (): number => waiting.size,
     hasLone: (): boolean => firstLone() !== undefined,
     takeAll: () => take([...waiting]),
 
-    /** For a request about one job. */
+    /** Takes one question for a request about a single job. */
     takeOne: (): readonly Question[] => {
       const [first] = waiting;
       const chosen = firstLone() ?? first;
       return chosen === undefined ? [] : take([chosen]);
     },
 
-    /** As many as fit into one list. */
+    /** Takes as many questions as fit into one list. */
     takeMany: (): readonly Question[] => {
       const chosen: Question[] = [];
       let characters = 0;

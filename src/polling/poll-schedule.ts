@@ -2,61 +2,67 @@ import { nextQuestionMs } from './question-times.ts';
 import { quantileOf, renderWindow } from '../models/render-times.ts';
 import type { RenderTimes } from '../models/render-times.ts';
 
-/** When to ask the upstream next. Pure: the same facts and the same random number give the same answer. */
+/** Decides when to poll the upstream next. Pure: the same facts and random number give the same result. */
 
 export interface PollFacts {
-  /** How long such renders take, learned or guessed. */
+  /** The learned or estimated render times for such renders. */
   readonly times: RenderTimes;
-  /** Since the upstream accepted the job. */
+  /** The time since the upstream accepted the job, in milliseconds. */
   readonly elapsedMs: number;
-  /** Until the task's deadline. */
+  /** The time until the task's deadline, in milliseconds. */
   readonly remainingMs: number;
-  /** One request of the credential's asks about all jobs that wait: a question costs next to nothing. */
+  /**
+   * Whether one of the credential's requests covers all waiting jobs, so that an additional question costs almost
+   * nothing.
+   */
   readonly lists: boolean;
-  /** Questions about this job so far. */
+  /** The number of polls of this job so far. */
   readonly polls: number;
-  /** Consecutive errors. */
   readonly errors: number;
-  /** The last error was the credential's: its poller says when the upstream is back. */
+  /** Whether the last error concerned the credential, in which case its poller decides when the upstream is back. */
   readonly isShared?: boolean | undefined;
-  /** 0-100, if the upstream reports it. */
+  /** The progress in percent (0-100), if the upstream reports it. */
   readonly progress?: number | undefined;
-  /** What the upstream asked for. */
+  /** The delay that the upstream requested, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
-  /** In [0, 1). */
+  /** A random number in [0, 1). */
   readonly random: number;
 }
 
 export interface NextPoll {
-  /** Milliseconds from now. */
+  /** The delay from now, in milliseconds. */
   readonly delayMs: number;
-  /** Too far away for an attempt that stays: a timer on the server carries it. */
+  /** Whether the delay is too long to wait here, so that it becomes a timer on the server. */
   readonly isFar: boolean;
 }
 
-/** In the window in which renders end, where a list serves everybody. */
+/** The polling interval while renders are likely to end, if one list covers all jobs. */
 const steadyDelayMs = 1_000;
 const shortestDelayMs = 500;
-/** A timer on the server is late by up to a second, and the attempt begins after it. */
+/** The lead time of a server-side timer. It may fire up to a second late, and the attempt starts only afterwards. */
 const leadMs = 1_500;
 const earlyJitter = 0.05;
-/** A timer on the server costs two writes: not worth it for less. */
+/** The minimum delay for a server-side timer, which costs two writes. */
 const farMs = 8_000;
-/** Without a list: questions about one job until all of its kind have ended. One more is for an attempt that was lost. */
+/**
+ * The maximum number of questions about a job, without a list, until all renders of its kind have ended. One more is
+ * reserved for a lost attempt.
+ */
 const questionsMax = 11;
-/** A timer on the server costs as much as two heartbeats of an attempt that stays. */
+/** The maximum delay of an attempt that is waiting here. A server-side timer costs as much as two of its heartbeats. */
 const stayedDelayMaxMs = 60_000;
-/** Without a list and beyond that: a share of the time so far. */
+/** The delay as a fraction of the elapsed time, used without a list once the budget is spent. */
 const rareShare = 0.25;
 const rarestDelayMs = 120_000;
 const overtimeDelayMs = 15_000;
 const longestDelayMs = 60_000;
-/** A retry of an error that is the credential's: its poller decides when a request is made. */
+/** The delay after an error that concerns the credential. The credential's poller decides when to send a request. */
 const sharedDelayMs = 100;
 
 /**
- * Until just before the earliest likely end in one step; then at a steady pace with a list, and without one when the
- * budget of questions is best spent (question-times.ts); slower in overtime. Jitter; never beyond what remains.
+ * Waits in one step until just before the earliest likely end. Afterwards, polls at a steady pace if there is a list.
+ * Without one, polls when the budget of questions is best spent (question-times.ts). Polls less often in overtime. Adds
+ * jitter, and never exceeds the remaining time.
  */
 export function nextPoll(facts: PollFacts): NextPoll {
   const { delayMs, isFar } = wishedPoll(facts);
@@ -76,7 +82,7 @@ function wishedPoll(facts: PollFacts): NextPoll {
 
 function listedPoll({ elapsedMs, random }: PollFacts, times: RenderTimes): NextPoll {
   const { earliestMs, latestMs } = renderWindow(times);
-  // Jitter only towards the earlier side: the window must not be missed.
+  // Jitter only makes the poll earlier, because the window must not be missed.
   const opensMs = earliestMs * (1 - earlyJitter) - leadMs;
   if (elapsedMs < opensMs) {
     const delayMs = opensMs + earliestMs * earlyJitter * (1 - random) - elapsedMs;
@@ -88,7 +94,7 @@ function listedPoll({ elapsedMs, random }: PollFacts, times: RenderTimes): NextP
   return { delayMs, isFar: delayMs > stayedDelayMaxMs };
 }
 
-/** Without a list: what is left of the budget is spent on what is left of the time in which such renders end. */
+/** Without a list, spreads the rest of the budget over the remaining time in which such renders end. */
 function budgetedPoll({ elapsedMs, polls, random }: PollFacts, times: RenderTimes): NextPoll {
   const left = questionsMax - polls;
   const atMs = left > 0 ? nextQuestionMs(times, { elapsedMs, left, jitter: random - 0.5 }) : undefined;
@@ -100,14 +106,14 @@ function budgetedPoll({ elapsedMs, polls, random }: PollFacts, times: RenderTime
   return { delayMs: delayMs * jitterOf(random), isFar: true };
 }
 
-/** A guess is corrected by an upstream's progress, once it has said enough to extrapolate from. */
+/** Corrects an estimate using the upstream's progress, once it allows extrapolation. */
 function corrected({ times, progress, elapsedMs }: PollFacts): RenderTimes {
   if (times.samples > 0 || progress === undefined || progress < 10 || elapsedMs <= 0) return times;
   const factor = (elapsedMs * 100) / Math.min(progress, 100) / quantileOf(times, 0.5);
   return { ...times, points: times.points.map(({ ms, weight }) => ({ ms: ms * factor, weight })) };
 }
 
-/** ± 20 %. */
+/** Returns a factor of 1 ± 20 %. */
 function jitterOf(random: number): number {
   return 0.8 + 0.4 * random;
 }

@@ -2,16 +2,16 @@ import { doubtOf } from '../models/render-times.ts';
 import type { RenderTimes } from '../models/render-times.ts';
 
 /**
- * When to ask about one job with a budget of questions, so that its end is known as early as the budget allows. Pure.
+ * Decides when to ask about a job, so that its end is known as early as the budget of questions allows. Pure.
  *
- * With questions `h(t)` apart and renders that end at the rate `f(t)`, the expected lag is the integral of `f · h / 2`, and
- * the questions are the integral of `1 / h`. For a given number of questions the lag is least where `1 / h` is in
- * proportion to the square root of `f`. As a second counts for more in a short render, `f / t` stands for `f` here: what
- * is least is the lag as a share of the render. Not equal probability between two questions: its lag is that of
- * equal times; and where hardly anything ends, as between two modes, hardly anything is asked.
+ * If questions are `h(t)` apart and renders end at rate `f(t)`, the expected lag is the integral of `f · h / 2`, and
+ * the number of questions is the integral of `1 / h`. For a given number of questions, the lag is smallest if `1 / h`
+ * is proportional to the square root of `f`. A second matters more in a short render, so `f / t` replaces `f` here,
+ * which minimises the lag as a fraction of the render. Equal probability between questions would be worse: its lag
+ * matches that of equal intervals. Where few renders end, for example between two modes, few questions are asked.
  */
 
-/** A stretch of time, in milliseconds, with the share of renders that end in it. */
+/** An interval in milliseconds, with the share of renders that end within it. */
 interface Stretch {
   readonly fromMs: number;
   readonly toMs: number;
@@ -19,18 +19,24 @@ interface Stretch {
 }
 
 export interface QuestionFacts {
-  /** Since the upstream accepted the job. */
+  /** The time since the upstream accepted the job, in milliseconds. */
   readonly elapsedMs: number;
-  /** Questions that may still be asked until such renders have ended; at least 1. */
+  /** The number of questions left until such renders have ended, at least 1. */
   readonly left: number;
-  /** In [-0.5, 0.5): moves the question within its share, so that many jobs do not ask at one time. */
+  /**
+   * A number in [-0.5, 0.5) that shifts the question within its share of time, so that many jobs do not ask
+   * simultaneously.
+   */
   readonly jitter: number;
 }
 
-/** Of a question's share of the time: a part of it is jitter. */
+/** The jitter as a fraction of a question's share of time. */
 const jitterShare = 0.2;
 
-/** Milliseconds from the acceptance; undefined: all such renders had ended by now. */
+/**
+ * Returns when to ask next, in milliseconds since the upstream accepted the job. Undefined if all such renders should
+ * have ended by now.
+ */
 export function nextQuestionMs(
   times: RenderTimes,
   { elapsedMs, left, jitter }: QuestionFacts,
@@ -38,7 +44,7 @@ export function nextQuestionMs(
   const rest = stretchesAfter(elapsedMs, times);
   const whole = rest.reduce((sum, stretch) => sum + needOf(stretch), 0);
   if (whole <= 0) return undefined;
-  // The last question is at the end of the range: nothing is left to move it by.
+  // The last question is at the end of the range, with no room to shift it.
   let need = (whole / left) * (left === 1 ? 1 : 1 + jitterShare * jitter);
   for (const stretch of rest) {
     const here = needOf(stretch);
@@ -48,14 +54,14 @@ export function nextQuestionMs(
   return rest.at(-1)?.toMs;
 }
 
-/** How many questions a stretch is worth, beside others. */
+/** Returns how many questions an interval is worth relative to others. */
 function needOf({ fromMs, toMs, weight }: Stretch): number {
   return Math.sqrt((weight * (toMs - fromMs)) / ((fromMs + toMs) / 2));
 }
 
 /**
- * What is left of the time between each two samples; and of the time before the first and beyond the last, by as much as
- * so few samples leave open.
+ * Splits the remaining time at the samples. Adds intervals before the first sample and after the last, which are longer
+ * if there are few samples.
  */
 function stretchesAfter(elapsedMs: number, times: RenderTimes): readonly Stretch[] {
   const { points } = times;

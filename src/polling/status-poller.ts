@@ -5,26 +5,29 @@ import { createPollPace } from './poll-pace.ts';
 import type { PollPace } from './poll-pace.ts';
 import { createQuestions } from './poll-questions.ts';
 import type { PolledJob, PollQuestions, Question } from './poll-questions.ts';
+import { timeLimit } from '../process/running-time.ts';
 
 /**
- * Asks one upstream account about many operations: rate-limited, and, where the upstream can list, many operations
- * in one request, at most two a second whatever is in flight. One per credential and process; holds only the questions
- * that are open.
+ * Asks about many operations on behalf of one upstream account, subject to a rate limit. If the upstream supports
+ * lists, one request covers many operations, and at most two requests are sent per second regardless of the number in
+ * flight. Each process has one poller per credential, which holds only the open questions.
  *
- * Errors belong to the credential. After one that is not the job's, a single question at a time finds out whether the
- * upstream is back; its failure is the answer to everybody who waits, and its success lets all questions through.
+ * Errors belong to the credential. After an error that is not the job's own, one question at a time probes whether the
+ * upstream is back. If the probe fails, all waiting questions fail with it. If it succeeds, all of them proceed.
  */
 export interface StatusPoller {
   /**
-   * Rejects with UpstreamError if the upstream did not report the state of this job, with CredentialFailure if it
-   * answers no question at the moment.
+   * Rejects with UpstreamError if the upstream did not report this job's state, and with CredentialFailure if it
+   * currently responds to no questions.
    */
   status(job: PolledJob, signal: AbortSignal): Promise<OperationStatus>;
-  /** One request asks about all jobs, at the moment. */
+  /** Whether a single request can currently cover all jobs. */
   lists(): boolean;
 }
 
-/** The upstream does not answer this credential: asking again waits for a probe, so that nobody need back off. */
+/**
+ * The upstream does not respond to this credential. Further questions wait for a probe, so callers need not back off.
+ */
 export class CredentialFailure extends Error {
   readonly reason: UpstreamError;
 
@@ -43,13 +46,13 @@ export interface StatusPollerOptions {
   readonly now: () => number;
 }
 
-/** Polls that arrive within this time share a request. */
+/** The time within which polls share a request. */
 const gatherMs = 50;
-/** The longest rest before the pace is looked at again: an outage may have ended meanwhile. */
+/** The longest pause before the pace is checked again, because an outage may have ended in the meantime. */
 const restMaxMs = 500;
 const throttledPauseMs = 2_000;
 const listMaxDefault = 100;
-/** Jobs whose question failed while others were answered. */
+/** The maximum number of jobs to remember whose question failed while others succeeded. */
 const suspectsMax = 1_000;
 
 export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
@@ -71,7 +74,7 @@ export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
       }
       await options.limiter.take();
       if (questions.size() === 0) break;
-      // Several requests may be in flight at once: the limiter, not the slowest response, sets the pace.
+      // Several requests may be in flight at once. The limiter sets the pace, not the slowest response.
       void send(pace.begins(questions.hasLone()) ? questions.takeMany() : questions.takeOne());
     }
     draining = false;
@@ -90,10 +93,16 @@ interface SenderDeps {
   readonly questions: PollQuestions;
 }
 
-/** One request, for one job or as a list. Never rejects: every question is answered, has failed, or waits again. */
+/**
+ * Sends one request, for a single job or as a list. Never rejects: every question succeeds, fails or returns to the
+ * queue.
+ */
 function createSender({ options, pace, questions }: SenderDeps) {
   const { provider, limiter } = options;
-  /** Ids of jobs whose failure was taken for the credential's. One that fails again while others do not is alone in it. */
+  /**
+   * The ids of jobs whose failure was attributed to the credential. If such a job fails again while others do not, the
+   * job itself is at fault.
+   */
   const suspects = new Set<string>();
 
   return async (batch: readonly Question[]): Promise<void> => {
@@ -106,8 +115,8 @@ function createSender({ options, pace, questions }: SenderDeps) {
   };
 
   async function request(batch: readonly Question[]): Promise<ReadonlyMap<string, OperationStatus>> {
-    const context = (model: string) => options.context(model, AbortSignal.timeout(options.timeoutMs()));
-    // The operations of a list may be of several models, so that none is named.
+    const context = (model: string) => options.context(model, timeLimit(options.timeoutMs()));
+    // A list's operations may belong to several models, so do not specify a model.
     const operations = batch.map(({ operation }) => operation);
     if (provider.list !== undefined && batch.length > 1) return provider.list(operations, context(''));
     const statuses = new Map<string, OperationStatus>();
@@ -133,12 +142,12 @@ function createSender({ options, pace, questions }: SenderDeps) {
     pace.answered();
   }
 
-  /** The failure is the list's, its job's own, or everybody's who waits. */
+  /** Handles a failure of the list, of a single job, or of all waiting questions. */
   function fail(batch: readonly Question[], error: UpstreamError): void {
     const ids = batch.map(({ operation }) => operation.id);
     const isList = batch.length > 1;
     if (isList && error.status !== undefined) pace.listFailed();
-    // A key without the right to list, or a relay without the route, still reports each job.
+    // A key without permission to list, or a relay without that route, can still query each job individually.
     if (isList && isRefusedList(error)) return questions.add(...batch);
     const isOwn = !isShared(error);
     if (isOwn) answered(ids);
@@ -155,14 +164,17 @@ function failEach(batch: readonly Question[], error: unknown): void {
   for (const question of batch) question.fail(error);
 }
 
-/** The upstream answered, and not with a list. Its own failure, and "not now", concern everybody. */
+/**
+ * Whether the upstream responded, but not with a list. A failure of the upstream itself, or "not now", affects all
+ * questions.
+ */
 function isRefusedList({ status, outcome }: UpstreamError): boolean {
   return status !== undefined && status < 500 && outcome !== 'throttled';
 }
 
 const sharedStatuses = new Set([401, 402, 403, 408, 429]);
 
-/** Whether the answer, or its absence, says nothing about the job that was asked about. */
+/** Whether the response, or the lack of one, provides no evidence about the job in question. */
 function isShared({ status, gone, outcome }: UpstreamError): boolean {
   if (gone) return false;
   if (outcome === 'throttled' || outcome === 'unavailable') return true;

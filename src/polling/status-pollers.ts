@@ -10,11 +10,11 @@ import { createStatusPoller } from './status-poller.ts';
 import type { StatusPoller } from './status-poller.ts';
 
 export interface ChannelPoller extends StatusPoller {
-  /** The upstream calls back when a job ends. */
+  /** Whether the upstream calls back when a job ends. */
   callsBack(): boolean;
 }
 
-/** One poller for each channel, credential and kind of task, shared by all of their jobs in this process. */
+/** Creates one poller per channel, credential and kind of task, shared by all their jobs in this process. */
 export function createStatusPollers({
   channels,
   limiter,
@@ -24,7 +24,7 @@ export function createStatusPollers({
 }: {
   readonly channels: Channels;
   readonly limiter: (perSecond: () => number) => RateLimiter;
-  /** Hears whose job is asked about: an adapter that is asked about many at once does not know. */
+  /** Records which job is polled. An adapter that polls many jobs at once does not know which task each belongs to. */
   readonly recorder: Pick<ExchangeRecorder, 'own'>;
   readonly now: () => number;
   readonly publicUrl?: string;
@@ -35,7 +35,7 @@ export function createStatusPollers({
     const first = channels(id);
     const provider = first === undefined ? undefined : taskProviderFor(first.provider, kind);
     if (first === undefined || provider === undefined) throw new ChannelGoneError(id);
-    /** As it is configured now; a channel that went away, as it was first. */
+    /** Returns the channel's current configuration, or the initial one if the channel has since been removed. */
     const channel = () => channels(id) ?? first;
     const poller = createStatusPoller({
       provider,

@@ -1,27 +1,27 @@
 /**
  * Decides how often a process reads what other processes write. An idle process reads rarely. Its first use waits until
- * everything has been read once, so that it does not act on older data than a busy process would.
+ * everything has been read once, so its data is as recent as a busy process's.
  */
 export interface Pace {
   /** Runs one use of the process, such as a request or an activity. */
   readonly use: <T>(run: () => Promise<T>) => Promise<T>;
   /** Repeats work, and returns a function that stops it. The work must not reject. */
   readonly every: (period: Period, work: () => Promise<void>) => () => void;
-  /** Like `every`, for a read that the first use of an idle process waits for. */
+  /** Like `every`, but an idle process's first use waits for this read. */
   readonly follow: (period: Period, read: () => Promise<void>) => () => void;
 }
 
 export interface Period {
   readonly everyMs: number;
-  /** The interval while the process is idle. */
+  /** The interval while the process is idle, in milliseconds. */
   readonly idleMs: number;
 }
 
 const idleAfterMs = 15_000;
-/** If the reads take longer than this, the use proceeds with what was read before. */
+/** If the reads take longer than this, the use proceeds with older data. */
 const wakeMsMax = 2_000;
 
-/** @param now - Milliseconds of a monotonic clock. */
+/** @param now - A monotonic clock in milliseconds. */
 export function createPace(now: () => number): Pace {
   const reads = new Set<() => Promise<void>>();
   let uses = 0;

@@ -4,11 +4,11 @@ import { promisify } from 'node:util';
 
 import { z } from 'zod';
 
-/** A process id alone is reused by the system; together with its start it names one process for good. */
+/** A process's id and start time, which together identify it permanently. The system reuses ids. */
 export const processIdentitySchema = z.object({ pid: z.number().int().positive(), startedAt: z.string() });
 export type ProcessIdentity = z.infer<typeof processIdentitySchema>;
 
-/** Undefined if there is no such process. `startedAt` is empty where the system does not report it (Windows). */
+/** Returns undefined if the process does not exist. `startedAt` is empty if the system does not report it (Windows). */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | undefined> {
   if (!isAlive(pid)) {
     return undefined;
@@ -30,7 +30,9 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Linux: field 22 of /proc/PID/stat, in ticks since boot; the name in field 2 may hold spaces and brackets. */
+/**
+ * Reads field 22 of Linux's /proc/PID/stat, in ticks since boot. The name in field 2 may contain spaces and brackets.
+ */
 async function startFromProc(pid: number): Promise<string | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');

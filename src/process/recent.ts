@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
 
 export interface RecentOptions {
-  /** How many are remembered at most. */
+  /** The maximum number of cached values. */
   readonly max: number;
-  /** How long each is remembered: as long as others may act on what was true before. */
+  /** How long each value is cached, and therefore how outdated it may be, in milliseconds. */
   readonly ttlMs: number;
   readonly now: () => number;
 }
 
-/** What this process has read lately, by its name. Forgotten on time by the given clock. */
+/** Caches what this process has read recently, by name. Values expire by the given clock. */
 export function createRecent<Value extends object>({
   max,
   ttlMs,

@@ -2,22 +2,27 @@ import type { Pace } from './pace.ts';
 
 /** Work that a process repeats. */
 export interface Rounds {
-  /** One round, or the one that is under way. Never rejects. */
+  /** Runs one round, or joins the one in progress. Never rejects. */
   readonly run: () => Promise<void>;
-  /** Runs a round after each interval. With a pace, an idle process runs fewer. The timer keeps no process alive. */
-  readonly start: (pace?: Pace) => void;
-  /** Waits for the one that is under way. */
+  /**
+   * Runs a round after each interval. With a pace, an idle process runs one after each `idleMs` (default: twelve
+   * intervals). The timer does not keep the process alive.
+   */
+  readonly start: (pace?: Pace, idleMs?: number) => void;
+  /** Waits for the round in progress. */
   readonly stop: () => Promise<void>;
 }
 
 export interface RoundsDeps {
   readonly everyMs: number;
   readonly work: () => Promise<void>;
-  /** The next round tries anew. */
+  /** Receives errors. The next round retries. */
   readonly onError: (error: unknown) => void;
 }
 
-/** One at a time: a round that takes longer than the interval displaces those that were due meanwhile. */
+/**
+ * Rounds run one at a time. A round that takes longer than the interval replaces those that became due in the meantime.
+ */
 export function createRounds({ everyMs, work, onError }: RoundsDeps): Rounds {
   let end: (() => void) | undefined;
   let running: Promise<void> | undefined;
@@ -27,8 +32,8 @@ export function createRounds({ everyMs, work, onError }: RoundsDeps): Rounds {
       .finally(() => (running = undefined)));
   return {
     run,
-    start(pace) {
-      end ??= pace === undefined ? every(everyMs, run) : pace.every({ everyMs, idleMs: 6 * everyMs }, run);
+    start(pace, idleMs = 12 * everyMs) {
+      end ??= pace === undefined ? every(everyMs, run) : pace.every({ everyMs, idleMs }, run);
     },
     async stop() {
       end?.();

@@ -1,11 +1,11 @@
 /**
- * How long something has stood unchanged before our eyes, by our own clock: who looks for what another process has
- * abandoned compares no two clocks. In memory: a process that restarts begins to look anew.
+ * Measures how long something has stayed unchanged, as seen by this process and its own clock. A process that looks for
+ * abandoned work therefore never compares two clocks. Kept in memory, so a restart begins the measurement anew.
  */
 export interface Sightings {
-  /** Milliseconds since this version was first seen; 0 when it is seen for the first time. */
+  /** Returns the milliseconds since this version was first seen, or 0 if it is new. */
   unchangedMs(id: string, version: number | string): number;
-  /** Ends a round: what was not seen in it is forgotten. */
+  /** Ends a round and forgets everything that was not seen in it. */
   forgetOthers(): void;
 }
 

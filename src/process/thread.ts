@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { ResourceLimits } from 'node:worker_threads';
 
-/** Threads that process untrusted input. Such work can exhaust the time or memory of its own thread only. */
+/** Threads that process untrusted input, which can exhaust only its own thread's time or memory. */
 
 export interface Thread {
   readonly worker: Worker;
-  /** Resolves with the thread's first message. It has then loaded its code, and its CPU time starts to count. */
+  /** Resolves with the thread's first message. By then its code is loaded, and its CPU time starts to count. */
   readonly ready: Promise<unknown>;
 }
 
@@ -17,7 +17,7 @@ export function startThread(importer: string, file: string, resourceLimits: Reso
   const entry = new URL(`./${file}${extname(fileURLToPath(importer))}`, importer);
   const worker = new Worker(entry, {
     execArgv: ['--import', new URL('../typescript.js', import.meta.url).href],
-    // The thread must not see the secrets of the process.
+    // The thread must not see the process's secrets.
     env: {},
     resourceLimits,
     stdout: true,
@@ -27,15 +27,15 @@ export function startThread(importer: string, file: string, resourceLimits: Reso
   worker.stdout.resume();
   worker.stderr.resume();
   worker.unref();
-  // A caller that waits has its own listener. Without this one, the failure of an idle thread would end the process.
+  // A waiting caller has its own listener. Without this one, an idle thread's failure would end the process.
   worker.on('error', () => undefined);
   const ready = new Promise((resolve) => worker.once('message', resolve).once('exit', resolve));
   return { worker, ready };
 }
 
 /**
- * Estimates the CPU milliseconds that the thread has used since this call. On a busy machine the thread's active time
- * is too high, so the CPU time of the process caps it.
+ * Estimates the thread's CPU milliseconds since this call. On a busy machine, the thread's active time is too high, so
+ * the process's CPU time caps it.
  */
 export function startThreadClock(worker: Worker): () => number {
   const turns = worker.performance.eventLoopUtilization();

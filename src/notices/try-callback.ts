@@ -1,0 +1,46 @@
+import { randomBase62 } from '../base/ids.ts';
+import type { RandomBytes } from '../base/ids.ts';
+import { GatewayError } from '../errors/errors.ts';
+import type { GuardedClient } from '../http-client/index.ts';
+import type { CallbackAttempt } from '../task/callback-record.ts';
+import { sendEvent } from './send-event.ts';
+
+export interface TryCallbackDeps {
+  /** Returns undefined if the address or the account already has as many requests in progress as it may have. */
+  readonly takePlace: (origin: string, account: string) => { readonly leave: () => void } | undefined;
+  readonly webhookSecrets: (account: string) => Promise<readonly string[]>;
+  /** Sends to addresses that callers chose. */
+  readonly deliver: GuardedClient['deliver'];
+  readonly now: () => number;
+  readonly randomBytes: RandomBytes;
+}
+
+/** `id` is the event's id. */
+export type TriedCallback = Pick<CallbackAttempt, 'status' | 'error' | 'durationMs'> & {
+  readonly id: string;
+};
+
+/** Sends one signed `test` event. Throws concurrency_limit_exceeded. */
+export type TryCallback = (account: string, url: string) => Promise<TriedCallback>;
+
+const idCharacters = 16;
+
+export function createTryCallback(deps: TryCallbackDeps): TryCallback {
+  return async (account, url) => {
+    const place = deps.takePlace(new URL(url).origin, account);
+    if (place === undefined)
+      throw new GatewayError(
+        'concurrency_limit_exceeded',
+        'Other requests to this address, or of this account, have not been answered yet. Try again in a few seconds.',
+      );
+    try {
+      const id = `evt_test_${randomBase62(idCharacters, deps.randomBytes)}`;
+      const secrets = await deps.webhookSecrets(account);
+      const at = deps.now();
+      const answer = await sendEvent({ id, type: 'test', at, data: { account }, url, secrets }, deps);
+      return { id, durationMs: deps.now() - at, ...answer };
+    } finally {
+      place.leave();
+    }
+  };
+}

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Caches what one start computes for later ones. Plain JavaScript, because it also caches compiled TypeScript. */
+
+const root = new URL('../../node_modules/.cache/', import.meta.url);
+
+/** Returns a cached file's path. Its name must contain a hash of everything that goes into it. @param {string} name */
+export function keptPath(name) {
+  return fileURLToPath(new URL(name, root));
+}
+
+/** Returns undefined if the file does not exist. @param {string} path */
+export function readKept(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Several processes may keep the same file at once. If the directory cannot be written to, each start takes longer.
+ * @param {string} path @param {string} text
+ */
+export function keep(path, text) {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    const draft = `${path}.${randomUUID()}`;
+    writeFileSync(draft, text);
+    renameSync(draft, path);
+  } catch {
+    // The next start computes it again.
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Time limits that count only while this process runs. After a machine has been frozen, all timers fire immediately.
+ * Only then does the process read what others sent before the pause, and what they send now arrives even later.
+ */
+
+/** A limit is counted in ten parts, or in fewer if those would be shorter than this. */
+const partMsMin = 500;
+/**
+ * A part that ends later than this was not spent running, so it is counted again. If the next one is also late, the
+ * process is overloaded rather than paused, and its limits must hold.
+ */
+const lateMs = 500;
+
+/**
+ * Calls `expire` after this process has run for `ms`. Returns a function that prevents the call. Does not keep the
+ * process alive.
+ */
+export function afterRunning(ms: number, expire: () => void): () => void {
+  const partMs = Math.max(partMsMin, ms / 10);
+  let leftMs = ms;
+  let wasLate = false;
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (): void => {
+    const nextMs = Math.min(leftMs, partMs);
+    const begunAt = performance.now();
+    timer = setTimeout(() => {
+      const isLate = performance.now() - begunAt > nextMs + lateMs;
+      if (!isLate || wasLate) leftMs -= nextMs;
+      wasLate = isLate;
+      if (leftMs > 0) wait();
+      else expire();
+    }, nextMs).unref();
+  };
+  wait();
+  return () => clearTimeout(timer);
+}
+
+/** Returns a signal that aborts like `AbortSignal.timeout`. */
+export function timeLimit(ms: number): AbortSignal {
+  const limit = new AbortController();
+  afterRunning(ms, () => limit.abort(new DOMException('The time limit has passed.', 'TimeoutError')));
+  return limit.signal;
+}
+
+/**
+ * Settles like the work, or rejects with the error from `late` if it takes longer than `ms`. Does not stop the work.
+ */
+export async function within<Result>(ms: number, work: Promise<Result>, late: () => Error): Promise<Result> {
+  let cancel = (): void => undefined;
+  const expired = new Promise<never>((_, reject) => {
+    cancel = afterRunning(ms, () => reject(late()));
+  });
+  return Promise.race([work, expired]).finally(cancel);
+}
