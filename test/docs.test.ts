@@ -1,3 +1,4 @@
+import { sharedPlaces } from '../src/base/places.ts';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -6,6 +7,8 @@ import { z } from 'zod';
 import { addOperatorCommands } from '../src/cli/commands.ts';
 import type { CliContext } from '../src/cli/context.ts';
 import { createProgram } from '../src/cli/program.js';
+import { operatorRoles, rolePresets } from '../src/base/operator.ts';
+import { roleMeanings } from '../src/base/role-meanings.js';
 import { environmentNames } from '../src/config/environment.ts';
 import { parseGatewayConfig } from '../src/config/gateway-file.ts';
 import { fileSchema } from '../src/config/gateway-schema.ts';
@@ -16,7 +19,8 @@ import { measures } from '../src/money/measures.ts';
 import { failureClasses } from '../src/errors/failure.ts';
 import { stateNames, stateWords } from '../src/task/state.ts';
 import { callbackFaults, faultsInText, taskFaults, transportFaults } from '../workshop/simulator/fault.ts';
-import { createDocument, errorCodesOf, openApiPath } from '../src/http/openapi.ts';
+import { createDocument, errorCodesOf } from '../src/http/openapi.ts';
+import { openApiPath } from '../src/http/openapi-schemas.ts';
 import { createRoutes } from '../src/http/routes/index.ts';
 import { documentText } from '../workshop/document.ts';
 import type { RouteDeps } from '../src/http/deps.ts';
@@ -24,7 +28,7 @@ import { everyMetric } from './support/every-metric.ts';
 import { familyOf } from './support/scrape.ts';
 import { readSources } from './support/source-rules.ts';
 
-/** The documentation and the code say the same, in both directions. */
+/** Checks that the documentation and the code agree, in both directions. */
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
@@ -56,7 +60,7 @@ describe('docs/errors.md', () => {
   });
 
   it('names the statuses after which the same request may be repeated', () => {
-    const [sentence = ''] = /^Repeat a request without changing it only after .*?\./m.exec(page) ?? [];
+    const [sentence = ''] = /^Repeat an unchanged request only after .*?\./m.exec(page) ?? [];
     const statuses = (retryable: boolean) =>
       Object.values(errorTable).flatMap((row) => (row.retryable === retryable ? [String(row.status)] : []));
     expect(sorted(sentence.match(/\d+/g) ?? [])).toEqual(sorted(statuses(true)));
@@ -146,7 +150,7 @@ describe('docs/operating.md', () => {
   });
 });
 
-/** test/cli/samples.test.ts types those of docs/operating.md. */
+/** test/cli/samples.test.ts runs the samples of docs/operating.md. */
 describe('the lines of consoles in the documentation', () => {
   const pages = readdirSync(new URL('../docs', import.meta.url)).filter((name) => name.endsWith('.md'));
   const lines = ['README.md', ...pages.map((name) => `docs/${name}`)].flatMap((page) =>
@@ -218,13 +222,34 @@ describe('docs/contributing.md', () => {
   });
 });
 
+describe('docs/deployment.md', () => {
+  const page = read('docs/deployment.md');
+
+  it('repeats the meanings of the roles, and adds that of ADMIN_TOKEN', () => {
+    const [, table = ''] = page.split('| role | may |\n|---|---|\n');
+    const [rows = ''] = table.split('\n\n');
+    const meanings = operatorRoles.map((role) => `| \`${role}\` | ${roleMeanings[role]} |`);
+    expect(rows.split('\n')).toEqual([...meanings, expect.stringMatching(/^\| `admin`: /)]);
+  });
+
+  it('lists the roles of each preset', () => {
+    const [, listed = ''] = /^`--roles` accepts .*? presets for several: (.*?)\. /m.exec(page) ?? [];
+    const presets = Object.entries(rolePresets).map(([name, roles]) => {
+      const isAll = roles.length === operatorRoles.length;
+      return `\`${name}\` (${isAll ? 'all seven' : roles.filter((role) => role !== 'read').join(', ')})`;
+    });
+    expect(operatorRoles).toHaveLength(7);
+    expect(listed).toBe(presets.join(', '));
+  });
+});
+
 describe('docs/simulator.md', () => {
   const page = read('docs/simulator.md');
 
   it.each([
-    ['Of an exchange', transportFaults],
-    ['Of a job', taskFaults],
-    ['Of its callback', callbackFaults],
+    ['Faults of an exchange', transportFaults],
+    ['Faults of a job', taskFaults],
+    ["Faults of a job's callback", callbackFaults],
   ])('%s: describes every fault mark, and no other', (title, faults) => {
     const [, section = ''] = page.split(`## ${title}\n`);
     const [table = ''] = section.split('\n## ');
@@ -355,7 +380,7 @@ interface Operation {
   readonly parameters?: readonly unknown[];
 }
 
-/** Declarations alone: no handler runs. */
+/** Creates the declarations of routes. No handler runs. */
 function routes() {
   const images = { vendorFields: new Set() };
   const deps = { operatorAuth: {}, images, storedFiles: { files: {} }, now: Date.now };
@@ -368,7 +393,7 @@ function keysOf(value: unknown): string[] {
   return Object.entries(value).flatMap(([key, item]) => [key, ...keysOf(item)]);
 }
 
-/** Property names of a JSON schema, at every depth. */
+/** Returns the property names of a JSON schema at every depth. */
 function schemaKeys(schema: unknown): string[] {
   if (Array.isArray(schema)) return schema.flatMap(schemaKeys);
   if (typeof schema !== 'object' || schema === null) return [];
@@ -379,12 +404,10 @@ function schemaKeys(schema: unknown): string[] {
   );
 }
 
-it('docs/capacity.md lists everything that is shared in places', () => {
-  const named = Object.values(readSources(project, ['src']))
-    .filter((text) => text.includes("/places.ts'"))
-    .flatMap((text) => [...text.matchAll(/\{\s*name: '([^']+)',[^}]*placesMax|budgetOf\('([^']+)'/g)])
-    .map(([, places, budget]) => places ?? budget ?? '');
-  expect(named.length).toBeGreaterThan(8);
-  const page = read('docs/capacity.md');
-  expect(named.filter((name) => !page.includes(`| ${name} |`))).toEqual([]);
+it('docs/capacity.md lists everything that is shared in places, and what a full one answers', () => {
+  const [, section = ''] = read('docs/capacity.md').split('## Shared places\n');
+  const rows = (section.split('\n## ')[0] ?? '').split('\n').filter((line) => line.startsWith('| '));
+  const cells = rows.slice(1).map((row) => row.split('|').map((cell) => cell.trim()));
+  expect(cells.map(([, name]) => name)).toEqual(sharedPlaces);
+  for (const row of cells) expect(row.slice(1, -1).filter((cell) => cell !== '')).toHaveLength(5);
 });

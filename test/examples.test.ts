@@ -11,7 +11,7 @@ import type { TestAccount } from './support/client.ts';
 import { startGateway } from './support/gateway.ts';
 import type { TestGateway } from './support/gateway.ts';
 
-/** Each program of examples/ runs as it stands, against a gateway whose one upstream is that of the examples, too. */
+/** Runs each program in examples/ unchanged, against a gateway whose only upstream is the one in the examples. */
 
 const folder = fileURLToPath(new URL('../examples/', import.meta.url));
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
@@ -21,7 +21,7 @@ const running: ChildProcess[] = [];
 interface Program {
   readonly child: ChildProcess;
   readonly lines: readonly string[];
-  /** Resolves with the line; rejects when the program ends before it. */
+  /** Resolves with the line. Rejects if the program ends before it. */
   printed(pattern: RegExp): Promise<string>;
 }
 
@@ -57,7 +57,7 @@ async function addressOf(program: Program): Promise<string> {
 
 let gateway: TestGateway;
 let account: TestAccount;
-/** The link of every result. */
+/** The link in every result. */
 let result: string;
 let client: NodeJS.ProcessEnv;
 
@@ -92,7 +92,7 @@ const noGo = hasGo ? '' : ' (go skipped: it is not on PATH)';
 describe(`a receiver of callbacks${noGo}`, () => {
   const file = (name: string) => join(folder, 'callback-receiver', name);
 
-  /** `go run` would start a program of its own, which outlives it. */
+  /** `go run` would start a child process that outlives it. */
   function built(source: string): string {
     const program = join(work, 'receive');
     execFileSync('go', ['build', '-o', program, source]);
@@ -110,7 +110,7 @@ describe(`a receiver of callbacks${noGo}`, () => {
     const url = await addressOf(receiver);
     const forged = await fetch(url, { method: 'POST', body: '{"id":"task_forged"}' });
     expect(forged.status).toBe(401);
-    const { id } = (await account.create({ ...video, metadata: { callback_url: `${url}/hook` } })).body;
+    const id = await account.made({ ...video, metadata: { callback_url: `${url}/hook` } });
     expect(await receiver.printed(new RegExp(id))).toBe(`${id} succeeded ${result}`);
     expect(receiver.lines.filter((line) => line.includes('forged'))).toEqual([]);
   });
@@ -128,7 +128,7 @@ describe(`a receiver of callbacks${noGo}`, () => {
 
 it('a batch resumes after a crash, and makes nothing twice', async () => {
   const batch = await gateway.account();
-  const count = 100;
+  const count = 40;
   writeFileSync(join(work, 'prompts.txt'), Array.from({ length: count }, (_, n) => `Boat ${n}\n`).join(''));
   const results = join(work, 'results.jsonl');
   const run = () =>
@@ -138,13 +138,14 @@ it('a batch resumes after a crash, and makes nothing twice', async () => {
       CONCURRENCY: '20',
     });
   const first = run();
+  const ended = once(first.child, 'close');
   await expect.poll(() => readIfThere(results).split('\n').length).toBeGreaterThan(4);
   first.child.kill('SIGKILL');
-  await once(first.child, 'close');
-  // As a crash in the middle of a write leaves it.
+  await ended;
+  // Cuts the file off, as a crash in the middle of a write would.
   writeFileSync(results, readIfThere(results).slice(0, -10));
   const second = run();
-  expect(await second.printed(/ of 100 done/)).toBe('100 of 100 done');
+  expect(await second.printed(/ of 40 done/)).toBe('40 of 40 done');
   const { data } = (await batch.call('GET', '/v1/videos/generations?limit=100')).body;
   expect(data).toHaveLength(count);
   const made = readIfThere(results).matchAll(/"id":"(task_\w+)","status":"succeeded"/g);

@@ -11,7 +11,7 @@ const block = (language: string) => page.split(`\`\`\`${language}\n`)[1]?.split(
 
 describe('README.md', () => {
   it.each(['README.md', 'docs/api.md', 'docs/layout.md', 'docs/callbacks.md'])(
-    'links to what is there: %s',
+    'has no dead links: %s',
     (name) => {
       const folder = new URL(`../${name}`, import.meta.url);
       const links = [...read(name).matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => link);

@@ -17,13 +17,13 @@ import {
 } from './support/source-rules.ts';
 import type { Allowance } from './support/source-rules.ts';
 
-/** Rules of the source that neither the compiler nor the linter can check. Each is tried on a bad sample, too. */
+/** Rules for the source that neither the compiler nor the linter can check. Each is also tested on a bad sample. */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = readSources(root, ['src', 'workflows', 'activities']);
 const imports = importsOf(sources);
 const adapters = readdirSync(join(root, 'src/providers'), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && entry.name !== 'shared')
+  .filter((entry) => entry.isDirectory() && !['shared', 'vendor-files'].includes(entry.name))
   .map(({ name }) => name);
 
 describe('vendor names', () => {
@@ -100,11 +100,11 @@ describe('requests that leave the gateway', () => {
 });
 
 describe('price units', () => {
-  // `image` is a kind of task, too, and `call` a word of its own in the simulator and the flight record.
+  // `image` is also a kind of task, and `call` has another meaning in the simulator and the flight record.
   const names = /'million_tokens'|\bunit [!=]== '|'[a-z_]+' [!=]== (?:\w+\.)*unit\b/;
 
   it('are known by name to the rules of prices and the quote only', () => {
-    // The client's types are generated from the document, which asks the table.
+    // The client's types are generated from the OpenAPI document, which reads the table.
     expect(linesWith(sources, names, ['src/money/', 'src/routing/quote.ts', 'src/client/types.ts'])).toEqual(
       [],
     );
@@ -119,7 +119,7 @@ describe('price units', () => {
 describe('documents of MongoDB', () => {
   const words = /\b_id\b|\bfrom '(?:mongodb|bson)'|\bimport\('(?:mongodb|bson)/;
   const stored = /import[^;]*\b\w+Document\b[^;]*from '[^']*\/(?:store|ledger)\//;
-  // It starts a server of its own, and makes it a replica set.
+  // This file starts a server and turns it into a replica set.
   const allowed = ['src/store/', 'src/ledger/', 'src/local/servers/mongodb-server.ts'];
 
   it('and what the driver knows of them stay in the stores and the ledger, which return domain types', () => {
@@ -139,7 +139,7 @@ describe('documents of MongoDB', () => {
     expect(linesWith({ 'src/store/a.ts': line }, words, allowed)).toEqual([]);
   });
 
-  it('have no name that somebody chose in the path of a field: it may have dots', () => {
+  it('have no user-chosen name in the path of a field, because it may contain dots', () => {
     const path = /\[?`[\w.]*\.\$\{/;
     const inside = (text: string) => linesWith({ 'src/store/a.ts': text }, path, []);
     expect(inside('$set: { [`at.${channel}`]: at }')).toHaveLength(1);
@@ -212,29 +212,29 @@ describe('adapters', () => {
 });
 
 describe('imports between folders', () => {
-  /** Pure rules, lowest first: each may import those before it. */
+  /** Folders of pure rules, lowest first. Each may import those before it. */
   const pure = ['base', 'money', 'errors', 'models', 'intake', 'health', 'task'];
   const pureRows = Object.fromEntries(pure.map((name, index) => [name, { runs: pure.slice(0, index) }]));
-  /** The arrows of the design. Any other import must become an argument. */
+  /** The imports that the design allows. Anything else must become an argument. */
   const table: Readonly<Record<string, Allowance>> = {
     ...pureRows,
     config: { runs: pure },
     process: { runs: [] },
     observability: { runs: [...pure, 'process'] },
-    providers: { runs: pure },
-    // Adapters made from vendor files, and the threads that evaluate their expressions.
-    'vendor-files': { runs: [...pure, 'process', 'providers'] },
+    // From `process`: the threads that evaluate expressions of vendor files.
+    providers: { runs: [...pure, 'process'] },
+    bills: { runs: pure, types: ['providers'] },
     store: { runs: [...pure, 'process'], types: ['providers'] },
     ledger: { runs: [...pure, 'store'], types: ['access', 'observability'] },
-    'http-client': { runs: [...pure, 'providers'] },
+    'http-client': { runs: [...pure, 'process', 'providers'] },
     access: { runs: [...pure, 'process'], types: ['store'] },
-    // Of store at run time: the snapshot.
+    // At run time, it uses only the snapshot from `store`.
     capacity: { runs: [...pure, 'process', 'providers', 'store'], types: ['config'] },
     routing: {
-      runs: [...pure, 'providers', 'store'],
-      types: ['access', 'config', 'observability', 'process'],
+      runs: [...pure, 'process', 'providers', 'store'],
+      types: ['access', 'config', 'observability'],
     },
-    polling: { runs: [...pure, 'flight', 'providers', 'routing'], types: ['capacity'] },
+    polling: { runs: [...pure, 'flight', 'process', 'providers', 'routing'], types: ['capacity'] },
     notices: {
       runs: [...pure, 'access', 'capacity', 'http-client', 'process'],
       types: ['config', 'observability', 'store'],
@@ -262,17 +262,20 @@ describe('imports between folders', () => {
       runs: [...pure, 'http-client', 'images', 'process', 'providers', 'results', 'routing'],
       types: ['access', 'observability', 'store'],
     },
-    results: { runs: [...pure, 'http-client', 'routing'], types: ['config', 'observability', 'store'] },
+    results: {
+      runs: [...pure, 'http-client', 'process', 'routing'],
+      types: ['config', 'observability', 'store'],
+    },
     flight: {
       runs: [...pure, 'http-client', 'providers', 'routing'],
       types: ['ledger', 'observability', 'store'],
     },
     temporal: {
-      runs: [...pure, 'workflows'],
-      types: ['activities', 'commands', 'config', 'observability', 'process'],
+      runs: [...pure, 'process', 'workflows'],
+      types: ['activities', 'commands', 'config', 'observability'],
     },
     http: {
-      runs: [...pure, 'access', 'flight', 'images', 'results', 'routing'],
+      runs: [...pure, 'access', 'bills', 'flight', 'images', 'process', 'results', 'routing'],
       types: [
         'capacity',
         'commands',
@@ -280,7 +283,6 @@ describe('imports between folders', () => {
         'control',
         'ledger',
         'media',
-        'process',
         'notices',
         'observability',
         'providers',
@@ -288,13 +290,13 @@ describe('imports between folders', () => {
       ],
     },
     client: { runs: [] },
-    // Modules for browsers: their types are those of what the API answers.
+    // Browser modules, whose types are those of the API's answers.
     pages: { runs: ['base'], types: ['flight', 'http'] },
     cli: {
-      runs: [...pure, 'config', 'flight', 'ledger', 'routing', 'temporal', 'vendor-files'],
-      types: ['access', 'providers', 'store'],
+      runs: [...pure, 'bills', 'config', 'flight', 'ledger', 'providers', 'routing', 'temporal'],
+      types: ['access', 'store'],
     },
-    // The local mode is a composition root that has grown into a folder.
+    // Local mode is a composition root that has grown into a folder.
     local: { runs: [...pure, 'client', 'config', 'process', 'providers', 'routing'] },
     workflows: { runs: pure, types: ['activities', 'providers'] },
     activities: {
@@ -302,7 +304,16 @@ describe('imports between folders', () => {
       types: ['capacity', 'config', 'images', 'ledger', 'media', 'observability', 'store'],
     },
   };
-  const roots = ['api.ts', 'worker.ts', 'cli.ts', 'local.ts', 'compose'];
+  const roots = [
+    'api.ts',
+    'worker.ts',
+    'cli.ts',
+    'local.ts',
+    'load-ahead.js',
+    'typescript.js',
+    'typescript-loader.js',
+    'compose',
+  ];
   const everything = Object.keys(table);
   const withRoots = {
     ...table,
@@ -339,6 +350,7 @@ describe('imports between folders', () => {
     // local-mode.ts is the root of the local mode.
     const exempt = [
       'src/control/config-drafts.ts',
+      'src/control/catalogue-additions.ts',
       'src/cli/target.ts',
       'src/cli/vendor-test.ts',
       'src/local/find-running.ts',
@@ -347,7 +359,7 @@ describe('imports between folders', () => {
     expect(loads.filter(({ from }) => !exempt.includes(from))).toEqual([]);
   });
 
-  it('go in no circle', () => {
+  it('have no cycles', () => {
     expect(folderCircles(imports)).toEqual([]);
     const bad = importsOf({
       'src/a/x.ts': "import type { y } from '../b/y.ts';",
@@ -390,10 +402,10 @@ describe('the words of docs/glossary.md', () => {
     ...readSources(root, ['test', 'workshop/simulator']),
     ...Object.fromEntries(pages.map((name) => [name, readFileSync(join(root, name), 'utf8')])),
   };
-  /** They quote what not to write. */
+  /** These files quote the phrases to avoid. */
   const quotes = ['docs/glossary.md', 'test/tidy.test.ts', 'test/support/source-rules.ts'];
 
-  it('are used: no text has one of the phrases that they replace', () => {
+  it('are used: no text contains a phrase that they replace', () => {
     expect(linesWith(texts, translatedPhrases, quotes)).toEqual([]);
   });
 

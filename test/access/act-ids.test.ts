@@ -4,7 +4,7 @@ import { createActIds } from '../../src/access/act-ids.ts';
 const ids = createActIds(Buffer.alloc(32, 1));
 const act = { task: 'task_1', action: 'fail', by: 'anna' };
 
-it('an id that the API has made says that its operator acts', () => {
+it('an id that the API created proves that its operator acts', () => {
   expect(ids.actorOf({ ...act, id: ids.newId(act) })).toBe('anna');
   expect(ids.newId(act)).not.toBe(ids.newId(act));
 });
@@ -18,7 +18,7 @@ it.each([
 });
 
 it.each(['', 'api-1', 'a.b', '.', createActIds(Buffer.alloc(32, 2)).newId(act)])(
-  'whoever sends the id %j writes what he likes',
+  'the id %j proves nothing about its sender',
   (id) => {
     expect(ids.actorOf({ ...act, id })).toBe('temporal:anna');
   },

@@ -33,7 +33,7 @@ function world() {
   return { auth, issue, stored, used, clock };
 }
 
-it('a key is its account, and nothing that it is not limited by', async () => {
+it('a key identifies its account, and has no limits that were not set', async () => {
   const { auth, issue, used } = world();
   expect(await auth.authenticate(issue())).toEqual({
     account: 'studio',
@@ -65,13 +65,13 @@ it('an empty list of models permits none: it is not the same as no list', async 
   expect(await auth.authenticate(issue({ models: [] }))).toMatchObject({ models: [] });
 });
 
-it('a key that replaced another one counts as the first of them, and is itself in the records', async () => {
+it('a key that replaced another one shares the limits of the first, and is recorded under its own id', async () => {
   const { auth, issue, used } = world();
   expect(await auth.authenticate(issue({ id: 'key_3', countedAs: 'key_1' }))).toMatchObject({ key: 'key_1' });
   expect(used).toEqual(['key_3']);
 });
 
-it('a key expires at its moment, also while it is remembered', async () => {
+it('a key expires on time, even while it is cached', async () => {
   const { auth, issue, used, clock } = world();
   const header = issue({ expiresAt: clock.now + 1_000 });
   clock.now += 999;
@@ -81,13 +81,13 @@ it('a key expires at its moment, also while it is remembered', async () => {
   expect(used).toHaveLength(1);
 });
 
-it('a revoked key is nobody, and no use of it is noted', async () => {
+it('a revoked key authenticates nobody, and its use is not recorded', async () => {
   const { auth, issue, used } = world();
   expect(await auth.authenticate(issue({ revokedAt: 1 }))).toBeUndefined();
   expect(used).toEqual([]);
 });
 
-it('a change is effective at once where the key is forgotten', async () => {
+it('a change takes effect at once where the key is removed from the cache', async () => {
   const { auth, issue, stored } = world();
   const header = issue();
   await auth.authenticate(header);

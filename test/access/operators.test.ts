@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { operatorRoles } from '../../src/base/operator.ts';
 import { createOperatorAuth } from '../../src/access/operators.ts';
+import type { OperatorSession } from '../../src/store/operator-sessions.ts';
 import type { Operator } from '../../src/store/operators.ts';
 
 const adminToken = 'configured-token';
@@ -10,6 +11,7 @@ function world() {
   const stored = new Map<string, Operator>();
   const reads: string[] = [];
   const used: string[] = [];
+  const sessions = new Map<string, OperatorSession>();
   const auth = createOperatorAuth({
     adminToken,
     operators: {
@@ -18,7 +20,12 @@ function world() {
         return stored.get(hmac);
       },
     },
+    sessions: {
+      findByHmac: async (hmac) => sessions.get(hmac),
+      open: async (session) => void sessions.set(session.hmac, session),
+    },
     lastUsed: { note: (name) => used.push(name) },
+    sessionUsed: { note: (id) => used.push(id) },
     secret: Buffer.from('secret'),
     now: () => 1,
     randomBytes,
@@ -36,10 +43,10 @@ function world() {
     });
     return `Bearer ${token}`;
   };
-  return { auth, add, stored, reads, used };
+  return { auth, add, stored, sessions, reads, used };
 }
 
-it('the token of the configuration is the first operator, without a read of the database', async () => {
+it('the token of the configuration identifies the first operator without reading the database', async () => {
   const { auth, reads, used } = world();
   expect(await auth.authenticate(`Bearer ${adminToken}`)).toEqual({ name: 'admin', roles: 'admin' });
   expect([reads, used]).toEqual([[], []]);
@@ -54,7 +61,7 @@ it.each([
   adminToken,
   `Basic ${adminToken}`,
   undefined,
-])('the header %j is not the first operator', async (header) => {
+])('the header %j does not identify the first operator', async (header) => {
   expect(await world().auth.authenticate(header)).toBeUndefined();
 });
 
@@ -64,13 +71,13 @@ it.each(operatorRoles)('an operator has a name and the role %s', async (role) =>
   expect(used).toEqual(['anna']);
 });
 
-it('an operator whose token was revoked is nobody', async () => {
+it('a revoked token identifies no operator', async () => {
   const { auth, add, used } = world();
   expect(await auth.authenticate(add('anna', { revokedAt: 1, revokedBy: 'admin' }))).toBeUndefined();
   expect(used).toEqual([]);
 });
 
-it('a revocation is effective at once where it was made', async () => {
+it('a revocation takes effect at once in the process that made it', async () => {
   const { auth, add, stored } = world();
   const header = add('anna');
   await auth.authenticate(header);
@@ -79,4 +86,44 @@ it('a revocation is effective at once where it was made', async () => {
   expect(await auth.authenticate(header)).toBeDefined();
   auth.forget('anna');
   expect(await auth.authenticate(header)).toBeUndefined();
+});
+
+const from = { address: '203.0.113.7', agent: 'a browser' };
+
+it('a session acts under the name and with the roles of the token that opened it', async () => {
+  const { auth, add, used } = world();
+  const opened = await auth.openSession(add('anna', { roles: ['read', 'money'] }), from);
+  const header = `Bearer ${opened?.token}`;
+  const session = opened?.session.id;
+  expect(await auth.authenticate(header)).toEqual({ name: 'anna', roles: ['read', 'money'], session });
+  expect(used).toEqual(['anna', session]);
+  expect(opened?.session).toMatchObject({ operator: 'anna', ...from });
+});
+
+it('a session ends with itself and with the token that opened it, at the next request', async () => {
+  const { auth, add, stored, sessions } = world();
+  const [first, second] = [
+    await auth.openSession(add('anna'), from),
+    await auth.openSession(add('ben'), from),
+  ];
+  const [anna, ben] = [`Bearer ${first?.token}`, `Bearer ${second?.token}`];
+  expect(await Promise.all([auth.authenticate(anna), auth.authenticate(ben)])).not.toContain(undefined);
+  sessions.delete(first?.session.hmac ?? '');
+  for (const [hmac, operator] of stored) stored.set(hmac, { ...operator, revokedAt: 1 });
+  expect([await auth.authenticate(anna), await auth.authenticate(ben)]).toEqual([undefined, undefined]);
+});
+
+it('a new ADMIN_TOKEN ends the sessions of the previous one', async () => {
+  const { auth, sessions } = world();
+  const header = `Bearer ${(await auth.openSession(`Bearer ${adminToken}`, from))?.token}`;
+  expect(await auth.authenticate(header)).toMatchObject({ name: 'admin', roles: 'admin' });
+  for (const [hmac, session] of sessions) sessions.set(hmac, { ...session, openedBy: 'another' });
+  expect(await auth.authenticate(header)).toBeUndefined();
+});
+
+it('neither a session nor a stranger opens a session', async () => {
+  const { auth, add } = world();
+  const opened = await auth.openSession(add('anna'), from);
+  expect(await auth.openSession(`Bearer ${opened?.token}`, from)).toBeUndefined();
+  expect(await auth.openSession('Bearer op-nobody', from)).toBeUndefined();
 });

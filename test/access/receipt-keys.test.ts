@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createReceiptKeys } from '../../src/access/receipt-keys.ts';
 import { canonicalJson } from '../../src/base/canonical-json.ts';
 
-/** PyJWT reads them too: `npm run vendor-sdks`. */
+/** `npm run vendor-sdks` also verifies receipts with PyJWT. */
 
 const keys = createReceiptKeys(Buffer.alloc(32, 'root'));
 const payload = { task: 'task_1', charge: '0.762300', request: null, steps: [1.5, 'é', { b: 1, a: 2 }] };
@@ -34,7 +34,7 @@ describe('a receipt’s signature', () => {
     expect([isValid(`${header}.${content}`), isValid(`${content}.${header}`)]).toEqual([true, false]);
   });
 
-  it('is by the same key in every process, and after a rotation by another, which keeps the first one published', async () => {
+  it('uses the same key in every process, and after a rotation a new one, while the first one stays published', async () => {
     const again = createReceiptKeys(Buffer.alloc(32, 'root'));
     expect(again.published(3)).toEqual(keys.published(3));
     const ids = keys.published(3).map(({ kid }) => kid);
@@ -49,7 +49,7 @@ describe('a receipt’s signature', () => {
 
 describe('canonical JSON', () => {
   it('is that of RFC 8785', () => {
-    // The example of section 3.2.3, and its numbers.
+    // The example of RFC 8785, section 3.2.3.
     const sorted = {
       '\u20ac': 'Euro Sign',
       '\r': 'Carriage Return',
@@ -67,7 +67,7 @@ describe('canonical JSON', () => {
     expect(canonicalJson({ b: undefined, a: [null, true, '\ud800'] })).toBe('{"a":[null,true,"\ufffd"]}');
   });
 
-  it('is one text for one value, and is that value', () => {
+  it('has exactly one text for each value, and parses back to it', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = canonicalJson(value);

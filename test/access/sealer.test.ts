@@ -35,7 +35,7 @@ describe('a sealer', () => {
     );
   });
 
-  it.each(places)('opens nothing of $at in $other', ({ at, other }) => {
+  it.each(places)('does not open a value of $at in $other', ({ at, other }) => {
     const sealed = sealer.seal(at, 'a secret');
     expect(sealer.open(at, sealed)).toBe('a secret');
     expect(() => sealer.open(other, sealed)).toThrow(SealError);
@@ -65,7 +65,7 @@ describe('a sealer', () => {
     expect(sealer.open(request, later)).toBe('after');
   });
 
-  it('names the key that is missing and those that are there, and nothing of a key itself', () => {
+  it('names the missing key and the existing ones, without revealing any key', () => {
     const sealed = createSealer([older]).seal(request, 'x');
     expect(sealed.keyId).toMatch(/^[0-9a-f]{8}$/);
     expect(() => sealer.open(request, sealed)).toThrow(

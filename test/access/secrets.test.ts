@@ -14,7 +14,7 @@ afterAll(() => database.drop());
 const open = (...keys: Buffer[]) => openSecrets(keys, createRootKeyStore(database.db));
 const stored = () => database.db.collection('secrets');
 
-describe('what is derived', () => {
+describe('a derived secret', () => {
   it('differs by purpose, and is the same each time', () => {
     const secrets = createSecrets([a], b);
     expect(secrets.deriveKey('api-key-hmac')).not.toEqual(secrets.deriveKey('payload-codec'));
@@ -22,7 +22,7 @@ describe('what is derived', () => {
     expect(() => createSecrets([a], randomBytes(16))).toThrow(RangeError);
   });
 
-  it('is the same for all processes that start at once, and after that whatever key of SECRETS_KEY is first', async () => {
+  it('is the same for all processes that start at once, and later on whichever key of SECRETS_KEY comes first', async () => {
     const opened = await Promise.all(Array.from({ length: 8 }, () => open(a)));
     const derived = new Set(opened.map((secrets) => secrets.deriveKey('api-key-hmac').toString('hex')));
     expect(derived.size).toBe(1);

@@ -30,18 +30,7 @@ const image = (extra: ImageRequest['extra']): ImageRequest => ({
 it.each([
   ['of a video', video('u1'), 'u1'],
   ['of a video that names none', video(), undefined],
-  ['of an image, by its safety_identifier', image({ safety_identifier: 'u1', user: 'u2' }), 'u1'],
   ['of an image, by its user', image({ user: 'u2' }), 'u2'],
-  [
-    'of an image, by its user where safety_identifier is empty',
-    image({ safety_identifier: '', user: 'u2' }),
-    'u2',
-  ],
-  [
-    'of an image, by its user where safety_identifier is none',
-    image({ safety_identifier: 5, user: 'u2' }),
-    'u2',
-  ],
   ['of an image with an empty user', image({ user: '' }), undefined],
   ['of an image with a number as its user', image({ user: 5 }), undefined],
 ])('the end user %s', (_, request, endUser) => {

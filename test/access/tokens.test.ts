@@ -41,7 +41,7 @@ describe('a new token', () => {
     expect(hmac).not.toContain(token.slice(3, 20));
   });
 
-  it('is another one each time, and its HMAC depends on the secret', () => {
+  it('is different each time, and its HMAC depends on the secret', () => {
     const { tokens } = world();
     expect(new Set(Array.from({ length: 100 }, () => tokens.newToken().token)).size).toBe(100);
     const bytes = (): Buffer => Buffer.alloc(64, 7);
@@ -58,7 +58,7 @@ describe('a new token', () => {
     expect(new Set(hmacs).size).toBe(2);
   });
 
-  it('draws its characters evenly: bytes that would favour some are drawn again', () => {
+  it('draws its characters uniformly: bytes that would favour some are redrawn', () => {
     const drawn: number[] = [];
     const tokens = createTokens<Stored>({
       kind: 'sk',
@@ -67,7 +67,7 @@ describe('a new token', () => {
       now: Date.now,
       randomBytes: (size) => {
         drawn.push(size);
-        // The first draw holds nothing that may be used.
+        // The first draw contains only bytes that the alphabet rejects, so a second one is needed.
         return drawn.length === 1 ? Buffer.alloc(size, 250) : Buffer.alloc(size, 61);
       },
     });
@@ -109,14 +109,14 @@ describe('a token in a header', () => {
     ['the checksum in capitals', (token: string) => `Bearer ${token.slice(0, -8)}ABCDEF01`],
     ['another kind', (token: string) => `Bearer ${token.replace('sk-', 'op-')}`],
     ['ten thousand characters', () => `Bearer sk-${'a'.repeat(10_000)}`],
-  ])('with %s is nobody, and costs no read of the database', async (_, header) => {
+  ])('with %s identifies nobody, and costs no read of the database', async (_, header) => {
     const { tokens, issue, reads } = world();
     const { token } = issue('anna');
     expect(await tokens.find(header(token))).toBeUndefined();
     expect(reads).toEqual([]);
   });
 
-  it('with one wrong character is nobody without a read, wherever the character is', async () => {
+  it('with one wrong character is refused without a read, wherever the character is', async () => {
     const { tokens, issue, reads } = world();
     const { token } = issue('anna');
     for (let at = 3; at < token.length; at += 1) {
@@ -126,7 +126,7 @@ describe('a token in a header', () => {
     expect(reads).toEqual([]);
   });
 
-  it('that was never issued is asked for each time: guesses are not remembered', async () => {
+  it('that was never issued is looked up each time: guesses are not cached', async () => {
     const { tokens, reads } = world();
     const { token } = world('sk', Buffer.from('another gateway')).tokens.newToken();
     expect(await tokens.find(`Bearer ${token}`)).toBeUndefined();
@@ -135,7 +135,7 @@ describe('a token in a header', () => {
   });
 });
 
-describe('what is known of a token', () => {
+describe('the cached result for a token', () => {
   it('is read once for requests that arrive together, and for three seconds', async () => {
     const { tokens, issue, reads, clock } = world();
     const { token } = issue('anna');
@@ -162,7 +162,7 @@ describe('what is known of a token', () => {
     expect(await other.find(header)).toBeUndefined();
   });
 
-  it('of others is not forgotten with it', async () => {
+  it('of another token stays cached when this one is removed', async () => {
     const { tokens, issue, reads } = world();
     const [anna, ben] = [issue('anna'), issue('ben')];
     await Promise.all([anna, ben].map(({ token }) => tokens.find(`Bearer ${token}`)));
@@ -172,7 +172,7 @@ describe('what is known of a token', () => {
     expect(reads.filter((hmac) => hmac === ben.hmac)).toHaveLength(1);
   });
 
-  it('is asked for again after a read that failed, which fails for all who waited for it', async () => {
+  it('is read again after a failed read, which fails for everyone who waited for it', async () => {
     const { tokens, issue, database, stored } = world();
     const { token } = issue('anna');
     database.answer = () => Promise.reject(new Error('away'));
@@ -184,7 +184,7 @@ describe('what is known of a token', () => {
     expect(await tokens.find(`Bearer ${token}`)).toMatchObject({ name: 'anna' });
   });
 
-  it('is nothing if the database answers with another one', async () => {
+  it('is empty if the database answers with a different token', async () => {
     const { tokens, issue, database } = world();
     const { token } = issue('anna');
     database.answer = async () => ({ hmac: 'of another', name: 'eve' });
@@ -192,7 +192,7 @@ describe('what is known of a token', () => {
   });
 });
 
-it('texts are the same only if they are, whatever their lengths', () => {
+it('texts are equal only if all of their characters are, whatever their lengths', () => {
   expect(sameText('', '')).toBe(true);
   expect(sameText('token', 'token')).toBe(true);
   for (const other of ['', 'toke', 'tokens', 'Token', 'töken']) expect(sameText('token', other)).toBe(false);

@@ -23,15 +23,15 @@ function act(
   { task }: SubmitInput,
   action: Action,
   input: Partial<ActionInput> = {},
-  deps: Partial<ChannelActivityDeps> & { readonly id?: string } = {},
+  deps: Partial<ChannelActivityDeps> & { readonly id?: string; readonly at?: number } = {},
 ): Promise<ActReply> {
-  const { id = `update-${(acts += 1)}`, ...overrides } = deps;
+  const { id = `update-${(acts += 1)}`, at = 20, ...overrides } = deps;
   const price = { minimum: '0', lines: [{ measure: 'second', price: '0.1' }] } as const;
   return world.worker(overrides).actOnTask({
     task,
     action,
     id,
-    at: id === 'same' ? 1 : 2,
+    at,
     input: { reason: 'why', by: 'ann', ...input },
     currency: 'USD',
     basis: { version: 'v', price, facts: {} },
@@ -45,7 +45,7 @@ const refusedWith = (words: string | RegExp) => ({
 const stateOf = async (input: SubmitInput) => (await world.record(input)).state;
 const attemptOf = async (input: SubmitInput) => (await world.record(input)).attempts[0];
 
-/** A task whose submission the upstream accepted, and whose answer was lost. */
+/** Creates a task whose submission the upstream accepted, although the answer was lost. */
 async function lost(prompt: string): Promise<{ input: SubmitInput; job: string }> {
   const input = await world.newTask(`${prompt} [sim:create:accepted-504]`);
   expect((await world.worker().submit(input)).state.at).toBe('searching');
@@ -53,14 +53,14 @@ async function lost(prompt: string): Promise<{ input: SubmitInput; job: string }
   return { input, job };
 }
 
-/** What an operator says about a job is checked against the upstream and our own records before it counts. */
-/** Temporal's tools do not come by the API, which keeps what its own operators do. */
-it('an act that Temporal’s own tools have sent is kept in the audit log, once, with what came of it', async () => {
+/** Acts through Temporal's own tools bypass the API, which writes the audit log for the acts of its own operators. */
+it('an act sent with Temporal’s own tools is recorded in the audit log once, with its outcome', async () => {
   const input = await world.newTask('kept');
   const entries = async () => (await world.audit.list({ task: input.task }, { limit: 10 })).entries;
   await act(input, 'extend', { seconds: 600, dry_run: true });
   expect(await entries()).toEqual([]);
-  for (const _ of [1, 2]) await act(input, 'extend', { seconds: 600 }, { id: 'same' });
+  // If Temporal discards an update's step, it repeats the step at a different time.
+  for (const at of [10, 11]) await act(input, 'extend', { seconds: 600 }, { id: 'same', at });
   await act(input, 'accept_charge');
   const facts = { by: 'temporal:ann', via: 'temporal', target: input.task, reason: 'why' };
   expect(await entries()).toMatchObject([
@@ -70,10 +70,32 @@ it('an act that Temporal’s own tools have sent is kept in the audit log, once,
       outcome: 'refused',
       result: expect.stringContaining('not possible'),
     },
-    { ...facts, action: 'extend', outcome: 'done', what: '{"seconds":600}' },
+    { ...facts, at: 10, action: 'extend', outcome: 'done', what: '{"seconds":600}' },
   ]);
   await act(input, 'extend', { seconds: 600 }, { id: 'proved', actorOf: ({ by }) => by });
   expect(await entries()).toHaveLength(2);
+});
+
+/** An id is unique within one run of the workflow, and a reset begins another run. */
+it('another operator’s act is recorded even if it reuses the id of an earlier one', async () => {
+  const input = await world.newTask('reused');
+  const same = { id: 'chosen', at: 10 };
+  await act(input, 'accept_charge', {}, same);
+  await act(input, 'extend', { by: 'bob', seconds: 600 }, same);
+  const { entries } = await world.audit.list({ task: input.task }, { limit: 10 });
+  // A page begins after the entry with a given id.
+  expect(new Set(entries.map(({ id }) => id)).size).toBe(2);
+  expect(entries).toContainEqual(expect.objectContaining({ by: 'temporal:ann', outcome: 'refused' }));
+  expect(entries).toContainEqual(expect.objectContaining({ by: 'temporal:bob', outcome: 'done' }));
+});
+
+it('an act with the id of an earlier act of another kind is carried out', async () => {
+  const { input, job } = await lost('reused-later');
+  const same = { id: 'chosen', at: 10 };
+  await act(input, 'extend', { seconds: 600 }, same);
+  await act(input, 'adopt', { upstream_id: job }, same);
+  const { actions = [], state } = await world.record(input);
+  expect([actions.map(({ action }) => action), state.at]).toEqual([['extend', 'adopt'], 'waiting']);
 });
 
 describe('a job that an operator names', () => {
@@ -87,7 +109,7 @@ describe('a job that an operator names', () => {
       done: true,
       said: { would: { task: expect.any(String) } },
     });
-    // Nothing is written: not even that somebody asked.
+    // Nothing is written, not even the attempt.
     expect(await world.record(input)).toEqual(before);
     expect(await adopt(input, job)).toMatchObject({ done: true, view: { state: { at: 'waiting', n: 1 } } });
     expect(await world.record(input)).toMatchObject({
@@ -130,7 +152,8 @@ describe('a job that an operator names', () => {
   it('is refused by the write itself where another task takes it in between', async () => {
     const [first, second] = [await lost('one'), await lost('other')];
     const tasks = world.store();
-    // As seen a moment before: nobody has the job, and an upstream that cannot list would not contradict.
+    // The store answers from an outdated view in which nobody owns the job. The upstream has no list, so it
+    // cannot contradict that.
     const deps = { tasks: { ...tasks, ownerOf: async () => undefined } };
     await adopt(second.input, second.job);
     world.simulator.control.addFault({ match: { prompt: 'one' }, fault: 'list:empty' });
@@ -241,7 +264,7 @@ describe('a result that an operator gives', () => {
     expect([asked, await world.record(input)]).toEqual([[['ark', url]], before]);
   });
 
-  it('is looked at and not copied in a dry run', async () => {
+  it('is checked but not copied in a dry run', async () => {
     const input = await world.newTask('only looked at');
     await world.worker().submit(input);
     const deliver = () => Promise.reject(new Error('copied'));
@@ -250,7 +273,7 @@ describe('a result that an operator gives', () => {
   });
 });
 
-it('nothing is refused for what a read shows: the record decides', async () => {
+it('no act is refused because of a stale read: the record decides', async () => {
   const input = await world.newTask('behind');
   const db = await staleReads(world.database.db, ['tasks']);
   const stale = createTaskStore(db, Date.now, testSealing);
@@ -261,7 +284,7 @@ it('nothing is refused for what a read shows: the record decides', async () => {
   expect(await stateOf(input)).toMatchObject({ at: 'ending' });
 });
 
-it('an extension whose process died before the request was kept longer is completed by its repeat', async () => {
+it('a repeat completes an extension whose process died before it extended the life of the request', async () => {
   const input = await world.newTask('extended');
   const requests = createRequestStore(world.database.db, Date.now, testSealing);
   const documents = world.database.db.collection<{ _id: string; expires: Date }>('requests');
@@ -275,7 +298,7 @@ it('an extension whose process died before the request was kept longer is comple
   expect((await act(input, 'extend', { seconds: 600 }, { id: 'update-extended' })).done).toBe(true);
   expect(await world.record(input)).toMatchObject({ deadlineAt, actions: [{ id: 'update-extended' }] });
   expect(await keptUntil()).toBe(before + 600_000);
-  // A late repeat of an earlier move takes nothing back.
+  // A delayed repeat of an earlier extension must not shorten how long the request is kept.
   await requests.keepUntil(input.task, deadlineAt - 600_000);
   expect(await keptUntil()).toBe(before + 600_000);
 });
@@ -286,7 +309,7 @@ describe('a dry run', () => {
     ['cancel', {}],
     ['extend', { seconds: 600 }],
     ['retry_now', {}],
-  ] as const)('of %s writes nothing', async (action, more) => {
+  ] as const)('of %s does not write', async (action, more) => {
     const input = await world.newTask(`dry ${action}`);
     await world.worker().submit(input);
     const before = await world.record(input);
@@ -299,7 +322,7 @@ describe('a dry run', () => {
     expect((await world.record(input)).rev).toBeGreaterThan(before.rev);
   });
 
-  it('names a plan, which is refused once the record has moved', async () => {
+  it('names a plan, which is refused once the record has changed', async () => {
     const { input } = await lost('planned');
     const tried = await act(input, 'resubmit', { dry_run: true });
     const plan = tried.done && 'would' in tried.said ? tried.said.plan : '';
@@ -316,7 +339,7 @@ describe('a dry run', () => {
   it.each([
     ['resubmit', { channel: 'elsewhere' }, 'has no channel `elsewhere`'],
     ['accept_charge', {}, '`accept_charge` is not possible'],
-  ] as const)('of %s is refused as the act itself is', async (action, more, words) => {
+  ] as const)('of %s is refused in the same cases as the act itself', async (action, more, words) => {
     const { input } = await lost(`dry ${action} refused`);
     for (const dryRun of [true, false]) {
       const reply = await act(input, action, { ...more, dry_run: dryRun });
@@ -326,25 +349,44 @@ describe('a dry run', () => {
   });
 });
 
-it('a cancellation of its caller is on no operator’s record', async () => {
+it('a cancellation with Temporal’s own tools is recorded once, although a discarded step gave it another time', async () => {
+  const input = await world.newTask('cancelled in the UI');
+  const cancelRequest = async () => ({ by: 'anna', reason: 'a wrong model', at: 5_000 });
+  const request = { ...cancelOf(input), id: 'ui-cancel-1', isCancelRequest: true } as const;
+  for (const at of [6_000, 16_000]) await world.worker({ cancelRequest }).actOnTask({ ...request, at });
+  const { entries } = await world.audit.list({ task: input.task }, { limit: 10 });
+  expect(entries).toMatchObject([{ by: 'temporal:anna', reason: 'a wrong model', at: 5_000 }]);
+});
+
+it('a cancellation with Temporal’s own tools is recorded once, although a repeat learns who asked for it', async () => {
+  const input = await world.newTask('cancelled by somebody');
+  const request = { ...cancelOf(input), id: 'ui-cancel-1', at: 6_000, isCancelRequest: true } as const;
+  const asked = { by: 'anna', reason: 'a wrong model', at: 5_000 };
+  for (const found of [undefined, asked])
+    await world.worker({ cancelRequest: async () => found }).actOnTask(request);
+  const { entries } = await world.audit.list({ task: input.task }, { limit: 10 });
+  expect(entries).toHaveLength(1);
+});
+
+const cancelOf = ({ task }: SubmitInput) =>
+  ({
+    task,
+    action: 'cancel',
+    input: { reason: 'why', by: 'ann' },
+    currency: 'USD',
+    basis: { version: 'v', price: { minimum: '0', lines: [] }, facts: {} },
+  }) as const;
+
+it('a cancellation by the caller is not recorded as an operator’s act', async () => {
   const input = await world.newTask('by its caller');
   await world.worker().submit(input);
-  const request = {
-    task: input.task,
-    action: 'cancel',
-    id: 'c',
-    at: 0,
-    isCallers: true,
-    input: { reason: 'api', by: 'caller' },
-    currency: 'USD',
-  } as const;
-  const price = { minimum: '0', lines: [] } as const;
-  const reply = await world.worker().actOnTask({ ...request, basis: { version: 'v', price, facts: {} } });
+  const request = { ...cancelOf(input), id: 'c', at: 0, isCallers: true } as const;
+  const reply = await world.worker().actOnTask({ ...request, input: { reason: 'api', by: 'caller' } });
   expect(reply).toMatchObject({ done: true, view: { state: { stop: 'cancel' } } });
   expect(await world.record(input)).not.toHaveProperty('actions');
 });
 
-it('nobody acts on a task that has no record', async () => {
+it('a task without a record cannot be acted on', async () => {
   expect(
     await act(
       { task: 'task_none', candidate: { channel: 'ark', credential: 'a' }, expectedSeconds: 1 },

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** One call costs this, and 1.00 is held. */
+/** Prices one call at `price`. The hold is 1.00. */
 const callsFor = (price: string, reviewAbove?: string): PriceBasis => ({
   price: {
     minimum: '0',
@@ -33,7 +33,7 @@ const seconds: PriceBasis = {
 
 const reporting = (facts: SettleFacts = {}): TaskOutcome => ({ kind: 'succeeded', items: [], facts });
 
-/** Its upstream has reported success, and the money is to be written. */
+/** Creates a task whose upstream has reported success and whose charge is not written yet. */
 const succeeding = (basis: PriceBasis, record: Partial<Task> = {}) =>
   world.begun(
     { basis },
@@ -54,7 +54,7 @@ const stateOf = async (input: TaskInput) => (await world.record(input)).state;
 const balanceOf = ({ account }: TaskInput) => world.ledger.balance(account);
 
 describe('a charge above the multiple of its hold', () => {
-  it('asks a person and is not settled, as often as it is asked for', async () => {
+  it('asks a person and is not settled, however often it is requested', async () => {
     const input = await succeeding(callsFor('5', '3'));
     for (const repeated of [1, 2]) {
       const { state } = await finish(input);
@@ -70,7 +70,7 @@ describe('a charge above the multiple of its hold', () => {
     expect(await finish(enough)).toMatchObject({ status: 'succeeded', charge: '3000000' });
   });
 
-  it('is settled at once where the price says that nobody is asked', async () => {
+  it('is settled at once if the price says not to ask', async () => {
     const input = await succeeding(callsFor('9', 'none'));
     expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '9000000' });
   });
@@ -110,7 +110,7 @@ describe('a charge above the multiple of its hold', () => {
   });
 });
 
-it('gives back, when it is repeated, what the run that wrote the end did not', async () => {
+it('when repeated, returns what the run that wrote the end had not returned', async () => {
   const input = await succeeding(seconds);
   const { slots, keySlots } = world.stores;
   const given: string[] = [];
@@ -129,7 +129,7 @@ it('gives back, when it is repeated, what the run that wrote the end did not', a
   expect(await kindsOf(input)).toEqual(['hold', 'settle']);
 });
 
-it('gives back, when it is repeated, the slot of a task that the run before left with a person', async () => {
+it('when repeated, returns the slot of a task that the previous run left with a person', async () => {
   const input = await succeeding(callsFor('5', '3'));
   const { slots } = world.stores;
   const down = async () => Promise.reject(new Error('no answer'));
@@ -156,7 +156,7 @@ describe('a charge for more than the request and its model allow', () => {
     expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '1400000' });
   });
 
-  it('asks nobody where the price says so, and is the whole charge', async () => {
+  it('is charged in full without asking if the price says so', async () => {
     const trusting = { ...forFive, price: { ...forFive.price, reviewAbove: 'none' } };
     const input = await succeeding(trusting, { outcome });
     expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '1400000' });
@@ -179,7 +179,7 @@ describe('numbers that contradict each other', () => {
     expect(await finish(input)).toMatchObject({ status: 'succeeded', charge: '7' });
   });
 
-  it('are charged at what a person has accepted, whatever they come to by then', async () => {
+  it('are charged at the amount that a person accepted, even if a later result differs', async () => {
     const input = await succeeding(tokens, { outcome });
     await act(input, { kind: 'reviewed', charge: '5', why: 'contradictory' });
     await act(input, { kind: 'approved' });
@@ -223,7 +223,7 @@ describe('a charge that no ledger can hold', () => {
     expect([await stateOf(input), await kindsOf(input)]).toEqual([asked, ['hold']]);
   });
 
-  it('is replaced by what a person completes the task with', async () => {
+  it('is replaced by the charge with which a person completes the task', async () => {
     const input = await succeeding(hostile, endless);
     await finish(input);
     const outcome = { kind: 'succeeded', items: [], facts: { durationSeconds: 5 } } as const;
@@ -232,7 +232,7 @@ describe('a charge that no ledger can hold', () => {
     expect((await balanceOf(input)).held).toBe(0n);
   });
 
-  it('is charged to nobody where a person fails the task', async () => {
+  it('is not charged if a person fails the task', async () => {
     const input = await succeeding(hostile, endless);
     await finish(input);
     await act(input, { kind: 'wanted', stop: 'fail' });
@@ -241,7 +241,7 @@ describe('a charge that no ledger can hold', () => {
   });
 });
 
-describe('a settlement that fails for what it is, however often it is repeated', () => {
+describe('a settlement that fails however often it is repeated', () => {
   const byTokens: PriceBasis = {
     price: { minimum: '0', lines: [{ measure: 'million_tokens', price: '7' }] },
     facts: {},
@@ -267,13 +267,14 @@ describe('a settlement that fails for what it is, however often it is repeated',
     for (const stop of ['fail', 'expire'] as const) {
       const input = await succeeding(byTokens, { outcome: sized });
       await withoutKey(input);
+      await world.rewrite(input.task, { deadlineAt: Date.now() });
       await act(input, { kind: 'wanted', stop });
       expect([stop, await withoutKey(input)]).toMatchObject([stop, { status: 'failed' }]);
       expect([await kindsOf(input), (await balanceOf(input)).held]).toEqual([['hold', 'release'], 0n]);
     }
   });
 
-  it('does not keep a task from ending whose cost cannot be computed: it is not known', async () => {
+  it('ends a task whose cost cannot be computed, with an unknown cost', async () => {
     const terms = { price: byTokens.price, worths: {}, failed: 'billed' } as const;
     const attempts = [{ ...acceptedAttempt(`up-${Math.random()}`), terms }];
     const outcome = { kind: 'failed', code: 'x', message: 'x: it broke' } as const;
@@ -310,14 +311,15 @@ describe('a settlement that fails for what it is, however often it is repeated',
 describe('a failed task whose hold is another account’s, according to the ledger', () => {
   const error = { code: 'task_expired', message: 'Too late.' } as const;
   const ending = { at: 'ending', ending: { kind: 'failed', error } } as const;
-  /** Its record names another account than the one on which it is held. */
+  /** Creates a task whose record names a different account than its hold. */
   const contradicted = async () => {
     const input = await succeeding(callsFor('1'), { state: ending });
-    await world.rewrite(input.task, { account: (await world.newTask()).account });
+    const { account } = await world.newTask();
+    await world.rewrite(input.task, { account, deadlineAt: Date.now() });
     return input;
   };
 
-  it('asks a person, whom its deadline does not replace, and who ends it all the same', async () => {
+  it('asks a person, who can end it; its deadline cannot', async () => {
     const input = await contradicted();
     expect((await finish(input)).state).toEqual({ at: 'review', why: 'unreleased', error });
     expect(await world.record(input)).toMatchObject({ attention: 'charge_review' });
@@ -327,11 +329,11 @@ describe('a failed task whose hold is another account’s, according to the ledg
     });
     await act(input, { kind: 'wanted', stop: 'fail' });
     expect(await finish(input)).toMatchObject({ status: 'failed', charge: '0', error: { code: error.code } });
-    // What the books hold is theirs: `ledger verify` reports it.
+    // The hold stays on the account that the ledger names. `ledger verify` reports the contradiction.
     expect(await kindsOf(input)).toEqual(['hold']);
   });
 
-  it('ends where its workflow is closed, since nobody can be asked', async () => {
+  it('ends if its workflow is closed, because nobody can be asked any more', async () => {
     const input = await contradicted();
     world.workflows.closed.add(input.task);
     const reconciled = async () => {
@@ -345,10 +347,10 @@ describe('a failed task whose hold is another account’s, according to the ledg
   });
 });
 
-describe('what the ledger says of the task wins', () => {
+describe('the ledger takes precedence over the record', () => {
   const failing = { state: { at: 'ending', ending: { kind: 'failed' } } } as const;
 
-  it('a hold that was voided before it was taken: the task fails, and nothing throws', async () => {
+  it('a hold that was voided before it was taken: the task fails without an exception', async () => {
     const input = await succeeding(callsFor('1'));
     const never = { ...input, task: `${input.task}0` };
     await world.ledger.void({ account: input.account, task: never.task });
@@ -422,7 +424,7 @@ it('a job in place of a failed one is never charged above the hold, and nobody i
   expect(await kindsOf(input)).toEqual(['hold', 'settle']);
 });
 
-it('a task whose end is not decided is left as it is', async () => {
+it('a task whose end is not decided is left unchanged', async () => {
   const input = await world.begun(
     {},
     { state: { at: 'waiting', n: 1 }, attempts: [acceptedAttempt('up-running')] },
@@ -436,8 +438,8 @@ describe('what a task cost its operator', () => {
   const billed = () => ({ attempts: [{ ...acceptedAttempt(`up-${Math.random()}`), terms }] });
   const costOf = async ({ task }: TaskInput) => (await world.ledger.entriesOfTask(task)).at(-1)?.upstream;
 
-  it('is written with its end, in the ledger and in its record, as it was when it was sent', async () => {
-    // What callers pay for the channel has no part in it.
+  it('is written with its end to ledger and record, by the terms of its submission', async () => {
+    // The price that callers pay for the channel does not affect the cost.
     const sold = { ...callsFor('1'), channels: { ark: callsFor('0.8').price } };
     const input = await succeeding(sold, billed());
     await finish(input);
@@ -447,7 +449,7 @@ describe('what a task cost its operator', () => {
     expect(await world.record(input)).not.toHaveProperty('costUnknown');
   });
 
-  it('stays what the ledger has of it, when it is finished once more', async () => {
+  it('stays as the ledger has it when the task is finished a second time', async () => {
     const input = await succeeding(callsFor('1'), billed());
     const { account, hold: held } = await world.record(input);
     const upstream = { model: 'm', channel: 'ark', cost: 7n, unknown: 2 };
@@ -462,7 +464,7 @@ describe('what a task cost its operator', () => {
     expect(await world.record(failed)).toMatchObject({ charge: 0n, cost: 7n, costUnknown: 2 });
   });
 
-  it('is not known of a failed task whose submission was lost, and counted where its hold is given back', async () => {
+  it('is unknown for a failed task whose submission was lost, and counted when its hold is released', async () => {
     const lost = { ...acceptedAttempt(`up-${Math.random()}`), state: 'abandoned' } as const;
     const { operation: _, ...attempt } = lost;
     const counted: [bigint, unknown][] = [];

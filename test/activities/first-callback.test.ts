@@ -11,7 +11,7 @@ afterAll(() => world.close());
 
 const delivery = async (task: string) => (await world.stores.tasks.find(task))?.callback;
 
-/** A receiver that answers when the test says so. */
+/** Starts a receiver that does not answer until the test lets it. */
 function silentReceiver() {
   let answer: (status: number) => void = () => undefined;
   const answered = new Promise<{ status: number }>((resolve) => {
@@ -41,14 +41,14 @@ it('is delivered and recorded as the activity records it, and the activity sends
   expect(urls).toEqual([]);
 });
 
-it('410 is the end', async () => {
+it('410 ends the delivery', async () => {
   const task = await endedTask(world);
   const first = await world.firstCallback({ post: async () => ({ status: 410 }) })(task);
   expect(first).toEqual({ state: 'gave_up' });
   expect(await delivery(task)).toMatchObject({ state: 'gave_up', attempts: [{ status: 410 }] });
 });
 
-it('anything else continues by the activity, whose schedule counts this request', async () => {
+it('after any other answer the activity continues, and its schedule counts this request', async () => {
   const task = await endedTask(world);
   const busy = { post: async () => ({ status: 500 }) };
   const before = Date.now();
@@ -68,18 +68,18 @@ it('anything else continues by the activity, whose schedule counts this request'
     .catch((error: unknown) => error);
   expect(second).toMatchObject({ type: 'CallbackFailed' });
   expect((await delivery(task))?.attempts).toHaveLength(2);
-  // The second wait of the schedule: five minutes, within a tenth.
+  // The second wait of the schedule is five minutes, give or take a tenth.
   expect(Number((second as { nextRetryDelay?: number }).nextRetryDelay)).toBeGreaterThanOrEqual(270_000);
 });
 
-it('a receiver that is not quick is waited for by nobody: it is neither cut off nor asked twice', async () => {
+it('nothing waits for a slow receiver, which is neither cut off nor called twice', async () => {
   const task = await endedTask(world);
   const slow = silentReceiver();
   const firstCallback = world.firstCallback({ post: slow.post, sleep: () => slow.arrived });
   const before = Date.now();
   const first = await firstCallback(task);
   if (first.state !== 'pending' || first.dueAt === undefined) throw new Error('a time was expected');
-  // Longer than the request may still take: 10 s for a connection, 10 s for the answer.
+  // Longer than the request may still take: 10 s to connect and 10 s to answer.
   expect(first.dueAt - before).toBeGreaterThan(20_000);
   const other = await endedTask(world);
   expect(await firstCallback(other)).toEqual({ state: 'pending' });
@@ -91,7 +91,7 @@ it('a receiver that is not quick is waited for by nobody: it is neither cut off 
   expect(slow.urls).toHaveLength(1);
 });
 
-it('a host without a free place, or one that has just failed, is the activity’s at once', async () => {
+it('a host without a free place, or that has just failed, is left to the activity at once', async () => {
   const [first, second] = [await endedTask(world), await endedTask(world)];
   const none = { take: () => Promise.reject(new Error('nobody waits')), takeFree: () => undefined };
   expect(await world.firstCallback({ places: none })(first)).toEqual({ state: 'pending' });
@@ -101,7 +101,7 @@ it('a host without a free place, or one that has just failed, is the activity’
   expect(await delivery(second)).toBeUndefined();
 });
 
-it('a database that is away before the request uses up no attempt, and leaves it to the activity', async () => {
+it('an unreachable database before the request costs no attempt and leaves the callback to the activity', async () => {
   const task = await endedTask(world);
   const find = () => Promise.reject(new Error('away'));
   const requests = { ...world.stores.requests, find };

@@ -2,7 +2,10 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, it, vi } from 'vitest';
 import { withHeartbeat, withRareHeartbeat } from '../../activities/heartbeat.ts';
 
-/** What the server hears while `work` is under way, in a run whose predecessor left `remembered`. */
+/**
+ * Returns the heartbeat details that the server receives from an attempt that reports `details`, after a previous
+ * attempt reported `remembered`.
+ */
 async function heard(remembered: unknown, details?: unknown): Promise<unknown[]> {
   const environment = new MockActivityEnvironment({ heartbeatDetails: remembered });
   const heartbeats: unknown[] = [];
@@ -16,15 +19,15 @@ async function heard(remembered: unknown, details?: unknown): Promise<unknown[]>
   return heartbeats;
 }
 
-it('details of its own are in the first heartbeat, and soon', async () => {
+it('sends its own details soon, in the first heartbeat', async () => {
   expect(await heard('before', { operation: { id: 'up' } })).toEqual([{ operation: { id: 'up' } }]);
 });
 
-it('without details it repeats what the run before has left', async () => {
+it('without details of its own, repeats those of the previous run', async () => {
   expect(await heard({ polls: 7 })).toEqual([{ polls: 7 }]);
 });
 
-/** How many heartbeats reach the server while an activity with this timeout works for that long. */
+/** Counts the heartbeats of an activity with this timeout that works for this long. */
 async function countOf(
   heartbeat: typeof stays,
   { timeoutMs, workMs }: { timeoutMs: number; workMs: number },
@@ -51,15 +54,15 @@ const sends = (work: Promise<void>) => withHeartbeat(work);
 it.each([
   ['a wait', stays, 3],
   ['a submission', sends, 6],
-])('%s sends as few as its timeout allows, and is never taken for dead', async (_, heartbeat, most) => {
+])('%s sends as few as its timeout allows without being considered dead', async (_, heartbeat, most) => {
   const sentAt = await countOf(heartbeat, { timeoutMs: 60_000, workMs: 100_000 });
   expect(sentAt.length).toBeLessThanOrEqual(most);
-  // A late timer, or a request that has to be repeated, must not end the attempt.
+  // A late timer or a repeated request must not end the attempt.
   const gaps = [...sentAt, 100_000].map((at, index) => at - (sentAt[index - 1] ?? 0));
   expect(Math.max(...gaps)).toBeLessThanOrEqual(35_000);
 });
 
-it('a short timeout is kept', async () => {
+it('a short timeout is respected', async () => {
   const sentAt = await countOf(sends, { timeoutMs: 15_000, workMs: 30_000 });
   expect(sentAt.length).toBeGreaterThanOrEqual(6);
 });

@@ -5,7 +5,7 @@ import { staleReads } from '../support/stale-reads.ts';
 import { acceptedAttempt, openTaskWorld, tryOf } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';
 
-/** How a workflow begins, and continues after a reset. */
+/** Tests the first step of a workflow, which is also the first step after a reset. */
 
 let world: TaskWorld;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ it('a task that was created is submitted; looking changes nothing', async () => 
   expect(await world.record(input)).toEqual(before);
 });
 
-it('a creation that was abandoned makes no task, at whatever step of that', async () => {
+it('an abandoned creation does not become a task, at whichever step it was abandoned', async () => {
   const input = await world.newTask();
   const tryId = tryOf(await world.record(input));
   await world.stores.tasks.step(input.task, { kind: 'abandoned', tryId });
@@ -68,6 +68,7 @@ it('after a reset the task continues with the job that it has, whatever the cloc
 
 it('after a reset of a task that has ended finds its end', async () => {
   const input = await world.newTask();
+  await world.rewrite(input.task, { deadlineAt: Date.now() });
   await world.run(() => world.tasks().stepTask(input.task, { kind: 'wanted', stop: 'expire' }));
   await world.run(() => world.tasks().finishTask(input));
   expect(await lookAt(input)).toMatchObject({
@@ -75,6 +76,22 @@ it('after a reset of a task that has ended finds its end', async () => {
     status: 'failed',
     error: { code: 'task_expired' },
   });
+});
+
+it('while the clock of the database has jumped, nobody knows the time that is left, and nothing expires', async () => {
+  const input = await world.newTask();
+  await world.rewrite(input.task, { deadlineAt: Date.now() });
+  const before = await world.record(input);
+  const expire = { kind: 'wanted', stop: 'expire' } as const;
+  const { task, account } = input;
+  const jumped = world.tasks({ channels, isTimeRight: () => false });
+  expect(await world.run(() => jumped.lookAtTask(task, account))).not.toHaveProperty('remainingMs');
+  const view = await world.run(() => jumped.stepTask(task, expire));
+  expect(view).toMatchObject({ rev: before.rev, state: before.state });
+  expect(view).not.toHaveProperty('remainingMs');
+  expect(await world.record(input)).toEqual(before);
+  const right = await world.run(() => world.tasks({ channels }).stepTask(task, expire));
+  expect(right).toMatchObject({ state: { at: 'ending' }, remainingMs: expect.any(Number) });
 });
 
 it('a hold without a record is given back, and no other can be taken', async () => {
@@ -94,7 +111,7 @@ it('a hold without a record is given back, and no other can be taken', async () 
   expect(await world.ledger.hold(late)).toEqual({ ok: false, refused: 'voided' });
 });
 
-it('a record that a read does not show is there all the same: nothing is given back', async () => {
+it('a record that a stale read misses still exists: its hold is not released', async () => {
   const stale = createStores(await staleReads(world.db, ['tasks']), Date.now, testSealing);
   const input = await world.newTask();
   expect(await stale.tasks.find(input.task)).toBeUndefined();
@@ -113,7 +130,7 @@ it('a channel that is gone is left out of the round, and a person is asked', asy
   expect(await world.record(input)).toMatchObject({ concern: 'channel_gone' });
 });
 
-it('whoever could not load the newest configuration leaves a channel out only if no other worker serves it', async () => {
+it('a worker that could not load the newest configuration skips a channel only if no other worker serves it', async () => {
   const served = { channel: 'served', credential: 'a' };
   const input = await world.newTask({ candidates: [{ channel: 'gone', credential: 'a' }, served] });
   const unserved = (channel?: string) => (channel === 'gone' ? { channel } : undefined);

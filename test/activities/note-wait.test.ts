@@ -12,7 +12,7 @@ import { noMediaUrl } from '../../src/models/stored-media.ts';
 import type { Task } from '../../src/task/record.ts';
 import { waitMessages } from '../../src/task/wait.ts';
 import { presentTask } from '../../src/http/presenters/video-task.ts';
-import { again, openActivityWorld, openGate } from './support.ts';
+import { again, openActivityWorld, gateOf } from './support.ts';
 import type { ActivityWorld } from './support.ts';
 
 let world: ActivityWorld;
@@ -33,7 +33,7 @@ async function find({ task }: SubmitInput): Promise<Task> {
 const shown = {
   mediaUrl: noMediaUrl,
   roles: ['read'],
-  nodes: { unserved: () => undefined, isGone: () => false },
+  nodes: { unserved: () => undefined, isGone: () => false, isUnsearchable: () => false },
   entries: [],
   health: [],
   waiting: undefined,
@@ -42,14 +42,14 @@ const shown = {
 const messageOf = async (input: SubmitInput) => presentTask(await find(input), noMediaUrl).message;
 
 const gate = (refusal: SubmitRefusal): Pick<ChannelActivityDeps, 'gate'> => ({
-  gate: { ...openGate, enter: async () => refusal },
+  gate: gateOf(async () => refusal),
 });
 
 const rate: Pick<ChannelActivityDeps, 'submitLimiter'> = {
   submitLimiter: () => ({ enter: async () => ({ ms: 5_000, ahead: 4 }), giveBack: () => undefined }),
 };
 
-/** A record that has only the parts that every task has. */
+/** A record with only the fields that every task has. */
 const sources: RecordSources = {
   tasks: { find: (id) => world.tasks.find(id) },
   requests: { find: async () => undefined },
@@ -61,7 +61,10 @@ const sources: RecordSources = {
   now: Date.now,
 };
 
-/** GET, the operators' API, the record's timeline and the Temporal UI describe a wait with the same words. */
+/**
+ * Returns the texts for a wait from GET, the operators' API, the record's timeline and the Temporal UI. They must be
+ * equal.
+ */
 async function sayings(input: SubmitInput): Promise<readonly string[]> {
   const task = await find(input);
   const record = await readTaskRecord(sources, input.task, { history: false });
@@ -91,14 +94,24 @@ it.each([
   expect(presentTask(known, noMediaUrl).message).not.toContain(input.candidate.channel);
 
   await world.tasks.setWait(input.task, { ...input.candidate, ...known.wait, cause });
-  // Every write sets the time of the last one.
+  // Any write would have changed the time of the last write, so equal records prove that nothing was written.
   expect(await find(input)).toEqual(known);
 
   expect((await world.worker().submit(input, again)).state.at).toBe('waiting');
   expect(await messageOf(input)).toBe('The task is submitted.');
 });
 
-it('files that are given to the upstream are a wait, if it takes long', async () => {
+it('a task that asks again for a slot shows how many tasks are ahead of it now', async () => {
+  const input = await newTask();
+  const ask = (ahead: number) => world.worker(gate({ kind: 'full', ms: 5_000, ahead })).submit(input);
+  await expect(ask(7)).rejects.toMatchObject({ type: 'AtConcurrencyLimit' });
+  const { since } = (await find(input)).wait ?? {};
+  await expect(ask(1)).rejects.toMatchObject({ type: 'AtConcurrencyLimit' });
+  expect((await find(input)).wait).toMatchObject({ cause: 'slot', ahead: 1, since });
+  for (const text of await sayings(input)) expect(text).toContain('One task was ahead of it.');
+});
+
+it('uploading files to the upstream is shown as a wait if it takes long', async () => {
   const input = await newTask();
   let refuse: (error: Error) => void = () => undefined;
   const registerFiles = () => new Promise<GenerationRequest>((_resolve, reject) => (refuse = reject));
@@ -118,16 +131,18 @@ it('a submission whose response was lost is being looked for', async () => {
   expect(await messageOf(input)).toBe('The task is submitted.');
 });
 
-it('a task that waits for a person says that, and nothing older afterwards', async () => {
+it('a task that waits for a person shows that, and no older wait afterwards', async () => {
   const input = await newTask('[sim:create:accepted-504]');
   expect((await world.worker().submit(input)).state.at).toBe('searching');
   await world.store().step(input.task, { kind: 'asked' });
   expect(await messageOf(input)).toMatch(/has been asked to decide/);
   await world.store().step(input.task, { kind: 'resubmitted' });
-  expect(await messageOf(input)).toBe('The task is waiting to be submitted.');
+  expect(await messageOf(input)).toMatch(
+    /^The task waits to be submitted: no worker has taken it yet\. Since /,
+  );
 });
 
-it('a database that is away does not stop a submission', async () => {
+it('an unreachable database does not stop a submission', async () => {
   const input = await newTask();
   const tasks = { ...world.store(), setWait: () => Promise.reject(new Error('away')) };
   await expect(world.worker({ ...rate, tasks }).submit(input)).rejects.toMatchObject({

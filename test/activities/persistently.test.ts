@@ -7,7 +7,7 @@ import { isOutage } from '../../src/store/mongo.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A write that fails so many times, with what it is failed with; and what is logged. */
+/** Returns a write that fails this many times with `error`, and the lines that are logged. */
 function failing(times: number, error: Error) {
   const logged: string[] = [];
   let tries = 0;
@@ -33,13 +33,13 @@ it.each([
   ['a duplicate key', new MongoServerError({ message: 'E11000', code: 11000 })],
   ['a document that is too large', new MongoServerError({ message: 'too large', code: 10334 })],
   ['a bug', new TypeError('x is not a function')],
-])('%s is thrown at once, and nothing is said about the database', async (_, error) => {
+])('%s is thrown at once, without a word about the database', async (_, error) => {
   const world = failing(1, error);
   await expect(persistently(world.write, world)).rejects.toBe(error);
   expect([world.tries(), world.logged]).toEqual([1, []]);
 });
 
-it('what a primary that steps down refuses is an outage', async () => {
+it('a refusal by a primary that steps down counts as an outage', async () => {
   const world = failing(1, new MongoServerError({ message: 'not primary', code: 10107 }));
   const written = persistently(world.write, world);
   await vi.advanceTimersByTimeAsync(5_000);

@@ -1,31 +1,39 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TaskActivityDeps } from '../../activities/deps.ts';
 import type { ReconcileReport } from '../../activities/types.ts';
 import type { TaskInput } from '../../src/task/input.ts';
+import { toDocument } from '../../src/store/task-document.ts';
+import type { TaskDocument } from '../../src/store/task-document.ts';
 import type { Task } from '../../src/task/record.ts';
 import { acceptedAttempt, begunRecord, endedTask, openTaskWorld, tryOf } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';
 import { transitionSamples } from '../support/state-table.ts';
 
 let world: TaskWorld;
-beforeEach(async () => {
+beforeAll(async () => {
   world = await openTaskWorld();
 });
-afterEach(() => world.close());
+afterAll(() => world.close());
+// The reconciler reads the tasks of all tests.
+afterEach(() => world.clear());
 
 const minute = 60_000;
 
-/** A reconciler in a process of its own; its clock stands `aheadMs` ahead of ours. */
+/**
+ * Opens a reconciler of a separate process, whose clock is `aheadMs` ahead. That clock stands still during a run, so that
+ * the time between two runs does not depend on the machine.
+ */
 function reconciler(change: Partial<TaskActivityDeps> = {}) {
+  const openedAt = Date.now();
   let aheadMs = 0;
-  const activities = world.tasks({ now: () => Date.now() + aheadMs, ...change });
+  const activities = world.tasks({ now: () => openedAt + aheadMs, ...change });
   return (ahead: number): Promise<ReconcileReport> => {
     aheadMs = ahead;
     return world.run(() => activities.reconcileTasks());
   };
 }
 
-/** What is there is seen, and seen again unchanged long enough. */
+/** Runs the reconciler twice, far enough apart that whatever has not changed counts as abandoned. */
 async function reconcileTwice(change: Partial<TaskActivityDeps> = {}): Promise<ReconcileReport> {
   const reconcile = reconciler(change);
   await reconcile(0);
@@ -36,7 +44,7 @@ const heldBy = async ({ account }: TaskInput) => (await world.ledger.balance(acc
 const find = ({ task }: TaskInput) => world.stores.tasks.find(task);
 const kindsOf = async ({ task }: TaskInput) =>
   (await world.ledger.entriesOfTask(task)).map(({ kind }) => kind);
-/** A task whose workflow was terminated. */
+/** Creates a task whose workflow was terminated. */
 async function orphan(...given: Parameters<TaskWorld['begun']>): Promise<TaskInput> {
   const input = await world.begun(...given);
   world.workflows.closed.add(input.task);
@@ -48,11 +56,11 @@ const watching = (upstreamId: string): Partial<Task> => ({
   state: { at: 'waiting', n: 1 },
 });
 
-describe('what nobody works on', () => {
-  it('is left alone until it was seen unchanged for two minutes, by the clock of whoever looks', async () => {
+describe('a task that no process works on', () => {
+  it('is left alone until the reconciler has seen it unchanged for two minutes by its own clock', async () => {
     const input = await orphan();
     const reconcile = reconciler();
-    // Three minutes ahead of whoever wrote the record: that says nothing.
+    // A clock three minutes ahead of the record's writer proves nothing.
     await reconcile(3 * minute);
     await reconcile(5 * minute - 1_000);
     expect(await find(input)).toMatchObject({ state: { at: 'queued' } });
@@ -60,7 +68,7 @@ describe('what nobody works on', () => {
     expect(await find(input)).toMatchObject({ status: 'failed' });
   });
 
-  it('is not what an unstarted creation is, to a worker whose clock is ahead, at its first look', async () => {
+  it('is not an unstarted creation, at the first look of a worker whose clock is ahead', async () => {
     const input = await world.newTask();
     const reconcile = reconciler();
     await reconcile(3 * minute);
@@ -93,7 +101,7 @@ describe('what nobody works on', () => {
     for (const input of [listed, hidden]) expect(await find(input)).toMatchObject({ status: 'pending' });
   });
 
-  it('is seen anew by another process', async () => {
+  it('is observed from the start by another process', async () => {
     const input = await orphan();
     await reconciler()(0);
     await reconciler()(10 * minute);
@@ -113,7 +121,7 @@ describe('a creation whose process died', () => {
     world.workflows.closed.add(input.task);
     expect(await reconcileTwice()).toMatchObject({ repaired: 1, failed: 0 });
     expect([await heldBy(input), await find(input)]).toMatchObject([0n, { status: 'failed' }]);
-    // One whose creation was abandoned before its workflow could begin leaves nothing.
+    // A task whose creation was abandoned before its workflow began leaves nothing behind.
     const other = await world.newTask();
     const tryId = tryOf(await world.record(other));
     await world.stores.tasks.step(other.task, { kind: 'abandoned', tryId });
@@ -148,7 +156,7 @@ describe('a task whose workflow was terminated', () => {
     expect(world.owed).toContain(input.task);
   });
 
-  it('is owed no callback that nobody asked for', async () => {
+  it('does not owe a callback that was not requested', async () => {
     await orphan({}, watching('up-silent'));
     await reconcileTwice();
     expect(world.owed).toEqual([]);
@@ -169,7 +177,7 @@ describe('a task whose workflow was terminated', () => {
     expect(await kindsOf(input)).toEqual(['hold', 'settle']);
   });
 
-  it('whose charge would wait for a person has nobody who could be asked: it fails, and costs nothing', async () => {
+  it('whose charge would need a person fails and costs nothing, because nobody can be asked any more', async () => {
     const price = { minimum: '0', lines: [{ measure: 'call', price: '4' }] } as const;
     const input = await orphan(
       { basis: { price, facts: {}, version: 'v' } },
@@ -324,11 +332,11 @@ describe('an overdue task whose workflow still runs', () => {
   it('asks for a person, and six hundred of them hide no other', async () => {
     const deadlineAt = Date.now() - 60 * minute;
     const lost = await orphan({ deadlineAt: deadlineAt + 1 });
-    for (let n = 0; n < 600; n += 1) {
-      const record = begunRecord({ ...lost, task: `task_stuck${n}`, deadlineAt }, Date.now());
-      await world.stores.tasks.insert(record);
-      world.workflows.running.add(record.id);
-    }
+    const stuck = Array.from({ length: 600 }, (_, n) =>
+      toDocument(begunRecord({ ...lost, task: `task_stuck${n}`, deadlineAt }, Date.now())),
+    );
+    await world.db.collection<TaskDocument>('tasks').insertMany(stuck);
+    for (const { _id } of stuck) world.workflows.running.add(_id);
     await reconcileTwice();
     expect(await find(lost)).toMatchObject({ status: 'failed' });
     expect(await world.stores.tasks.find('task_stuck599')).toMatchObject({
@@ -369,7 +377,7 @@ describe('a task whose workflow fails at every step', () => {
     expect(await attentionOf(input)).toBeUndefined();
   });
 
-  it('asks about nothing else than before, and not at all once it has ended', async () => {
+  it('keeps an earlier question, and asks nothing once it has ended', async () => {
     const { attempts = [] } = watching('up-asking');
     const broken = { at: 'broken', n: 1, code: 'gone' } as const;
     const [asking, ended] = [
@@ -397,14 +405,14 @@ describe('a task that waits for a credential that was removed', () => {
     expect(await reconciler(channelsWith('other', 'a'))(0)).toMatchObject({ repaired: 1 });
     expect(await find(input)).not.toHaveProperty('attention');
     expect(await find(input)).not.toHaveProperty('concern');
-    // Its workflow hears of each change once.
+    // The workflow is notified of each change once.
     expect(world.signalled).toEqual([
       [input.task, 'channel_gone'],
       [input.task, undefined],
     ]);
   });
 
-  it('asks again where its workflow could not hear of it', async () => {
+  it('asks again if its workflow could not learn of it', async () => {
     const input = await world.begun({}, watching('up-untold'));
     world.workflows.running.add(input.task);
     const away = async () => {
@@ -426,7 +434,7 @@ describe('a task that waits for a credential that was removed', () => {
     expect(await find(submitting)).not.toHaveProperty('attention');
   });
 
-  it('asks nothing by a worker that could not load the newest configuration', async () => {
+  it('asks nothing if seen by a worker that could not load the newest configuration', async () => {
     const input = await world.begun({}, watching('up-refused'));
     world.workflows.running.add(input.task);
     await reconciler({ isConfigCurrent: () => false })(0);
@@ -466,7 +474,7 @@ describe('a task whose channel no worker serves', () => {
     expect(await find(input)).not.toHaveProperty('attention');
   });
 
-  describe('and which could be asked for elsewhere', () => {
+  describe('that could also be submitted elsewhere', () => {
     const [ark, spare] = [
       { channel: 'ark', credential: 'a' },
       { channel: 'spare', credential: 'a' },
@@ -484,11 +492,11 @@ describe('a task whose channel no worker serves', () => {
       return [atOnce, ...world.signalled.map(([task, ...news]) => [task === input.task, ...news])];
     };
 
-    it('is turned there after two minutes', async () => {
+    it('is redirected after two minutes', async () => {
       expect(await heard({}, { channels: all })).toEqual([0, [true, 'ark']]);
     });
 
-    it('is turned there at once where the configuration lacks the channel', async () => {
+    it('is redirected at once if the configuration lacks the channel', async () => {
       expect((await heard({}, { channels: () => undefined })).slice(0, 2)).toEqual([1, [true, 'ark']]);
     });
 
@@ -516,7 +524,7 @@ describe('a task whose channel no worker serves', () => {
     });
   });
 
-  it('keeps what it asked before, and what waits elsewhere asks nothing', async () => {
+  it('keeps its earlier question, and a task that waits elsewhere asks nothing', async () => {
     const [overdue, elsewhere] = [
       await world.begun(),
       await world.begun({}, { state: { at: 'sending', round: 1, left: [], full: [], n: 1, stop: 'cancel' } }),

@@ -64,13 +64,13 @@ describe('a poll that sees a failed job', () => {
     return { ...input, prompt };
   }
 
-  /** The next attempt, as the workflow makes it. */
+  /** Makes the next attempt as the workflow would. */
   const replace = (task: Watched) => world.worker().submit({ ...task, candidate: elsewhere });
 
-  // A retry asks at once.
+  // A retry does not wait.
   const again = { attempt: 2 };
 
-  it('closes it and says where the task continues; no outcome is shown', async () => {
+  it('closes the job and names the next channel; no outcome is shown', async () => {
     const task = await watched();
     expect(await reporting(failed).poll(task, again)).toMatchObject(elsewhereNow);
     expect(await attemptOf(task, 1)).toMatchObject({
@@ -103,7 +103,7 @@ describe('a poll that sees a failed job', () => {
     expect((await world.record(task)).outcome).toMatchObject({ kind: 'failed' });
   });
 
-  it('is recorded although the request cannot be read, and everybody but the caller reads its code alone', async () => {
+  it('is recorded although the request cannot be read; everyone but the caller sees only its code', async () => {
     const task = await watched();
     const requests = { find: () => Promise.reject(new Error('sealed with a key that is gone')) } as never;
     expect((await reporting(mayBeBilled, { requests }).poll(task, again)).state).toEqual({
@@ -119,7 +119,7 @@ describe('a poll that sees a failed job', () => {
     });
   });
 
-  it('that is not wanted any more is the task’s end', async () => {
+  it('that is no longer wanted ends the task', async () => {
     const task = await watched();
     await world.store().step(task.task, { kind: 'wanted', stop: 'cancel' });
     expect((await reporting(failed).poll(task, again)).state).toEqual({
@@ -128,7 +128,7 @@ describe('a poll that sees a failed job', () => {
     });
   });
 
-  it('of a dead worker leaves the decision to the next one, whatever the upstream says by then', async () => {
+  it('of a dead worker leaves the decision to the next worker, whatever the upstream reports by then', async () => {
     const task = await watched();
     const paused = pauseFirstAt('poll.closed', `${task.task}:1`);
     const dead = reporting(failed).poll(task, again);
@@ -137,14 +137,14 @@ describe('a poll that sees a failed job', () => {
     const gate = { ...openGate, leave: async (...from: unknown[]) => void left.push(from) };
     const late = reporting(succeeded('https://cdn.example/late.mp4'), { gate });
     expect(await late.poll(task, again)).toMatchObject(elsewhereNow);
-    // The dead one may not have come to that.
+    // The dead worker may not have released its place, so it is released again.
     expect(left).toEqual([[task.task, expect.objectContaining({ channel: 'ark', credential: 'a' })]]);
     expect(await world.record(task)).not.toHaveProperty('outcome');
     paused.release();
     expect(await dead).toMatchObject(elsewhereNow);
   });
 
-  it('decides once with another that does: two runs, one closed job, one other job', async () => {
+  it('decides once, even if two runs see it: one closed job, one other job', async () => {
     const task = await watched();
     const paused = pauseFirstAt('poll.failed', `${task.task}:1`);
     const slow = reporting(failed).poll(task, again);
@@ -158,7 +158,7 @@ describe('a poll that sees a failed job', () => {
     expect(await world.record(task)).toMatchObject({ channel: 'second', upstreamId: other.upstreamId });
   });
 
-  it('is not contradicted by a run that stood still with a success in its hands', async () => {
+  it('is not contradicted by a paused run that still holds a success', async () => {
     const task = await watched();
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));

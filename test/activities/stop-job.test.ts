@@ -5,7 +5,7 @@ import { testYaml } from '../support/test-yaml.ts';
 import { openActivityWorld } from './support.ts';
 import type { ActivityWorld } from './support.ts';
 
-/** A job that is not wanted any more; what `submit` does itself is in submit.test.ts. */
+/** Stops a job that is no longer wanted. Cancellations by `submit` itself are tested in submit.test.ts. */
 
 let world: ActivityWorld;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ async function unwanted(
   marks = '[sim:queue=600]',
 ): Promise<{ input: SubmitInput; prompt: string }> {
   const prompt = `stop-${(count += 1)}-end ${marks}`;
-  const input = await world.newTask(prompt);
+  const input = await world.newTask(prompt, stop === 'expire' ? { deadlineAt: Date.now() } : {});
   expect((await world.worker().submit(input)).state.at).toBe('waiting');
   expect((await world.store().step(input.task, { kind: 'wanted', stop })).task?.state).toMatchObject({
     stop,
@@ -63,7 +63,7 @@ describe('while the upstream fails', () => {
     world.simulator.control.clearFaults();
   });
 
-  it('a cancellation is never said to have succeeded', async () => {
+  it('a cancellation is never reported as successful', async () => {
     const { input, prompt } = await unwanted('cancel');
     world.simulator.control.addFault({ match: { prompt }, fault: 'delete:500' });
     expect((await world.worker().stopJob(input)).state).toEqual({ at: 'waiting', n: 1 });
@@ -73,7 +73,7 @@ describe('while the upstream fails', () => {
 });
 
 it.each(['cancel', 'expire', 'fail'] as const)(
-  '%s: an adapter that cannot read the status keeps nobody from cancelling',
+  '%s: an adapter that cannot read the status does not prevent a cancellation',
   async (stop) => {
     const { input } = await unwanted(stop);
     let cancels = 0;
@@ -98,7 +98,7 @@ it('a result that we cannot take over now is not thrown away', async () => {
   expect(await world.record(input)).toMatchObject({ state: { at: 'stopping', stop: 'expire' } });
 });
 
-it('a result that is there at the deadline counts', async () => {
+it('an existing result at the deadline counts', async () => {
   const { input, prompt } = await unwanted('expire', '');
   await expect.poll(() => phaseOf(prompt)).toEqual(['succeeded']);
   expect((await world.worker().stopJob(input)).state).toEqual({
@@ -108,7 +108,7 @@ it('a result that is there at the deadline counts', async () => {
   expect(await world.record(input)).toMatchObject({ outcome: { kind: 'succeeded' } });
 });
 
-it('what is wanted, or has ended, is left alone', async () => {
+it('a job that is still wanted, or has ended, is left alone', async () => {
   const prompt = `stop-${(count += 1)}-end [sim:queue=600]`;
   const input = await world.newTask(prompt);
   await world.worker().submit(input);
@@ -116,7 +116,7 @@ it('what is wanted, or has ended, is left alone', async () => {
   expect(phaseOf(prompt)).toEqual(['queued']);
 });
 
-/** Its upstream cancels what is queued, and nothing twice. */
+/** The upstream cancels only queued jobs, and refuses a second cancellation. */
 describe('a job that an earlier run has cancelled, and died', () => {
   let strict: ActivityWorld;
   beforeAll(async () => {
@@ -134,7 +134,7 @@ describe('a job that an earlier run has cancelled, and died', () => {
     const tasks = strict.store();
     const dies = { ...tasks, step: () => Promise.reject(new Error('the process dies')) };
     await expect(strict.worker({ tasks: dies }).stopJob(input)).rejects.toThrow('the process dies');
-    // The window: the upstream has cancelled it, and nobody knows.
+    // Checks that the test hit the window: the upstream has cancelled the job, and no record says so.
     expect(strict.simulator.control.tasks('twice').map(({ phase }) => phase)).toEqual(['cancelled']);
     expect(await strict.record(input)).toMatchObject({ state: { at: 'stopping', stop: 'cancel' } });
     expect((await strict.worker().stopJob(input)).state).toMatchObject(failedWith('cancel'));

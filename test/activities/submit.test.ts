@@ -3,13 +3,18 @@ import { MongoNetworkError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
 import type { SubmitInput, TaskView } from '../../activities/types.ts';
+import { defined } from '../../src/base/defined.ts';
+import { signOf } from '../../src/health/circuit-rules.ts';
+import { NoRoomError, StorageAwayError } from '../../src/errors/not-stored.ts';
+import type { NotStoredError } from '../../src/errors/not-stored.ts';
+import { UpstreamError } from '../../src/providers/provider.ts';
 import type { TaskEvent } from '../../src/task/state.ts';
 import { createRequestStore } from '../../src/store/requests.ts';
 import { testSealing } from '../support/sealing.ts';
 import { staleReads } from '../support/stale-reads.ts';
 import { gate as latch, pauseFirstAt } from '../support/race.ts';
 import { testYaml } from '../support/test-yaml.ts';
-import { again, openActivityWorld, openGate } from './support.ts';
+import { again, gateOf, openActivityWorld, openGate } from './support.ts';
 import type { ActivityWorld, NewTask } from './support.ts';
 
 const second = `
@@ -18,11 +23,23 @@ const second = `
     base_url: \${SIMULATOR_URL}/ark/api/v3
     credentials: [{ id: b, api_key: simulated }]
     models: { seedance: { upstream: dreamina-seedance-2-0-fast-260128 } }
+  - id: keyed
+    provider: openrouter
+    base_url: \${SIMULATOR_URL}/openrouter/api/v1
+    credentials: [{ id: k, api_key: simulated }]
+    models: { seedance: { upstream: bytedance/seedance-2.0 } }
 models:`;
 const [here, there] = [
   { channel: 'ark', credential: 'a' },
   { channel: 'second', credential: 'b' },
 ];
+/** The steps at which a submission may have to wait. */
+interface Steps {
+  readonly slot: Parameters<typeof gateOf>[0];
+  readonly files: () => Promise<never>;
+  readonly token: () => Promise<{ readonly ms: number; readonly ahead: number }>;
+}
+
 const two: NewTask = { candidates: [here, there] };
 
 describe('submit', () => {
@@ -53,15 +70,239 @@ describe('submit', () => {
     expect(await world.record(input)).toMatchObject({ status: 'submitted', channel: 'ark' });
   });
 
-  it('finds an accepted job before it waits for anything: a full channel, a line', async () => {
+  it('finds an accepted job before it waits for a slot or for the rate limit', async () => {
     const input = await world.newTask(label());
     const first = await world.worker().submit(input);
     const never = () => Promise.reject(new Error('it waited'));
     const deps = {
-      gate: { ...openGate, enter: never },
+      gate: gateOf(never),
       submitLimiter: () => ({ enter: never, giveBack: () => undefined }),
     };
     expect(await world.worker(deps).submit(input, again)).toEqual(first);
+  });
+
+  describe('measures input videos before it takes anything that others need, and once, even if it has to return', () => {
+    const full = { kind: 'full', ms: 1_000, ahead: 1 } as const;
+    const open = { kind: 'circuit_open', retryAfterMs: 1_000, detail: 'failure: x' } as const;
+    const unavailable = new UpstreamError('unavailable', 'It is away.', { code: 'away' });
+
+    it.each([
+      ['a slot', 'AtConcurrencyLimit', { slot: async () => full }],
+      ['an open circuit', 'NotAccepted', { slot: async () => open }],
+      ['its files', 'NotAccepted', { files: () => Promise.reject(unavailable) }],
+      ['a token', 'WaitsForItsTurn', { token: async () => ({ ms: 5_000, ahead: 1 }) }],
+    ])('for %s', async (_, type, refusals: Partial<Steps>) => {
+      const input = await world.newTask(label(), { inputSeconds: 'unmeasured' });
+      const order: string[] = [];
+      const worker = ({ slot, files, token }: Partial<Steps>) =>
+        world.worker({
+          measureVideos: async () => {
+            order.push('measured');
+            return [7];
+          },
+          gate: gateOf(async (wanted) => {
+            order.push('slot');
+            return slot?.(wanted);
+          }),
+          registerFiles: async (request) => (files === undefined ? request : files()),
+          submitLimiter: () => ({ enter: async () => token?.(), giveBack: () => undefined }),
+        });
+      await expect(worker(refusals).submit(input)).rejects.toMatchObject({ type });
+      const heartbeatDetails = world.heartbeats.at(-1);
+      expect(await worker({}).submit(input, { ...again, heartbeatDetails })).toMatchObject(waiting);
+      expect(order).toEqual(['measured', 'slot', 'slot']);
+      expect(await world.record(input)).toMatchObject({ inputSeconds: 7 });
+    });
+
+    it('and remembers the length during long uploads', async () => {
+      const input = await world.newTask(label(), { inputSeconds: 'unmeasured' });
+      const before = world.heartbeats.length;
+      const worker = world.worker({
+        measureVideos: async () => [7],
+        registerFiles: async () => {
+          await expect.poll(() => world.heartbeats.length - before).toBeGreaterThan(2);
+          throw unavailable;
+        },
+      });
+      const submitted = worker.submit(input, { heartbeatTimeoutMs: 200 });
+      await expect(submitted).rejects.toMatchObject({ type: 'NotAccepted' });
+      expect(world.heartbeats.at(-1)).toEqual({ inputSeconds: 7 });
+    });
+
+    it('does not take a slot for a task that has ended in the meantime', async () => {
+      const prompt = label();
+      const input = await world.newTask(prompt, { inputSeconds: 'unmeasured' });
+      const worker = world.worker({
+        measureVideos: async () => {
+          await world.tasks.step(input.task, { kind: 'wanted', stop: 'cancel' });
+          return [7];
+        },
+        gate: gateOf(() => Promise.reject(new Error('it took one'))),
+      });
+      expect(await worker.submit(input)).toMatchObject({ state: { at: 'ending' } });
+      expect(posts(prompt)).toBe(0);
+    });
+
+    it('takes neither a slot nor a probe for a video that it cannot read', async () => {
+      const input = await world.newTask(label(), { inputSeconds: 'unmeasured', inputNeededBy: ['ark'] });
+      const enter = () => Promise.reject(new Error('it took one'));
+      const worker = world.worker({ measureVideos: async () => [undefined], gate: gateOf(enter) });
+      await expect(worker.submit(input)).rejects.toMatchObject({ type: 'NotAccepted' });
+    });
+  });
+
+  describe('to a channel that gets input videos only with their length', () => {
+    const unmeasured = { inputSeconds: 'unmeasured', inputNeededBy: ['ark'] } as const;
+    const code = 'input_unreadable';
+
+    it('waits while a video cannot be read, which may be our fault, and is submitted once it can', async () => {
+      const prompt = label();
+      const input = await world.newTask(prompt, unmeasured);
+      const away = world.worker({ measureVideos: async () => [undefined] });
+      await expect(away.submit(input)).rejects.toMatchObject({ type: 'NotAccepted' });
+      expect(await world.record(input)).toMatchObject({ attempts: [], wait: { cause: 'files', code } });
+      expect(posts(prompt)).toBe(0);
+      const back = world.worker({ measureVideos: async () => [7] });
+      expect(await back.submit(input, again)).toMatchObject(waiting);
+      expect(await world.record(input)).toMatchObject({ inputSeconds: 7 });
+    });
+
+    it.each([[undefined], ['unreadable' as const]])(
+      'moves to a channel that needs no length, whichever is asked first (%s)',
+      async (length) => {
+        const prompt = label();
+        const worker = world.worker({ measureVideos: async () => [length] });
+        const first = await world.newTask(prompt, { ...unmeasured, candidates: [here, there] });
+        expect(await worker.submit(first)).toMatchObject({ state: { at: 'queued', left: [there] } });
+        const last = await world.newTask(prompt, { ...unmeasured, candidates: [there, here] });
+        await world.tasks.step(last.task, { kind: 'skipped', channels: ['second'] });
+        const submitted = worker.submit({ ...last, candidate: here });
+        await expect(submitted).rejects.toMatchObject({ type: 'NotAccepted' });
+        expect(posts(prompt)).toBe(0);
+      },
+    );
+
+    it('fails if no channel takes it without, and the fault is in the video', async () => {
+      const prompt = label();
+      let looks = 0;
+      const measureVideos = async () => [(looks += 1) > 0 ? ('unreadable' as const) : 7];
+      const input = await world.newTask(prompt, unmeasured);
+      expect(await world.worker({ measureVideos }).submit(input)).toMatchObject({ state: { at: 'ending' } });
+      expect(await world.record(input)).toMatchObject({
+        outcome: { kind: 'failed', code, failure: { class: 'invalid_input', field: 'videos' } },
+      });
+      expect([looks, posts(prompt)]).toEqual([3, 0]);
+    });
+
+    it('says why it did not finish, if its deadline passes', async () => {
+      const input = await world.newTask(label(), unmeasured);
+      const away = world.worker({ measureVideos: async () => [undefined] });
+      await expect(away.submit(input)).rejects.toMatchObject({ type: 'NotAccepted' });
+      await world.tasks.step(input.task, { kind: 'extended', seconds: -7_200 });
+      const { task } = await world.tasks.step(input.task, { kind: 'wanted', stop: 'expire' });
+      const error = { code: 'task_expired', message: expect.stringContaining('length of an input video') };
+      expect(task?.state).toMatchObject({ ending: { kind: 'failed', error } });
+    });
+  });
+
+  it.each([
+    ['is full', new NoRoomError('full')],
+    ['is away', new StorageAwayError(new Error('no answer'))],
+  ])(
+    'while the storage %s, is not sent to a channel whose result would have to be stored',
+    async (_, why) => {
+      const prompt = label();
+      const keyed = { channel: 'keyed', credential: 'k' };
+      let refusal: NotStoredError | undefined = why;
+      const worker = world.worker({ storageRefusal: async () => refusal });
+      const alone = await world.newTask(prompt, { candidates: [keyed] });
+      await expect(worker.submit(alone)).rejects.toMatchObject({ type: 'NotAccepted' });
+      expect(await world.record(alone)).toMatchObject({ wait: { cause: 'storage', ...keyed }, attempts: [] });
+      const turning = await world.newTask(prompt, { candidates: [keyed, here] });
+      expect(await worker.submit(turning)).toMatchObject({ state: { at: 'queued', left: [here] } });
+      const other = await world.newTask(prompt);
+      expect(await worker.submit(other)).toMatchObject(waiting);
+      expect(posts(prompt)).toBe(1);
+      refusal = undefined;
+      expect(await worker.submit(alone, again)).toMatchObject(waiting);
+    },
+  );
+
+  it('gives its slot to another task while its files cannot be uploaded', async () => {
+    const input = await world.newTask(label());
+    const left: unknown[] = [];
+    const worker = world.worker({
+      gate: { ...openGate, leave: async (...from: unknown[]) => void left.push(from) },
+      registerFiles: () => Promise.reject(new UpstreamError('unavailable', 'It is away.', { code: 'away' })),
+    });
+    await expect(worker.submit(input)).rejects.toMatchObject({ type: 'NotAccepted' });
+    expect(left).toEqual([[input.task, here]]);
+  });
+
+  const uploads: readonly [string, Partial<UpstreamError>, readonly unknown[]][] = [
+    ['that the upstream fails', { outcome: 'unavailable', status: 500 }, []],
+    ['that the upstream does not serve', { outcome: 'unavailable', status: 404 }, []],
+    ['for which its key is refused', { outcome: 'unavailable', status: 401 }, ['account']],
+    ['for which it has no time', { outcome: 'throttled', status: 429 }, []],
+    ['that never reaches it', { outcome: 'not_sent', code: 'connect_failed' }, ['unreachable']],
+    ['of a file that it refuses', { outcome: 'rejected', status: 415 }, [undefined]],
+    ['of a file that is gone', { outcome: 'unavailable', code: 'file_gone' }, []],
+    ['of a file that our storage does not give', { outcome: 'not_sent', code: 'storage_away' }, []],
+  ];
+
+  it.each(uploads)('an upload %s is evidence of the right kind', async (_, said, expected) => {
+    const { outcome = 'unavailable', code = 'said', status } = said;
+    const signs: unknown[] = [];
+    const worker = world.worker({
+      gate: {
+        ...openGate,
+        pass: async (_asked, send) => ({
+          sent: await send((failure) => {
+            const sign = failure && signOf(failure);
+            if (failure === undefined || sign !== undefined) signs.push(sign);
+          }),
+        }),
+      },
+      registerFiles: () =>
+        Promise.reject(new UpstreamError(outcome, 'It failed.', { code, ...defined({ status }) })),
+    });
+    await worker.submit(await world.newTask(label())).catch(() => undefined);
+    expect(signs).toEqual(expected);
+  });
+
+  describe('returns a token that was not used for a request', () => {
+    async function tokensOf(input: SubmitInput, deps: Parameters<ActivityWorld['worker']>[0]) {
+      const back: string[] = [];
+      const submitLimiter = () => ({
+        enter: async () => undefined,
+        giveBack: () => void back.push('back'),
+      });
+      await world
+        .worker({ submitLimiter, ...deps })
+        .submit(input)
+        .catch(() => undefined);
+      return back;
+    }
+
+    it('because the record could not be written', async () => {
+      const input = await world.newTask(label());
+      const tasks = {
+        ...world.store(),
+        step: () => Promise.reject(new Error('a write that no retry helps')),
+      };
+      expect(await tokensOf(input, { tasks })).toEqual(['back']);
+    });
+
+    it('because its worker was paused before the request', async () => {
+      const input = await world.newTask(label());
+      let reads = 0;
+      const now = () => Date.now() + (reads += 1) * 10_000;
+      expect(await tokensOf(input, { now })).toEqual(['back']);
+    });
+
+    it('but not one that was used for a request', async () => {
+      expect(await tokensOf(await world.newTask(label()), {})).toEqual([]);
+    });
   });
 
   describe('of a worker that is stopped', () => {
@@ -80,7 +321,7 @@ describe('submit', () => {
       expect(await world.worker().findLostJob(input)).toMatchObject(waiting);
     });
 
-    it('before it has heard that its claim is written, for so long that others decide: it does not send', async () => {
+    it('before its claim is confirmed, for so long that others decide: it does not send', async () => {
       const prompt = label();
       const input = await world.newTask(prompt);
       let clock = Date.now();
@@ -94,7 +335,7 @@ describe('submit', () => {
       };
       const view = await world.worker({ tasks: { ...tasks, step }, now: () => clock }).submit(input);
       expect(posts(prompt)).toBe(0);
-      // What it says is heard: nothing was sent, and the task asks its channel again after a pause.
+      // The refusal counts: nothing was sent, and the task returns to the channel after a pause.
       expect(view.state).toMatchObject({ at: 'pausing', ms: 5_000 });
       await world.store().step(input.task, { kind: 'resumed', elapsedMs: 5_000 });
       expect(await world.worker().submit(input, again)).toMatchObject(waiting);
@@ -116,7 +357,7 @@ describe('submit', () => {
       expect(posts(prompt)).toBe(1);
     });
 
-    it('with the answer in its hands: the job is found by its marker, and its late write changes nothing', async () => {
+    it('after the answer arrived: the job is found by its marker, and the late write changes nothing', async () => {
       const prompt = label();
       const input = await world.newTask(prompt);
       const paused = pauseFirstAt('submit.answered', `${input.task}:1`);
@@ -130,7 +371,7 @@ describe('submit', () => {
       expect(posts(prompt)).toBe(1);
     });
 
-    it('with a lost answer in its hands, after another run has found the job: accepted stays', async () => {
+    it('after it lost the answer, when another run has found the job: accepted stays', async () => {
       const prompt = `${label()} [sim:accepted-then-silent]`;
       const input = await world.newTask(prompt);
       const paused = pauseFirstAt('submit.answered', `${input.task}:1`);
@@ -146,14 +387,14 @@ describe('submit', () => {
   });
 
   describe('of a worker that died in flight', () => {
-    /** Posts, and leaves `sending` behind: its writes after that never arrive. */
+    /** Simulates a worker that posts and dies: the record keeps `sending`, because no later write arrives. */
     async function dieAfter(prompt: string): Promise<{ input: SubmitInput; remembered: unknown }> {
       const input = await world.newTask(prompt);
       const tasks = world.store();
       const away = (id: string, event: TaskEvent) =>
         event.kind === 'accepted' ? Promise.reject(new MongoNetworkError('away')) : tasks.step(id, event);
       let clock = Date.now();
-      // Of this run: on a busy machine those before have left some, too.
+      // Counts only this run. On a busy machine, earlier runs have left heartbeats as well.
       const before = world.heartbeats.length;
       const left = () =>
         world.heartbeats.slice(before).findLast((details) => details !== undefined && details !== null);
@@ -165,7 +406,7 @@ describe('submit', () => {
       return { input, remembered: left() };
     }
 
-    it('what it sent is lost, is looked for, and is never posted again', async () => {
+    it('its request counts as lost, is searched for, and is never repeated', async () => {
       const prompt = label();
       const { input } = await dieAfter(prompt);
       expect(await world.worker().submit(input, again)).toMatchObject(lostHere);
@@ -183,7 +424,7 @@ describe('submit', () => {
       expect(posts(prompt)).toBe(1);
     });
 
-    it('what is remembered of another attempt says nothing about this one', async () => {
+    it('details of another attempt do not affect this one', async () => {
       const { input } = await dieAfter(label());
       const heartbeatDetails = { n: 2, operation: { id: 'another' } };
       expect(await world.worker().submit(input, { ...again, heartbeatDetails })).toMatchObject(lostHere);
@@ -192,7 +433,7 @@ describe('submit', () => {
 
   describe('twice at the same time', () => {
     it.each(['submit.begun', 'submit.answered'] as const)(
-      'with one of them at %s: one post, whoever is first',
+      'with one of them at %s: one post, whichever is first',
       async (point) => {
         const prompt = label();
         const input = await world.newTask(prompt);
@@ -208,7 +449,7 @@ describe('submit', () => {
       },
     );
 
-    it('with a memory of the record as it was: whoever writes second does not send', async () => {
+    it('with an outdated copy of the record: the second writer does not send', async () => {
       const prompt = label();
       const input = await world.newTask(prompt);
       const [one, other] = [world.store(), world.store()];
@@ -224,7 +465,7 @@ describe('submit', () => {
       const paused = pauseFirstAt('submit.begun', `${input.task}:1`);
       const first = world.worker(deps(one, 'one')).submit(input);
       await paused.reached;
-      // This one remembers the task as one that nobody has submitted.
+      // The memory of this worker still has the task as not submitted.
       expect((await world.worker(deps(other, 'other')).submit(input)).state.at).toBe('sending');
       paused.release();
       expect(await first).toMatchObject(waiting);
@@ -232,17 +473,18 @@ describe('submit', () => {
     });
   });
 
-  describe('of a task that is not wanted any more once it is accepted', () => {
+  describe('of a task that is no longer wanted once it is accepted', () => {
     const wanting = (input: SubmitInput, stop: 'cancel' | 'expire' | 'fail') =>
       world.tasks.step(input.task, { kind: 'wanted', stop });
 
-    /** The upstream has accepted; meanwhile the end is wanted. */
+    /** Creates a task that is cancelled, expires or fails while the upstream is accepting its job. */
     async function accepted(prompt: string, stop: 'cancel' | 'expire' | 'fail') {
       const input = await world.newTask(prompt);
       const paused = pauseFirstAt('submit.answered', `${input.task}:1`);
       const running = world.worker().submit(input);
       await paused.reached;
       world.tasks.forget(input.task);
+      if (stop === 'expire') await world.tasks.step(input.task, { kind: 'extended', seconds: -3_600 });
       expect((await wanting(input, stop)).task).toMatchObject({ state: { at: 'sending', stop } });
       return { input, running, release: () => paused.release() };
     }
@@ -293,7 +535,7 @@ describe('submit', () => {
         arrived();
         return new Promise<undefined>((resolve) => (admit = () => resolve(undefined)));
       };
-      const late = world.worker({ gate: { ...openGate, enter } }).submit(input);
+      const late = world.worker({ gate: gateOf(enter) }).submit(input);
       await atGate;
       expect((await wanting(input, 'cancel')).task?.state).toMatchObject({ at: 'ending' });
       admit();
@@ -304,7 +546,7 @@ describe('submit', () => {
     });
   });
 
-  describe('again, because an operator says so', () => {
+  describe('repeated by an operator', () => {
     const resubmit = (input: SubmitInput, channel?: string) =>
       world.store().step(input.task, { kind: 'resubmitted', ...(channel === undefined ? {} : { channel }) });
 
@@ -327,7 +569,7 @@ describe('submit', () => {
       expect([posts(prompt), (await world.record(input)).attempts.length]).toEqual([1, 1]);
     });
 
-    it('closes the first attempt: a late answer is on record as a stray job, and not the task’s', async () => {
+    it('closes the first attempt: a late answer is recorded as a stray job', async () => {
       const { input, stopped, release } = await lostOf(label(), two);
       await resubmit(input, 'second');
       const other = await world.worker().submit({ ...input, candidate: there });
@@ -381,13 +623,14 @@ describe('submit', () => {
       expect(accepted).toMatchObject({ state: { at: 'waiting', n: 2 }, channel: 'second' });
     });
 
-    it('gives back what it held at the first, whichever run it is that can', async () => {
+    it('returns what it held at the first channel, from whichever run can', async () => {
       const prompt = `${label()} [sim:429*1]`;
       const input = await world.newTask(prompt, two);
       const left: unknown[] = [];
       const dies = { ...openGate, leave: () => Promise.reject(new Error('no answer')) };
       await expect(world.worker({ gate: dies }).submit(input)).rejects.toThrow('no answer');
-      // The window was hit: the task asks the second channel, and holds what it had at the first.
+      // Checks that the test hit the window: the task moves to the second channel and still has its place at the
+      // first.
       expect((await world.record(input)).state).toMatchObject({ at: 'queued', left: [there] });
       const gate = { ...openGate, leave: async (...from: unknown[]) => void left.push(from) };
       await world.worker({ gate }).submit(input, again);
@@ -395,7 +638,7 @@ describe('submit', () => {
       expect(posts(prompt)).toBe(1);
     });
 
-    it('takes nothing that the task has at the second, when it stood still before it gave that back', async () => {
+    it('returns nothing of the second channel when it was paused before it returned the first', async () => {
       const prompt = `${label()} [sim:429*1]`;
       const input = await world.newTask(prompt, two);
       const [standing, resumed] = [latch(), latch()];
@@ -407,7 +650,7 @@ describe('submit', () => {
       };
       const stood = world.worker({ gate: { ...openGate, leave } }).submit(input);
       await standing.promise;
-      // The server has missed its heartbeat, and another worker has continued.
+      // The server has missed the heartbeat, so another worker continues.
       expect(await world.worker().submit({ ...input, candidate: there })).toMatchObject({
         state: { at: 'waiting', n: 2 },
       });
@@ -416,20 +659,21 @@ describe('submit', () => {
       expect(left).toEqual([[input.task, here]]);
     });
 
-    it('asks a channel that named a time not before that, and the other one sooner', async () => {
+    it('asks a channel that named a time no earlier than that, and the other one sooner', async () => {
       const prompt = label();
       const input = await world.newTask(prompt, two);
       world.simulator.control.addFault({ match: { prompt }, fault: '429=600', times: 1 });
       expect(await world.worker().submit(input)).toMatchObject({ state: { left: [there] } });
       expect((await world.record(input)).resting).toEqual([{ ...here, ms: 600_000 }]);
-      // The second one names no time; its turn in this round is over after five minutes.
+      // The second channel does not say when to ask again, so its turn in this round ends after five minutes.
       world.simulator.control.addFault({ match: { prompt }, fault: '503', times: 1 });
-      const since = { attempt: 9, scheduledTimestampMs: Date.now() - 300_000 };
-      await world.worker().submit({ ...input, candidate: there }, since);
+      const at = Date.now();
+      const times = { scheduledTimestampMs: at - 300_000, currentAttemptScheduledTimestampMs: at };
+      await world.worker().submit({ ...input, candidate: there }, { attempt: 9, ...times });
       const { state, resting = [] } = await world.record(input);
       expect(state).toMatchObject({ at: 'pausing', ms: 5_000 });
-      // Of the ten minutes, five have passed.
-      expect(resting).toMatchObject([{ ...here, ms: expect.closeTo(300_000, -4) }]);
+      // Five of the ten minutes have passed.
+      expect(resting).toMatchObject([{ ...here, ms: 300_000 }]);
       const resumed: TaskView = await world.worker().submit(input, again);
       expect(resumed.state.at).toBe('pausing');
       const next = await world.store().step(input.task, { kind: 'resumed' });
@@ -444,20 +688,21 @@ describe('submit', () => {
       world.simulator.control.addFault({ match: { prompt }, fault: '429=600', times: 1 });
       expect(await world.worker().submit(input)).toMatchObject({ state: { left: [there] } });
       const asked: unknown[] = [];
-      const enter: typeof openGate.enter = async ({ candidates }) => {
+      const enter: Parameters<typeof gateOf>[0] = async ({ candidates }) => {
         asked.push(candidates);
         return { kind: 'full', ms: 90_000, ahead: 2 };
       };
-      const full = world.worker({ gate: { ...openGate, enter } });
+      const at = Date.now();
+      const full = world.worker({ gate: gateOf(enter) });
       const waitOf = async (beganMs: number) => {
-        const since = { attempt: 2, scheduledTimestampMs: Date.now() - beganMs };
-        return failureOf(full.submit({ ...input, candidate: there }, since));
+        const times = { scheduledTimestampMs: at - beganMs, currentAttemptScheduledTimestampMs: at };
+        return failureOf(full.submit({ ...input, candidate: there }, { attempt: 2, ...times }));
       };
       const waits = (nextRetryDelay: unknown) => ({ type: 'AtConcurrencyLimit', nextRetryDelay });
       expect(await waitOf(0)).toMatchObject(waits(90_000));
       expect(await waitOf(601_000)).toMatchObject(waits(90_000));
-      // It is asked again when it has rested, but not without a pause.
-      expect(await waitOf(580_000)).toMatchObject(waits(expect.closeTo(20_000, -4)));
+      // The channel is asked again after its rest, but not without a pause.
+      expect(await waitOf(580_000)).toMatchObject(waits(20_000));
       expect(await waitOf(599_000)).toMatchObject(waits(5_000));
       expect(asked).toEqual([[there], [here, there], [there], [there]]);
     });
@@ -475,7 +720,7 @@ describe('submit', () => {
     it('has no attempt on record where another channel had room', async () => {
       const prompt = label();
       const input = await world.newTask(prompt, two);
-      const gate = { ...openGate, enter: async () => ({ kind: 'elsewhere' }) as const };
+      const gate = gateOf(async () => ({ kind: 'elsewhere' }));
       expect((await world.worker({ gate }).submit(input)).state).toMatchObject({
         left: [there],
         full: [here],
@@ -483,20 +728,20 @@ describe('submit', () => {
       expect([posts(prompt), (await world.record(input)).attempts]).toEqual([0, []]);
     });
 
-    it('stays the job’s when another run was accepted while this one was sent elsewhere', async () => {
+    it('keeps the job when another run was accepted while this one moved elsewhere', async () => {
       const prompt = label();
       const input = await world.newTask(prompt, two);
       const enter = async () => {
         expect(await world.worker().submit(input)).toMatchObject(waiting);
         return { kind: 'elsewhere' } as const;
       };
-      expect(await world.worker({ gate: { ...openGate, enter } }).submit(input)).toMatchObject(waiting);
+      expect(await world.worker({ gate: gateOf(enter) }).submit(input)).toMatchObject(waiting);
       expect(posts(prompt)).toBe(1);
     });
   });
 
-  describe('without what it needs', () => {
-    it('sends nothing where the request is gone, and the task fails with a reason', async () => {
+  describe('whose request or credential is missing', () => {
+    it('sends nothing if the request is gone, and the task fails with a reason', async () => {
       const prompt = label();
       const input = await world.newTask(prompt);
       await world.database.db.collection<{ _id: string }>('requests').deleteOne({ _id: input.task });
@@ -508,7 +753,7 @@ describe('submit', () => {
       expect(posts(prompt)).toBe(0);
     });
 
-    it('sends what a read does not show: that the request is gone is certain', async () => {
+    it('sends a request that a stale read misses: only a certain absence counts', async () => {
       const prompt = label();
       const db = await staleReads(world.database.db, ['requests']);
       const requests = createRequestStore(db, Date.now, testSealing);
@@ -521,7 +766,7 @@ describe('submit', () => {
     it.each([
       ['credential', { channel: 'ark', credential: 'gone' }],
       ['channel', { channel: 'gone', credential: 'a' }],
-    ])('turns to the next channel where the %s is gone, and asks for a person', async (_what, candidate) => {
+    ])('moves to the next channel if the %s is gone, and asks for a person', async (_what, candidate) => {
       const prompt = label();
       const input = await world.newTask(prompt, { candidates: [candidate, there] });
       expect((await world.worker().submit(input)).state).toMatchObject({ at: 'queued', left: [there] });
@@ -535,7 +780,7 @@ describe('submit', () => {
       expect(await world.record(input)).not.toHaveProperty('attention');
     });
 
-    it('waits for the credential where there is no other channel, and sends once it is back', async () => {
+    it('waits for the credential if there is no other channel, and sends once it is back', async () => {
       const prompt = label();
       const input = await world.newTask(prompt, { candidates: [{ channel: 'ark', credential: 'renamed' }] });
       await expect(world.worker().submit(input)).rejects.toThrow(
@@ -563,7 +808,7 @@ describe('submit', () => {
       let writes = 0;
       const renamed = (id: string, event: TaskEvent) => {
         writes += 1;
-        // As an upstream would that gives two submissions one id.
+        // Simulates an upstream that gives two submissions the same id.
         return tasks.step(id, event.kind === 'accepted' ? { ...event, operation: { id: job } } : event);
       };
       const after = await world.worker({ tasks: { ...tasks, step: renamed } }).submit(input);
@@ -577,7 +822,7 @@ describe('submit', () => {
         ),
       });
       const said = world.logged.filter(
-        (line) => line.includes(input.task) && line.includes('another task has'),
+        (line) => line.includes(input.task) && line.includes('belongs to another task'),
       );
       expect(said).toHaveLength(1);
       expect(JSON.parse(said[0] ?? '{}')).toMatchObject({ level: 'error', upstream_id: expect.any(String) });
@@ -586,7 +831,7 @@ describe('submit', () => {
   });
 
   describe('while MongoDB hiccups', () => {
-    /** The first step with this event fails, as after a connection that broke; what it wrote may be there. */
+    /** Makes the first step with this event fail as if the connection had broken. The write may have arrived. */
     function faulty(
       kind: TaskEvent['kind'],
       after: boolean,
@@ -622,15 +867,18 @@ describe('submit', () => {
       expect(posts(prompt)).toBe(1);
     });
 
-    it.each([false, true])('an accepted job is written until it is written (written: %s)', async (after) => {
-      const prompt = label();
-      const input = await world.newTask(prompt);
-      expect(await world.worker(faulty('accepted', after)).submit(input)).toMatchObject(waiting);
-      expect((await attemptOf(input)).state).toBe('accepted');
-      expect(posts(prompt)).toBe(1);
-    });
+    it.each([false, true])(
+      'an accepted job is written until the write succeeds (written: %s)',
+      async (after) => {
+        const prompt = label();
+        const input = await world.newTask(prompt);
+        expect(await world.worker(faulty('accepted', after)).submit(input)).toMatchObject(waiting);
+        expect((await attemptOf(input)).state).toBe('accepted');
+        expect(posts(prompt)).toBe(1);
+      },
+    );
 
-    it('what no repetition changes is not repeated', async () => {
+    it('a write that would fail every time is not repeated', async () => {
       const input = await world.newTask(label());
       const bug = new TypeError('a bug');
       await expect(world.worker(faulty('accepted', false, bug)).submit(input)).rejects.toBe(bug);

@@ -6,6 +6,7 @@ import { createAuditStore } from '../../src/store/audit.ts';
 import { createAuditLog } from '../../src/commands/audit-log.ts';
 import { createActOnTask } from '../../activities/act.ts';
 import type { ChannelActivityDeps } from '../../activities/deps.ts';
+import type { SubmitRefusal, SubmitRequest } from '../../src/capacity/submit-gate.ts';
 import { createFindLostJob } from '../../activities/find-lost-job.ts';
 import { createChannelActivities } from '../../activities/index.ts';
 import { createStopJob } from '../../activities/stop-job.ts';
@@ -16,6 +17,7 @@ import type { RouteCandidate } from '../../src/task/candidates.ts';
 import type { Task } from '../../src/task/record.ts';
 import { createUpstreamClient } from '../../src/http-client/upstream-client.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
+import { createUnstoredImages } from '../../src/images/unstored-images.ts';
 import { createStayPlaces } from '../../src/capacity/stay-places.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { providers } from '../../src/providers/index.ts';
@@ -28,13 +30,13 @@ import { testYaml } from '../support/gateway.ts';
 import { testSealing } from '../support/sealing.ts';
 
 /**
- * The activities that talk to upstreams, on a real MongoDB and the simulator, without Temporal and without a worker. Each
- * `worker()` is a process of its own: it remembers no other's records.
+ * Runs the activities that talk to upstreams on a real MongoDB and the simulator, without Temporal and without a
+ * worker. Each `worker()` stands for a process of its own, which has no other worker's records in memory.
  */
 export interface ActivityWorld {
   readonly database: Awaited<ReturnType<typeof openDatabase>>;
   readonly simulator: Awaited<ReturnType<typeof startSimulator>>;
-  /** What nobody remembers. */
+  /** A store without any record in memory. */
   readonly tasks: ChannelActivityDeps['tasks'];
   readonly audit: AuditStore;
   /** The details of every heartbeat of every run. */
@@ -43,16 +45,18 @@ export interface ActivityWorld {
   /** The running configuration; tests change it. */
   config: GatewayConfig;
   worker(overrides?: Partial<ChannelActivityDeps>): TestWorker;
-  /** A store of its own, as another process has it. */
+  /** Opens a separate store, as another process would. */
   store(): ChannelActivityDeps['tasks'];
-  /** A task with its request and its record; its submission to the first channel of its plan. */
+  /** Creates a task with its request and record, and returns the submission to the first channel of its plan. */
   newTask(prompt: string, change?: NewTask): Promise<SubmitInput>;
-  /** The record as it is. */
+  /** Reads the current record. */
   record(input: Pick<SubmitInput, 'task'>): Promise<Task>;
   close(): Promise<void>;
 }
 
-export interface NewTask extends Partial<Pick<Task, 'deadlineAt' | 'hold'>> {
+export interface NewTask extends Partial<
+  Pick<Task, 'deadlineAt' | 'hold' | 'inputSeconds' | 'inputNeededBy'>
+> {
   readonly candidates?: readonly RouteCandidate[];
   readonly fallback?: Task['plan']['fallback'];
   readonly expectedSeconds?: number;
@@ -60,7 +64,7 @@ export interface NewTask extends Partial<Pick<Task, 'deadlineAt' | 'hold'>> {
 
 type Info = ConstructorParameters<typeof MockActivityEnvironment>[0];
 
-/** Each call is one attempt of the activity, as Temporal would run it. */
+/** Each call is one attempt of the activity, with the arguments that Temporal would pass. */
 export type TestWorker = {
   readonly [Name in keyof ChannelActivities]: (
     input: Parameters<ChannelActivities[Name]>[0],
@@ -72,16 +76,25 @@ export type TestWorker = {
   readonly actOnTask: TaskActivities['actOnTask'];
 };
 
-/** As Temporal runs an activity the next time. */
+/** The context of an activity's second attempt. */
 export const again = { attempt: 2, scheduledTimestampMs: 1 };
 
-/** A gate that everybody passes. */
-export const openGate: ChannelActivityDeps['gate'] = {
-  enter: async () => undefined,
-  report: async () => undefined,
-  anyHasRoom: async () => false,
-  leave: async () => undefined,
-};
+type Gate = ChannelActivityDeps['gate'];
+
+/** A gate that lets everything pass for which `refuse` resolves to undefined. */
+export function gateOf(refuse: (request: SubmitRequest) => Promise<SubmitRefusal | undefined>): Gate {
+  return {
+    async pass(request, send) {
+      const refused = await refuse(request);
+      return refused === undefined ? { sent: await send(() => undefined) } : { refused };
+    },
+    anyHasRoom: async () => false,
+    leave: async () => undefined,
+  };
+}
+
+/** A gate that lets everything pass. */
+export const openGate: Gate = gateOf(async () => undefined);
 
 interface Run<Result> {
   readonly activity: () => Promise<Result>;
@@ -122,8 +135,9 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
     audit,
     config: readYaml(yaml, simulator.url),
     store: () => createTaskStore(database.db, Date.now, testSealing),
-    worker: (overrides = {}) =>
-      testWorker(
+    worker(overrides = {}) {
+      const openedAt = Date.now();
+      return testWorker(
         {
           tasks: world.store(),
           requests,
@@ -139,10 +153,13 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           currency: () => world.config.currency,
           deliver: async (_task, items) => ({ items }),
           measure: () => Promise.resolve(undefined),
+          measureVideos: () => Promise.resolve([]),
           shapeOf: () => undefined,
           registerFiles: (request) => Promise.resolve(request),
           partialImages: { write: async () => undefined },
+          unstoredImages: createUnstoredImages(1_000),
           renderImages: () => Promise.reject(new Error('no images in this test')),
+          storageRefusal: async () => undefined,
           canOpen: async () => undefined,
           submitLimiter: () => ({
             enter: async () => undefined,
@@ -153,7 +170,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
           actorOf: createActIds(Buffer.alloc(32)).actorOf,
           cancelRequest: async () => undefined,
           renders: { times: () => undefined, learn: () => undefined },
-          // Nobody waits for the end of a job, unless a test says so.
+          // No attempt waits for the end of a job unless a test asks for it.
           stays: createStayPlaces({ placesMax: () => 0, now: Date.now }),
           poller: () => ({
             lists: () => false,
@@ -161,13 +178,15 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
             status: () => Promise.reject(new Error('no poller in this test')),
           }),
           log,
-          now: Date.now,
+          // Stands still, because a pause of the machine would count as one of the worker.
+          now: () => openedAt,
           random: Math.random,
           monotonic: () => performance.now(),
           ...overrides,
         },
         heartbeats,
-      ),
+      );
+    },
     async newTask(prompt, { candidates = [ark], fallback, expectedSeconds = 1, ...change } = {}) {
       const task = `task_${randomBytes(12).toString('hex')}`;
       const now = Date.now();

@@ -27,35 +27,42 @@ import { testLedgerKey, testSealing } from '../support/sealing.ts';
 
 type TaskSide = Pick<TaskActivities, 'lookAtTask' | 'stepTask' | 'finishTask' | 'reconcileTasks'>;
 
-/** The activities of the `tasks` and `callbacks` queues on a real MongoDB; what they ask Temporal is the test's. */
+/**
+ * Runs the activities of the `tasks` and `callbacks` queues on a real MongoDB. The test answers what they ask of
+ * Temporal.
+ */
 export interface TaskWorld {
   readonly db: Db;
   readonly stores: Stores;
   readonly ledger: Ledger;
   readonly clock: { aheadMs: number };
-  /** What the reconciler learns about workflows. */
+  /** The state of workflows, as the reconciler sees it. */
   readonly workflows: { failing: string[]; running: Set<string>; closed: Set<string>; fails: Set<string> };
-  /** Workflows that the reconciler has started. */
+  /** Workflows that the reconciler started. */
   readonly started: TaskInput[];
-  /** Tasks whose callback the reconciler has started. */
+  /** Tasks for which the reconciler started a callback. */
   readonly owed: string[];
-  /** What workflows heard of: the task and the concern, or the channels. */
+  /** Signals to workflows: the task and the concern, or the channels. */
   readonly signalled: (readonly (string | undefined)[])[];
   readonly logged: string[];
   tasks(change?: Partial<TaskActivityDeps>): TaskSide;
   deliver(deps: Partial<CallbackActivityDeps>, task: string, round?: string, dueAt?: number): Promise<void>;
-  /** The step of one worker: what it learns about hosts, it keeps. */
+  /** The callback activity of one worker, with its own memory of slow hosts. */
   firstCallback(deps: Partial<FirstCallbackDeps>): TaskActivities['firstCallback'];
   run<Result>(activity: () => Promise<Result>): Promise<Result>;
-  /** A task as its create leaves it behind: held, and not yet begun. */
+  /**
+   * Creates a task in the state in which a create leaves it: its money is held, but its workflow has not begun.
+   */
   newTask(change?: Partial<TaskInput>): Promise<TaskInput>;
-  /** The same, once its workflow has taken its first step: a change of the record may follow. */
+  /** Creates a task whose workflow has taken its first step, and then applies `record`. */
   begun(change?: Partial<TaskInput>, record?: Partial<Task>): Promise<TaskInput>;
   record(input: Pick<TaskInput, 'task'>): Promise<Task>;
-  /** Writes what only a series of steps would bring about. */
+  /** Writes a record directly that would otherwise take many steps. */
   rewrite(task: string, change: Partial<Task>): Promise<void>;
-  /** The record is lost, as in a restored backup. */
+  /** Deletes the record, as a restored backup would. */
   drop(task: string): Promise<void>;
+  /** Forgets everything except the indexes, which take longer to create than most tests run. */
+  clear(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -97,7 +104,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
       webhookSecrets: async () => [`whsec_${Buffer.alloc(24).toString('base64')}`],
       places,
       promptHosts: createPromptHosts({ places, callsMax: 100, avoidMs: 60_000, now }),
-      // Whoever answers is quick enough, however busy the machine is.
+      // A receiver that answers always counts as fast enough, however busy the machine is.
       sleep: () => new Promise(() => undefined),
       post: async () => ({ status: 200 }),
       present: ({ id }) => JSON.stringify({ id }),
@@ -117,7 +124,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
     signalled,
     logged,
     tasks: (change = {}) => {
-      // A process of its own: it remembers no record, and nothing that it has seen before.
+      // A separate process, with no record and no observation in memory.
       const deps: TaskActivityDeps = {
         ...createStores(database.db, now, testSealing),
         ledger,
@@ -146,6 +153,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
           unserved: async (task, channels) => void signalled.push([task, ...channels]),
         },
         isConfigCurrent: () => true,
+        isTimeRight: () => true,
         start: async (input) => {
           started.push(input);
           workflows.running.add(input.task);
@@ -154,6 +162,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
         abandonCreation: createAbandonCreation({ ...stores, ledger }),
         owedCallback: async (task) => void owed.push(task),
         upkeep: [],
+        upkeepFailures: stores.upkeepFailures,
         log,
         now,
         ...change,
@@ -222,12 +231,21 @@ export async function openTaskWorld(): Promise<TaskWorld> {
       await documents.deleteOne({ _id: task });
       stores.tasks.forget(task);
     },
+    async clear() {
+      for (const collection of await database.db.collections()) await collection.deleteMany({});
+      for (const list of [owed, started, signalled, logged]) list.length = 0;
+      for (const ids of [workflows.running, workflows.closed, workflows.fails]) ids.clear();
+      workflows.failing = [];
+      clock.aheadMs = 0;
+    },
     close: () => database.drop(),
   };
   return world;
 }
 
-/** The same of a task whose creation is over. */
+/**
+ * Returns the state that a task in creation has once its creation is complete, and any other state unchanged.
+ */
 function begunState(state: Task['state']): Task['state'] {
   if (state.at !== 'creating') return state;
   const { tryId: _, ...round } = state;
@@ -239,13 +257,13 @@ export function begunRecord(input: TaskInput, at: number): Task {
   return { ...record, state: begunState(record.state) };
 }
 
-/** Which try of its creation a task belongs to. */
+/** Returns the id of the creation attempt to which a task belongs. */
 export function tryOf({ state }: Task): string {
   if (state.at !== 'creating') throw new Error(`the task is ${state.at}`);
   return state.tryId;
 }
 
-/** As the creation of a task writes it. */
+/** Returns the first record of a task, as its creation writes it. */
 function firstRecord(input: TaskInput, at: number): Task {
   const { task: id, account, key, kind, model, candidates, deadlineAt, hasCallback } = input;
   return {
@@ -276,7 +294,7 @@ function firstRecord(input: TaskInput, at: number): Task {
   };
 }
 
-/** The attempt whose job the task waits for. */
+/** Returns the attempt whose job the task is waiting for. */
 export function acceptedAttempt(upstreamId: string): Task['attempts'][number] {
   const candidate = { channel: 'ark', credential: 'a' };
   return {
@@ -290,14 +308,14 @@ export function acceptedAttempt(upstreamId: string): Task['attempts'][number] {
   };
 }
 
-/** A task that was cancelled, and owes a callback. */
+/** Creates a cancelled task whose callback is still owed. */
 export async function endedTask(world: TaskWorld): Promise<string> {
   const input = await world.begun({ hasCallback: true });
   const { task, account } = input;
   await world.stores.requests.insert({
     task,
     account,
-    request: { kind: 'video' } as never,
+    request: { kind: 'video', prompt: 'p' } as never,
     callbackToken: randomBytes(8).toString('hex'),
     callbackUrl: 'https://me.example/hook?secret=1',
     deadlineAt: Date.now(),

@@ -8,7 +8,7 @@ it('names the nearest ratio, if one is near enough', () => {
   expect(of(1920, 1080)).toBe('16:9');
   expect(of(1080, 1920)).toBe('9:16');
   expect(of(1024, 1030)).toBe('1:1');
-  // Near to both of the last two, and nearer to the second.
+  // Close to both of the last two ratios, but closer to the second.
   expect(of(2200, 1000)).toBe('20:9');
   expect(of(1500, 1000)).toBeUndefined();
 });
@@ -22,7 +22,7 @@ it('names none for an image without a side', () => {
     expect(ratioOfPixels({ width, height }, ratios)).toBeUndefined();
 });
 
-it('takes an image for one of a class that has about as many pixels', () => {
+it('assigns an image to the class with about as many pixels', () => {
   expect(isAboutAsLarge({ width: 1280, height: 720 }, 1024 ** 2)).toBe(true);
   expect(isAboutAsLarge({ width: 2048, height: 2048 }, 1024 ** 2)).toBe(false);
 });

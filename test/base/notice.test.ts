@@ -19,7 +19,7 @@ function notified(notice: Notice, target = 'pager'): Notice {
 }
 
 describe('a condition', () => {
-  it('that is seen is news once, however often it is seen', () => {
+  it('that is seen is reported once, however often it is seen', () => {
     const opened = sighted(undefined, condition, 1);
     expect(opened).toMatchObject({ id: 'attention/submit_ambiguous/one', state: 'open', since: 1 });
     expect(isDue(opened, 'pager')).toBe(true);
@@ -29,7 +29,7 @@ describe('a condition', () => {
     expect(isDue(known, 'another')).toBe(true);
   });
 
-  it('that grows is news at each power of ten, and not in between', () => {
+  it('that grows is reported at each power of ten, and not in between', () => {
     let notice = notified(sighted(undefined, condition, 1));
     notice = sighted(notice, { ...condition, count: 9, text: '9 tasks wait.' }, 2);
     expect([isDue(notice, 'pager'), notice.text]).toEqual([false, '9 tasks wait.']);
@@ -37,13 +37,13 @@ describe('a condition', () => {
     expect(isDue(notice, 'pager')).toBe(true);
   });
 
-  it('that lasts is news after a day', () => {
+  it('that lasts is reported once more after a day', () => {
     const notice = notified(sighted(undefined, condition, 0));
     expect(isDue(sighted(notice, condition, day - 1), 'pager')).toBe(false);
     expect(isDue(sighted(notice, condition, day), 'pager')).toBe(true);
   });
 
-  it('that is gone for eight looks is over, and that is news, too', () => {
+  it('that is absent for eight looks is over, and its end is reported', () => {
     const opened = notified(sighted(undefined, condition, 1));
     expect(times(7, opened).state).toBe('open');
     const over = times(8, opened);
@@ -68,10 +68,10 @@ describe('a condition', () => {
   });
 });
 
-it('nobody is notified of an end who does not know of the beginning', () => {
+it('a target that did not learn of the beginning is not notified of the end', () => {
   const over = ended(notified(sighted(undefined, condition, 1)), 2);
   expect([isDue(over, 'pager'), isDue(over, 'another')]).toEqual([true, false]);
-  // It begins again while the pager is away.
+  // The condition begins again while the pager is unreachable.
   const unheard = ended(sighted(notified(over), condition, 3), 4);
   expect(isDue(unheard, 'pager')).toBe(false);
 });

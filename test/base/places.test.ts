@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createPlaces } from '../../src/base/places.ts';
 import type { Place, PlacesOptions, Refusal } from '../../src/base/places.ts';
 
-/** Jobs that end when the test says so. */
+/** Jobs that run until the test ends them. */
 function jobs() {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
@@ -21,8 +21,8 @@ function jobs() {
 }
 
 describe('turns', () => {
-  it('go round, whoever came first with how many', async () => {
-    const places = createPlaces({ name: 'test', placesMax: 1 });
+  it('rotate, whichever holder came first and however many jobs it has', async () => {
+    const places = createPlaces({ name: 'reports', placesMax: 1 });
     const { started, job, end } = jobs();
     const names = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'];
     const results = names.map((name) => places.run(name.charAt(0), job(name)));
@@ -34,7 +34,7 @@ describe('turns', () => {
   });
 
   it('go to the holder that has the fewest places', async () => {
-    const places = createPlaces({ name: 'test', placesMax: 3 });
+    const places = createPlaces({ name: 'reports', placesMax: 3 });
     const { started, job, end } = jobs();
     for (const name of ['b1', 'a1', 'a2', 'b2', 'a3', 'c1']) void places.run(name.charAt(0), job(name));
     await end('');
@@ -42,8 +42,8 @@ describe('turns', () => {
     expect(started).toEqual(['b1', 'a1', 'a2', 'c1']);
   });
 
-  it('leave places free that one holder may not have', async () => {
-    const places = createPlaces({ name: 'test', placesMax: 3, shareMax: 2 });
+  it('leave places free that a single holder may not use', async () => {
+    const places = createPlaces({ name: 'reports', placesMax: 3, shareMax: 2 });
     const { started, job, end } = jobs();
     for (const name of ['a1', 'a2', 'a3', 'a4']) void places.run('a', job(name));
     void places.run('b', job('b1'));
@@ -55,16 +55,16 @@ describe('turns', () => {
     expect(started.at(-1)).toBe('a3');
   });
 
-  it('are given back by a job that fails', async () => {
-    const places = createPlaces({ name: 'test', placesMax: 1 });
+  it('are returned by a job that fails', async () => {
+    const places = createPlaces({ name: 'reports', placesMax: 1 });
     const failing = places.run('a', () => Promise.reject(new Error('no')));
     const next = places.run('a', () => Promise.resolve('yes'));
     await expect(failing).rejects.toThrow('no');
     expect(await next).toBe('yes');
   });
 
-  it('pass over whoever waits no longer', async () => {
-    const places = createPlaces({ name: 'test', placesMax: 1 });
+  it('skip holders that no longer wait', async () => {
+    const places = createPlaces({ name: 'reports', placesMax: 1 });
     const first = await places.wait('a');
     const gone = new AbortController();
     const waits = [places.wait('b', gone.signal), places.wait('c')];
@@ -76,9 +76,9 @@ describe('turns', () => {
   });
 });
 
-/** Places with names, and who was evicted from them. */
+/** Places with named holders, and a list of the evicted ones. */
 function named(options: Omit<PlacesOptions, 'name'>) {
-  const places = createPlaces({ name: 'test', ...options });
+  const places = createPlaces({ name: 'reports', ...options });
   const evicted: string[] = [];
   const held = new Map<string, Place>();
   const enter = (holder: string, name: string, size = 1): Refusal | 'in' => {
@@ -91,19 +91,19 @@ function named(options: Omit<PlacesOptions, 'name'>) {
 }
 
 describe('a full house', () => {
-  it('is open to anyone until then', () => {
+  it('is open to everyone until it is full', () => {
     const { enter } = named({ placesMax: 3 });
     expect([1, 2, 3, 4].map((n) => enter('a', `a${n}`))).toEqual(['in', 'in', 'in', 'full']);
   });
 
-  it('takes the oldest place of whoever has most, for one who has fewer, until both have the same', () => {
+  it('takes the oldest place of the largest holder for one with fewer, until both have the same number', () => {
     const { enter, evicted } = named({ placesMax: 4 });
     for (const name of ['a1', 'a2', 'a3', 'a4']) enter('a', name);
     expect(['b1', 'b2', 'b3'].map((name) => enter('b', name))).toEqual(['in', 'in', 'full']);
     expect(evicted).toEqual(['a1', 'a2']);
   });
 
-  it('where each has one, sends a newcomer elsewhere, or lets it take the oldest', () => {
+  it('where each has one, rejects a newcomer or gives it the oldest place', () => {
     const strict = named({ placesMax: 2 });
     expect(['a', 'b', 'c'].map((name) => strict.enter(name, name))).toEqual(['in', 'in', 'full']);
     const open = named({ placesMax: 2, evicts: 'any' });
@@ -123,7 +123,7 @@ describe('a full house', () => {
     expect(enter('e', 'e')).toBe('full');
   });
 
-  it('of places of different sizes takes the largest, as many as it needs', () => {
+  it('if places differ in size, takes the largest, as many as it needs', () => {
     const { enter, evicted, places } = named({ placesMax: 100, shareMax: 80 });
     expect(enter('a', 'small', 20)).toBe('in');
     expect(enter('a', 'large', 50)).toBe('in');
@@ -133,14 +133,14 @@ describe('a full house', () => {
     expect(places.held).toBe(55);
   });
 
-  it('has a reserve for whoever has nothing', () => {
+  it('keeps a reserve for holders without a place', () => {
     const { enter } = named({ placesMax: 3, reserve: 1 });
     expect(['a1', 'a2', 'a3'].map((name) => enter('a', name))).toEqual(['in', 'in', 'full']);
     expect([enter('b', 'b1'), enter('b', 'b2')]).toEqual(['in', 'full']);
   });
 });
 
-it('a place that was evicted, or left, is given back once and cannot grow', () => {
+it('a place that was evicted or left is returned once and cannot grow', () => {
   const { enter, place, places } = named({ placesMax: 2 });
   enter('a', 'a1');
   enter('a', 'a2');
@@ -161,7 +161,7 @@ it('says whether there is room without taking any', () => {
   expect([places.held, evicted]).toEqual([3, []]);
 });
 
-it('whatever happens, counts what is held, within the limits, and lets nobody wait beside a free place', () => {
+it('always counts what is held, stays within the limits, and never lets a holder wait while a place is free', () => {
   const act = fc.record({
     holder: fc.constantFrom('a', 'b', 'c', 'd'),
     what: fc.constantFrom('take', 'wait', 'leave', 'grow', 'shrink', 'keep', 'idle'),
@@ -172,7 +172,7 @@ it('whatever happens, counts what is held, within the limits, and lets nobody wa
     fc.constantFrom<'more' | 'any'>('more', 'any'),
     async (acts, evicts) => {
       const options = { placesMax: 6, shareMax: 4, reserve: 1, evicts };
-      const places = createPlaces({ name: 'test', ...options });
+      const places = createPlaces({ name: 'reports', ...options });
       const held: { place: Place; holder: string; isGone: boolean }[] = [];
       let waiting = 0;
       const hold = (place: Place, holder: string) => held.push({ place, holder, isGone: false });

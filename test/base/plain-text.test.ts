@@ -19,7 +19,7 @@ const obeyed = [
 describe.each(obeyed)('%j', (character) => {
   const text = `a${character}b`;
 
-  it('is not plain, becomes a blank, and is not allowed in a token', () => {
+  it('is not plain, becomes a space, and is not allowed in a token', () => {
     expect(isPlain(text)).toBe(false);
     expect(plainText(text, 10)).toBe('a b');
     expect(isToken(text, 10)).toBe(false);
@@ -32,7 +32,7 @@ describe.each(obeyed)('%j', (character) => {
   });
 });
 
-it('whatever comes is shown in one line of at most so many characters', () => {
+it('any text is shown in one line of limited length', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary', maxLength: 300 }),
@@ -46,13 +46,13 @@ it('whatever comes is shown in one line of at most so many characters', () => {
   );
 });
 
-it('what can be shown stays: all scripts, marks and pictures', () => {
+it('printable characters stay: all scripts, marks and emoji', () => {
   const text = 'Ünï — 漢字 नमस्ते 🚤 “x”';
   expect(plainText(text, 100)).toBe(text);
   expect(escaped(text, { keepLines: false })).toBe(text);
 });
 
-it('ends of lines stay where they are asked for', () => {
+it('line breaks stay if they are allowed', () => {
   expect(escaped('a\nb\r\u001B', { keepLines: true })).toBe('a\nb\\u000d\\u001b');
 });
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createSharedRead } from '../../src/base/shared-read.ts';
 
-/** Reads whose ends the test decides. */
+/** Reads that stay open until the test ends them. */
 function reads(hangsAfterMs?: number) {
   let at = 0;
   const begun: { readonly resolve: (answer: string) => void; readonly reject: (error: Error) => void }[] = [];
@@ -14,7 +14,7 @@ function reads(hangsAfterMs?: number) {
   return { ask, begun, pass: (ms: number) => void (at += ms) };
 }
 
-it('is done once for all who come while it runs, or within its time after its end', async () => {
+it('runs once for all callers that arrive during it, or shortly after its end', async () => {
   const { ask, begun, pass } = reads();
   const first = ask();
   pass(5_000);
@@ -37,7 +37,7 @@ it('that fails is not kept', async () => {
   expect(begun).toHaveLength(2);
 });
 
-it('that hangs is waited for by nobody who comes later, and spoils no later one', async () => {
+it('that hangs delays no later caller and affects no later read', async () => {
   const { ask, begun, pass } = reads();
   const hanging = ask();
   pass(15_000);
@@ -50,7 +50,7 @@ it('that hangs is waited for by nobody who comes later, and spoils no later one'
   expect(await ask()).toBe('b');
 });
 
-it('that may last is waited for until it ends', async () => {
+it('that may take long is awaited until it ends', async () => {
   const { ask, begun, pass } = reads(Infinity);
   const first = ask();
   pass(3_600_000);

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import { walk } from '../../src/base/walk.ts';
 
-/** Items that are refused, and those of them that cannot be postponed either. */
+/** Builds a loop that fails on the items in `poisoned`. The items in `stuck` cannot be postponed either. */
 function loop({ poisoned, stuck = [] }: { poisoned: readonly string[]; stuck?: readonly string[] }) {
   const [done, postponed]: [string[], string[]] = [[], []];
   return {
+    loop: 'stored bytes' as const,
     done,
     postponed,
     run: async (item: string) => {
@@ -23,7 +24,7 @@ it.each([true, false])(
   'an item that fails stops no other, and is postponed; together: %s',
   async (isTogether) => {
     const each = loop({ poisoned: ['a', 'c'] });
-    expect(await walk(['a', 'b', 'c', 'd'], { ...each, isTogether })).toBe(2);
+    expect(await walk(['a', 'b', 'c', 'd'], { ...each, isTogether })).toEqual({ done: 2, failed: 2 });
     expect([each.done, each.postponed]).toEqual([
       ['b', 'd'],
       ['a', 'c'],
@@ -50,6 +51,8 @@ it('counts only what was done, and leaves the rest for the next walk', async () 
     return item !== 'a';
   };
   const isOver = () => seen.length === 2;
-  expect(await walk(['a', 'b', 'c'], { run, onFailed: async () => {}, isOver })).toBe(1);
+  const onFailed = () => undefined;
+  const walked = await walk(['a', 'b', 'c'], { loop: 'stored bytes', run, onFailed, isOver });
+  expect(walked).toEqual({ done: 1, failed: 0 });
   expect(seen).toEqual(['a', 'b']);
 });

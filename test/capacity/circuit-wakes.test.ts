@@ -46,7 +46,7 @@ it('no task is listed before other processes have read that the circuit closed',
   expect(asked).toHaveLength(1);
 });
 
-it('however many wait, also if none of those that were woken has left the list yet', async () => {
+it('wakes however many wait, even if none of the woken tasks has left the list yet', async () => {
   const woken = new Set<string>();
   const many = Array.from({ length: 1_050 }, (_, n) => ({ ...task(`t${n}`), deadlineAt: n }));
   await createCircuitWakes({
@@ -59,7 +59,7 @@ it('however many wait, also if none of those that were woken has left the list y
   expect(woken.size).toBe(1_050);
 });
 
-it('nobody else is woken once it is open again, and a failed list is reported', async () => {
+it('no more tasks are woken once it has reopened, and a failed list is reported', async () => {
   const woken: string[] = [];
   const errors: unknown[] = [];
   const many = Array.from({ length: 25 }, (_, n) => task(`t${n + 10}`));

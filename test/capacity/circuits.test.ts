@@ -22,8 +22,8 @@ const refused = (outcome: UpstreamFailure['outcome'], status?: number): Upstream
   retryAfterMs: undefined,
 });
 
-describe('what an answer says about a credential', () => {
-  it('takes a rejection and a moderation for a sign of life', () => {
+describe('what an answer reveals about a credential', () => {
+  it('counts a rejection or a moderation as a sign of life', () => {
     expect(signOf(refused('rejected', 400))).toBe('alive');
   });
 
@@ -37,7 +37,7 @@ describe('what an answer says about a credential', () => {
     expect(signOf(refused('throttled', 429))).toBe('throttled');
   });
 
-  it('hears nothing in a request that got no answer, but that this process may not reach it', () => {
+  it('learns from a request without an answer only that this process may not reach the upstream', () => {
     for (const code of ['dns_failed', 'connect_failed', 'connect_timeout', 'tls_failed'])
       expect(signOf({ ...refused('not_sent'), code })).toBe('unreachable');
     for (const code of ['timeout', 'connection_lost'])
@@ -60,7 +60,7 @@ describe('what an answer says about a credential', () => {
     );
   });
 
-  it('remembers the last times that it opened: a probe that fails is not another one', () => {
+  it('records its last openings: a failed probe does not count as another one', () => {
     const failure = (code: string) => ({ sign: 'failure', code, tasks: [], accounts: [] }) as const;
     let record = openedBy(failure('first'), undefined, 1);
     record = openedBy(failure('probe'), record, 2);
@@ -91,7 +91,7 @@ describe('what an answer says about a credential', () => {
     expect(record.openings).toHaveLength(1);
   });
 
-  it('waits as long as a throttling upstream says, but not for ever', () => {
+  it('waits as long as a throttling upstream asks, up to a limit', () => {
     const opened = (retryAfterMs: number) =>
       openedBy({ sign: 'throttled', code: '429', retryAfterMs, tasks: [], accounts: [] }, undefined, 0)
         .coolDownMs;
@@ -104,7 +104,7 @@ describe('circuits that processes share', () => {
   const place = { channel: 'c', credential: 'a', model: 'm' };
   const account = 'account_0';
   let tasks = 0;
-  /** Another task each time, as in traffic. */
+  /** Uses a different task each time, as real traffic does. */
   const next = (where = place) => ({
     ...where,
     account: `account_${tasks % 3}`,
@@ -127,7 +127,7 @@ describe('circuits that processes share', () => {
   });
   afterAll(() => database.drop());
 
-  /** The health as pages and tools show it. */
+  /** Returns the health as the pages and tools show it. */
   async function partAt(target: string) {
     const [credential = '', model] = target.split('/');
     const channel = { id: 'c', enabled: true, credentials: [{ id: credential }], models: { m: {}, m2: {} } };
@@ -139,6 +139,7 @@ describe('circuits that processes share', () => {
       switchOf: nothing,
       unserved: nothing,
       waitingAt: nothing,
+      behind: undefined,
       now: clock,
     };
     return healthOf(channel, facts).parts.find((part) => part.model === model);
@@ -153,14 +154,14 @@ describe('circuits that processes share', () => {
     for (let failures = 1; failures < circuitRules.failure.tasks; failures += 1) {
       await circuits.report(next(), refused('ambiguous', 502));
     }
-    expect(await circuits.enter(next(), 1000)).toEqual({ open: false });
+    expect(await circuits.enter(next(), 1000, [])).toEqual({ open: false });
     expect(await database.db.collection('channel_health').countDocuments()).toBe(0);
     await circuits.report(next(), refused('ambiguous', 502));
-    expect(await circuits.enter(next(), 1000)).toMatchObject({ open: true, retryAfterMs: 15_000 });
+    expect(await circuits.enter(next(), 1000, [])).toMatchObject({ open: true, retryAfterMs: 15_000 });
     expect(circuits.outage(place)).toMatchObject({ channel: 'c', reason: 'circuit_open' });
   });
 
-  it('report an opening and a closing once, whatever trials fail in between, and name no past time', async () => {
+  it('report an opening and a closing once, whatever trials fail in between, and never state a past time', async () => {
     const noticed: string[] = [];
     const circuits = open((id) => noticed.push(id));
     const there = { ...place, credential: 'noticed' };
@@ -186,13 +187,13 @@ describe('circuits that processes share', () => {
     for (const circuits of processes) await circuits.refresh();
     clock += 15_000;
     expect(processes[0]?.outage(place)).toBeUndefined();
-    const decisions = await Promise.all(processes.map((circuits) => circuits.enter(next(), 1000)));
+    const decisions = await Promise.all(processes.map((circuits) => circuits.enter(next(), 1000, [])));
     expect(decisions.filter((decision) => !decision.open)).toHaveLength(1);
     const prober = processes[decisions.findIndex((decision) => !decision.open)];
     await prober?.report(next(), undefined);
     for (const circuits of processes) {
       await circuits.refresh();
-      expect(await circuits.enter(next(), 1000)).toEqual({ open: false });
+      expect(await circuits.enter(next(), 1000, [])).toEqual({ open: false });
     }
   });
 
@@ -202,11 +203,11 @@ describe('circuits that processes share', () => {
     for (let failures = 0; failures < circuitRules.failure.tasks; failures += 1) {
       await circuits.report(next(), refused('ambiguous', 502));
     }
-    expect(await circuits.enter(next(), 1000)).toMatchObject({ retryAfterMs: 30_000 });
+    expect(await circuits.enter(next(), 1000, [])).toMatchObject({ retryAfterMs: 30_000 });
     clock += 30_000;
-    expect(await circuits.enter(next(), 1000)).toEqual({ open: false });
+    expect(await circuits.enter(next(), 1000, [])).toEqual({ open: false });
     await circuits.report(next(), refused('ambiguous', 502));
-    expect(await circuits.enter(next(), 1000)).toMatchObject({ open: true, retryAfterMs: 60_000 });
+    expect(await circuits.enter(next(), 1000, [])).toMatchObject({ open: true, retryAfterMs: 60_000 });
   });
 
   it('leave the other models of a credential alone when one is missing there', async () => {
@@ -220,11 +221,11 @@ describe('circuits that processes share', () => {
   });
 
   const isOpen = async (circuits: Circuits, request: ReturnType<typeof next>) =>
-    (await circuits.enter(request, 1000)).open;
+    (await circuits.enter(request, 1000, [])).open;
   const poison = ['poison_1', 'poison_2', 'poison_3'];
   const throttled = refused('throttled', 503);
 
-  /** Three tasks that always fail, and others beside them, open the circuit of `where`. */
+  /** Opens the circuit of `where` with three tasks that always fail, among others. */
   async function openedByPoison(where: typeof place): Promise<Circuits> {
     const circuits = open();
     await circuits.refresh();
@@ -235,14 +236,14 @@ describe('circuits that processes share', () => {
     return circuits;
   }
 
-  it('the trial is never a task that opened it, and what it then fails does not open it again', async () => {
+  it('the trial is never a task that opened the circuit, and such tasks do not reopen it by failing', async () => {
     const where = { ...place, credential: 'poisoned' };
     const circuits = await openedByPoison(where);
     const elsewhere = open();
     await elsewhere.refresh();
     clock += 10_000;
     for (const task of poison) {
-      expect(await circuits.enter({ ...where, account, task }, 1000)).toMatchObject({
+      expect(await circuits.enter({ ...where, account, task }, 1000, [])).toMatchObject({
         open: true,
         retryAfterMs: 10_000,
       });
@@ -261,7 +262,7 @@ describe('circuits that processes share', () => {
     expect(elsewhere.outage(where)).toBeUndefined();
   });
 
-  it('a suspect whom this process does not know yet is refused by what is stored', async () => {
+  it('a suspect that this process does not know yet is refused by the stored record', async () => {
     const where = { ...place, credential: 'stale' };
     const circuits = await openedByPoison(where);
     const stale = open();
@@ -284,12 +285,12 @@ describe('circuits that processes share', () => {
     clock += 1;
     expect(await isOpen(circuits, suspect)).toBe(false);
     await circuits.report(suspect, throttled);
-    expect(await circuits.enter(suspect, 1000)).toMatchObject({ open: true, retryAfterMs: 20_000 });
+    expect(await circuits.enter(suspect, 1000, [])).toMatchObject({ open: true, retryAfterMs: 20_000 });
     const innocent = next(where);
     expect(await isOpen(circuits, innocent)).toBe(false);
     await circuits.report(innocent, undefined);
     expect(circuits.outage(where)).toBeUndefined();
-    // One that finds nobody else, and an upstream that is well again.
+    // The upstream has recovered, and the only task that is left is the suspect.
     const again = await openedByPoison({ ...where, credential: 'alone' });
     clock += 20_000;
     expect(await isOpen(again, { ...suspect, credential: 'alone' })).toBe(false);
@@ -334,7 +335,7 @@ describe('circuits that processes share', () => {
     ['an empty account', refused('unavailable', 402), circuitRules.account.tasks],
     ['throttling', throttled, circuitRules.throttled.tasks],
     ['errors of a server', refused('ambiguous', 500), circuitRules.failure.tasks],
-  ])('%s: one task counts once, as often as it is answered', async (name, failure, enough) => {
+  ])('%s: one task counts once, however often it is answered', async (name, failure, enough) => {
     const where = { ...place, credential: name };
     const circuits = open();
     const task = next(where);
@@ -354,7 +355,7 @@ describe('circuits that processes share', () => {
     expect(await isOpen(circuits, next({ ...where, model: 'another' }))).toBe(false);
   });
 
-  it('a trial that fails for the sake of its model says nothing of the account, and counts for the model', async () => {
+  it('a trial that fails because of its model counts for the model, not for the account', async () => {
     const where = { ...place, credential: 'overdue' };
     const circuits = open();
     for (let n = 0; n < circuitRules.account.tasks; n += 1)
@@ -374,12 +375,12 @@ describe('circuits that processes share', () => {
 
   const unreachable = { ...refused('not_sent'), code: 'connect_failed' };
 
-  it('a process whose network is broken rests, and stops nobody else', async () => {
+  it('a process with a broken network pauses without stopping others', async () => {
     const where = { ...place, credential: 'cut-off' };
     const [broken, well] = [open(), open()];
     for (let n = 0; n < 10; n += 1) await broken.report(next(where), unreachable);
-    const refusal = await broken.enter(next(where), 1000);
-    expect(refusal).toEqual({ open: true, detail: 'the host is not reached (connect_failed)' });
+    const refusal = await broken.enter(next(where), 1000, []);
+    expect(refusal).toEqual({ open: true, detail: 'the host cannot be reached (connect_failed)' });
     expect(await isOpen(broken, next({ ...where, model: 'another' }))).toBe(false);
     expect(broken.outage(where)).toBeUndefined();
     await well.refresh();
@@ -389,7 +390,7 @@ describe('circuits that processes share', () => {
       [{ id: 'c/cut-off/m', state: 'open' }],
       [],
     ]);
-    // One at a time finds out whether it is better.
+    // One task at a time tests whether the upstream has recovered.
     clock += circuitRules.unreachable.coolDownMs;
     const trial = next(where);
     expect(await isOpen(broken, trial)).toBe(false);
@@ -417,7 +418,7 @@ describe('circuits that processes share', () => {
       await circuits.report(next(where), refused('ambiguous', 502));
   };
 
-  it('of two ill models close the credential, unless another one is well; a third model is its probe', async () => {
+  it('of two failing models close the credential, unless another one works; a third model is its probe', async () => {
     const where = { ...place, credential: 'two-ill' };
     const circuits = open();
     const well = { ...where, model: 'well' };
@@ -432,7 +433,7 @@ describe('circuits that processes share', () => {
     await failModel(circuits, { ...other, model: 'm2' });
     expect(await partAt('all-ill')).toMatchObject({ state: 'ill', models: ['m', 'm2'] });
     expect(await isOpen(circuits, next(other))).toBe(true);
-    // At once, and one at a time.
+    // The probe is permitted at once, and only one at a time.
     const probe = next({ ...other, model: 'm3' });
     expect(circuits.outage(probe)).toBeUndefined();
     expect(await isOpen(circuits, probe)).toBe(false);
@@ -448,20 +449,48 @@ describe('circuits that processes share', () => {
     ['refused', refused('unavailable', 404), 2],
     ['without a balance', refused('unavailable', 402), 2],
     ['unreachable', { ...refused('not_sent'), code: 'connect_failed' }, 5],
-  ])('of one account whose tasks are %s holds up no other account', async (name, failure, times) => {
-    const where = { ...place, credential: `one-account-${name}` };
+  ])(
+    'of one account whose tasks are %s holds up no other account, however slow the answers',
+    async (name, failure, times) => {
+      const where = { ...place, credential: `one-account-${name}` };
+      const circuits = open();
+      for (let n = 0; n < times; n += 1) await circuits.report({ ...next(where), account }, failure);
+      expect(await isOpen(circuits, { ...next(where), account })).toBe(true);
+      const others = ['b', 'c', 'b', 'd'].map((other) => ({ ...next(where), account: other }));
+      const enterAll = () => Promise.all(others.map((request) => isOpen(circuits, request)));
+      expect(others.map((request) => circuits.outage(request))).toEqual(others.map(() => undefined));
+      // None of them has been answered when the next one is sent, during the cool-down and after it.
+      expect(await enterAll()).toEqual([false, false, false, false]);
+      clock += circuitRules.account.coolDownMs;
+      expect(await isOpen(circuits, { ...next(where), account })).toBe(false);
+      expect(await enterAll()).toEqual([false, false, false, false]);
+      const [first = next(where)] = others;
+      await circuits.report(first, failure);
+      // Two accounts fail in the same way, so neither account is the cause.
+      expect(await isOpen(circuits, { ...next(where), account: 'e' })).toBe(true);
+    },
+  );
+
+  it('of one account closes with the first success of another, whose other failures are no evidence', async () => {
+    const where = { ...place, credential: 'one-account-heals' };
     const circuits = open();
-    for (let n = 0; n < times; n += 1) await circuits.report({ ...next(where), account }, failure);
-    expect(await isOpen(circuits, { ...next(where), account })).toBe(true);
-    const other = { ...next(where), account: 'somebody-else' };
-    expect(circuits.outage(other)).toBeUndefined();
-    expect(await isOpen(circuits, other)).toBe(false);
-    await circuits.report(other, failure);
-    // Two accounts have the same trouble: it is nobody's own.
-    expect(await isOpen(circuits, { ...next(where), account: 'a-third' })).toBe(true);
+    for (let n = 0; n < circuitRules.model.tasks; n += 1)
+      await circuits.report({ ...next(where), account }, refused('unavailable', 403));
+    const others = ['b', 'c', 'd'].map((other) => ({ ...next(where), account: other }));
+    for (const request of others) expect(await isOpen(circuits, request)).toBe(false);
+    const [b = next(where), c = next(where), d = next(where)] = others;
+    await circuits.report(b, refused('ambiguous', 500));
+    expect(await isOpen(circuits, c)).toBe(false);
+    expect(await partAt('one-account-heals/m')).toMatchObject({
+      state: 'ill',
+      evidence: [{ accounts: [account] }],
+    });
+    await circuits.report(d, undefined);
+    expect(await partAt('one-account-heals/m')).toMatchObject({ state: 'serving' });
+    expect(await isOpen(circuits, { ...next(where), account })).toBe(false);
   });
 
-  it('says that one has changed when other processes can read it', async () => {
+  it('reports a change once other processes can read it', async () => {
     const { model: _model, ...credential } = { ...place, credential: 'written-first' };
     const store = createChannelHealthStore(database.db, now);
     const read: Promise<string | undefined>[] = [];
@@ -469,17 +498,18 @@ describe('circuits that processes share', () => {
       read.push(store.list().then((all) => all.find((one) => one.id === id)?.state));
     });
     const order = { by: 'anna', reason: 'they asked us to', until: clock + 60_000 };
-    await circuits.override(credential, { ...order, state: 'open' });
-    await circuits.override(credential, { ...order, state: 'closed' });
-    expect(await Promise.all(read)).toEqual(['open', 'closed']);
+    for (const state of ['open', 'closed'] as const) {
+      await circuits.override(credential, { ...order, state });
+      expect(await read.pop()).toBe(state);
+    }
   });
 
-  it('an operator opens one, which no answer closes before its time, and closes one', async () => {
+  it('an operator can open a circuit, which no answer closes early, and close one', async () => {
     const { model: _model, ...credential } = { ...place, credential: 'ordered' };
     const circuits = open();
     const order = { by: 'anna', reason: 'they asked us to' };
     const until = clock + 60_000;
-    expect(await circuits.override(credential, { ...order, state: 'open', until })).toBe(true);
+    expect(await circuits.override(credential, { ...order, state: 'open', until })).toBe('closed');
     const where = { ...place, credential: 'ordered' };
     expect(await isOpen(circuits, next(where))).toBe(true);
     await circuits.report(next(where), undefined);
@@ -487,12 +517,13 @@ describe('circuits that processes share', () => {
     const elsewhere = open();
     await elsewhere.refresh();
     expect(await isOpen(elsewhere, next({ ...where, model: 'another' }))).toBe(true);
-    expect(await elsewhere.override(credential, { ...order, state: 'closed', until: 0 })).toBe(true);
-    expect(await elsewhere.override(credential, { ...order, state: 'closed', until: 0 })).toBe(false);
+    expect(await elsewhere.override(credential, { ...order, state: 'closed', until: 0 })).toBe('open');
+    expect(await elsewhere.override(credential, { ...order, state: 'closed', until: 0 })).toBe(undefined);
     await circuits.refresh();
     expect(await isOpen(circuits, next(where))).toBe(false);
     expect(await partAt('ordered')).toMatchObject({ state: 'serving', by: 'anna' });
-    // After its time it is like any other: one trial, and the answer decides.
+    // When the override expires, the circuit behaves like any other: it permits one trial, and the outcome of
+    // the trial decides.
     await circuits.override({ ...credential, model: 'm' }, { ...order, state: 'open', until });
     clock = until;
     const trial = next(where);

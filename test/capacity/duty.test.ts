@@ -9,23 +9,23 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** As a process of its own would, with a clock of its own. */
+/** Simulates a process with its own clock. */
 function newProcess(name: string, clock = { at: 1_000 }) {
   const duty = createDuty({ name, duties: createDuties(database.db), silenceMs: 100, now: () => clock.at });
   return { duty, clock };
 }
 
-it('is one process’s as long as it comes back', async () => {
+it('belongs to one process as long as it returns', async () => {
   const processes = [1, 2, 3, 4].map((days) => newProcess('count', { at: days * 86_400_000 }));
   const answers = await Promise.all(processes.map(({ duty }) => duty()));
   expect(answers.filter(Boolean)).toHaveLength(1);
   const holder = processes[answers.indexOf(true)] ?? expect.fail();
   const [other = expect.fail(), third = expect.fail()] = processes.filter((each) => each !== holder);
-  // They see the turn that was taken.
+  // The others see that the turn is taken.
   expect([await other.duty(), await third.duty()]).toEqual([false, false]);
   other.clock.at += 99;
   expect(await other.duty()).toBe(false);
-  // He comes back after however long by his own clock; for the others the time begins anew.
+  // The holder returns after any time on its own clock. For the others, the period begins again.
   holder.clock.at += 10_000;
   expect(await holder.duty()).toBe(true);
   other.clock.at += 99;
@@ -44,6 +44,6 @@ it('is taken by one of several that find it abandoned at once', async () => {
   expect(answers.filter(Boolean)).toHaveLength(1);
 });
 
-it('is apart from other duties', async () => {
+it('is independent of other duties', async () => {
   expect([await newProcess('one').duty(), await newProcess('two').duty()]).toEqual([true, true]);
 });

@@ -9,7 +9,7 @@ import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** The preferred channel is a simulator of its own, which can be taken away. */
+/** The preferred channel is a separate simulator that the test can stop. */
 function yamlWith(url: string): string {
   const preferred = `channels:
   - id: preferred
@@ -23,7 +23,7 @@ function yamlWith(url: string): string {
     timeouts: { submit_ms: 60000, poll_ms: 60000 }
     models: { seedance: { upstream: dreamina-seedance-2-0-260128 } }
 `;
-  // So long that no request times out on a busy machine.
+  // Long enough that no request times out on a busy machine.
   return testYaml
     .replace('submit_ms: 10000, poll_ms: 10000', 'submit_ms: 60000, poll_ms: 60000')
     .replace('channels:\n', preferred);
@@ -44,7 +44,8 @@ describe('a channel that dies in the middle of traffic', () => {
     });
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'mediary-dying-'));
-    // Chosen: it is started once more on its port, which must be nobody else's meanwhile.
+    // Chooses a port in advance, because the simulator is restarted on it and no other process may take it
+    // meanwhile.
     dying = await start(await choosePort('any', 'the simulator'));
     gateway = await startGateway({ yaml: yamlWith(dying.url), renderSeconds: 0.5 });
     account = await gateway.account();
@@ -91,12 +92,13 @@ describe('a channel that dies in the middle of traffic', () => {
         expect(gateway.simulator.submissions(prompt)).toEqual({ submits: 1, creates: 1 });
       }
     }
-    // A host that this process cannot reach holds up no other process. Operators see the problem within five seconds.
+    // The circuit for a host that is unreachable from this process is not shared, so it does not hold up other
+    // processes. Operators see the problem within five seconds.
     expect(await gateway.core.stores.circuits.list()).toEqual([]);
     const health = async () => (await gateway.admin('GET', '/admin/v1/channels')).body.data[0].health;
     await expect.poll(async () => (await health()).parts).toMatchObject([{ scope: 'host', credential: 'a' }]);
     expect((await explain()).candidates[0].channel).toBe('preferred');
-    // Those that came after it opened were not even tried there.
+    // Tasks that came after it opened were not even tried there.
     const tasks = await gateway.core.stores.tasks.findMany(late);
     const tried = tasks.filter(({ attempts }) =>
       attempts.some(({ channel }) => channel === 'preferred'),
@@ -106,7 +108,7 @@ describe('a channel that dies in the middle of traffic', () => {
 
     dying = await start(dying.port);
     for (const id of early) expect((await account.finished(id))['status']).toBe('succeeded');
-    // What the restarted simulator counts is what came after its restart: nobody sent an early task again.
+    // The restarted simulator counts only requests since its restart: no early task was resubmitted.
     expect(dying.control.submissions('early').submits).toBe(0);
     expect(gateway.simulator.submissions('early').submits).toBe(0);
 
@@ -127,13 +129,15 @@ describe('a channel that dies in the middle of traffic', () => {
     });
     expect(switched.enabled).toBe(false);
     await expect.poll(async () => (await explain()).candidates).toHaveLength(1);
+    // The cool-down does not pass before the task has been seen waiting.
+    const at = Date.now();
+    gateway.clock.stoppedAt = at;
+    const opened = { state: 'open', sign: 'account', code: 'AccountOverdue' } as const;
     await gateway.core.stores.circuits.write('preferred/a', {
-      state: 'open',
-      sign: 'account',
-      code: 'AccountOverdue',
+      ...opened,
       coolDownMs: 15_000,
-      until: Date.now() + 15_000,
-      at: Date.now(),
+      until: at + 15_000,
+      at,
     });
     await gateway.core.health.circuits.refresh();
     expect(await explain()).toMatchObject({
@@ -143,6 +147,7 @@ describe('a channel that dies in the middle of traffic', () => {
     const [waiting = ''] = await create(1, 'waiting');
     const seen = await account.call('GET', `/v1/videos/generations/${waiting}`);
     expect(seen.body.status).toBe('pending');
+    gateway.clock.stoppedAt = undefined;
     expect((await account.finished(waiting))['status']).toBe('succeeded');
     expect(dying.control.submissions('waiting')).toEqual({ submits: 1, creates: 1 });
   });

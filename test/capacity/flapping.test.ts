@@ -10,7 +10,7 @@ import { createOwnHealth } from '../../src/capacity/own-health.ts';
 
 const tasks = 500;
 const everyMs = 50;
-/** How many sick tasks are created at once, every `sickEveryMs`. */
+/** The number of sick tasks that are created together, every `sickEveryMs`. */
 const sickAtOnce = 20;
 const sickEveryMs = 5_000;
 const answerMs = 300;
@@ -22,7 +22,7 @@ const place = { channel: 'shared', credential: 'a' };
 interface Submission {
   readonly request: CircuitRequest;
   readonly createdAt: number;
-  /** How many more times the upstream refuses it. */
+  /** The number of times that the upstream will still refuse this task. */
   readonly refusals: number;
   readonly tries: number;
 }
@@ -53,7 +53,7 @@ function world() {
   async function submit(submission: Submission): Promise<void> {
     const { request, createdAt, refusals, tries } = submission;
     const circuits = processes[Math.floor(random() * processes.length)];
-    const decision = await circuits?.enter(request, submitMs);
+    const decision = await circuits?.enter(request, submitMs, []);
     if (decision?.open === true) {
       const waitMs = (decision.retryAfterMs ?? 1_000) * (1 + 0.2 * random());
       return after(waitMs, () => submit({ ...submission, tries: tries + 1 }));

@@ -24,7 +24,7 @@ const returnsInMs = (place: HostPlace): number => {
   return place.afterMs;
 };
 
-it('who has waited long enough is sent away, and other origins are free', async () => {
+it('a request that has waited too long is turned away, and other origins stay free', async () => {
   const places = placesOf({ waitMs: 1 });
   const first = await places.take('a', 'one');
   await places.take('a', 'one');
@@ -41,14 +41,15 @@ it('at one origin, an account whose requests hang leaves room for others', async
   const waiting = Array.from({ length: 50 }, () => places.take('a', 'hostile'));
   const first = await places.take('a', 'victim');
   expect(first).toMatchObject({ isGranted: true });
-  // The next place is the victim's, although fifty wait before it. The first that becomes free restores the reserve.
+  // The victim gets the next place, although fifty requests wait ahead of it. The first place that becomes free
+  // restores the reserve.
   const second = places.take('a', 'victim');
   for (const place of hanging.slice(0, 2)) leave(place);
   expect(await second).toMatchObject({ isGranted: true });
   expect(waiting).toHaveLength(50);
 });
 
-it('a place that was handed over is counted once', async () => {
+it('a place that is passed to a waiting request is counted once', async () => {
   const places = placesOf();
   const [first, second] = [await places.take('a', 'one'), await places.take('a', 'one')];
   const third = places.take('a', 'one');
@@ -60,7 +61,7 @@ it('a place that was handed over is counted once', async () => {
   expect(places.takeFree('a', 'one')).toBeUndefined();
 });
 
-it('those who are sent away return one after the other, and within five minutes', async () => {
+it('rejected requests return one after the other, within five minutes', async () => {
   const places = placesOf({ requestsPerHostMax: 1, waitMs: 1 });
   const holder = await places.take('a', 'one');
   expect(holder.isGranted).toBe(true);
@@ -85,7 +86,7 @@ it('one account with many hosts leaves room for other accounts', async () => {
   expect(await places.take('7.dead.example', 'one')).toMatchObject({ isGranted: false });
 });
 
-it('who waits at a host counts for its account, until it is sent away', async () => {
+it('a waiting request counts for its account until it is turned away', async () => {
   const places = placesOf({ requestsPerHostMax: 1, requestsPerAccountMax: 2, waitMs: 20 });
   await places.take('a', 'one');
   const waits = places.take('a', 'one');

@@ -19,9 +19,9 @@ describe('a worker that is killed while its tasks hold all slots', () => {
   let worker: GatewayProcess;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'mediary-killed-'));
-    // The first two render until the test has seen that the others wait.
+    // The first two render until the test has seen the others wait.
     gateway = await startGateway({ yaml, worker: false, renderSeconds: 600 });
-    worker = start();
+    await start('first.log');
   });
   afterAll(async () => {
     await worker.kill();
@@ -29,8 +29,9 @@ describe('a worker that is killed while its tasks hold all slots', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  function start(): GatewayProcess {
-    return startGatewayProcess('worker', gateway.environment, join(directory, 'worker.log'));
+  function start(log: string): Promise<void> {
+    worker = startGatewayProcess('worker', gateway.environment, join(directory, log));
+    return worker.logged('"started"');
   }
 
   it('leaves them to the next worker: no third task runs meanwhile, none runs twice, and all end', async () => {
@@ -51,7 +52,7 @@ describe('a worker that is killed while its tasks hold all slots', () => {
       .poll(() => gateway.core.mongo.db.collection('slot_tickets').countDocuments())
       .toBe(ids.length - limit);
     await worker.kill();
-    worker = start();
+    await start('second.log');
     gateway.simulator.setRenderSeconds(1);
     gateway.simulator.advance(600);
     for (const id of ids) expect((await account.finished(id))['status']).toBe('succeeded');

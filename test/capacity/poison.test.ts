@@ -5,7 +5,7 @@ import type { TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Tasks that the upstream refuses each time, as if it were full, beside tasks that it accepts. */
+/** Tests tasks that the upstream always refuses as if it were full, alongside tasks that it accepts. */
 
 let gateway: TestGateway;
 let account: TestAccount;
@@ -27,10 +27,10 @@ const circuit = async () =>
 
 const submitted = () => gateway.simulator.submissions('poison').submits;
 
-it('tasks that always fail keep nobody else waiting, and do not open the circuit again', async () => {
+it('tasks that always fail do not hold up others, and do not reopen the circuit', async () => {
   const poison: string[] = [];
   for (let n = 0; n < 3; n += 1) poison.push(await create(`[sim:create:503] poison-${n}`));
-  // More answers than it takes tasks to open it.
+  // The upstream has given more answers than the number of tasks that opens the circuit.
   await expect.poll(submitted, { interval: 500 }).toBeGreaterThan(circuitRules.throttled.tasks);
   expect(await circuit()).toBeUndefined();
   for (let n = 3; n < circuitRules.throttled.tasks; n += 1)
@@ -38,14 +38,14 @@ it('tasks that always fail keep nobody else waiting, and do not open the circuit
   await expect.poll(async () => (await circuit())?.state, { interval: 500 }).toBe('open');
   expect([...((await circuit())?.failedTasks ?? [])].toSorted()).toEqual(poison.toSorted());
   const opened = await circuit();
-  // The cool-down is over, and they are back. Were one of them the trial, the cool-down would double now.
+  // The cool-down is over, and the tasks are back. If one of them were the trial, the cool-down would double now.
   await sleep((opened?.until ?? 0) - Date.now() + 5_000);
   expect(await circuit()).toMatchObject({ state: 'open', until: opened?.until, coolDownMs: 10_000 });
   const innocent = [await create('innocent-0-end'), await create('innocent-1-end')];
   for (const id of innocent) expect((await account.finished(id))['status']).toBe('succeeded');
-  expect((await circuit())?.state).toBe('closed');
+  await expect.poll(async () => (await circuit())?.state).toBe('closed');
   const before = submitted();
-  // They are retried and fail as before: that says nothing new.
+  // They are retried and fail as before, which adds no evidence.
   await expect.poll(submitted, { interval: 500 }).toBeGreaterThan(before + 1);
   expect((await circuit())?.state).toBe('closed');
   expect((await account.finished(await create('innocent-2-end')))['status']).toBe('succeeded');

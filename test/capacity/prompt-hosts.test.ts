@@ -24,7 +24,7 @@ function enter(hosts: PromptHosts, host: string, account = 'one'): PromptCall {
   return call;
 }
 
-it('a host that nobody knows is tried by one at a time, and by several once it has answered', () => {
+it('an unknown host gets one call at a time, and several once it has answered', () => {
   const hosts = hostsOf();
   const first = enter(hosts, 'a');
   expect(hosts.enter('a', 'one')).toBeUndefined();
@@ -33,7 +33,7 @@ it('a host that nobody knows is tried by one at a time, and by several once it h
   enter(hosts, 'a');
 });
 
-it('a slow host is left out for a minute, and then tried by one', () => {
+it('a slow host is skipped for a minute, and then gets one call', () => {
   const hosts = hostsOf();
   enter(hosts, 'a').leave(false);
   clock.now = 59_999;
@@ -44,7 +44,7 @@ it('a slow host is left out for a minute, and then tried by one', () => {
   expect(hosts.enter('a', 'one')).toBeUndefined();
 });
 
-it('one that becomes slow is left out, although others are still waiting for it', () => {
+it('a host that becomes slow is skipped, although calls to it are still waiting', () => {
   const hosts = hostsOf();
   enter(hosts, 'a').leave(true);
   const [first, second] = [enter(hosts, 'a'), enter(hosts, 'a')];
@@ -53,7 +53,7 @@ it('one that becomes slow is left out, although others are still waiting for it'
   expect(hosts.enter('a', 'one')).toBeUndefined();
 });
 
-it('no more calls than one process can spare, whatever hosts they are for', () => {
+it('makes no more calls than a process can spare, whatever their hosts', () => {
   const hosts = hostsOf({ callsMax: 2 });
   const first = enter(hosts, 'a');
   enter(hosts, 'b');
@@ -69,7 +69,7 @@ it('an account with too many in flight has no further place, and others have', (
   enter(hosts, 'd', 'two');
 });
 
-it('a host without a free place is nobody’s to wait for', () => {
+it('does not wait for a host without a free place', () => {
   const hosts = hostsOf({ requestsPerHostMax: 1 });
   enter(hosts, 'a').leave(true);
   const call = enter(hosts, 'a');

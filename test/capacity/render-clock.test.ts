@@ -5,7 +5,7 @@ import type { RenderKind, RenderSample } from '../../src/models/render-times.ts'
 import { renderId } from '../../src/store/render-times.ts';
 import type { RenderRecord } from '../../src/store/render-times.ts';
 
-/** What all processes share. */
+/** Creates the store that all processes share. */
 function sharedStore() {
   const records = new Map<string, RenderRecord>();
   const writes: { readonly id: string; readonly samples: readonly RenderSample[] }[] = [];
@@ -62,7 +62,7 @@ describe('render times', () => {
     expect(middle(there.clock, kind)).toBeCloseTo(30);
   });
 
-  it('of a kind that is new are those of its channel and model', async () => {
+  it('of a new kind are those of its channel and model', async () => {
     const { clock } = processOn(sharedStore());
     learnAll(clock, kind, [10, 20, 30]);
     learnAll(clock, { ...kind, output: '1080p/5' }, [40, 50]);
@@ -85,7 +85,7 @@ describe('render times', () => {
     expect(shared.writes).toHaveLength(1);
   });
 
-  it('stay known while MongoDB is away, and nobody hears of it but the log', async () => {
+  it('stay known while MongoDB is unreachable, which only the log shows', async () => {
     const shared = sharedStore();
     const { clock, errors } = processOn(shared);
     learnAll(clock, kind, [10, 20, 30, 40]);

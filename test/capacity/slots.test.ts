@@ -22,7 +22,7 @@ describe('the slots of a credential', () => {
   });
   afterAll(() => database.drop());
 
-  /** As a process of its own would. */
+  /** Opens a keeper as a separate process would. */
   function openKeeper(queue: string, limits = limit, change: Partial<SlotStore> = {}): SlotKeeper {
     return createSlotKeeper({
       store: { ...createSlotStore(database.db, now), ...change },
@@ -100,7 +100,19 @@ describe('the slots of a credential', () => {
     expect(order.indexOf('other')).toBeLessThan(2);
   });
 
-  it('are found again by a run that starts over, and run out when their holder is gone', async () => {
+  it('have a queue in which each task learns how many are ahead, whenever it asks', async () => {
+    const keeper = openKeeper('q21', 1);
+    const ask = (task: string) => keeper.take(request('q21', task));
+    await ask('holder');
+    for (const [ahead, task] of ['a', 'b', 'c'].entries())
+      expect(await ask(task)).toMatchObject({ kind: 'wait', ahead });
+    expect(await ask('a')).toMatchObject({ kind: 'wait', ahead: 0 });
+    await keeper.release('holder');
+    expect(await ask('b')).toMatchObject({ kind: 'wait', ahead: 0 });
+    expect(await ask('c')).toMatchObject({ kind: 'wait', ahead: 1 });
+  });
+
+  it('are found by a run that starts over, and expire when their holder is gone', async () => {
     const keeper = openKeeper('q3', 1);
     expect((await keeper.take(request('q3', 'first'))).kind).toBe('taken');
     expect((await keeper.take(request('q3', 'first'))).kind).toBe('taken');
@@ -118,7 +130,7 @@ describe('the slots of a credential', () => {
     expect(await keeper.take({ ...request('q4', 'second'), others })).toEqual({ kind: 'elsewhere' });
     await keeper.take({ ...request('q4b', 'third') });
     expect((await keeper.take({ ...request('q4', 'second'), others })).kind).toBe('wait');
-    // It waits before both, and the one that is free first takes it.
+    // The task waits in both queues and takes the first free slot.
     woken = [];
     await keeper.release('third');
     expect(woken).toEqual(['second']);
@@ -128,7 +140,7 @@ describe('the slots of a credential', () => {
     expect(await database.db.collection('slot_tickets').countDocuments({ task: 'second' })).toBe(0);
   });
 
-  it('leave nothing of a task at a candidate that it left, which no configuration names any more', async () => {
+  it('keep nothing of a task at a candidate that it left and that is no longer configured', async () => {
     const keeper = openKeeper('q20', 1);
     await keeper.take(request('q20', 'holder'));
     await keeper.take(request('q20', 'queued'));
@@ -147,7 +159,7 @@ describe('the slots of a credential', () => {
     expect(await database.db.collection('slot_tickets').countDocuments({ queue: 'q20/a' })).toBe(0);
   });
 
-  it('are room for the task that was granted one while it was elsewhere, and for nobody else', async () => {
+  it('are reserved for the task that was granted one while it was elsewhere', async () => {
     const keeper = openKeeper('q9', 1);
     const here = [{ channel: 'q9', credential: 'a' }];
     const hasRoom = (task: string) => keeper.anyHasRoom({ task, model: 'm' }, here);
@@ -159,14 +171,14 @@ describe('the slots of a credential', () => {
     expect(await keeper.take(request('q9', 'waiting'))).toEqual({ kind: 'taken' });
   });
 
-  it('are given back elsewhere by a task that is let in, as are its places in the queues', async () => {
+  it('are returned elsewhere by a task that is admitted, as are its places in the queues', async () => {
     const keeper = openKeeper('q10', 1);
     const there = { ...request('q10b', 'guest'), others: [{ channel: 'q10', credential: 'a' }] };
     const placesOf = async (task: string) => ({
       slots: (await createSlotStore(database.db, now).heldBy(task)).map(({ queue }) => queue),
       tickets: await database.db.collection('slot_tickets').countDocuments({ task }),
     });
-    // A slot that nobody gave back, at a credential that is not asked any more.
+    // A slot that was never returned, at a credential that is no longer used.
     await keeper.take(request('q10', 'guest'));
     expect(await keeper.take(there)).toEqual({ kind: 'taken' });
     expect(await placesOf('guest')).toEqual({ slots: ['q10b/a'], tickets: 0 });
@@ -174,7 +186,7 @@ describe('the slots of a credential', () => {
     const late = { ...request('q10', 'late'), others: [there.candidate] };
     expect((await keeper.take(late)).kind).toBe('wait');
     expect(await placesOf('late')).toEqual({ slots: [], tickets: 2 });
-    // Its turn comes and passes, as that of a task does whose worker is away; another one has the slot for a moment.
+    // The task gets its turn and misses it, as when its worker is away. Another task has the slot for a moment.
     await keeper.release('holder');
     shift = 121_000;
     await keeper.take(request('q10', 'brief'));
@@ -187,16 +199,17 @@ describe('the slots of a credential', () => {
 
   it('are not kept for a task that went to a channel without a limit', async () => {
     const keeper = openKeeper('q11', 1);
-    const circuits = { enter: async () => ({ open: false }) as const, report: async () => undefined };
+    const nothing = async () => undefined;
+    const circuits = { enter: async () => ({ open: false }) as const, report: nothing, leave: nothing };
     const gate = createSubmitGate({ circuits, slots: keeper });
     const free = { channel: 'free', credential: 'a' };
     const { candidate, others: _, ...asked } = request('q11', 'patient');
     const enter = (at: RouteCandidate, candidates: readonly RouteCandidate[]) =>
-      gate.enter({ ...asked, hasWaited: true, candidate: at, candidates, submitMs: 1_000 });
+      gate.pass({ ...asked, hasWaited: true, candidate: at, candidates, submitMs: 1_000 }, nothing);
     await keeper.take(request('q11', 'holder'));
-    expect(await enter(candidate, [candidate])).toMatchObject({ kind: 'full' });
-    expect(await enter(candidate, [candidate, free])).toEqual({ kind: 'elsewhere' });
-    expect(await enter(free, [candidate, free])).toBeUndefined();
+    expect(await enter(candidate, [candidate])).toMatchObject({ refused: { kind: 'full' } });
+    expect(await enter(candidate, [candidate, free])).toEqual({ refused: { kind: 'elsewhere' } });
+    expect(await enter(free, [candidate, free])).toEqual({ sent: undefined });
     woken = [];
     await keeper.release('holder');
     expect(woken).toEqual([]);
@@ -238,7 +251,7 @@ describe('the slots of a credential', () => {
     const store = createSlotStore(database.db, now);
     const own = openKeeper('q8', 1);
     let answer: SlotAnswer | undefined;
-    // Between the grant and the end of the ticket the task checks on its own and finds that it may be sent.
+    // Between the grant and the end of its ticket, the task asks again and is permitted.
     const granting = openKeeper('q8', 1, {
       removeTicket: async (task, queue) => {
         answer ??= await own.take(request('q8', task));
@@ -271,7 +284,8 @@ describe('the slots of a credential', () => {
       })),
     );
     let { holder } = few;
-    // Repeated: all grants of one moment may be slow on a busy machine, but none is fast that reads 10,000 documents.
+    // Retried, because a busy machine may slow down all grants for a moment. A grant that reads 10,000 documents is
+    // never fast.
     await expect
       .poll(async () => {
         const many = await timeGrants(keeper, holder, 20);
@@ -279,13 +293,13 @@ describe('the slots of a credential', () => {
         return many.ms;
       })
       .toBeLessThan(few.ms * 4 + 10);
-    // Another process has not counted yet.
+    // The other process has not counted yet.
     const looks = await openKeeper('q5', 1).take(request('q5', 'many9999', 'many'));
-    // Ten looks a second: each of them every 1,000 s or so.
+    // With ten checks a second for all, each task checks about every 1,000 s.
     expect(looks.kind === 'wait' && looks.ms).toBeGreaterThan(300_000);
   });
 
-  /** `ms`: of the fastest grant, since a busy machine makes any of them slow, but none fast. */
+  /** Returns the fastest grant as `ms`: a busy machine can slow down any grant, but speeds none up. */
   async function timeGrants(keeper: SlotKeeper, first: string, count: number) {
     let holder = first;
     let ms = Infinity;

@@ -1,31 +1,58 @@
 import { expect, it } from 'vitest';
 import { createStayPlaces } from '../../src/capacity/stay-places.ts';
 
-it('gives each queue its places, and each place again', () => {
+const of = (queue: string, account = 'first') => ({ queue, account });
+
+it('gives each queue its places, and reuses each place', () => {
   const places = createStayPlaces({ placesMax: () => 1, now: Date.now });
-  const first = places.enter('ark', 'a');
+  const first = places.enter(of('ark'), 'a');
   expect(first).toBeDefined();
-  expect(places.enter('ark', 'b')).toBeUndefined();
-  expect([places.isFull('ark'), places.isFull('kling')]).toEqual([true, false]);
-  expect(places.enter('kling', 'c')).toBeDefined();
+  expect(places.enter(of('ark'), 'b')).toBeUndefined();
+  expect([places.isFull(of('ark')), places.isFull(of('kling'))]).toEqual([true, false]);
+  expect(places.enter(of('kling'), 'c')).toBeDefined();
   first?.leave();
-  expect(places.enter('ark', 'b')).toBeDefined();
+  expect(places.enter(of('ark'), 'b')).toBeDefined();
 });
 
-it('ends every stay when the worker shuts down, and lets nobody in any more', () => {
+it('an account gets a place while another holds all of them, which then loses one', () => {
+  const places = createStayPlaces({ placesMax: () => 3, now: Date.now });
+  const held = ['a', 'b', 'c'].map((task) => places.enter(of('ark'), task));
+  const isFull = (account: string) => places.isFull(of('ark', account));
+  expect([isFull('first'), isFull('second')]).toEqual([true, false]);
+  const place = places.enter(of('ark', 'second'), 'd');
+  expect(place?.endedBy()).toBeUndefined();
+  expect(held.map((each) => each?.endedBy())).toEqual(['evicted', undefined, undefined]);
+  expect(held.map((each) => each?.closing.aborted)).toEqual([false, false, false]);
+  held[0]?.leave();
+  // The places are shared out as evenly as they can be.
+  expect([isFull('first'), isFull('second')]).toEqual([true, true]);
+});
+
+it('an attempt that is asking keeps its place, and loses it while it rests', () => {
   const places = createStayPlaces({ placesMax: () => 2, now: Date.now });
-  const [staying, gone] = [places.enter('ark', 'b'), places.enter('ark', 'b')];
+  const [asking, resting] = ['a', 'b'].map((task) => places.enter(of('ark'), task));
+  asking?.rests(false);
+  resting?.rests(false);
+  expect(places.enter(of('ark', 'second'), 'c')).toBeUndefined();
+  resting?.rests(true);
+  expect(places.enter(of('ark', 'second'), 'c')).toBeDefined();
+  expect([asking?.endedBy(), resting?.endedBy()]).toEqual([undefined, 'evicted']);
+});
+
+it('ends every stay when the worker shuts down, and admits no others', () => {
+  const places = createStayPlaces({ placesMax: () => 2, now: Date.now });
+  const [staying, gone] = [places.enter(of('ark'), 'b'), places.enter(of('ark'), 'b')];
   gone?.leave();
   places.close();
   expect([staying?.ending.aborted, gone?.ending.aborted]).toEqual([true, false]);
   expect(staying?.endedBy()).toBe('closed');
-  expect(places.enter('ark', 'b')).toBeUndefined();
+  expect(places.enter(of('ark'), 'b')).toBeUndefined();
 });
 
 it('ends the stay of one task, in whatever queue it is', () => {
   const places = createStayPlaces({ placesMax: () => 2, now: Date.now });
   expect(places.isEmpty()).toBe(true);
-  const [meant, other] = [places.enter('ark', 'a'), places.enter('kling', 'b')];
+  const [meant, other] = [places.enter(of('ark'), 'a'), places.enter(of('kling'), 'b')];
   expect(places.isEmpty()).toBe(false);
   places.wake('a');
   places.wake('nobody');
@@ -33,7 +60,7 @@ it('ends the stay of one task, in whatever queue it is', () => {
   expect([meant?.ending.aborted, other?.ending.aborted]).toEqual([true, false]);
 });
 
-it('spreads those that find no place, so that thousands cost no more a second than fifty', () => {
+it('spreads the retries of attempts without a place, so that thousands cost no more a second than fifty', () => {
   let now = 1_000_000;
   const places = createStayPlaces({ placesMax: () => 0, now: () => now });
   const alone = places.returnInMs('kling');
@@ -43,7 +70,7 @@ it('spreads those that find no place, so that thousands cost no more a second th
   const inFirst = (ms: number) => returns.filter((delay) => delay <= ms).length;
   expect(inFirst(6_000)).toBeLessThanOrEqual(50);
   expect(Math.max(...returns)).toBeLessThanOrEqual(5_000 + 7_000 * 20);
-  // Once they are served, nobody waits for their appointments.
+  // Once they are served, there is no scheduled return to wait for.
   now += 200_000;
   expect(places.returnInMs('ark')).toBeLessThanOrEqual(6_000);
 });

@@ -4,7 +4,7 @@ import { createStayWakes } from '../../src/capacity/stay-wakes.ts';
 import { createWakeStore } from '../../src/store/wakes.ts';
 import { openDatabase } from './support.ts';
 
-/** A task that somebody wants tried now, and the attempts that stay in two worker processes. */
+/** Tests what happens when an operator wants a task tried now, while attempts stay in two worker processes. */
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
 beforeAll(async () => {
@@ -31,14 +31,17 @@ function workerProcess() {
 
 it('a wake ends the stay of its task, in whichever process that is, once', async () => {
   const [here, there] = [workerProcess(), workerProcess()];
-  const meant = there.stays.enter('ark', 'wake-1');
-  const others = [here.stays.enter('ark', 'wake-2'), there.stays.enter('ark', 'wake-3')];
+  const meant = there.stays.enter({ queue: 'ark', account: 'a' }, 'wake-1');
+  const others = [
+    here.stays.enter({ queue: 'ark', account: 'a' }, 'wake-2'),
+    there.stays.enter({ queue: 'ark', account: 'a' }, 'wake-3'),
+  ];
   await here.store.add({ task: 'wake-1', id: 'first' });
   await Promise.all([here.wakes.run(), there.wakes.run()]);
   expect(meant?.endedBy()).toBe('woken');
   expect(others.map((place) => place?.endedBy())).toEqual([undefined, undefined]);
   meant?.leave();
-  const next = there.stays.enter('ark', 'wake-1');
+  const next = there.stays.enter({ queue: 'ark', account: 'a' }, 'wake-1');
   await there.wakes.run();
   expect(next?.endedBy()).toBeUndefined();
   await here.store.add({ task: 'wake-1', id: 'second' });
@@ -46,10 +49,10 @@ it('a wake ends the stay of its task, in whichever process that is, once', async
   expect(next?.endedBy()).toBe('woken');
 });
 
-it('costs nothing while nobody stays', async () => {
+it('costs nothing while no attempt stays', async () => {
   const { wakes, stays, reads } = workerProcess();
   await wakes.run();
-  const place = stays.enter('ark', 'wake-4');
+  const place = stays.enter({ queue: 'ark', account: 'a' }, 'wake-4');
   await wakes.run();
   place?.leave();
   await wakes.run();
@@ -58,7 +61,7 @@ it('costs nothing while nobody stays', async () => {
 
 it('a read that fails is reported, and the next one wakes', async () => {
   const { store, wakes, stays, errors, fail } = workerProcess();
-  const place = stays.enter('ark', 'wake-5');
+  const place = stays.enter({ queue: 'ark', account: 'a' }, 'wake-5');
   await store.add({ task: 'wake-5', id: 'lost' });
   fail(true);
   await wakes.run();
@@ -68,7 +71,7 @@ it('a read that fails is reported, and the next one wakes', async () => {
   expect(place?.endedBy()).toBe('woken');
 });
 
-it('an old one wakes nobody, although the database has not removed it yet', async () => {
+it('an old wake has no effect, although the database has not removed it yet', async () => {
   let at = Date.now();
   const store = createWakeStore(database.db, () => at);
   await store.add({ task: 'wake-6', id: 'old' });

@@ -4,7 +4,7 @@ import type { SubmitLimiter, SubmitTurn } from '../../src/capacity/submit-limite
 
 type Arrival = Pick<SubmitTurn, 'id' | 'account'> & Partial<Omit<SubmitTurn, 'isBack'>>;
 
-/** A small world with a clock of its own: tasks that arrive, are asked to return later, and return. */
+/** Simulates tasks that arrive, are asked to return later, and return, on a clock of its own. */
 function world(perSecond: number, processes = 1) {
   let clock = 0;
   let seed = 1;
@@ -14,7 +14,7 @@ function world(perSecond: number, processes = 1) {
       perSecond: () => perSecond / processes,
       now: () => clock,
       random,
-      // Inside the activity for at most a second: the clock of this world stands meanwhile.
+      // A wait inside the activity lasts at most a second, during which the simulated clock stands still.
       sleep: async (ms) => {
         expect(ms).toBeLessThanOrEqual(1000);
       },
@@ -42,7 +42,7 @@ function world(perSecond: number, processes = 1) {
         const limiter = limiters[Math.floor(random() * processes)];
         const delay = await limiter?.enter(next, new AbortController().signal);
         if (delay === undefined) sentAt.set(next.id, clock);
-        // The timers of the server are up to a second late.
+        // The server's timers are up to a second late.
         else agenda.push({ ...next, at: clock + delay.ms + 1000 * random(), isBack: true });
       }
     },
@@ -62,17 +62,17 @@ describe('the line before the submissions of a credential', () => {
     [1000, 1],
     [1000, 2],
     [1000, 3],
-  ])('submits %s tasks over %s processes at 3 a second, and nobody starves', async (tasks, processes) => {
+  ])('submits %s tasks over %s processes at 3 a second, without starving any', async (tasks, processes) => {
     const rate = 3;
     const line = world(rate, processes);
     for (let n = 0; n < tasks; n += 1) line.arrive({ id: `t${n}`, account: 'a' }, 0);
     await line.run(tasks * 1000);
     expect(line.sentAt.size).toBe(tasks);
     const last = times(line.sentAt).at(-1) ?? 0;
-    // Never faster than the limit, and not much slower, wherever the tasks come back to.
+    // The rate never exceeds the limit and is not much lower, no matter to which process the tasks return.
     expect(last).toBeGreaterThan((tasks / rate) * 1000 * 0.98);
     expect(last).toBeLessThan((tasks / rate) * 1000 * 1.5);
-    // A look costs the server two writes: a long wait is looked at every five minutes.
+    // Each check costs the server two writes, so during a long wait there is one every five minutes.
     expect(line.looks()).toBeLessThan(tasks * 12);
   });
 
@@ -86,7 +86,7 @@ describe('the line before the submissions of a credential', () => {
     expect(line.sentAt.size).toBe(300);
   });
 
-  it('keeps its rate when most of those who wait are cancelled', async () => {
+  it('keeps its rate when most waiting tasks are cancelled', async () => {
     const line = world(3);
     for (let n = 0; n < 1000; n += 1) line.arrive({ id: `t${n}`, account: 'a' }, 0);
     await line.run(10_000);
@@ -96,7 +96,7 @@ describe('the line before the submissions of a credential', () => {
     expect([...line.sentAt.keys()].filter((task) => task.startsWith('new'))).toHaveLength(100);
   });
 
-  it('lets a small account in between the burst of a large one', async () => {
+  it('interleaves a small account with the burst of a large one', async () => {
     const line = world(3);
     for (let n = 0; n < 1000; n += 1) line.arrive({ id: `large${n}`, account: 'large' }, 0);
     for (let n = 0; n < 5; n += 1) line.arrive({ id: `small${n}`, account: 'small' }, 5000);
@@ -135,7 +135,7 @@ describe('the line before the submissions of a credential', () => {
     expect([...line.sentAt.keys()].indexOf('lost')).toBeGreaterThan(185);
   });
 
-  it('takes nothing from others when a wait is aborted, or a token given back', async () => {
+  it('takes nothing from others when a wait is aborted or a token returned', async () => {
     let clock = 0;
     const limiter = createSubmitLimiter({
       perSecond: () => 1,

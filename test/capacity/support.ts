@@ -3,7 +3,7 @@ import { connectMongo } from '../../src/store/mongo.ts';
 import type { Mongo } from '../../src/store/mongo.ts';
 import { databaseUri } from '../support/run-servers.ts';
 
-/** A database of the test's own on the run's MongoDB. */
+/** Opens a separate database on the MongoDB server of the test run. */
 export async function openDatabase(): Promise<Mongo & { drop(): Promise<void> }> {
   const name = `r${randomBytes(5).toString('hex')}`;
   const mongo = await connectMongo(databaseUri(name));

@@ -112,7 +112,9 @@ describe('accounts', () => {
     expect(await json([...line, '--reason', 'free plan'])).toMatchObject({
       end_user_caps: { day: '2.000000', users: [{ user: 'a:b', day: '3.000000', total: '5.000000' }] },
     });
-    const { id } = await json(['keys', 'create', 'capped']);
+    const made = ['keys', 'create', 'capped', '--day', '4', '--model', 'clip:month=9'];
+    const { id, caps: first } = await json(made);
+    expect(first).toEqual({ day: '4.000000', models: [{ model: 'clip', month: '9.000000' }] });
     const caps = ['--month', '9.5', '--model', 'clip:day=1', '--model', 'plain:total=0'];
     expect(await json(['keys', 'cap', id, ...caps, '--reason', 'trial'])).toMatchObject({
       caps: {
@@ -128,13 +130,24 @@ describe('accounts', () => {
     await expect(gateway(wrong)).rejects.toThrow('It must be a name and its caps');
   });
 
+  it('price-factor', async () => {
+    await gateway(['accounts', 'create', 'agreed']);
+    const line = ['accounts', 'price-factor', 'agreed', '0.9', '--model', 'clip=0.80', '--reason', 'a year'];
+    expect((await json(line)).price_factors).toEqual({
+      factor: '0.9',
+      models: [{ model: 'clip', factor: '0.8' }],
+    });
+    const wrong = ['accounts', 'price-factor', 'agreed', '1', '--model', 'clip', '--reason', 'x'];
+    await expect(gateway(wrong)).rejects.toThrow('It must be a model and its factor');
+  });
+
   it('overdraft, close, reopen', async () => {
     await gateway(['accounts', 'create', 'closing']);
     await gateway(['accounts', 'credit', 'closing', '3', '--reference', 'r']);
     const limit = await json(['accounts', 'overdraft', 'closing', '7.5', '--reason', 'trusted']);
     expect(limit).toMatchObject({ overdraft_limit: '7.500000' });
     const closed = await gateway(['accounts', 'close', 'closing', '--reason', 'left us']);
-    expect(closed.text).toMatch(/^balance_note +Nothing is held: .* credit of -3\.000000\.$/m);
+    expect(closed.text).toMatch(/^balance_note +Nothing is held, .* credit of -3\.000000\.$/m);
     expect(closed.text).toMatch(/admin +closed +left us$/m);
     await expect(gateway(['accounts', 'close', 'closing', '--reason', 'again'])).rejects.toThrow('already');
     expect(await json(['accounts', 'reopen', 'closing', '--reason', 'came back'])).toMatchObject({
@@ -151,14 +164,21 @@ describe('accounts', () => {
   });
 });
 
+it('--watch does not repeat what changes something', async () => {
+  await expect(gateway(['accounts', 'create', 'acme', '-w'])).rejects.toMatchObject({
+    status: 2,
+    message: '--watch works only with commands that list or show something.',
+  });
+});
+
 it('audit: what was done, by whom and when, as the options say', async () => {
   await gateway(['accounts', 'create', 'audited']);
   await gateway(['accounts', 'overdraft', 'audited', '7.5', '--reason', 'trusted']);
   const { text } = await gateway(['audit', '--since', '5m', '--by', 'admin', '--limit', '2']);
   expect(text.split('\n')).toEqual([
     expect.stringMatching(/^AT +BY +ACTION +TARGET +OUTCOME +REASON$/),
-    expect.stringMatching(/^\d+s +admin +setOverdraft +audited +done +trusted$/),
-    expect.stringMatching(/^\d+s +admin +createAccount +audited +done +-$/),
+    expect.stringMatching(/^\d+[sm] +admin +setOverdraft +audited +done +trusted$/),
+    expect.stringMatching(/^\d+[sm] +admin +createAccount +audited +done +-$/),
     expect.stringMatching(/^More results: --after \d+-\w+$/),
   ]);
   const since = await json(['audit', '--since', '2026-01-01T00:00:00Z', '--limit', '1']);
@@ -170,11 +190,11 @@ it('audit: what was done, by whom and when, as the options say', async () => {
   await expect(gateway(['audit', '--since', 'yesterday'])).rejects.toThrow('It must be a date');
 });
 
-describe('what comes from elsewhere', () => {
+describe('text from outside', () => {
   const hostile = '\u001B]0;owned\u0007\u202Egnp\u009B2J';
   const shownAs = '\\u001b]0;owned\\u0007\\u202egnp\\u009b2J';
 
-  /** A gateway that answers everything with this. */
+  /** Starts a gateway that answers every request with this body. */
   async function answering(body: unknown, status = 200) {
     const server = createServer((_, response) => response.writeHead(status).end(JSON.stringify(body)));
     server.listen(0, '127.0.0.1');
@@ -192,7 +212,7 @@ describe('what comes from elsewhere', () => {
     ['an object', ['accounts', 'show', 'a'], row],
     ['an object as JSON', ['accounts', 'show', 'a', '-o', 'json'], row],
     ['a task', ['tasks', 'show', 't'], { ...row, situation: { ...situation, what: hostile } }],
-  ])('is shown and not obeyed in %s', async (_, line, body) => {
+  ])('is shown but not interpreted in %s', async (_, line, body) => {
     const { text } = await gateway(line, await answering(body));
     expect(text).toContain(shownAs);
     expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
@@ -203,7 +223,7 @@ describe('what comes from elsewhere', () => {
     expect(text).toContain('two\\u000alines');
   });
 
-  it('is shown and not obeyed in an error', async () => {
+  it('is shown but not interpreted in an error', async () => {
     const said = { error: { message: hostile, code: 'x' } };
     const error = await gateway(['accounts', 'show', 'a'], await answering(said, 400)).catch(
       (thrown: unknown) => thrown,
@@ -212,7 +232,7 @@ describe('what comes from elsewhere', () => {
     expect(failureText(new TypeError(hostile), false)).toContain(shownAs);
   });
 
-  it('is shown and not obeyed in a line of progress', () => {
+  it('is shown but not interpreted in a progress line', () => {
     const written: string[] = [];
     const output = new Writable({
       write: (chunk, _, done) => {
@@ -243,10 +263,10 @@ it('keys: create, list, revoke', async () => {
     expires_at: Date.UTC(2040, 0, 31, 12) / 1000,
   });
   expect((await gateway(['keys', 'list', '--account', 'keyed'])).text).toMatch(
-    /clip, plain +- +in 1\dy +- +\d+s$/m,
+    /clip, plain +- +in 1\dy +- +\d+[sm]$/m,
   );
   expect((await gateway(['keys', 'list', '--account', 'keyed', '-o', 'wide'])).text).toMatch(
-    /clip, plain +- +2040-01-31T12:00:00Z +- +\S+Z +create, read_own +sk-\S+ +- +- +one +60 +- +-$/m,
+    /clip, plain +- +2040-01-31T12:00:00Z +- +\S+Z +create, read_own +sk-\S+ +- +- +- +one +60 +- +-$/m,
   );
   expect(await json(['keys', 'revoke', made.id])).toMatchObject({ revoked: true });
   await expect(gateway(['keys', 'create', 'keyed', '--requests-per-minute', '0'])).rejects.toThrow(
@@ -263,7 +283,7 @@ it('keys: rotate, revoke with a reason', async () => {
   expect(made).toMatchObject({ key: expect.stringMatching(/^sk-/), replaces: id });
   expect(made.old_ends_at - made.created_at).toBeGreaterThanOrEqual(2 * 3600 - 1);
   expect(made.old_ends_at - made.created_at).toBeLessThanOrEqual(2 * 3600 + 1);
-  await expect(gateway(line)).rejects.toThrow(`was replaced by ${made.id} already`);
+  await expect(gateway(line)).rejects.toThrow(`was already replaced by ${made.id}`);
   await expect(gateway(['keys', 'rotate', id, '--reason', 'x', '--old-valid', 'soon'])).rejects.toThrow(
     '24h',
   );
@@ -345,7 +365,7 @@ describe('tasks', () => {
       ),
       `Look at one/a for mark-${lost}-1.`,
       'What can be done, each first with --dry-run:',
-      `  gateway tasks action ${lost} adopt --upstream-id ID --reason "…"`,
+      `  gateway tasks action ${lost} retry_now --reason "…"`,
     ]);
     expect(shown.join('\n')).not.toMatch(/^situation/m);
     await world.drive.polled(review ?? '', succeededWith('https://files.example/a.mp4'));
@@ -412,9 +432,10 @@ describe('ledger', () => {
     expect((await gateway(['ledger', 'show', account.id, '--after', '1'])).text).not.toContain('credit');
   });
 
-  it('statement: printed, and as a file that is there only if it is whole', async () => {
+  it('statement: printed, and saved as a file only if it is complete', async () => {
     const account = await world.newAccount({ credit: '10' });
-    const month = new Date().toISOString().slice(0, 7);
+    const entries = (await world.admin('GET', `/accounts/${account.id}/ledger`)).body.data;
+    const month = new Date(entries[0].at * 1000).toISOString().slice(0, 7);
     const line = ['ledger', 'statement', account.id, '--month', month];
     const { text } = await gateway(line);
     expect(text).toMatch(/^at,seq,kind,.*\n\S+,,opening,.*\n\S+,1,credit,,10\.000000,10\.000000,/);
@@ -482,14 +503,19 @@ it('operators: add, list, revoke', async () => {
   const added = await gateway(['operators', 'add', 'anna']);
   expect(added.text).toMatch(/^token +op-\w+$/m);
   expect(added.text).toContain('will not be shown again');
-  expect(await json(['operators', 'add', 'grafana', '--roles', 'viewer'])).toMatchObject({ roles: ['read'] });
+  expect(await json(['operators', 'add', 'grafana', '--roles', 'viewer'])).toMatchObject({
+    roles: ['read', 'amounts'],
+  });
   expect((await gateway(['operators', 'list'])).text).toMatch(
-    /^anna +read +op-\w{5} +\d+s +admin +- +- +-$/m,
+    /^anna +read +active +op-\w{5} +\d+[sm] +admin +- +- +-$/m,
   );
+  expect(await json(['operators', 'change', 'grafana', '--roles', 'support'])).toMatchObject({
+    roles: ['read', 'tasks', 'content'],
+  });
   expect(await json(['operators', 'revoke', 'grafana'])).toMatchObject({ revoked: true });
   await expect(gateway(['operators', 'add', 'anna'])).rejects.toThrow('The operator anna already exists.');
   await expect(gateway(['operators', 'add', 'bert', '--roles', 'root'])).rejects.toThrow(
-    'must be read, tasks',
+    'must be one or more of read, amounts',
   );
 });
 
@@ -571,7 +597,9 @@ describe('config', () => {
     });
     const refusal = /^ +worker\/host\/1\/x +running +0 +\{"config":1,"reasons":\["no key"\]\}$/m;
     expect((await gateway(['config', 'show'])).text).toMatch(refusal);
-    const node = await world.startNode({ publishConfig: () => Promise.resolve({ ok: true, head }) });
+    const node = await world.startNode({
+      publishConfig: () => Promise.resolve({ ok: true, head, changes: [] }),
+    });
     const reloaded = await gateway(['config', 'reload'], { url: node.url });
     expect(reloaded.text).toMatch(refusal);
     expect(reloaded.status).toBe(1);
@@ -589,7 +617,7 @@ describe('config', () => {
 describe('a gateway that does not answer', () => {
   it('is named', async () => {
     await expect(gateway(['keys', 'list'], { url: 'http://127.0.0.1:1' })).rejects.toThrow(
-      'The gateway does not answer at http://127.0.0.1:1 (ECONNREFUSED). Is it running?',
+      'The gateway does not respond at http://127.0.0.1:1 (ECONNREFUSED). Is it running?',
     );
   });
 
@@ -659,7 +687,7 @@ describe('which gateway', () => {
     expect(await resolveTarget(parsed, url)).toEqual({ url: expected, token });
   });
 
-  it('no token at all, and a URL that is none', async () => {
+  it('no token, and an invalid URL', async () => {
     await expect(resolveTarget(readEnvironment({ DATA_DIR: '/nonexistent' }), undefined)).rejects.toThrow(
       'OPERATOR_TOKEN and ADMIN_TOKEN are not set',
     );
@@ -669,93 +697,62 @@ describe('which gateway', () => {
   });
 });
 
-describe('the program itself', () => {
-  const run = (line: readonly string[], environment: Record<string, string>) =>
-    promisify(execFile)(process.execPath, ['src/gateway.js', ...line], {
-      env: { PATH: process.env['PATH'], ...environment },
-    });
+it('an operator’s own token: its name is in the record, its role says what it may', async () => {
+  const tokenOf = async (name: string, role: string): Promise<string> =>
+    (await json(['operators', 'add', name, '--roles', role])).token;
+  const line = ['channels', 'disable', 'three', '--reason', 'errors', '-o', 'json'];
+  const { stdout } = await run(line, {
+    PUBLIC_URL: world.url,
+    OPERATOR_TOKEN: await tokenOf('carla', 'engineer'),
+    ADMIN_TOKEN: adminToken,
+  });
+  expect(JSON.parse(stdout).switch).toMatchObject({ by: 'carla', reason: 'errors' });
+  await gateway(['channels', 'enable', 'three']);
+  const reader = { token: await tokenOf('dora', 'read') };
+  expect((await gateway(['channels', 'list'], reader)).text).toContain('three');
+  await expect(gateway(line, reader)).rejects.toMatchObject({
+    status: 3,
+    message: expect.stringMatching(
+      /^The operator dora has the roles read\. .* \(operator_not_allowed, request/,
+    ),
+  });
+});
 
-  it('an operator’s own token: its name is in the record, its role says what it may', async () => {
-    const as = (environment: Record<string, string>) => ({ PUBLIC_URL: world.url, ...environment });
-    const token = async (name: string, role: string): Promise<string> => {
-      const line = ['operators', 'add', name, '--roles', role, '-o', 'json'];
-      return JSON.parse((await run(line, as({ ADMIN_TOKEN: adminToken }))).stdout).token;
-    };
-    const carla = { OPERATOR_TOKEN: await token('carla', 'engineer'), ADMIN_TOKEN: adminToken };
-    const line = ['channels', 'disable', 'three', '--reason', 'errors', '-o', 'json'];
-    const { stdout } = await run(line, as(carla));
-    expect(JSON.parse(stdout).switch).toMatchObject({ by: 'carla', reason: 'errors' });
-    await run(['channels', 'enable', 'three'], as(carla));
-    const reader = as({ OPERATOR_TOKEN: await token('dora', 'read') });
-    expect((await run(['channels', 'list'], reader)).stdout).toContain('three');
-    await expect(run(line, reader)).rejects.toMatchObject({
-      code: 3,
-      stderr: expect.stringMatching(
-        /^The operator dora has the roles read\. .* \(operator_not_allowed, request/,
-      ),
-    });
-    await expect(run(['channels', 'list'], as({ OPERATOR_TOKEN: 'op-none' }))).rejects.toMatchObject({
-      stderr: expect.stringContaining('Check OPERATOR_TOKEN'),
-    });
+/** Runs the program itself. */
+const run = (line: readonly string[], environment: Record<string, string>) =>
+  promisify(execFile)(process.execPath, ['src/gateway.js', ...line], {
+    env: { PATH: process.env['PATH'], ...environment },
   });
 
+it('config check: the file of npm start if local mode was started here, or 78 and every problem of your own', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'mediary-cli-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
   const localSettings = {
     secretsKey: randomBytes(32).toString('base64'),
     adminToken: 'the-admin-token-of-local-mode-itself',
     account: 'local',
   };
-
-  it('config check: 78 and every problem at once', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'mediary-cli-'));
-    const file = join(directory, 'gateway.yaml');
-    await writeFile(file, 'currency: dollars\nchannels: []\n');
-    await expect(run(['config', 'check'], { GATEWAY_CONFIG: file })).rejects.toMatchObject({
-      code: 78,
-      stderr: expect.stringMatching(/currency: must be a currency code[\s\S]*models: required/),
-    });
-    await rm(directory, { recursive: true });
-  });
-
-  it('config check: the example that ships', async () => {
-    const names = ['PATH'];
-    const { readFile } = await import('node:fs/promises');
-    const text = await readFile('gateway.example.yaml', 'utf8');
-    names.push(...[...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name));
-    const environment = Object.fromEntries(names.slice(1).map((name) => [name, 'x']));
-    const { stdout } = await run(['config', 'check', '-o', 'json'], {
-      GATEWAY_CONFIG: 'gateway.example.yaml',
-      ...environment,
-    });
-    expect(JSON.parse(stdout).channels.length).toBeGreaterThan(0);
-  });
-
-  it('config check: the file of npm start where a local mode was started', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'mediary-cli-'));
-    await writeFile(join(directory, 'local.json'), JSON.stringify(localSettings));
-    const { stdout } = await run(['config', 'check', '-o', 'json'], { DATA_DIR: directory });
-    expect(JSON.parse(stdout)).toMatchObject({ file: expect.stringMatching(/gateway\.local\.yaml$/) });
-    const own = join(directory, 'gateway.yaml');
-    await writeFile(own, 'currency: dollars\n');
-    await expect(
-      run(['config', 'check'], { DATA_DIR: directory, GATEWAY_CONFIG: own }),
-    ).rejects.toMatchObject({ code: 78, stderr: expect.stringContaining(own) });
-    await rm(directory, { recursive: true });
-  });
+  await writeFile(join(directory, 'local.json'), JSON.stringify(localSettings));
+  const { stdout } = await run(['config', 'check', '-o', 'json'], { DATA_DIR: directory });
+  expect(JSON.parse(stdout)).toMatchObject({ file: expect.stringMatching(/gateway\.local\.yaml$/) });
+  const own = join(directory, 'gateway.yaml');
+  await writeFile(own, 'currency: dollars\nchannels: []\n');
+  const refused = run(['config', 'check'], { DATA_DIR: directory, GATEWAY_CONFIG: own });
+  const { code, stderr } = await refused.catch((error) => error);
+  expect(code).toBe(78);
+  expect(stderr).toMatch(/gateway\.yaml[\s\S]*currency: must be a currency code[\s\S]*models: required/);
 });
 
 describe('price explain', () => {
   it('says how the hold and the charge of a request come about', async () => {
     const { text } = await gateway(['price', 'explain', 'clip', '--request', '{"duration":-1}']);
     const lines = text.split('\n');
-    expect(lines.slice(0, 2)).toEqual([
-      'hold: 1.200000 USD',
-      '  by the price of the model at the channel one',
-    ]);
+    expect(lines.slice(0, 2)).toEqual(['hold: 1.200000 USD', '  by the price of the model on channel one']);
     expect(lines).toContain('  duration 12 (left open: the dearest)');
     expect(lines).toContain('  resolution 720p (the model’s default)');
     expect(lines).toContain('  of an output of 12 seconds');
     expect(lines).toContain('  + 1.2   line 2: 0.100000 USD × 12 seconds (left open: the dearest)');
-    expect(lines).toContain('  = 1.200000   the lines together, rounded half up to six places');
+    expect(lines).toContain('  = 1.200000   the sum of the lines, rounded half up to six places');
     expect(lines).toContain('usual charge: 0.500000 USD');
     expect(lines).toContain('  duration 5 (left open: the usual)');
     expect(text).toMatch(/^CHANNEL +AT MOST +PRICE\none +1\.200000 +of the model$/m);
@@ -773,7 +770,7 @@ describe('price explain', () => {
     await writeFile(file, '[1]');
     await expect(gateway(['price', 'explain', '--file', file])).rejects.toThrow('must be a JSON object');
     await expect(gateway(['price', 'explain', '--file', directory])).rejects.toThrow('cannot be read');
-    await expect(gateway(['price', 'explain'])).rejects.toThrow('Which model');
+    await expect(gateway(['price', 'explain'])).rejects.toThrow('Give a model or a task');
     await expect(gateway(['price', 'explain', 'nope'])).rejects.toMatchObject({ status: 4 });
   });
 
@@ -781,8 +778,8 @@ describe('price explain', () => {
     const account = await world.newAccount();
     const { id } = (await account.create({ duration: 8 })).body;
     const { text } = await gateway(['price', 'explain', id]);
-    expect(text).toMatch(new RegExp(`^${id}: The upstream’s answer decides the charge`));
-    expect(text).toContain('\nhold: 0.800000 USD\n  by the price of the model at the channel one\n');
+    expect(text).toMatch(new RegExp(`^${id}: The upstream’s report decides the charge`));
+    expect(text).toContain('\nhold: 0.800000 USD\n  by the price of the model on channel one\n');
     expect(text).toContain('\ncharge: none');
     await account.call('POST', `/v1/videos/generations/${id}/cancel`);
     expect((await gateway(['price', 'explain', id])).text).toContain('\ncharge: 0.000000 USD');
@@ -801,8 +798,10 @@ describe('route why', () => {
       code: 'failure: x',
     });
     const { text } = await gateway(['route', 'why', id]);
-    const words = 'The upstream has failed and is left alone for a while';
-    expect(text).toMatch(new RegExp(`^The task is submitted, .* one/a \\(failure: x\\): ${words}`));
+    const words = 'The upstream has failed. The task is offered to it again after a pause';
+    expect(text).toMatch(
+      new RegExp(`^The task is being submitted or waits for submission .* one/a \\(failure: x\\): ${words}`),
+    );
     expect(text).toMatch(/^SINCE +ENDED +CAUSE +WHERE +AHEAD +TIMES +TEXT$/m);
     expect(text).toMatch(/^20\S+Z +not yet +circuit +one\/a \(failure: x\) /m);
     expect((await gateway(['tasks', 'show', id])).text).toMatch(
@@ -838,12 +837,12 @@ describe('route explain', () => {
     };
     expect(await explained('fallback: { channels: [spare] }')).toContain(
       'Fallback: after capacity, internal, if the failed job is not billed, at spare (this request: spare/a).\n' +
-        '          What one vendor refused for its content is not sent to another vendor.',
+        '          Content that one vendor refused is not sent to another vendor.',
     );
     const moderated = 'fallback: { channels: [spare, ark], on: [moderation_input], allow_moderation: true }';
     const words = await explained(moderated, '--request', '{"images":["asset://a-file"]}');
     expect(words).toContain('at spare, ark (this request can go to none of them).');
-    expect(words).toContain('refused for its content may go to another vendor.');
+    expect(words).toContain('Content that one vendor refused may go to another vendor.');
   });
 
   it('counts the permissions of a key, and shows the error that its caller would get', async () => {

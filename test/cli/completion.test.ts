@@ -28,7 +28,7 @@ async function script(shell: string): Promise<string> {
 const run = async (shell: string, line: readonly string[]) =>
   (await promisify(execFile)(shell, line)).stdout.split('\n').filter((word) => word !== '');
 
-/** What a shell offers behind these words, the last of which is not finished. */
+/** Returns what each shell offers after these words, the last of which is incomplete. */
 const shells: Record<string, (words: readonly string[]) => Promise<string[]>> = {
   async bash(words) {
     const typed = ['gateway', ...words].map((word) => `'${word}'`).join(' ');
@@ -37,7 +37,7 @@ const shells: Record<string, (words: readonly string[]) => Promise<string[]>> = 
   },
   async zsh(words) {
     const typed = ['gateway', ...words].map((word) => `'${word}'`).join(' ');
-    // Only inside a line that is edited may compadd be called.
+    // compadd may only be called while a line is being edited.
     const code = `compdef() { }; source ${await script('zsh')}; compadd() { shift; print -l -- "$@" }; words=(${typed}); CURRENT=$#words; _gateway`;
     const begun = words.at(-1) ?? '';
     return (await run('zsh', ['-f', '-c', code])).filter((word) => word.startsWith(begun));
@@ -49,7 +49,7 @@ const shells: Record<string, (words: readonly string[]) => Promise<string[]>> = 
 };
 
 describe.each(Object.entries(shells))('%s', (shell, offered) => {
-  // Not every machine has all of them.
+  // Not every machine has all of these shells.
   const isHere = spawnSync(shell, ['-c', 'true']).status === 0;
 
   it.skipIf(!isHere)('completes commands, options, and their values', async () => {

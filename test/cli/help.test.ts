@@ -15,7 +15,7 @@ import type { CliContext } from '../../src/cli/context.ts';
 import { createProgram, exitStatuses, groups, verbs } from '../../src/cli/program.js';
 import { actionTable, operatorActions } from '../../src/task/acts.ts';
 
-/** What the command line says of itself, and how it ends. */
+/** The help texts and complaints of the command line, and its exit statuses. */
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const context = {} as CliContext;
@@ -27,7 +27,7 @@ async function wholeProgram() {
 }
 
 interface Walked {
-  /** Words behind the program's name. */
+  /** The command's words after the name of the program. */
   readonly path: readonly string[];
   readonly command: Command;
 }
@@ -37,7 +37,7 @@ function walk(command: Command, path: readonly string[] = []): Walked[] {
   return [{ path, command }, ...below];
 }
 
-/** The text that a line ends with, whatever it says: help, or a complaint. */
+/** Returns the text with which the command line ends: help or an error message. */
 async function said(line: readonly string[]): Promise<string> {
   const program = await wholeProgram();
   let text = '';
@@ -71,14 +71,14 @@ describe.each(commands)('gateway $path', ({ path, command }) => {
   });
 });
 
-/** Empty: the line is one of ours, complete and without what it does not know. */
+/** Returns the complaint about a command line, or an empty text if it is valid and complete. */
 async function complaintAbout(line: readonly string[]): Promise<string> {
   if (line.includes('--help')) return '';
   const program = await wholeProgram();
   let complaint = '';
   for (const { command } of walk(program)) {
     command.exitOverride().configureOutput({ writeErr: (text) => void (complaint += text) });
-    // What it would do is not done.
+    // The command itself is not carried out.
     if (command.commands.length === 0) command.action(() => undefined);
   }
   await program.parseAsync(['node', 'gateway', ...line]).catch(() => undefined);
@@ -104,7 +104,7 @@ describe('the help of an action', () => {
     expect(await complaintAbout(words(line))).toBe('');
   });
 
-  it('lists all of them where none is named', async () => {
+  it('lists all of them if none is named', async () => {
     const help = await said(['tasks', 'action', '--help']);
     for (const name of operatorActions) expect(help).toContain(actionTable[name].description);
   });
@@ -119,7 +119,7 @@ describe('the program on the PATH', () => {
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  // As `npm link` and the image put it there, from anywhere.
+  // Runs the program from another directory, through a link such as `npm link` or the image creates.
   const gateway = (...line: string[]) =>
     promisify(execFile)('gateway', line, {
       cwd: directory,
@@ -131,15 +131,15 @@ describe('the program on the PATH', () => {
     expect((await gateway('--version')).stdout).toBe(`${version}\n`);
   });
 
-  it('runs what needs TypeScript', async () => {
-    expect((await gateway('vendors', 'show')).stdout).toMatch(/^ark /m);
+  it('runs what needs TypeScript, without colours if its output is not a terminal', async () => {
+    const { stdout } = await gateway('vendors', 'show');
+    expect(stdout).toMatch(/^ark /m);
+    expect(stdout).not.toContain('\u001B');
   });
 
   it('ends with a status of its own for a line that is wrong, and one for a configuration that is', async () => {
     const { usage, configuration, not_found: notFound } = exitStatuses;
     await expect(gateway('tasks', 'lst')).rejects.toMatchObject({ code: usage.status });
-    await expect(gateway('tasks', 'show')).rejects.toMatchObject({ code: usage.status });
-    await expect(gateway('vendors', 'show', '--model', 'x')).rejects.toMatchObject({ code: usage.status });
     await expect(gateway('vendors', 'show', 'nobody')).rejects.toMatchObject({ code: notFound.status });
     await expect(gateway('config', 'check')).rejects.toMatchObject({ code: configuration.status });
   });
@@ -166,14 +166,14 @@ describe('how a line ends', () => {
     });
   });
 
-  it('where nobody listens: not reachable', async () => {
+  it('if nothing listens: not reachable', async () => {
     const client = createAdminClient({ url: 'http://127.0.0.1:1', token: 'x' });
     await expect(client.call('GET', '/x')).rejects.toMatchObject({
       status: exitStatuses.not_reachable.status,
     });
   });
 
-  it('no two endings share a status, and help and documentation have each with the same words', async () => {
+  it('no two outcomes share a status, and help and documentation describe each in the same words', async () => {
     const rows = Object.values(exitStatuses);
     expect(new Set(rows.map(({ status }) => status)).size).toBe(rows.length);
     const help = await said(['--help']);

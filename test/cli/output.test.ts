@@ -55,7 +55,7 @@ describe('a table', () => {
     expect(lines.map((line) => stringWidth(line))).toEqual([14, 14, 14, 14]);
   });
 
-  it('says of tasks what they wait for, and since when they are there', () => {
+  it('shows what tasks wait for, and their age', () => {
     const over = { ...task, status: 'failed', situation: { ...task.situation, waits_for: null } };
     const text = printed('table', [task, over], taskTable);
     expect(text.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
@@ -79,7 +79,7 @@ describe('a table', () => {
     expect(line).toMatch(/株…|株式…|株式会.*…/);
   });
 
-  it('shows control characters and does not obey them, in no more than its width', () => {
+  it('escapes control characters, within its width', () => {
     const text = fc.string({ unit: 'binary', maxLength: 80 });
     fc.assert(
       fc.property(text, text, text, (account, model, channel) => {
@@ -92,7 +92,7 @@ describe('a table', () => {
     );
   });
 
-  it('cuts nothing and shows times as they are where it is asked to be wide', () => {
+  it('with `wide`, cuts nothing and shows exact times', () => {
     const long = 'a channel '.repeat(20).trim();
     const [header = '', line = ''] = printed('wide', [{ ...task, channel: long }], taskTable).split('\n');
     expect(header).toMatch(/CHANNEL +SINCE +HOLD +CHARGE .* WHAT$/);
@@ -100,7 +100,7 @@ describe('a table', () => {
     expect(line).toMatch(/2026-11-23T11:56:40Z +0\.500000 .* The response was lost\.$/);
   });
 
-  it('is coloured without being moved', () => {
+  it('is coloured without changing its alignment', () => {
     const plain = printed('table', [task, { ...task, status: 'failed' }], taskTable);
     const coloured = printed('table', [task, { ...task, status: 'failed' }], taskTable, true);
     expect(coloured).toContain('\u001B[31mfailed ');
@@ -170,7 +170,7 @@ describe('a table within an item', () => {
 });
 
 describe('JSON', () => {
-  it('is what the gateway answered: one list, or an object a line', () => {
+  it('is the gateway’s answer: one list, or one object per line', () => {
     const rows = [task, { ...task, account: 'x\u202Ey' }];
     expect(JSON.parse(printed('json', rows, taskTable))).toEqual(rows);
     const lines = printed('jsonl', rows, taskTable).split('\n');
@@ -212,12 +212,7 @@ describe('colours', () => {
   const onTerminal = (environment: Record<string, string>) =>
     run(script, ['-qec', `${process.execPath} src/gateway.js vendors show`, '/dev/null'], environment);
 
-  it('none where the output goes into a file', async () => {
-    const { stdout } = await run(process.execPath, ['src/gateway.js', 'vendors', 'show'], {});
-    expect(stdout).not.toContain('\u001B');
-  });
-
-  // It gives a program a terminal.
+  // `script` gives a program a terminal.
   it.skipIf(!existsSync(script))('on a terminal, unless NO_COLOR is set', async () => {
     expect((await onTerminal({})).stdout).toContain('\u001B[1mVENDOR');
     expect((await onTerminal({ NO_COLOR: '1' })).stdout).not.toContain('\u001B');

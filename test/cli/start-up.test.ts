@@ -9,13 +9,13 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verbs } from '../../src/cli/program.js';
 
-/** Every program of the project that a person waits for: what it loads before it does anything. */
+/** Limits what each command-line program of the project loads before it does anything. */
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 const staticImport = /^(?:import|export)\s+(?!type\b)(?:[^'"]*?\sfrom\s+)?'([^']+)'/gm;
 
-/** Files of ours and packages that are loaded when `file` is, however deep; what `import()` fetches later is not. */
+/** Returns our files and the packages that are loaded with `file`, at any depth. Later `import()`s are not counted. */
 function loadedBy(file: string, known = new Set<string>()): Set<string> {
   for (const [, name = ''] of readFileSync(join(project, file), 'utf8').matchAll(staticImport)) {
     const target = name.startsWith('.') ? relative(project, join(project, dirname(file), name)) : name;
@@ -32,7 +32,7 @@ describe('the command line', () => {
     expect(loaded.toSorted()).toEqual(['commander', 'src/cli/program.js']);
   });
 
-  it('loads no verb for the other lines but that which is on it', () => {
+  it('loads only the subcommand that a line names', () => {
     const loaded = [...loadedBy('src/cli.ts')].filter((name) => !name.startsWith('node:'));
     expect(loaded.toSorted()).toEqual([
       'commander',
@@ -56,7 +56,7 @@ describe('the command line', () => {
     });
   });
 
-  it('shows what a gateway says of a failure, and does not obey it', async () => {
+  it('shows the error text of a gateway without interpreting it', async () => {
     const said = { error: { message: 'no\u001B[2J\u202Eway', code: 'x' } };
     const server = createServer((_, response) => response.writeHead(400).end(JSON.stringify(said)));
     server.listen(0, '127.0.0.1');
@@ -71,7 +71,7 @@ describe('the command line', () => {
     });
   });
 
-  it('shows the help of a verb', async () => {
+  it('shows the help of a subcommand', async () => {
     const { stdout } = await run(process.execPath, ['src/gateway.js', 'config', '--help'], { cwd: project });
     expect(stdout).toMatch(/^ {2}check +\S/m);
   });

@@ -7,7 +7,7 @@ import { adminToken } from '../support/http-world.ts';
 
 export interface LineChange {
   readonly url?: string;
-  /** Default: the admin token of an HTTP world. */
+  /** Default: the admin token of the HTTP world. */
   readonly token?: string;
   readonly terminal?: Terminal;
 }
@@ -28,7 +28,7 @@ export async function runPlanned(
   }
 }
 
-/** Runs one line of the command line in this process; resolves with what it printed. */
+/** Runs one command line in this process, and resolves with its output. */
 export async function runLine(
   world: { readonly url: string },
   line: readonly string[],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { exampleData, examplesFolder } from '../vendor-files/support.ts';
+import { exampleData, examplesFolder } from '../providers/vendor-files/support.ts';
 import { addVendorTest } from '../../src/cli/vendor-test.ts';
 import { createProgram } from '../../src/cli/program.js';
 
@@ -51,7 +51,7 @@ it('gateway vendors test prints a row for each test and ends with 0 if all passe
   expect(status).toBe(0);
   expect(text).toMatch(/recraft +fixture two images of V4\.1 +passed/);
   expect(text).toMatch(/topaz +image: at most once: a lost answer/);
-  expect(text).toMatch(/\nAll \d+ passed: name the file under `vendors` of gateway\.yaml\.$/);
+  expect(text).toMatch(/\nAll \d+ passed\. Add the file to `vendors` of gateway\.yaml\.$/);
 });
 
 it('says what failed, and where, and ends with 1', async () => {
@@ -74,7 +74,7 @@ it('prints the same as JSON', async () => {
   });
 });
 
-it('refuses what is not a vendor file, and what cannot be read', async () => {
+it('refuses files that are not vendor files or cannot be read', async () => {
   const path = changed((file) => delete file.authentication);
   await expect(run(path)).rejects.toThrow(/is not a vendor file:\n  authentication/);
   await expect(run(join(folder, 'none'))).rejects.toThrow(/cannot be read/);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { createProgram } from '../../src/cli/program.js';
+import { createProgram, exitStatuses } from '../../src/cli/program.js';
 import { addOperatorCommands } from '../../src/cli/commands.ts';
 import { imageFactsSchema, videoFactsSchema } from '../../src/models/model-facts.ts';
 import { providers } from '../../src/providers/index.ts';
@@ -93,10 +93,13 @@ describe('vendors show', () => {
   });
 
   it.each([
-    [['nobody'], /There is no vendor nobody: ark, /],
-    [['--model', 'x'], /Of which vendor/],
-    [['fal', '--model', 'x'], /no table of models/],
-  ])('%j is refused', async (line, words) => {
-    await expect(show(...line)).rejects.toThrow(words);
+    [['nobody'], 'not_found', /There is no vendor nobody\. The vendors are ark, /],
+    [['--model', 'x'], 'usage', /Give the vendor/],
+    [['fal', '--model', 'x'], 'not_found', /no table of models/],
+  ] as const)('%j is refused', async (line, ending, words) => {
+    await expect(show(...line)).rejects.toMatchObject({
+      status: exitStatuses[ending].status,
+      message: expect.stringMatching(words),
+    });
   });
 });

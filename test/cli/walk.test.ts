@@ -28,8 +28,8 @@ import { concernSignal } from '../../workflows/messages.ts';
 import { runLine, runPlanned } from './support.ts';
 
 /**
- * An operator's walk: each state that needs somebody is in the metrics that the alerts ask, in the list, in `tasks show`
- * and in the notices, and ends by the command that is advised.
+ * Tests for each state that needs a person that the metrics behind the alerts, the list, `tasks show` and the
+ * notices show it, and that the advised command ends it.
  */
 const itemOf = (id: string) =>
   new RegExp(`^ {2}- id: ${id}\\n(?: {4}.*\\n)+`, 'm').exec(attendedYaml)?.[0] ?? '';
@@ -49,7 +49,7 @@ ${itemOf('wan').replace('id: wan', 'id: twice')}`,
 );
 
 let directory: string;
-/** Names each of its jobs as it named the first one. */
+/** An upstream that gives each job the id of its first one. */
 let confused: RewritingUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
@@ -61,7 +61,7 @@ beforeAll(async () => {
   process.env['CONFUSED_URL'] = confused.url;
   gateway = await startGateway({ yaml, environment: { DATA_DIR: directory } });
   account = await gateway.account();
-  // Each step looks when it wants to.
+  // Stop the background rounds: each test starts its own round of notices.
   await gateway.core.notices.stop();
 });
 afterAll(async () => {
@@ -86,7 +86,7 @@ async function look(times: number): Promise<void> {
   for (let count = 0; count < times; count += 1) await gateway.core.notices.run();
 }
 
-/** Types what the gateway advises, with a reason. */
+/** Types the command that the gateway advises, with a reason. */
 async function type(command: string): Promise<void> {
   const [program, ...words] = command.replace(/ --reason "…"$/, '').split(' ');
   const line = [...words, '--reason', 'as advised'];
@@ -98,17 +98,22 @@ async function type(command: string): Promise<void> {
 const temporal = async () =>
   await resolveTemporal({ dataDir: cacheDir, report: () => {}, environment: process.env });
 
-/** It continues the task; then `fail` ends it. */
+/**
+ * Continues the task from its record. The task then expires if its deadline has passed; otherwise `fail` ends
+ * it.
+ */
 const reset = 'temporal workflow reset -w ID --type FirstWorkflowTask --reapply-exclude All --reason "…"';
 
-/** `advised`: an act of the operators, or `reset`. */
+/** `advised` is an act of the operators, or `reset`. */
 interface Walk {
   readonly reason: string;
   readonly advised: string;
   readonly end: string;
 }
 
-/** A task that waits for this is in the metrics, the lists and the notices, and ends by what is advised. */
+/**
+ * Checks that a task with this reason is in the metrics, the lists and the notices, and that the advised act ends it.
+ */
 async function walk(id: string, { reason, advised, end }: Walk): Promise<void> {
   const listed = async () =>
     (await json('tasks', 'list', '--needs-attention')).find((task: { id: string }) => task.id === id);
@@ -123,7 +128,8 @@ async function walk(id: string, { reason, advised, end }: Walk): Promise<void> {
   expect(await noticesOf('open')).toContain(notice);
 
   await type(command.replace(' ID ', ` ${id} `));
-  if (advised === reset) await type(`gateway tasks action ${id} fail --reason "…"`);
+  if (advised === reset && reason !== 'workflow_overdue')
+    await type(`gateway tasks action ${id} fail --reason "…"`);
   expect(await account.finished(id)).toMatchObject({ status: end });
   await expect.poll(listed).toBeUndefined();
   expect(await measured(`mediary_tasks_attention{reason="${reason}"} 0`)).toBe(true);
@@ -170,31 +176,31 @@ it.each([
     advised: 'fail',
     end: 'failed',
   },
-])('$reason is seen everywhere, and ends by `$advised`', async ({ model, mark, laterMs = 0, ...step }) => {
-  const { body } = await account.create({ model, prompt: `a boat ${mark}` });
+])('$reason is visible everywhere, and `$advised` ends it', async ({ model, mark, laterMs = 0, ...step }) => {
+  const id = await account.made({ model, prompt: `a boat ${mark}` });
   if (laterMs > 0) {
-    await expect.poll(() => upstreamIdOf(body.id)).toEqual(expect.any(String));
+    await expect.poll(() => upstreamIdOf(id)).toEqual(expect.any(String));
     gateway.clock.aheadMs += laterMs;
   }
-  await walk(body.id, step);
+  await walk(id, step);
 });
 
 const upstreamIdOf = async (id: string) => (await gateway.admin('GET', `/tasks/${id}`)).body.upstream_id;
 
 it('channel_gone is seen everywhere once a reload took its channel away, and ends by `fail`', async () => {
-  const { body } = await account.create({ model: 'wan', prompt: 'a boat [sim:never-finishes]' });
-  await expect.poll(() => upstreamIdOf(body.id)).toEqual(expect.any(String));
+  const id = await account.made({ model: 'wan', prompt: 'a boat [sim:never-finishes]' });
+  await expect.poll(() => upstreamIdOf(id)).toEqual(expect.any(String));
   const path = gateway.environment['GATEWAY_CONFIG'] ?? '';
   await writeFile(path, yaml.replace(/^ {2}- id: main\n(?: {4}.*\n)+/m, ''));
   expect((await cli('config', 'reload', '--reason', 'the contract ends')).status).toBe(0);
   await gateway.reconcile();
-  await walk(body.id, { reason: 'channel_gone', advised: 'fail', end: 'failed' });
+  await walk(id, { reason: 'channel_gone', advised: 'fail', end: 'failed' });
   await writeFile(path, yaml);
   expect((await cli('config', 'reload', '--reason', 'signed again')).status).toBe(0);
 });
 
 it('no_worker is seen everywhere once the only worker of a channel has ended, and ends by `fail`', async () => {
-  // The worker of the gateway cannot load it.
+  // The gateway's worker cannot load this file.
   const file = join(directory, 'left.yaml');
   const channel = /^ {2}- id: main\n(?: {4}.*\n)+/m.exec(yaml)?.[0] ?? '';
   const left = channel
@@ -211,7 +217,7 @@ it('no_worker is seen everywhere once the only worker of a channel has ended, an
   const other = caller(api.url, account.key);
   const video = { ...videoBody, model: 'wan', prompt: 'a boat [sim:never-finishes]' };
   let id = '';
-  // Until its API knows that a worker serves the channel.
+  // Repeats the create until the API knows that a worker serves the channel.
   const create = async () => {
     const { status, body } = await other('POST', '/v1/videos/generations', { body: video });
     id = body.id;
@@ -229,7 +235,7 @@ it('no_worker is seen everywhere once the only worker of a channel has ended, an
 });
 
 it('upstream_id_taken is seen everywhere once an upstream names a job of another task, and ends by `fail`', async () => {
-  const create = async () => (await account.create({ model: 'twice' })).body.id;
+  const create = () => account.made({ model: 'twice' });
   expect(await account.finished(await create())).toMatchObject({ status: 'succeeded' });
   await walk(await create(), { reason: 'upstream_id_taken', advised: 'fail', end: 'failed' });
 });
@@ -238,36 +244,36 @@ it('not_delivered is seen everywhere once the last try to copy a result failed, 
   const storage = gateway.core.results.kept?.storage;
   if (storage === undefined) throw new Error('results are not kept');
   storage.write = () => Promise.reject(new Error('no space left on device'));
-  const { body } = await account.create();
-  await account.finished(body.id);
-  const waitsFor = async () => (await gateway.admin('GET', `/tasks/${body.id}`)).body.needs_attention;
-  // The tries are minutes apart at first, and hours at last.
+  const id = await account.made();
+  await account.finished(id);
+  const waitsFor = async () => (await gateway.admin('GET', `/tasks/${id}`)).body.needs_attention;
+  // The retries are minutes apart at first, and hours at the end.
   for (let tries = 0; tries < 12 && (await waitsFor()) === null; tries += 1) {
     gateway.clock.aheadMs += 12 * 3_600_000;
     await gateway.reconcile();
   }
   expect(await waitsFor()).toBe('not_delivered');
-  await walk(body.id, { reason: 'not_delivered', advised: 'refund', end: 'succeeded' });
+  await walk(id, { reason: 'not_delivered', advised: 'refund', end: 'succeeded' });
 });
 
 it('an abandoned callback is seen everywhere, also while `redeliver` fails, and delivered by it at last', async () => {
   const answers = [410, 500];
   const receiver = await startCallbackReceiver(answers);
   try {
-    const { body } = await account.create({ metadata: { callback_url: receiver.url } });
-    await account.finished(body.id);
+    const id = await account.made({ metadata: { callback_url: receiver.url } });
+    await account.finished(id);
     const listed = async (option = '--callback-failed') =>
       (await json('tasks', 'list', option)).map((task: { id: string }) => task.id);
-    await expect.poll(() => listed()).toEqual([body.id]);
+    await expect.poll(() => listed()).toEqual([id]);
     expect(await measured('mediary_callbacks{state="abandoned"} 1')).toBe(true);
     await look(1);
     expect(await noticesOf('open')).toContain('callbacks_abandoned/all');
-    await type(`gateway tasks action ${body.id} redeliver --reason "…"`);
-    await expect.poll(() => listed('--callback-failing')).toEqual([body.id]);
+    await type(`gateway tasks action ${id} redeliver --reason "…"`);
+    await expect.poll(() => listed('--callback-failing')).toEqual([id]);
     expect(await listed()).toEqual([]);
     expect(await measured('mediary_callbacks{state="failing"} 1')).toBe(true);
     answers.push(204);
-    await type(`gateway tasks action ${body.id} redeliver --reason "…"`);
+    await type(`gateway tasks action ${id} redeliver --reason "…"`);
     await expect.poll(() => listed('--callback-failing')).toEqual([]);
     for (const state of ['abandoned', 'failing'])
       expect(await measured(`mediary_callbacks{state="${state}"} 0`)).toBe(true);
@@ -286,16 +292,16 @@ describe('a task whose workflow has a step that no worker here knows', () => {
   };
   afterEach(stop);
 
-  /** A newer worker has begun that step, and is gone. */
+  /** Simulates a newer worker that began the step and is gone. */
   async function createAhead(): Promise<string> {
     const { client, environment } = gateway.core;
     const asked = { namespace: client.options.namespace, identity: 'a newer worker' };
     worker = await startWorker(gateway.core);
-    const { id } = (await account.create({ prompt: 'a boat [sim:create:503]' })).body;
+    const id = await account.made({ prompt: 'a boat [sim:create:503]' });
     const state = async () => (await gateway.core.stores.tasks.find(id))?.state.at;
     await expect.poll(state).not.toBe('creating');
     await stop();
-    // Else the submission is repeated, and is news of the task.
+    // Otherwise the submission is repeated, which would change the task.
     const { raw } = await client.workflow.getHandle(id).describe();
     for (const { activityId } of raw.pendingActivities ?? [])
       await client.workflowService.pauseActivity({
@@ -320,7 +326,7 @@ describe('a task whose workflow has a step that no worker here knows', () => {
   const startTimer = 3;
   const shortTimer = { timerId: 'newer', startToFireTimeout: { nanos: 1_000_000 } };
 
-  /** What the reconciler makes of it. */
+  /** Returns the reconciler's view of the task. */
   async function seen(id: string): Promise<unknown> {
     await gateway.reconcile();
     return (await gateway.admin('GET', `/tasks/${id}`)).body.needs_attention;
@@ -329,7 +335,7 @@ describe('a task whose workflow has a step that no worker here knows', () => {
   it('is workflow_failing everywhere, and continues by `temporal workflow reset`', async () => {
     await gateway.stopWorker();
     const id = await createAhead();
-    // Temporal marks it after the second failure.
+    // Temporal marks the workflow after the second failure.
     await expect.poll(() => seen(id)).toBe('workflow_failing');
     await walk(id, { reason: 'workflow_failing', advised: reset, end: 'failed' });
   });

@@ -122,7 +122,7 @@ describe('the client', () => {
 describe('a server that is in trouble', () => {
   type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-  /** Answers one request after the other. */
+  /** Serves one answer for each request, in order. */
   async function serve(...answers: readonly Answer[]) {
     const seen: IncomingMessage[] = [];
     const server = createServer((request, response) => {

@@ -5,17 +5,17 @@ import { createByteDance } from '@ai-sdk/bytedance';
 import { createFalClient } from '@fal-ai/client';
 import { OpenRouter } from '@openrouter/sdk';
 import Replicate from 'replicate';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startLossyProxy } from '../../workshop/acceptance/lossy-proxy.ts';
 import type { Loss, LossyProxy } from '../../workshop/acceptance/lossy-proxy.ts';
 import { contractYaml } from '../contract/same-interface.ts';
 import { png } from '../images/support.ts';
-import { pauseFirstAt } from '../support/race.ts';
+import { gate, pauseFirstAt } from '../support/race.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Clients repeat a POST automatically. A response that was lost never becomes a second image that somebody pays. */
+/** Clients repeat a POST automatically. A lost response must never lead to a second image that is charged. */
 
 let gateway: TestGateway;
 let proxy: LossyProxy;
@@ -30,8 +30,8 @@ afterAll(async () => {
   await gateway.stop();
 });
 afterEach(async () => {
-  // A credential whose answers were bad has its circuit open: the next test starts with a new mind. The answer does not
-  // wait for the circuit's record.
+  // Bad answers have opened the credential's circuit, so the tests wait until it is closed. The record of the circuit
+  // is written after the answer.
   await expect.poll(openCircuits).toEqual([]);
 });
 
@@ -95,11 +95,35 @@ describe('openai for Node', () => {
     await expect.poll(() => gateway.simulator.submissions(prompt)).toEqual(once);
   });
 
-  it('that stops waiting and repeats gets the images of the first task', async () => {
+  it('makes one task although its first request is lost before it is recorded', async () => {
+    const { repeats } = gateway.core.stores;
+    const unheld = { ...repeats };
+    const recording = gate();
+    let isFirst = true;
+    repeats.note = async (...tried) => {
+      const waits = isFirst;
+      isFirst = false;
+      if (waits) await recording.promise;
+      await unheld.note(...tried);
+    };
+    onTestFinished(() => void Object.assign(repeats, unheld));
+    const buyer = await gateway.account();
+    const prompt = 'openai, recorded late';
+    const first = pauseFirstAt('admission.held');
+    const base = proxy.lossyUrl({ when: first.reached.then(() => undefined) });
+    await openai(`${base}/v1`, { apiKey: buyer.key }).images.generate({ model: 'wan-image', prompt });
+    await expect.poll(() => gateway.simulator.submissions(prompt)).toEqual(once);
+    recording.resolve();
+    first.release();
+    await expect.poll(() => buyer.balance()).toMatchObject({ held: '0.000000' });
+    expect(gateway.simulator.submissions(prompt)).toEqual(once);
+  });
+
+  it('that stops waiting and repeats its request gets the images of the first task', async () => {
     const prompt = 'openai, slow task [sim:render=3]';
     const impatient = openai(undefined, {
       timeout: 2_500,
-      maxRetries: 8,
+      maxRetries: 50,
       defaultHeaders: { prefer: 'wait=60' },
     });
     const images = await impatient.images.generate({ model: 'wan-image', prompt });
@@ -115,12 +139,12 @@ describe('openai for Node', () => {
 });
 
 describe('the AI SDK with an Idempotency-Key', () => {
-  const generate = (baseURL: string, prompt: string) =>
+  const generate = (baseURL: string, prompt: string, images: Buffer[] = []) =>
     generateImage({
       model: createOpenAICompatible({ name: 'mediary', baseURL, apiKey: account.key }).imageModel(
         'gpt-image',
       ),
-      prompt,
+      prompt: images.length === 0 ? prompt : { text: prompt, images },
       headers: { 'idempotency-key': prompt.replaceAll(' ', '-') },
     });
 
@@ -132,7 +156,13 @@ describe('the AI SDK with an Idempotency-Key', () => {
     expect(gateway.simulator.submissions(prompt)).toEqual(once);
   });
 
-  it('repeats a failure of the upstream, and buys nothing by it', async () => {
+  it('gets the image of an edit of several files whose answer was lost', async () => {
+    const prompt = 'ai sdk, lost edit';
+    expect((await generate(lossyV1(), prompt, [png(8, 8), png(9, 9)])).images).toHaveLength(1);
+    expect(gateway.simulator.submissions(prompt)).toEqual(once);
+  });
+
+  it('repeats after a failure of the upstream, at no charge', async () => {
     const prompt = 'ai sdk, accepted-500 [sim:create:accepted-500]';
     const failed = await generate(`${gateway.url}/v1`, prompt).catch((error) => error);
     expect(APICallError.isInstance(failed.lastError)).toBe(true);
@@ -141,7 +171,7 @@ describe('the AI SDK with an Idempotency-Key', () => {
   });
 });
 
-/** A program that repeats what failed, after a pause in which the gateway has noted that its answer was lost. */
+/** Repeats a failed create after a pause in which the gateway has recorded the lost answer. */
 async function persistently<Made>(create: () => PromiseLike<Made>): Promise<Made> {
   const lostTries = () => gateway.core.mongo.db.collection('idempotency').countDocuments({ lost: true });
   const before = await lostTries();
@@ -167,7 +197,7 @@ function post(url: string, body: unknown): Promise<unknown> {
 
 const video = 'seedance';
 
-/** Every client that creates videos: `base` is the address of the gateway. */
+/** Every client that creates videos. `base` is the address of the gateway. */
 const creates: Readonly<Record<string, (base: string, prompt: string) => Promise<unknown>>> = {
   'our own interface': (base, prompt) => post(`${base}/v1/videos/generations`, { model: video, prompt }),
   'openai videos': (base, prompt) => openai(`${base}/v1`).videos.create({ model: video as never, prompt }),
@@ -211,19 +241,27 @@ const losses: readonly [string, (reached: Promise<void>) => Loss][] = [
   ['a 504 before it was there', (when) => ({ when, status: 504 })],
 ];
 
+/** Of these clients, this one alone counts its retries. The gateway therefore records each of its tries at once. */
+const counts = (name: string) => name === 'openai videos';
+const untilRecorded = (made: string) =>
+  expect.poll(() => gateway.core.mongo.db.collection('idempotency').countDocuments({ made })).toBe(1);
+
 describe.each(Object.entries(creates))('a video by %s', (name, create) => {
-  it.each(losses)('is created once where its answer is lost: %s', async (kind, lossOf) => {
+  it.each(losses)('is created once if its answer is lost: %s', async (kind, lossOf) => {
     const prompt = `${name}, ${kind}`;
     const paused = pauseFirstAt('admission.held');
-    const base = proxy.lossyUrl(lossOf(paused.reached));
-    void paused.reached.then(paused.release);
+    const isThere = paused.reached.then(async (task) => {
+      if (counts(name)) await untilRecorded(task);
+      paused.release();
+    });
+    const base = proxy.lossyUrl(lossOf(isThere));
     const made = create(base, prompt);
     await made;
     expect(proxy.requests(base)).toBeGreaterThan(1);
     await expect.poll(() => gateway.simulator.submissions(prompt)).toEqual(once);
   });
 
-  it('is two for who asks twice', async () => {
+  it('is created twice for two requests', async () => {
     const prompt = `${name}, twice`;
     await create(gateway.url, prompt);
     await create(gateway.url, prompt);
@@ -239,14 +277,35 @@ it('a client that counts gets the video whose answer a proxy had read to its end
   await expect.poll(() => gateway.simulator.submissions(prompt)).toEqual(once);
 });
 
-it.each(losses.slice(0, 2))(
-  'an image of our own interface is rendered once where its answer is lost: %s',
-  async (kind, lossOf) => {
-    const prompt = `an image, ${kind}`;
+/** Its images come with the answer. */
+const picture = 'gpt-image';
+/** Its images are links, which is all that interfaces of tasks deliver here. */
+const job = 'wan-image';
+const asked = (prompt: string) => ({ model: picture, prompt });
+const chat = (prompt: string) => ({ model: picture, messages: [{ role: 'user', content: prompt }] });
+const input = (prompt: string) => ({ input: { prompt } });
+const source = `data:image/png;base64,${png(2, 2).toString('base64')}`;
+
+/** Every address that creates images, with its request. The clients of these interfaces do not count their retries. */
+const imageCreates: readonly [path: string, body: (prompt: string) => object][] = [
+  ['/v1/images/generations', asked],
+  ['/v1/images/edits', (prompt) => ({ ...asked(prompt), image: source })],
+  ['/v1/chat/completions', chat],
+  ['/api/v1/chat/completions', chat],
+  ['/api/v1/images', asked],
+  ['/api/v3/images/generations', (prompt) => ({ ...asked(prompt), response_format: 'b64_json' })],
+  [`/v1/models/any/${job}/predictions`, input],
+  ['/v1/predictions', (prompt) => ({ version: job, ...input(prompt) })],
+  [`/fal/any/${job}`, (prompt) => ({ prompt })],
+  [`/fal/run/any/${job}`, (prompt) => ({ prompt })],
+];
+
+describe.each(imageCreates)('an image by %s', (path, body) => {
+  it.each(losses.slice(0, 2))('is rendered once where its answer is lost: %s', async (kind, lossOf) => {
+    const prompt = `an image by ${path}, ${kind}`;
     const base = proxy.lossyUrl(lossOf(Promise.resolve()));
-    const body = { model: 'gpt-image', prompt };
-    expect(await post(`${base}/v1/images/generations`, body)).toMatchObject({ data: [expect.anything()] });
+    await post(`${base}${path}`, body(prompt));
     expect(proxy.requests(base)).toBeGreaterThan(1);
-    expect(gateway.simulator.submissions(prompt)).toEqual(once);
-  },
-);
+    await expect.poll(() => gateway.simulator.submissions(prompt)).toEqual(once);
+  });
+});

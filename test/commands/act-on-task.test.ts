@@ -23,11 +23,11 @@ it.each([
   },
 );
 
-it.each(['fail', 'cancel'])('%s of a task that was paid all the same has done nothing', (action) => {
+it.each(['fail', 'cancel'])('%s of a task that was charged anyway had no effect', (action) => {
   expect(recordedAct(acted(action, 'succeeded'), 'act-1')).toBeUndefined();
 });
 
-it('of an act that is not in the record, or without a record, nothing is known', () => {
+it('nothing is known of an act that is not recorded, or without a record', () => {
   expect(recordedAct(acted('fail', 'failed'), 'act-2')).toBeUndefined();
   expect(recordedAct(newTask(), 'act-1')).toBeUndefined();
   expect(recordedAct(undefined, 'act-1')).toBeUndefined();

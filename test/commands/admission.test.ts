@@ -19,8 +19,8 @@ import { pauseFirstAt } from '../support/race.ts';
 import { testLedgerKey, testSealing } from '../support/sealing.ts';
 
 /**
- * The creation of a task against everybody else who may have it: a repeat of the request, the reconciler, the
- * workflow. The port stands for Temporal; what is written is real.
+ * Creates a task while a repeat of the request, the reconciler or the workflow competes for it. The port simulates
+ * Temporal; all writes are real.
  */
 const world = useHttpWorld('tasks_admission');
 
@@ -39,10 +39,10 @@ async function tasksOf(account: TestAccount): Promise<readonly { id: string; sta
   return (await account.call('GET', '/v1/videos/generations')).body.data;
 }
 
-/** What the reconciler, another process, does with a creation whose process died. */
+/** Runs another process's reconciler on a creation whose process died. */
 async function reconcile(account: TestAccount): Promise<AbandonOutcome[]> {
   const ledger = createLedger({ collection: ledgerCollection(mongo.db), key: testLedgerKey, now: Date.now });
-  // As another process, without this one's memory.
+  // Separate stores, without this process's memory.
   const tasks = createTaskStore(mongo.db, Date.now, testSealing);
   const abandonCreation = createAbandonCreation({ ...world.stores, tasks, ledger });
   const given: AbandonOutcome[] = [];
@@ -72,7 +72,7 @@ describe('a 503', () => {
     expect(await heldBy(account)).toBe('0.500000');
   });
 
-  it('is a 200 when the workflow has the task after all', async () => {
+  it('becomes a 200 if the workflow has the task after all', async () => {
     const account = await world.newAccount();
     const paused = pauseFirstAt('admission.held');
     const created = account.create();
@@ -92,13 +92,13 @@ describe('a 503', () => {
     await paused.reached;
     expect(await reconcile(account)).toEqual(['abandoned']);
     paused.release();
-    // The task id is dead; the request continues under another one.
+    // This task id is dead, so the request continues under another one.
     expect(await created).toMatchObject({ status: 200 });
     expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '0.500000']);
   });
 });
 
-describe('a process that stands still for five minutes between hold and start', () => {
+describe('a process that is paused for five minutes between hold and start', () => {
   it('answers 503 when the creation was abandoned meanwhile, and nothing is held', async () => {
     const account = await world.newAccount();
     const paused = pauseFirstAt('admission.held');
@@ -111,7 +111,7 @@ describe('a process that stands still for five minutes between hold and start', 
     expect([await heldBy(account), await tasksOf(account)]).toEqual(['0.000000', []]);
   });
 
-  it('answers 200 when nobody abandoned it, and from then on nobody does', async () => {
+  it('answers 200 when the creation was not abandoned, and prevents that from then on', async () => {
     const account = await world.newAccount();
     const paused = pauseFirstAt('admission.held');
     const created = account.create();
@@ -124,13 +124,13 @@ describe('a process that stands still for five minutes between hold and start', 
   });
 });
 
-it('a process that stands still for five minutes before its hold answers 503 when the creation is just being abandoned', async () => {
+it('a process that is paused for five minutes before its hold answers 503 if the creation is being abandoned', async () => {
   const account = await world.newAccount();
   const claimed = pauseFirstAt('admission.claimed');
   const created = account.create();
   await claimed.reached;
   world.clock.aheadMs += 5 * minutes;
-  // The reconciler has marked the creation and stands before it voids the hold.
+  // The reconciler has marked the creation, and pauses before it voids the hold.
   const voiding = pauseFirstAt('ledger.append', account.id);
   const reconciling = reconcile(account);
   await voiding.reached;
@@ -211,7 +211,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     const paused = pauseFirstAt('admission.held');
     const first = account.create({}, keyed('both'));
     await paused.reached;
-    // The repeat has taken the creation over and stands before its own start.
+    // The repeat has taken over the creation, and pauses before its own start.
     const second = pauseFirstAt('admission.held');
     const repeat = account.create({}, keyed('both'));
     await second.reached;
@@ -224,6 +224,58 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(await tasksOf(account)).toMatchObject([{ id: created.body.id }]);
     expect(await world.stores.requests.find(created.body.id)).toBeDefined();
     expect(await heldBy(account)).toBe('0.500000');
+  });
+
+  it('that fails does not take the task away from the first one, which has started it meanwhile', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('admission.held');
+    const first = account.create({}, keyed('late'));
+    await paused.reached;
+    // The repeat has taken over the creation, and pauses before its own start.
+    const second = pauseFirstAt('admission.held');
+    const repeat = account.create({}, keyed('late'));
+    await second.reached;
+    // No worker has begun the task.
+    const start = world.port.start.bind(world.port);
+    world.port.start = async () => undefined;
+    paused.release();
+    const { id } = (await first).body;
+    world.port.start = start;
+    failNextStart();
+    second.release();
+    expect((await repeat).status).toBe(503);
+    expect(await tasksOf(account)).toMatchObject([{ id }]);
+    expect(await heldBy(account)).toBe('0.500000');
+    const again = await account.create({}, keyed('late'));
+    expect([again.status, again.body.id]).toEqual([200, id]);
+  });
+
+  it('that is refused leaves no task, although the first one has begun it', async () => {
+    const account = await world.newAccount({ credit: '0' });
+    const paused = pauseFirstAt('admission.claimed');
+    const first = account.create({}, keyed('refused'));
+    await paused.reached;
+    expect((await account.create({}, keyed('refused'))).status).toBe(402);
+    expect(await tasksOf(account)).toEqual([]);
+    paused.release();
+    expect((await first).status).toBe(402);
+    expect(await tasksOf(account)).toEqual([]);
+  });
+
+  it('that is refused leaves the task of the first one, which has a hold', async () => {
+    const account = await world.newAccount();
+    const paused = pauseFirstAt('admission.held');
+    const first = account.create({}, keyed('closed'));
+    await paused.reached;
+    await world.admin('POST', `/accounts/${account.id}/close`, { reason: 'a test' });
+    // Nodes learn of the change within five seconds.
+    world.clock.aheadMs += 5_000;
+    expect((await account.create({}, keyed('closed'))).body.error.code).toBe('account_closed');
+    expect(await heldBy(account)).toBe('0.500000');
+    paused.release();
+    const { status, body } = await first;
+    expect(status).toBe(200);
+    expect(await tasksOf(account)).toMatchObject([{ id: body.id }]);
   });
 
   it('is answered as the first request was, although the channels are switched off since', async () => {
@@ -244,7 +296,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     const account = await world.newAccount({ credit: '0' });
     expect((await account.create({}, keyed('poor'))).status).toBe(402);
     expect(await tasksOf(account)).toEqual([]);
-    // A refusal leaves nothing in the ledger either.
+    // A refused create leaves nothing in the ledger either.
     const entries = await world.admin('GET', `/accounts/${account.id}/ledger`);
     expect(entries.body.data).toEqual([]);
     await world.admin('POST', `/accounts/${account.id}/credits`, { amount: '5', reference: 'later' });
@@ -255,8 +307,8 @@ describe('a repeat with the same Idempotency-Key', () => {
   });
 });
 
-describe('a process whose reads are older than what is written', () => {
-  /** From now on, until the test is over. */
+describe('a process with stale reads', () => {
+  /** Makes reads of tasks return the present state for the rest of the test. Writes are not affected. */
   async function readAsOfNow(): Promise<void> {
     const { tasks } = world.stores;
     const stale = createTaskStore(await staleReads(mongo.db, ['tasks']), Date.now, testSealing);
@@ -321,7 +373,7 @@ it('while MongoDB refuses to abandon a creation, it is retried until it does, an
   expect((await account.create()).status).toBe(200);
 });
 
-/** The first step that abandons a creation fails as on a database that is away. */
+/** Makes the first step that abandons a creation fail, as if the database were unreachable. */
 function breakOnce(tasks: { step: TaskStore['step'] }): () => void {
   const { step } = tasks;
   let failures = 0;

@@ -44,10 +44,10 @@ afterAll(async () => {
 
 const secret = Buffer.from('secret');
 
-/** Requests do not wait for some of their notes. A late note would appear in the database of the next test. */
+/** Requests do not wait for some of their writes. A late write would appear in the next test's database. */
 const underWay = new Set<Promise<void>>();
 
-/** As another process has it: the same database, nothing shared in memory. */
+/** Opens a store as another process would: same database, no shared memory. */
 function store(): RepeatStore {
   const records = createRepeatStore(mongo.db, () => now, testSealing);
   return {
@@ -73,11 +73,12 @@ function open(records: RepeatStore = store()): Repeats {
 
 const scope = ['acct_1', 'createImage'];
 const keyed = (key: string, fingerprint = 'f'): Repeat => ({ kind: 'key', key, fingerprint });
-/** `retries` undefined: the client does not count. `lose` loses the answer. */
+/** Undefined `retries` means that the client does not count them. `lose` drops the response. */
 function sent(retries?: number, bodyBytes = '10') {
   const losses: (() => void)[] = [];
   const client = {
     ...defined({ retries }),
+    target: '/v1/images/generations',
     bodyBytes,
     whenLost: (work: () => void) => void losses.push(work),
   };
@@ -102,12 +103,12 @@ function earlier(claimed: Claimed) {
   return claimed;
 }
 
-/** The first try of a client does not wait for its record. */
+/** A client's first attempt does not wait for its record. */
 const named = (task: string) =>
   expect.poll(() => mongo.db.collection('idempotency').countDocuments({ made: task })).toBe(1);
 
 describe('a key', () => {
-  it('is the first of many simultaneous callers, on whichever process', async () => {
+  it('goes to the first of many simultaneous callers, in whichever process', async () => {
     const claims = await Promise.all(
       Array.from({ length: 20 }, (_, n) => open().claim(ask(keyed('k')), `img_${n}`)),
     );
@@ -130,7 +131,7 @@ describe('a key', () => {
     expect(await open().wait(again.record, uncancelled())).toEqual({ kind: 'not_kept' });
   });
 
-  it('is a conflict with another request, running or done', async () => {
+  it('conflicts with a different request, running or done', async () => {
     const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
     const conflict = () => open().claim(ask(keyed('k', 'other')), 'img_2');
     await expect(conflict()).rejects.toMatchObject({ code: 'idempotency_key_reused' });
@@ -138,7 +139,7 @@ describe('a key', () => {
     await expect(conflict()).rejects.toMatchObject({ code: 'idempotency_key_reused' });
   });
 
-  it('is another one elsewhere', async () => {
+  it('is a different key elsewhere', async () => {
     const claims = [
       await open().claim(ask(keyed('k')), 'img_1'),
       await open().claim(ask(keyed('k'), ['acct_2', 'createImage']), 'img_2'),
@@ -150,7 +151,7 @@ describe('a key', () => {
     for (const claimed of claims) await first(claimed).forget();
   });
 
-  it('is free after 24 hours, and not a moment before', async () => {
+  it('is free after exactly 24 hours', async () => {
     await first(await open().claim(ask(keyed('k')), 'img_1')).end(answer);
     now += 24 * 3_600_000 - 1;
     expect((await open().claim(ask(keyed('k')), 'img_2')).outcome).toBe('earlier');
@@ -165,7 +166,7 @@ describe('a key', () => {
     await claim?.forget();
   });
 
-  it('is free again once nothing was sent', async () => {
+  it('is free again if nothing was sent', async () => {
     await first(await open().claim(ask(keyed('k')), 'img_1')).forget();
     const claim = first(await open().claim(ask(keyed('k', 'other')), 'img_2'));
     expect(claim.made).toBe('img_2');
@@ -189,7 +190,7 @@ describe('a key', () => {
     });
   });
 
-  it('is known to whom an earlier request is known, and to nobody before', async () => {
+  it('is found by a request that knows an earlier one, and by no other', async () => {
     const knows = (asked: RepeatRequest) => open().knows(asked);
     expect(await knows(ask(keyed('k')))).toBe(false);
     await open().claimTask(ask(keyed('k')), taskId(1));
@@ -202,7 +203,7 @@ describe('a key', () => {
     ]).toEqual([true, false, false]);
   });
 
-  it('never gives a task for an answer, nor an answer for a task', async () => {
+  it('never returns a task instead of an answer, or an answer instead of a task', async () => {
     await open().claimTask(ask(keyed('task')), taskId(1));
     await first(await open().claim(ask(keyed('answer')), 'img_1')).end(answer);
     const reused = { code: 'idempotency_key_reused' };
@@ -212,7 +213,7 @@ describe('a key', () => {
 });
 
 describe('a client that counts its retries', () => {
-  it('is two requests where it does not say that one is a repeat', async () => {
+  it('makes two requests if it does not mark one as a repeat', async () => {
     await first(await open().claim(ask(retried(0)), 'img_1')).end(answer);
     await first(await open().claim(ask(retried(0)), 'img_2')).end(answer);
     const made = [
@@ -249,14 +250,15 @@ describe('a client that counts its retries', () => {
     await named(taskId(4));
   });
 
-  it('is the first itself where its first try never arrived', async () => {
+  it('becomes the first if its first try never arrived', async () => {
     const claim = first(await open().claim(ask(retried(1)), 'img_1'));
     await claim.end(answer);
     expect(earlier(await open().claim(ask(retried(2)), 'img_2')).made).toBe('img_1');
   });
 
   it('continues the lost one of several, then begins the refused ones anew, then takes an answered one', async () => {
-    const refusal = { account: 'acct_1', key: 'key_1', bodyBytes: '10' };
+    const { target, bodyBytes } = sent().client;
+    const refusal = { account: 'acct_1', key: 'key_1', target, bodyBytes };
     const one = await open().claimTask(ask(retried(0)), taskId(1));
     await open().claimTask(ask(retried(0)), taskId(2));
     await named(taskId(2));
@@ -264,6 +266,7 @@ describe('a client that counts its retries', () => {
     await lostTries(1);
     await open().noteRefused(refusal);
     await open().noteRefused({ ...refusal, bodyBytes: '11' });
+    await open().noteRefused({ ...refusal, target: '/v1/videos' });
     const retry = (n: number) => open().claimTask(ask(retried(1)), taskId(n));
     expect(await retry(3)).toMatchObject({ task: taskId(1), first: false });
     expect(await retry(4)).toMatchObject({ task: taskId(4), first: true });
@@ -279,7 +282,7 @@ describe('a client that counts its retries', () => {
     expect(new Set(again.map(({ task }) => task))).toEqual(new Set(tries.map(taskId)));
   });
 
-  it('of another key repeats nothing', async () => {
+  it('with another key repeats nothing', async () => {
     await open().claimTask(ask(retried(0)), taskId(1));
     await named(taskId(1));
     const other = clientRepeat({ key: 'key_2' }, sent(1).client, 'f');
@@ -294,13 +297,13 @@ const lostTries = (count: number) =>
 describe('a client that does not count', () => {
   const uncounted = () => tried(sent().client);
 
-  it('writes nothing where no answer is lost', async () => {
+  it('writes nothing if no answer is lost', async () => {
     await open().claimTask(ask(uncounted()), taskId(1));
     await first(await open().claim(ask(uncounted()), 'img_1')).end(answer);
     expect(await mongo.db.collection('idempotency').countDocuments({})).toBe(0);
   });
 
-  it('gets two tasks where both answers arrived, and one where the first was lost', async () => {
+  it('gets two tasks if both answers arrived, and one if the first was lost', async () => {
     const one = await open().claimTask(ask(uncounted()), taskId(1));
     expect((await open().claimTask(ask(uncounted()), taskId(2))).first).toBe(true);
     one.lost();
@@ -344,7 +347,7 @@ describe('a client that does not count', () => {
 });
 
 describe('a repeat waits', () => {
-  it('for the answer, which is given byte by byte', async () => {
+  it('for the answer, which it gets byte for byte', async () => {
     const claim = first(await open().claim(ask(keyed('k')), 'img_1'));
     const { record } = earlier(await open().claim(ask(keyed('k')), 'img_2'));
     const waited = open().wait(record, uncancelled());
@@ -402,7 +405,7 @@ describe('of a process that died', () => {
     return { claim, record };
   }
 
-  /** Seen unchanged for a minute, by the clock of who waits. */
+  /** Waits until the record has been unchanged for a minute by the waiting process's clock. */
   async function waitFor(record: RepeatRecord): Promise<RepeatEnd> {
     const waited = open().wait(record, uncancelled());
     now += 60_000;
@@ -410,7 +413,7 @@ describe('of a process that died', () => {
   }
 
   it.each([false, true])(
-    'nobody knows how far it came, but the ledger says what was paid: %s',
+    'its progress is unknown, but the ledger shows what was paid: %s',
     async (isPaid) => {
       const { claim, record } = await dies(false);
       if (isPaid) paid.add('img_1');
@@ -419,14 +422,14 @@ describe('of a process that died', () => {
     },
   );
 
-  it('what was kept and not paid is not given away', async () => {
+  it('a stored answer that was not paid is not delivered', async () => {
     const { claim, record } = await dies(true);
     expect(record.state).toBe('stored');
     expect(await waitFor(record)).toEqual({ kind: 'abandoned', isPaid: false });
     await claim.forget();
   });
 
-  it('what was kept and paid is the answer, for everybody from then on', async () => {
+  it('a stored and paid answer is returned to everyone from then on', async () => {
     const { claim, record } = await dies(true);
     paid.add('img_1');
     expect(await waitFor(record)).toMatchObject({ kind: 'answered' });
@@ -434,7 +437,7 @@ describe('of a process that died', () => {
     await claim.forget();
   });
 
-  it('is seen by repeats together, none of which waits for so long', async () => {
+  it('is noticed by repeats together, so that none waits for the whole time', async () => {
     const { claim, record } = await dies(false);
     const process = open();
     const brief = new AbortController();
@@ -448,7 +451,7 @@ describe('of a process that died', () => {
     await claim.forget();
   });
 
-  it('is not one that lives, whatever the clock of who looks says', async () => {
+  it('is distinguished from a live one, whatever the observer’s clock says', async () => {
     const { claim, record } = await dies(false);
     now += 3 * 60_000;
     const waited = open().wait(record, uncancelled());
@@ -457,7 +460,7 @@ describe('of a process that died', () => {
     expect(await waited).toMatchObject({ kind: 'answered' });
   });
 
-  it('is not one that renews its claim', async () => {
+  it('is distinguished from one that renews its claim', async () => {
     const { claim, record } = await dies(false);
     const looks: number[] = [];
     const records = store();

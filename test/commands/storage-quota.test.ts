@@ -1,3 +1,4 @@
+import { MongoNetworkError } from 'mongodb';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createStoredBytesStore } from '../../src/store/stored-bytes.ts';
 import { createStorageQuota } from '../../src/commands/storage-quota.ts';
@@ -14,12 +15,12 @@ await store.ensureIndexes();
 afterAll(() => database.drop());
 
 const errors: unknown[] = [];
-/** Of another process each. */
+/** Each call opens a separate process's quota. */
 const open = (change: Partial<StorageQuotaDeps> = {}) =>
   createStorageQuota({ store, bytesMax: 1_000, onError: (error) => errors.push(error), now, ...change });
 
-describe('what an account has stored', () => {
-  it('is refused at the limit, with what there is, the limit, and the day on which it shrinks', async () => {
+describe('the bytes that an account has stored', () => {
+  it('are refused at the limit, with the usage, the limit, and the day on which the usage shrinks', async () => {
     clock = start;
     const quota = open();
     await quota.check('full');
@@ -30,12 +31,12 @@ describe('what an account has stored', () => {
     await expect(quota.check('full')).rejects.toMatchObject({
       code: 'storage_quota_exceeded',
       status: 429,
-      message: expect.stringMatching(/^1000 bytes .* limit is 1000\. .* next ones on 2027-01-14\./),
+      message: expect.stringMatching(/^1000 bytes .* limit is 1000\. .* next deletion is on 2027-01-14\./),
     });
     await quota.check('another');
   });
 
-  it('is less after the day on which some of it is deleted', async () => {
+  it('decrease after the day on which some are deleted', async () => {
     clock = start;
     const quota = open();
     quota.note('shrinking', 600, clock + dayMs);
@@ -51,7 +52,7 @@ describe('what an account has stored', () => {
     await expect(quota.check('shrinking')).rejects.toThrow('1000 bytes');
   });
 
-  it('is known to the other processes fifteen seconds later, and to those that start', async () => {
+  it('are known to other processes within fifteen seconds, and to those that start', async () => {
     clock = start;
     const [first, second] = [open(), open()];
     await Promise.all([first, second].map((quota) => quota.check('shared')));
@@ -64,7 +65,7 @@ describe('what an account has stored', () => {
       await expect(quota.check('shared')).rejects.toThrow('1000 bytes');
   });
 
-  it('is read from the database once in ten seconds', async () => {
+  it('are read from the database once in ten seconds', async () => {
     clock = start;
     let reads = 0;
     const quota = open({ store: { ...store, find: (account) => ((reads += 1), store.find(account)) } });
@@ -78,7 +79,7 @@ describe('what an account has stored', () => {
     expect(reads).toBe(2);
   });
 
-  it('that could not be written is counted, and written once the database is back', async () => {
+  it('that could not be recorded are counted, and recorded once the database is back', async () => {
     clock = start;
     let isAway = true;
     const add: typeof store.add = (...sum) =>
@@ -94,7 +95,25 @@ describe('what an account has stored', () => {
     await expect(open().check('unlucky')).rejects.toThrow('1000 bytes');
   });
 
-  it('does not matter where the limit is switched off', async () => {
+  it('are not written account by account in an outage, and none are lost', async () => {
+    clock = start;
+    let isAway = true;
+    let tries = 0;
+    const add: typeof store.add = (...sum) => {
+      tries += 1;
+      return isAway ? Promise.reject(new MongoNetworkError('away')) : store.add(...sum);
+    };
+    const quota = open({ store: { ...store, add } });
+    const accounts = ['away-1', 'away-2', 'away-3'];
+    for (const account of accounts) quota.note(account, 1_000, clock + dayMs);
+    await quota.flush();
+    expect(tries).toBe(1);
+    isAway = false;
+    await quota.stop();
+    for (const account of accounts) await expect(open().check(account)).rejects.toThrow('1000 bytes');
+  });
+
+  it('do not matter if the limit is switched off', async () => {
     clock = start;
     const quota = open({ bytesMax: 0 });
     quota.note('any', Number.MAX_SAFE_INTEGER, clock + dayMs);

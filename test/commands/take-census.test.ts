@@ -77,7 +77,7 @@ async function fill(): Promise<void> {
   const circuit = { sign: 'account', code: 'no_money', coolDownMs: 1, until: at + 1, at } as const;
   await stores.circuits.write('two/a', { ...circuit, state: 'open' });
   await stores.circuits.write('two/a/m', { ...circuit, state: 'open' });
-  // It waits for the next task; nobody is kept from a credential that is gone.
+  // `two/b` waits for the next task. `two/gone` belongs to a removed credential, so it holds back no task.
   await stores.circuits.write('two/b', { ...circuit, state: 'open', until: at });
   await stores.circuits.write('two/gone', { ...circuit, state: 'open' });
   await stores.circuits.write('one/a', { ...circuit, state: 'closed' });
@@ -111,6 +111,7 @@ async function fill(): Promise<void> {
 it('counts the whole system as operators see it', async () => {
   await fill();
   const census = await takeCensus({
+    log: { warn: () => undefined },
     stores,
     ledgerTotals: () => readLedgerTotals(ledgerCollection(mongo.db)),
     config: () => config,
@@ -152,6 +153,7 @@ it('counts the whole system as operators see it', async () => {
 it('counts nothing in an empty system', async () => {
   const empty = await connectMongo(databaseUri('take_census_empty'));
   const census = await takeCensus({
+    log: { warn: () => undefined },
     stores: createStores(empty.db, () => at, testSealing),
     ledgerTotals: () => readLedgerTotals(ledgerCollection(empty.db)),
     config: () => config,

@@ -13,17 +13,18 @@ import { testLedgerKey } from '../support/sealing.ts';
 import { succeededWith } from '../support/task-records.ts';
 
 const world = useHttpWorld('task_retention');
-const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 const now = () => Date.now() + world.clock.aheadMs;
 const removedCopies: string[] = [];
 
-/** What is missing of what the ledger has, or differs. */
+/** Returns where the records lack or contradict a ledger entry. */
 const violations = async () =>
   (await world.deps.verifyLedger({})).violations.filter(
     ({ invariant }) => invariant === 'charged_is_succeeded',
   );
 
-/** What a worker's upkeep does. */
+/** The retention step of a worker's upkeep. */
 function retention(tasksDays: number | undefined) {
   const removeCopies = (ids: readonly string[]) => Promise.resolve(void removedCopies.push(...ids));
   return createTaskRetention({
@@ -60,22 +61,22 @@ const documentsOf = async (id: string) =>
   (
     await Promise.all(
       ['tasks', 'requests', 'exchanges'].map((name) =>
-        // Exchanges are not written with a majority: their store reads them as the primary has them.
+        // Exchanges are not written with majority concern, so they are read from the primary.
         openCollection<{ _id: string }>(world.db, name, primaryOnly).countDocuments({ _id: id }),
       ),
     )
   ).join();
 
-it('a task goes with all that belongs to it when its time is over; the ledger stays and is sound', async () => {
+it('an expired task is removed with everything that belongs to it; the ledger stays and is sound', async () => {
   const account = await world.newAccount();
   const old = await finishedTask(account);
   const running: string = (await account.create()).body.id;
   const callback = (await world.stores.requests.find(old))?.callbackToken;
-  world.clock.aheadMs += 7 * dayMs - 60_000;
+  world.clock.aheadMs += 7 * dayMs - hourMs;
   expect(await retention(7)()).toBe(0);
   expect(await retention(undefined)()).toBe(0);
   const recent = await finishedTask(account);
-  world.clock.aheadMs += 2 * 60_000;
+  world.clock.aheadMs += 2 * hourMs;
   expect(await violations()).toEqual([]);
   expect(await retention(7)()).toBe(1);
 
@@ -108,7 +109,7 @@ it('a callback that is owed is delivered first', async () => {
   expect(await documentsOf(id)).toBe('0,0,0');
 });
 
-it('a process that dies in between leaves nothing that verify reports, and the next one continues', async () => {
+it('a process that dies halfway leaves nothing that verify reports, and the next one continues', async () => {
   const account = await world.newAccount();
   const ids = [await finishedTask(account), await finishedTask(account)];
   world.clock.aheadMs += 8 * dayMs;
@@ -121,7 +122,7 @@ it('a process that dies in between leaves nothing that verify reports, and the n
   expect(await violations()).toEqual([]);
 });
 
-it('a record that is removed by anybody else is reported, whatever mark is written for it', async () => {
+it('a record that anything else removes is reported, whatever mark is written for it', async () => {
   const account = await world.newAccount();
   const id = await finishedTask(account);
   await world.db.collection('tasks').deleteOne({ _id: id as never });

@@ -49,7 +49,7 @@ function violationsOf(file: Fields): readonly string[] {
 
 const ofModel = (over: Fields): readonly string[] => violationsOf({ models: [model(over)] });
 const rules = 'models[0].price.lines';
-const never = 'never holds: no request of this model has such a value';
+const never = 'never matches: no request for this model has such a value';
 
 describe('the price that a channel has of its own', () => {
   const at = (own: Fields, over: Fields = {}) =>
@@ -59,10 +59,10 @@ describe('the price that a channel has of its own', () => {
     });
   const path = 'channels[0].models.m.price';
 
-  it('fits the model as the model’s own does', () => {
+  it('must fit the model as the model’s own price does', () => {
     expect(at({ minimum: '0.1', ...price(last).price })).toEqual([]);
     const byImage = [{ measure: 'image', price: '1' }];
-    expect(at({ lines: byImage })).toEqual([`${path}.lines[0].measure: videos are not sold by the image`]);
+    expect(at({ lines: byImage })).toEqual([`${path}.lines[0].measure: videos cannot be sold by the image`]);
     expect(at(price(rule({ resolution: ['9k'] }), last).price)).toEqual([
       `${path}.lines[0].when.resolution: ${never}`,
     ]);
@@ -72,7 +72,7 @@ describe('the price that a channel has of its own', () => {
     expect(at({ ...price(last).price, hold: {} })).toEqual([expect.stringContaining('hold')]);
   });
 
-  it('leaves the model’s to the channels that have none', () => {
+  it('leaves the model’s price to the channels without one', () => {
     const byChannel = price(rule({ channel: ['one'] }), last);
     expect(violationsOf({ models: [model(byChannel)] })).not.toEqual([]);
     expect(at(price(last).price, byChannel)).toEqual([]);
@@ -81,9 +81,9 @@ describe('the price that a channel has of its own', () => {
 
 describe('what an upstream bills', () => {
   const images = { lines: [{ measure: 'image', price: '0.02' }] };
-  const message = 'channels[0].models.m.cost: image: no video model is counted by it';
+  const message = 'channels[0].models.m.cost: image: does not measure video models';
 
-  it('is counted by a unit that its model has, its own or the channel’s', () => {
+  it('uses a unit that its model or the channel has', () => {
     const own = { m: { upstream: 'u', cost: images } };
     expect(violationsOf({ channels: [channel({ models: own })] })).toEqual([message]);
     expect(violationsOf({ channels: [channel({ cost: images })] })).toEqual([message]);
@@ -91,7 +91,7 @@ describe('what an upstream bills', () => {
     expect(violationsOf({ channels: [channel({ cost: images, models: better })] })).toEqual([]);
   });
 
-  it('has units with names that a document may have', () => {
+  it('has units whose names a document may contain', () => {
     const named = (name: string) => violationsOf({ channels: [channel({ cost_units: { [name]: '0.01' } })] });
     expect(named('video units')).toEqual([]);
     for (const name of ['$where', 'a.b', '']) expect(named(name)).toHaveLength(1);
@@ -154,12 +154,12 @@ describe('a gateway.yaml that says something impossible', () => {
     [
       'a rule after one that always holds',
       price(last, rule({ resolution: ['720p'] })),
-      [`${rules}[1]: is never reached: the lines of its measure before it hold whenever it does`],
+      [`${rules}[1]: is never reached: earlier lines of its measure match whenever it does`],
     ],
     [
       'a rule inside another',
       price(rule({ duration: { min: 4, max: 9 } }), rule({ duration: { min: 5, max: 8 } }), last),
-      [`${rules}[1]: is never reached: the lines of its measure before it hold whenever it does`],
+      [`${rules}[1]: is never reached: earlier lines of its measure match whenever it does`],
     ],
     [
       'a rule that several others cover together',
@@ -169,7 +169,7 @@ describe('a gateway.yaml that says something impossible', () => {
         rule({ resolution: ['480p'] }),
         last,
       ),
-      [`${rules}[2]: is never reached: the lines of its measure before it hold whenever it does`],
+      [`${rules}[2]: is never reached: earlier lines of its measure match whenever it does`],
     ],
     [
       'a resolution without a price',
@@ -184,7 +184,7 @@ describe('a gateway.yaml that says something impossible', () => {
     [
       'a unit of another kind',
       { price: { lines: [{ measure: 'image', price: '1' }] } },
-      ['models[0].price.lines[0].measure: videos are not sold by the image'],
+      ['models[0].price.lines[0].measure: videos cannot be sold by the image'],
     ],
   ])('%s', (_, over, expected) => {
     expect(ofModel(over)).toEqual(expected);
@@ -206,7 +206,7 @@ describe('a gateway.yaml that says something impossible', () => {
       expect.stringMatching(/^channels\[0\]\.provider: "nobody" must be one of /),
       'channels[0].models.n: is not in the list of models',
       'models[0].durations.min: 9 is above max, 5',
-      'models[2].price.lines[1]: is never reached: the lines of its measure before it hold whenever it does',
+      'models[2].price.lines[1]: is never reached: earlier lines of its measure match whenever it does',
     ]);
   });
 });
@@ -249,7 +249,7 @@ describe('a gateway.yaml that makes sense', () => {
     expect(ofModel(over)).toEqual([]);
   });
 
-  it('is the one of local mode', () => {
+  it('accepts the configuration of local mode', () => {
     const text = readFileSync(new URL('../../src/local/gateway.local.yaml', import.meta.url), 'utf8');
     const environment = { SIMULATOR_URL: 'http://127.0.0.1:1', SIMULATOR_API_KEY: 'k' };
     const providerNames = Object.keys(providers);
@@ -257,7 +257,7 @@ describe('a gateway.yaml that makes sense', () => {
   });
 });
 
-/** Rules over two facts and a length, few enough to try every request. */
+/** Rules over two facts and a length: few enough to try every request. */
 const condition: fc.Arbitrary<PriceCondition> = fc.record(
   {
     resolution: fc.uniqueArray(fc.constantFrom('480p', '720p'), { minLength: 1 }),
@@ -288,7 +288,7 @@ describe('a fallback', () => {
       'sends refused content elsewhere without permission',
       { channels: ['two'], on: ['internal', 'moderation_output'] },
       [
-        `${path}.on: moderation_output: what one vendor refused goes to another one only with allow_moderation: true`,
+        `${path}.on: moderation_output: refused content is sent to another vendor only with allow_moderation: true`,
       ],
     ],
     [
@@ -301,7 +301,7 @@ describe('a fallback', () => {
     expect(said(fallback)).toEqual(expected);
   });
 
-  it('is about failures that another channel may not have', () => {
+  it('covers failures that another channel may not have', () => {
     expect(said({ channels: ['two'], on: ['invalid_input'] })).toHaveLength(1);
     expect(said({ channels: [] })).toHaveLength(1);
   });
@@ -340,7 +340,7 @@ describe('the check of the rules', () => {
     );
   });
 
-  it('never calls a rule dead that some request reaches', () => {
+  it('never reports a rule as dead if some request reaches it', () => {
     fc.assert(
       fc.property(fc.array(condition, { minLength: 1, maxLength: 6 }), (whens) => {
         const { price: list } = sold(whens);

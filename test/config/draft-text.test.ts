@@ -82,7 +82,7 @@ it('secrets in the text are concealed, restored by their ids, and replaced', asy
     ['/channels/one/credentials/a/api_key', 'one.a', 'sk-written-in-the-file', 'https://api.example'],
   ]);
   expect(replaced).not.toContain('sk-written');
-  // What only the file can change stays as the file has it.
+  // Values that only the file can change stay unchanged.
   expect(replaced).toContain('secret-room');
   expect(await replaceSecrets(replaced, () => Promise.reject(new Error('asked twice')))).toBe(replaced);
 });
@@ -100,7 +100,7 @@ it('every secret of the schema is concealed', () => {
   }
 });
 
-/** The places of texts whose names say that they are secrets. */
+/** Returns the places of texts whose names mark them as secrets. */
 function secretPlacesOf(schema: any, at: string): string[] {
   const own = Object.entries<any>(schema.properties ?? {}).flatMap(([name, inner]) => {
     const isSecret = /(?:key|key_id|secret|token)$/.test(name) && inner.type === 'string';
@@ -111,7 +111,7 @@ function secretPlacesOf(schema: any, at: string): string[] {
   return [...own, ...entries, ...variants];
 }
 
-it('an id conceals no less, whatever it is', () => {
+it('secrets are concealed whatever the id is', () => {
   for (const id of ['', 'a/b', 'credentials/a']) {
     for (const entry of ['/channels/one', '/channels/one/credentials/a', '/notify/targets/chat']) {
       const result = editText(text, { [`${entry}/id`]: id });
@@ -132,7 +132,7 @@ it('a secret that was written before stays with its server, also under another i
   expect(origins({ ...moved, ...key })).toEqual(['https://evil.example']);
 });
 
-it('a draft gets no more access to the machine than the running configuration has', () => {
+it('a draft has no more access to the machine than the running configuration', () => {
   const origins = new Map([['key', 'https://api.example']]);
   const issues = (edits: Record<string, unknown>) => {
     const draft = edited(edits);

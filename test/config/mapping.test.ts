@@ -31,7 +31,7 @@ describe('the mapping of a channel’s model', () => {
   });
 
   it.each([
-    ['any', '', 'channels[0].models.m.mapping: required: "any" serves any model, by a mapping'],
+    ['any', '', 'channels[0].models.m.mapping: required: "any" serves any model, but needs a mapping for it'],
     [
       'own',
       ', mapping: { fields: {}, result: url }',

@@ -8,15 +8,22 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { messageOf } from '../../src/base/caught.ts';
+import { openCore } from '../../src/compose/core.ts';
+import { checkListening } from '../../src/config/check-listening.ts';
 import { openConfigFile } from '../../src/config/config-file.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
+import { createLogger } from '../../src/observability/log.ts';
 import { testYaml } from '../support/test-yaml.ts';
 
-/** Mistakes of the environment and of the file: each is one sentence with the name, status 78, and nothing is published. */
+/**
+ * A mistake in the environment or the file yields one sentence with the name and exit status 78. Nothing is
+ * published.
+ */
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 let directory: string;
-/** Stands for MongoDB: nothing is published where nobody has connected. */
+/** Stands in for MongoDB. Without a connection, nothing can have been published. */
 let mongo: Server;
 let connections = 0;
 
@@ -54,7 +61,7 @@ it.each([
   );
 });
 
-it('what is right stays right', () => {
+it('valid values stay valid', () => {
   const right = {
     TRUSTED_PROXIES: '10.0.0.0/8, fd00::/8',
     PORT: '0',
@@ -83,6 +90,18 @@ it.each([
 
 const portOf = (server: Server): string => String((server.address() as AddressInfo).port);
 
+const environment = (mistake: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  GATEWAY_CONFIG: join(directory, 'gateway.yaml'),
+  SIMULATOR_URL: 'http://127.0.0.1:9',
+  MONGODB_URI: `mongodb://127.0.0.1:${portOf(mongo)}/?directConnection=true`,
+  TEMPORAL_ADDRESS: '127.0.0.1:9',
+  SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+  PORT: '0',
+  ...mistake,
+});
+const oneProblem = /^The environment has 1 problem\(s\):\n {2}.+\n?$/;
+
 it.each<[string, () => NodeJS.ProcessEnv, string]>([
   [
     'an address of MongoDB without a host',
@@ -102,9 +121,9 @@ it.each<[string, () => NodeJS.ProcessEnv, string]>([
   [
     'one port for two',
     () => ({ PORT: '18081', METRICS_PORT: '18081' }),
-    'METRICS_PORT: 18081 is that of the API',
+    'METRICS_PORT: 18081 is already the port of the API',
   ],
-  ['a port in use', () => ({ PORT: portOf(mongo) }), `of 127.0.0.1 is in use (EADDRINUSE)`],
+  ['a port in use', () => ({ PORT: portOf(mongo) }), `on 127.0.0.1 is in use (EADDRINUSE)`],
   ['another one in use', () => ({ METRICS_PORT: portOf(mongo) }), 'METRICS_PORT: '],
   [
     'a host without an address',
@@ -116,25 +135,30 @@ it.each<[string, () => NodeJS.ProcessEnv, string]>([
     () => ({ HOST: '192.0.2.1' }),
     'HOST: 192.0.2.1 is not an address or a name',
   ],
-])('a start with %s', async (_, mistake, sentence) => {
+])('%s is one sentence before anything is opened', async (_, mistake, sentence) => {
+  connections = 0;
+  const said: unknown = await opening(environment(mistake())).catch(messageOf);
+  expect(said).toMatch(oneProblem);
+  expect(said).toContain(sentence);
+  expect(said).not.toContain('secret');
+  expect(connections).toBe(0);
+});
+
+/** Goes as far as a start of the API goes before it begins anything. */
+async function opening(variables: NodeJS.ProcessEnv): Promise<unknown> {
+  const parsed = readEnvironment(variables);
+  await checkListening(parsed, ['PORT', 'METRICS_PORT']);
+  return openCore(parsed, createLogger({ level: 'silent', format: 'json' }), { variables });
+}
+
+it('a start that is refused ends with 78, and says no more than that', async () => {
   connections = 0;
   const child = spawn(process.execPath, ['src/gateway.js', 'api'], {
     cwd: project,
-    env: {
-      PATH: process.env['PATH'],
-      GATEWAY_CONFIG: join(directory, 'gateway.yaml'),
-      SIMULATOR_URL: 'http://127.0.0.1:9',
-      MONGODB_URI: `mongodb://127.0.0.1:${portOf(mongo)}/?directConnection=true`,
-      TEMPORAL_ADDRESS: '127.0.0.1:9',
-      SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
-      PORT: '0',
-      ...mistake(),
-    },
+    env: environment({ PORT: portOf(mongo) }),
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const [said, [status]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-  expect(said).toMatch(/^The environment has 1 problem\(s\):\n {2}.+\n$/);
-  expect(said).toContain(sentence);
-  expect(said).not.toContain('secret');
+  expect(said).toMatch(oneProblem);
   expect([status, connections]).toEqual([78, 0]);
 });

@@ -12,7 +12,7 @@ const parse = (notify: string) =>
 const secret = `whsec_${Buffer.alloc(24).toString('base64')}`;
 
 describe('notify', () => {
-  it('has no targets unless it says so', () => {
+  it('has no targets by default', () => {
     expect(parse('{}')).toEqual({ targets: [] });
   });
 

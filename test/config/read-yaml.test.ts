@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { readYaml } from '../../src/config/read-yaml.ts';
 
 const names = 'abcdefghij';
-/** Each list has the one before it nine times: 9^10 words. */
+/** Each list contains the previous one nine times: 9^10 words in total. */
 const bomb = Array.from(names, (name, n) => {
   const item = n === 0 ? 'word' : `*${names[n - 1]}`;
   return `${name}: &${name} [${Array.from({ length: 9 }, () => item).join(', ')}]`;
 }).join('\n');
 
 describe('gateway.yaml as text', () => {
-  it('is the value that it says, aliases included', () => {
+  it('is read as its value, aliases included', () => {
     expect(readYaml('a: &a { x: 1 }\nb: [*a, *a]')).toEqual({
       value: { a: { x: 1 }, b: [{ x: 1 }, { x: 1 }] },
     });

@@ -53,7 +53,7 @@ describe('SIGHUP', () => {
     const exited = once(child, 'exit');
     await Promise.race([once(server, 'connection'), exited]);
     child.kill('SIGHUP');
-    // What a signal does by default, it does at once.
+    // An unhandled signal would have ended the process immediately.
     await delay(500);
     child.kill('SIGKILL');
     expect(await exited).toEqual([null, 'SIGKILL']);

@@ -14,7 +14,7 @@ retention: ${retention}`,
   ).retention;
 const dayMs = 86_400_000;
 
-it('without a word requests and exchanges have their times, and records of tasks stay', () => {
+it('by default requests and exchanges expire, and records of tasks stay', () => {
   expect(retentionOf(parse('{}'))).toEqual({ requestsMs: 30 * dayMs, exchangesMs: 90 * dayMs });
 });
 

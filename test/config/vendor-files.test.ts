@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { openConfigFile } from '../../src/config/config-file.ts';
 import { adapters } from '../../src/providers/index.ts';
-import { exampleData } from '../vendor-files/support.ts';
+import { exampleData } from '../providers/vendor-files/support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mediary-vendors-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -81,7 +81,7 @@ describe('vendor files of gateway.yaml', () => {
     expect(open().own.config.hash).not.toBe(before);
   });
 
-  it('bring what their vendor bills, unless gateway.yaml says it', () => {
+  it('define what their vendor bills, unless gateway.yaml does', () => {
     const costs = () => open().own.config.channels[0]?.models['pic']?.cost?.lines.map(({ price }) => price);
     writeVendor('recraft');
     write();
@@ -92,7 +92,7 @@ describe('vendor files of gateway.yaml', () => {
     expect(costs()).toBeUndefined();
   });
 
-  it('with links that die within minutes need a storage of our own', () => {
+  it('require our own storage if their links expire within minutes', () => {
     writeVendor('topaz');
     write({ provider: 'topaz', vendors: ['topaz.yaml'] });
     expect(violations()).toEqual([
@@ -107,12 +107,12 @@ describe('vendor files of gateway.yaml', () => {
     [
       'the name of an adapter',
       { vendors: ['recraft.yaml', 'fal.yaml'] },
-      'fal.yaml: name: there is an adapter "fal" already',
+      'fal.yaml: name: an adapter "fal" already exists',
     ],
     [
       'a name twice',
       { vendors: ['recraft.yaml', 'again.yaml'] },
-      'again.yaml: name: there is an adapter "recraft" already',
+      'again.yaml: name: an adapter "recraft" already exists',
     ],
     ['a key that nobody knows', { vendors: ['recraft.yaml', 'script.yaml'] }, 'script.yaml: '],
     ['a vendor that no file has', { provider: 'other' }, 'channels[0].provider: "other" must be one of '],

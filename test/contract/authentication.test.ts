@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pixel } from '../images/support.ts';
+import { createOnce } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
-/** Section 5, for every endpoint of the document. */
+/** Tests section 5 of the interface document on every endpoint. */
 
 let upstream: SameInterface;
 let gateway: TestGateway;
@@ -34,8 +35,9 @@ const endpoints: [method: string, path: string, body?: Record<string, unknown>][
 
 it.each(endpoints)('%s %s takes a key in the header authorization', async (method, path, body) => {
   const account = await gateway.account();
-  const { status } = await account.call(method, path, { body });
-  expect(status).toBe(method === 'GET' ? 404 : 200);
+  const reads = method === 'GET';
+  const { status } = await (reads ? account.call(method, path) : createOnce(account.call, path, body));
+  expect(status).toBe(reads ? 404 : 200);
 });
 
 it.each(endpoints)('%s %s gives 401 without a key, and with one that is not valid', async (...endpoint) => {
@@ -66,6 +68,6 @@ describe('a key with permissions', () => {
 
   it.each(creates)('POST %s works with the model and the channel on the lists', async (path, body) => {
     const account = await gateway.account({ key: { models: ['clip', 'picture'], channels: ['same'] } });
-    expect((await account.call('POST', path, { body })).status).toBe(200);
+    expect((await createOnce(account.call, path, body)).status).toBe(200);
   });
 });

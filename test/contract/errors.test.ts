@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorTable, taskErrorCodes } from '../../src/errors/errors.ts';
+import { createOnce } from '../support/client.ts';
 import { sendJson } from '../images/support.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Answer, TestAccount } from '../support/client.ts';
@@ -7,7 +8,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
-/** Section 7: one body for every error, and when each status is given. */
+/** Tests section 7 of the interface document: the body that all errors share, and when each status is given. */
 
 let upstream: SameInterface;
 let gateway: TestGateway;
@@ -34,7 +35,7 @@ function expectUnified({ body }: Answer): void {
       type: expect.stringMatching(/^[a-z_]+$/),
       param: expect.any(String),
       code: expect.any(String),
-      // What kind of failure it was, where an upstream failed.
+      // The kind of failure is included if an upstream failed.
       ...(['provider_error', 'content_policy_violation'].includes(body.error.code)
         ? { class: expect.stringMatching(/^[a-z_]+$/) }
         : {}),
@@ -91,7 +92,7 @@ it.each<[number, string, () => Promise<Answer>, { type: string; param: string }]
     'an upstream error',
     () => {
       upstream.answer = (_call, response) => sendJson(response, 500, { error: { message: 'boom' } });
-      return account.call('POST', '/v1/images/generations', { body: { model: 'picture', prompt: 'x' } });
+      return createOnce(account.call, '/v1/images/generations', { model: 'picture', prompt: 'x' });
     },
     { type: 'api_error', param: '' },
   ],
@@ -112,15 +113,12 @@ describe('a task that fails during generation', () => {
     ['for its content', '[sim:moderation-in-task]'],
     ['because the upstream refused it', '[sim:moderation]'],
   ])('%s is reported by a query with 200, status failed and provider_error', async (_name, fault) => {
-    const created = await account.call('POST', videos, {
-      body: { ...clip, model: 'seedance', prompt: `x ${fault}` },
-    });
-    expect(created.status).toBe(200);
-    const task = await account.finished(created.body.id);
+    const id = await account.made({ model: 'seedance', prompt: `x ${fault}` });
+    const task = await account.finished(id);
     expect(task).toMatchObject({
       status: 'failed',
       error: { message: expect.stringMatching(/\w/), code: 'provider_error' },
     });
-    expect((await account.call('GET', `${videos}/${created.body.id}`)).status).toBe(200);
+    expect((await account.call('GET', `${videos}/${id}`)).status).toBe(200);
   });
 });

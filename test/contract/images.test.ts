@@ -1,13 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pixel, png, sendJson } from '../images/support.ts';
 import { startGateway } from '../support/gateway.ts';
-import { postForm } from '../support/client.ts';
+import { createOnce, persevere, postForm } from '../support/client.ts';
 import type { Answer, TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { answerAsDocumented, contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
-/** Sections 2.4, 2.5, 4.3 and 4.4: images from a prompt, images from images. */
+/**
+ * Tests sections 2.4, 2.5, 4.3 and 4.4 of the interface document: images from a prompt, and images from images.
+ */
 
 let upstream: SameInterface;
 let gateway: TestGateway;
@@ -32,9 +35,9 @@ const data = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64'
 const base = { model: 'picture', prompt: 'a red cube' };
 
 const send = (path: string, body: Record<string, unknown> = {}): Promise<Answer> =>
-  account.call('POST', path, { body: { ...base, ...body } });
+  createOnce(account.call, path, { ...base, ...body });
 
-/** The one call that the upstream got. */
+/** Returns the only request that the upstream received. */
 function sent(): Record<string, any> {
   expect(upstream.calls).toHaveLength(1);
   return upstream.calls[0]?.json ?? {};
@@ -44,7 +47,8 @@ async function sendForm(path: string, fields: Record<string, string>, files: Buf
   const form = new FormData();
   for (const [name, value] of Object.entries({ ...base, ...fields })) form.append(name, value);
   for (const file of files) form.append(files.length === 1 ? 'image' : 'image[]', new File([file], 'a.png'));
-  return postForm(gateway.url, path, { form, key: account.key });
+  const headers = { 'idempotency-key': randomUUID() };
+  return persevere(() => postForm(gateway.url, path, { form, key: account.key, headers }));
 }
 
 describe('the fields of a request', () => {
@@ -83,7 +87,7 @@ describe('the fields of a request', () => {
 
   it('n is honored: so many images come, and are paid', async () => {
     const payer = await gateway.account();
-    const answer = await payer.call('POST', generations, { body: { ...base, n: 4 } });
+    const answer = await createOnce(payer.call, generations, { ...base, n: 4 });
     expect(answer.body.data).toHaveLength(4);
     expect(await payer.balance()).toMatchObject({ available: '99.840000' });
   });
@@ -181,14 +185,14 @@ describe('a model that answers with a task', () => {
   it('gives the synchronous form to a caller who prefers to wait', async () => {
     const answer = await account.call('POST', generations, {
       body: { ...base, model: 'wan-image' },
-      headers: { prefer: 'wait=60' },
+      headers: { prefer: 'wait=120' },
     });
     expect(answer.body).toMatchObject({ created: expect.any(Number), data: [{ url: expect.any(String) }] });
   });
 });
 
 it('both endpoints take an image with a text, and each channel gets it where it serves it', async () => {
-  // One vendor edits at an address of its own, another where it generates.
+  // One vendor has a separate address for edits. The other uses its address for generations.
   for (const model of ['gpt-image', 'seedream']) {
     for (const path of [generations, edits]) {
       const answer = await send(path, { model, image: data(png(64, 64)) });
@@ -214,7 +218,7 @@ describe('errors of the image endpoints', () => {
   it('of the upstream are a 500 provider_error that costs nothing', async () => {
     upstream.answer = (_call, response) => sendJson(response, 500, { error: { message: 'boom' } });
     const payer = await gateway.account();
-    const answer = await payer.call('POST', generations, { body: base });
+    const answer = await createOnce(payer.call, generations, base);
     expect(answer.status).toBe(500);
     expect(answer.body.error).toMatchObject({ type: 'api_error', code: 'provider_error', param: '' });
     expect(await payer.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });

@@ -2,7 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { cellsOf, headingOf, readOriginal } from './original.ts';
 
-/** docs/contract.md is complete: every statement has a test that exists, every contract test a statement. */
+/**
+ * Checks that docs/contract.md is complete: each statement names an existing test, and each contract test is named by
+ * a statement.
+ */
 
 interface Row {
   readonly heading: string;
@@ -13,7 +16,7 @@ interface Row {
 }
 
 interface NamedTest {
-  /** Below test/, without `.test.ts`. */
+  /** A path below test/, without `.test.ts`. */
   readonly file: string;
   readonly title: string;
 }
@@ -110,7 +113,9 @@ function sourceOf(file: string): string {
 
 const placeholders = /%[sijdo]/g;
 
-/** The title that a row means; one with placeholders, if the values that fill them are in the file. */
+/**
+ * Returns the title that a row refers to. A title with placeholders is found if the values for them are in the file.
+ */
 function findTitle({ file, title }: NamedTest): string | undefined {
   const titles = titlesOf(file);
   if (titles.includes(title)) return title;
@@ -125,7 +130,7 @@ function findTitle({ file, title }: NamedTest): string | undefined {
   });
 }
 
-/** Paths with an id are put together in the file: their beginning is enough. */
+/** Paths with an id are built at run time, so only their beginning is compared. */
 function isWrittenIn(file: string, value: string): boolean {
   return sourceOf(file).includes(value.replace(/\/task_0+$/, ''));
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The original interface document, cut into what can be true or false. */
+/** The original interface document, split into statements that can be true or false. */
 export interface Section {
   /** Without the `#` signs. */
   readonly heading: string;
@@ -10,8 +10,9 @@ export interface Section {
 const path = new URL('../fixtures/interface-original.txt', import.meta.url);
 
 /**
- * The rule: a heading starts a section; a row of a table (but not its head) is one statement, its cells joined by
- * ` · `; anything else is cut after each full stop that is followed by a blank. List markers and blank lines count for nothing.
+ * Splits the document: a heading starts a section. A row of a table other than its head is one statement, with its
+ * cells joined by ` · `. Other text is split after each full stop that a space follows. List markers and blank lines
+ * are ignored.
  */
 export function readOriginal(): Section[] {
   const sections: { heading: string; statements: string[] }[] = [];
@@ -24,7 +25,7 @@ export function readOriginal(): Section[] {
   return sections;
 }
 
-/** The text of a Markdown heading; undefined: the line is none. */
+/** Returns the text of a Markdown heading, or undefined if the line is not one. */
 export function headingOf(line: string): string | undefined {
   return /^#+ (.*)$/.exec(line)?.[1];
 }

@@ -4,11 +4,11 @@ import { sendImages, sendJson, startImageUpstream } from '../images/support.ts';
 import type { ImageUpstream, UpstreamCall } from '../images/support.ts';
 
 /**
- * An upstream that has the interface of the document itself and keeps what it was sent: each field that a caller sets
- * can be seen arriving. Videos are there at once; images are answered as the convention says.
+ * An upstream with the interface of the document itself. It keeps the requests that it receives, so that tests
+ * see every field that a caller sets. Videos are ready at once. Images are answered by the convention.
  */
 export interface SameInterface extends ImageUpstream {
-  /** The create whose prompt this is, once the worker has sent it. */
+  /** Returns the create with this prompt, once the worker has sent it. */
   videoCreate(prompt: string): Promise<Record<string, any>>;
 }
 
@@ -33,7 +33,7 @@ export function answerAsDocumented(call: UpstreamCall, response: ServerResponse)
   if (call.path === videoPath) return void response.end('a video');
   if (call.headers['content-type'] !== undefined)
     return sendJson(response, 200, { id: 'task_up', task_id: 'task_up', status: 'submitted' });
-  // A link that does not open would be retried for a minute.
+  // A link that cannot be opened would be retried for a minute.
   const link = `http://${call.headers.host}${videoPath}`;
   sendJson(response, 200, {
     id: 'task_up',
@@ -47,8 +47,8 @@ export function answerAsDocumented(call: UpstreamCall, response: ServerResponse)
 }
 
 /**
- * Models of several kinds behind one address: `clip` and `picture` at the upstream of the same interface, the others
- * at the simulator in their vendors' own formats.
+ * Models of several kinds behind one address: `clip` and `picture` at the upstream with the same interface, the
+ * others at the simulator in their vendors' own formats.
  */
 export function contractYaml(sameInterfaceUrl: string): string {
   return `

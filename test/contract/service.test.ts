@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createOnce } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
-/** Sections 1, 8 and 9: one address for many upstreams, its limits and its paths. */
+/**
+ * Tests sections 1, 8 and 9 of the interface document: one address for many upstreams, with its limits and
+ * paths.
+ */
 
 let upstream: SameInterface;
 let gateway: TestGateway;
@@ -26,11 +30,11 @@ const clip = { model: 'clip', prompt: 'a boat' };
 it('videos of different upstreams have the same interface', async () => {
   const tasks = await Promise.all(
     ['clip', 'seedance'].map(async (model) => {
-      const { body } = await account.call('POST', videos, { body: { ...clip, model } });
+      const { body } = await createOnce(account.call, videos, { ...clip, model });
       return account.finished(body.id);
     }),
   );
-  // What a video looks like is known where the upstream, or the model's facts, say it.
+  // These fields are known only if the upstream reports the shape of the video, or the model's facts state it.
   const ofShape = ['resolution', 'ratio', 'size'];
   const [fields = [], others = []] = tasks.map((task) =>
     Object.keys(task)
@@ -45,9 +49,7 @@ it('videos of different upstreams have the same interface', async () => {
 
 it('images of different upstreams have the same interface', async () => {
   for (const model of ['picture', 'gpt-image', 'dall-e', 'seedream']) {
-    const { status, body } = await account.call('POST', '/v1/images/generations', {
-      body: { model, prompt: 'x' },
-    });
+    const { status, body } = await createOnce(account.call, '/v1/images/generations', { model, prompt: 'x' });
     expect(status).toBe(200);
     expect(body).toMatchObject({ created: expect.any(Number), data: [expect.any(Object)] });
   }
@@ -68,13 +70,10 @@ describe('limits', () => {
 
   it('execution_expires_after ends a task that is not finished in time, at no charge', async () => {
     const payer = await gateway.account();
-    const created = await payer.call('POST', videos, {
-      body: {
-        ...clip,
-        model: 'seedance',
-        prompt: 'slow [sim:never-starts]',
-        metadata: { execution_expires_after: 2 },
-      },
+    const created = await createOnce(payer.call, videos, {
+      model: 'seedance',
+      prompt: 'slow [sim:never-starts]',
+      metadata: { execution_expires_after: 2 },
     });
     expect(await payer.finished(created.body.id)).toMatchObject({
       status: 'failed',
@@ -99,7 +98,7 @@ describe('versioning', () => {
     const keyed = paths.filter(([, item]) =>
       Object.values(item).some(({ security = [] }) => security.length > 0),
     );
-    // Below /api and /fal are the addresses of other services' interfaces.
+    // The paths below /api and /fal belong to the interfaces of other services.
     for (const [path] of keyed) expect(path).toMatch(/^\/(?:(?:admin\/)?v1|api\/v[13]|fal)\//);
     for (const path of ['/videos/generations', '/video/generations', '/images/generations', '/images/edits'])
       expect((await account.call('POST', path, { body: clip })).status).toBe(404);
@@ -110,7 +109,7 @@ describe('versioning', () => {
       ['video', 'videos'],
       ['videos', 'video'],
     ] as const) {
-      const { body } = await account.call('POST', `/v1/${one}/generations`, { body: clip });
+      const { body } = await createOnce(account.call, `/v1/${one}/generations`, clip);
       const found = await account.call('GET', `/v1/${other}/generations/${body.id}`);
       expect([found.status, found.body.id]).toEqual([200, body.id]);
     }
@@ -118,8 +117,10 @@ describe('versioning', () => {
 
   it('compatibility fields live beside the preferred ones', async () => {
     const old = { image: 'https://a.example/1.png', seconds: '6', size: '1280x720' };
-    const { status, body } = await account.call('POST', videos, {
-      body: { ...clip, ...old, prompt: 'old fields' },
+    const { status, body } = await createOnce(account.call, videos, {
+      ...clip,
+      ...old,
+      prompt: 'old fields',
     });
     expect(status).toBe(200);
     expect(body.task_id).toBe(body.id);

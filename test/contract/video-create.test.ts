@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startGateway, videoBody } from '../support/gateway.ts';
+import { createOnce, persevere } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Sections 2.2 and 4.1: what a create answers. */
+/** Tests sections 2.2 and 4.1 of the interface document: the response to a create. */
 
 let gateway: TestGateway;
 let account: TestAccount;
@@ -16,10 +18,8 @@ afterAll(() => gateway.stop());
 const paths = ['/v1/videos/generations', '/v1/video/generations'] as const;
 
 it.each(paths)('POST %s creates, with the headers of the document', async (path) => {
-  const answer = await account.call('POST', path, {
-    body: videoBody,
-    headers: { accept: 'application/json' },
-  });
+  const headers = { accept: 'application/json', 'idempotency-key': randomUUID() };
+  const answer = await persevere(() => account.call('POST', path, { body: videoBody, headers }));
   expect(answer.status).toBe(200);
   expect(answer.headers['content-type']).toMatch(/^application\/json/);
   expect(answer.body).toMatchObject({
@@ -32,7 +32,7 @@ it.each(paths)('POST %s creates, with the headers of the document', async (path)
 });
 
 it('a create confirms the submission and holds no video', async () => {
-  const { body } = await account.create();
+  const { body } = await createOnce(account.call, paths[0], videoBody);
   expect(body.status).toBe('submitted');
   for (const field of ['data', 'video_url', 'usage', 'duration', 'error']) {
     expect(body).not.toHaveProperty(field);
@@ -41,12 +41,12 @@ it('a create confirms the submission and holds no video', async () => {
 
 it('a create takes the amount from the balance before it answers', async () => {
   const payer = await gateway.account({ credit: '1' });
-  // It holds its amount for as long as anybody looks.
-  await payer.create({ prompt: 'held [sim:never-finishes]' });
+  // This task keeps its hold for the whole test.
+  await payer.made({ prompt: 'held [sim:never-finishes]' });
   expect(await payer.balance()).toMatchObject({ held: expect.not.stringMatching(/^0\.0+$/) });
 });
 
 it('ids are opaque: no two tasks share one, whatever they have in common', async () => {
-  const answers = await Promise.all(Array.from({ length: 5 }, () => account.create()));
-  expect(new Set(answers.map(({ body }) => body.id)).size).toBe(5);
+  const ids = await Promise.all(Array.from({ length: 5 }, () => account.made()));
+  expect(new Set(ids).size).toBe(5);
 });

@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway, videoCharge, videoTokens } from '../support/gateway.ts';
-import type { TestAccount } from '../support/client.ts';
+import { persevere } from '../support/client.ts';
+import type { Answer, TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
-/** Sections 2.3, 3 and 4.2: what a query answers while a task lives and when it has ended. */
+/**
+ * Tests sections 2.3, 3 and 4.2 of the interface document: the response to a query, before and after the end of
+ * a task.
+ */
 
 let gateway: TestGateway;
 let account: TestAccount;
@@ -15,8 +19,8 @@ let failed: Record<string, any>;
 beforeAll(async () => {
   gateway = await startGateway();
   account = await gateway.account();
-  const [good, bad] = await Promise.all([account.create(), account.create({ prompt: 'x [sim:failed]' })]);
-  [succeeded, failed] = await Promise.all([account.finished(good.body.id), account.finished(bad.body.id)]);
+  const both = await Promise.all([account.made(), account.made({ prompt: 'x [sim:failed]' })]);
+  [succeeded = {}, failed = {}] = await Promise.all(both.map((id) => account.finished(id)));
 });
 afterAll(() => gateway.stop());
 
@@ -24,18 +28,15 @@ const paths = ['/v1/videos/generations', '/v1/video/generations'] as const;
 
 it('the recommended flow of a client: create, poll while unfinished, stop at succeeded', async () => {
   const payer = await gateway.account();
-  const created = await payer.create();
+  const id = await payer.made();
   const seen = new Set<string>();
-  let answer = created;
+  const asked = { headers: { accept: 'application/json' } };
+  let answer: Answer;
   for (;;) {
-    answer = await payer.call('GET', `/v1/videos/generations/${created.body.id}`, {
-      headers: {
-        accept: 'application/json',
-      },
-    });
+    answer = await persevere(() => payer.call('GET', `/v1/videos/generations/${id}`, asked));
     seen.add(answer.body.status);
     if (['succeeded', 'failed'].includes(answer.body.status)) break;
-    // The gateway itself says how long to wait; a test has less time.
+    // The gateway suggests a wait that is longer than the test can take.
     const seconds = Number(answer.headers['retry-after']);
     expect(seconds).toBeGreaterThanOrEqual(2);
     expect(seconds).toBeLessThanOrEqual(5);
@@ -97,21 +98,20 @@ it('a query answers with the same body under both paths', async () => {
 
 it('every status has its name while a task lives', async () => {
   const [waiting, queued, running] = await Promise.all([
-    account.create({ prompt: 'waiting [sim:create:429]' }),
-    account.create({ prompt: 'queued [sim:never-starts]' }),
-    account.create({ prompt: 'running [sim:never-finishes]' }),
+    account.made({ prompt: 'waiting [sim:create:429]' }),
+    account.made({ prompt: 'queued [sim:never-starts]' }),
+    account.made({ prompt: 'running [sim:never-finishes]' }),
   ]);
   const is = (id: string, status: string) =>
     waitUntil(`a task is ${status}`, async () => {
       const { body } = await account.call('GET', `/v1/videos/generations/${id}`);
       return body.status === status;
     });
-  await is(queued.body.id, 'submitted');
-  await is(running.body.id, 'running');
-  await is(waiting.body.id, 'pending');
-  for (const { body } of [waiting, queued])
-    await account.call('POST', `/v1/videos/generations/${body.id}/cancel`);
-  // It renders on after this test: the simulator goes with the gateway.
+  await is(queued, 'submitted');
+  await is(running, 'running');
+  await is(waiting, 'pending');
+  for (const id of [waiting, queued]) await account.call('POST', `/v1/videos/generations/${id}/cancel`);
+  // The task continues to render after this test. The simulator ends with the gateway.
 });
 
 it('a status that has ended stays what it is', async () => {
@@ -135,10 +135,10 @@ describe('the money of a task', () => {
 
   it('goes back as far as the final charge is lower than the hold', async () => {
     const payer = await gateway.account();
-    const created = await payer.create({ duration: -1, resolution: '720p' });
+    const id = await payer.made({ duration: -1, resolution: '720p' });
     expect((await payer.balance()).available).not.toBe('100.000000');
-    const done = await payer.finished(created.body.id);
-    const entries = await gateway.core.ledger.entriesOfTask(created.body.id);
+    const done = await payer.finished(id);
+    const entries = await gateway.core.ledger.entriesOfTask(id);
     const [hold, settle] = entries;
     expect(settle?.amount).toBe(BigInt(done['usage'].completion_tokens * 7));
     expect(settle?.amount ?? 0n).toBeLessThan(hold?.amount ?? 0n);
@@ -147,9 +147,9 @@ describe('the money of a task', () => {
   });
 
   it('is charged on top as far as the final charge is higher', async () => {
-    const created = await account.create({ prompt: 'more [sim:usage-above=2]' });
-    await account.finished(created.body.id);
-    expect(await entriesOf(created.body.id)).toEqual([
+    const id = await account.made({ prompt: 'more [sim:usage-above=2]' });
+    await account.finished(id);
+    expect(await entriesOf(id)).toEqual([
       ['hold', 762_300n],
       ['settle', 762_300n],
       ['charge_extra', 762_300n],

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createOnce } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Answer, TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
-/** Section 2.1: what a caller may ask for, seen where it arrives. */
+/** Tests section 2.1 of the interface document: the fields of a request, as the upstream receives them. */
 
 let upstream: SameInterface;
 let gateway: TestGateway;
@@ -25,11 +26,11 @@ const video = 'https://media.example/v.mp4';
 const audio = 'https://media.example/a.mp3';
 
 const create = (body: Record<string, unknown>): Promise<Answer> =>
-  account.call('POST', '/v1/videos/generations', { body: { model: 'clip', prompt: 'a boat', ...body } });
+  createOnce(account.call, '/v1/videos/generations', { model: 'clip', prompt: 'a boat', ...body });
 
 let requests = 0;
 
-/** What the upstream was sent for this. */
+/** Returns what the upstream received for this request. */
 async function sent(body: Record<string, unknown>): Promise<Record<string, any>> {
   const prompt = `a boat, ${(requests += 1)}.`;
   const created = await create({ prompt, ...body });

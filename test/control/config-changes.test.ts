@@ -54,7 +54,7 @@ it('shows which private networks a channel may reach', () => {
   ]);
 });
 
-it('says that a secret or an address has changed, and never what it was or is', () => {
+it('reports that a secret or an address has changed, but never its values', () => {
   const changed = changes((text) =>
     text
       .replace('key-before', 'key-after')
@@ -81,7 +81,7 @@ it('names a whole entry that is new or gone once, without its secrets', () => {
   expect(added).toMatchObject([{ path: 'models.new', kind: 'added' }]);
 });
 
-it('finds nothing in other comments, blanks and orders of entries', () => {
+it('ignores comments, blanks and the order of entries', () => {
   expect(
     changes((text) => `# new\n${text.replace(/( {2}- \{ id: one.*\n)( {2}- \{ id: two.*\n)/, '$2$1')}`),
   ).toEqual([]);

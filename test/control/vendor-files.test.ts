@@ -7,8 +7,8 @@ import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { packText } from '../../src/config/configuration-text.ts';
 import { adapters } from '../../src/providers/index.ts';
 import type { PublishedConfiguration } from '../../src/store/configurations.ts';
-import { createVendorChecks } from '../../src/vendor-files/vendor-checks.ts';
-import { exampleData } from '../vendor-files/support.ts';
+import { createVendorChecks } from '../../src/providers/vendor-files/vendor-checks.ts';
+import { exampleData } from '../providers/vendor-files/support.ts';
 
 const gateway = stringify({
   currency: 'USD',
@@ -32,7 +32,7 @@ function load(change: (file: any) => void = () => undefined) {
   return { text, config: parseGatewayConfig(text, 'test', { ...adapters, environment: {} }) };
 }
 
-/** The state that all processes share, and one of the processes. */
+/** Builds the state that all processes share, and one of the processes. */
 function world() {
   const published: PublishedConfiguration[] = [];
   const store: any = {
@@ -81,7 +81,7 @@ it('a vendor file whose fixtures fail is not published, and what runs stays in f
   expect(running.state()).toMatchObject({ version: 1, hash: load().config.hash });
 });
 
-it('a process does not start with one', async () => {
+it('a process does not start with such a file', async () => {
   const { open, published } = world();
   await expect(open(broken())).rejects.toThrow(/vendors\.recraft/);
   expect(published).toEqual([]);
@@ -97,7 +97,7 @@ it('a process that cannot run a published one keeps what it runs, and says why',
   expect(running.state().refused).toEqual({ version: 2, reasons: [expect.stringMatching(sentence)] });
 });
 
-it('one that passes is published with its hash', async () => {
+it('a file that passes is published with its hash', async () => {
   const { open, published } = world();
   const other = load((file) => (file.about.inputs = 'text alone'));
   const running = await open(load(), () => other);

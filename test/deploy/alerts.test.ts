@@ -22,7 +22,7 @@ import { readRepositoryFile } from './compose-file.ts';
 const promtool = await findPromtool();
 const untried = untriedWithout(promtool);
 
-/** Each fault has a channel and a model of its own, of the same name. */
+/** Each fault has a channel and a model of the same name. */
 const names = ['calm', 'keyless', 'busy', 'lossy', 'slow', 'silent', 'failing', 'narrow', 'dear'] as const;
 const part = (list: 'channels' | 'models') =>
   new RegExp(`^${list}:\\n((?: +.*\\n)+)`, 'm').exec(testYaml)?.[1] ?? '';
@@ -65,7 +65,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** What the gateway in this process has counted, and the whole system, seen `laterMs` from now. */
+/** Collects the metrics of this process and of the whole system, as seen `laterMs` from now. */
 async function scrape(laterMs = 0): Promise<readonly Series[]> {
   const { core } = gateway;
   const ledger = ledgerCollection(core.mongo.db);
@@ -74,7 +74,7 @@ async function scrape(laterMs = 0): Promise<readonly Series[]> {
   return parseScrape(await core.metrics.render());
 }
 
-/** Samples of a minute each. What counts grows as it did; the rest stays what it is. */
+/** Builds one sample a minute. Counters continue to grow at the same rate; other values stay as they are. */
 function history(series: readonly Series[]) {
   return series
     .filter(({ name }) => name.startsWith('mediary_'))
@@ -85,7 +85,7 @@ function history(series: readonly Series[]) {
     });
 }
 
-/** The alerts that fire after an hour of this. */
+/** Returns the alerts that fire after an hour of these samples. */
 async function firing(series: readonly Series[]): Promise<readonly string[]> {
   const quiet = alerts.map(({ alert }) => ({
     expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`,
@@ -111,7 +111,7 @@ const sumOf = (series: readonly Series[], name: string, labels: Readonly<Record<
     )
     .reduce((sum, { value }) => sum + value, 0);
 
-/** A fault mark of the simulator, and the alert that it brings; the series that shows that it has struck. */
+/** A fault mark of the simulator, the alert that it triggers, and the series that shows that the fault happened. */
 const faults: readonly {
   readonly alert: string;
   readonly model: (typeof names)[number];
@@ -158,7 +158,7 @@ const faults: readonly {
     alert: 'MediaryUpstreamFailing',
     model: 'silent',
     mark: 'poll:500',
-    // More than the one submission that succeeds.
+    // The failed polls must outnumber the submissions, which succeed.
     shows: ['mediary_upstream_requests_total', { channel: 'silent', class: 'ambiguous' }],
   },
   {
@@ -189,9 +189,9 @@ const faults: readonly {
 
 describe('a gateway', () => {
   it.skipIf(promtool === undefined)(`that works brings no alert${untried}`, async () => {
-    const { body } = await account.create({ model: 'calm' });
-    expect(await account.finished(body.id)).toMatchObject({ status: 'succeeded' });
-    // A busy machine is slow, and that is not what is tried here.
+    const id = await account.made({ model: 'calm' });
+    expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
+    // A busy machine is slow, and this test is not about speed.
     const quiet = (await scrape()).filter(({ name }) => !name.endsWith('_bucket'));
     expect(await firing(quiet)).toEqual([]);
   });
@@ -203,11 +203,10 @@ describe('a gateway', () => {
         faults.map(({ model, mark }) => JSON.stringify({ model, prompt: `[sim:${mark}]` })),
       );
       for (const fault of struck) {
-        // Two: one failure opens no circuit, and one task queues for no slot.
-        const bodies = await Promise.all([1, 2].map(() => account.create(JSON.parse(fault))));
-        expect(bodies.map(({ status }) => status)).toEqual([200, 200]);
+        // Two tasks, because one failure opens no circuit, and a single task does not queue for a slot.
+        await Promise.all([1, 2].map(() => account.made(JSON.parse(fault))));
       }
-      await account.create({ model: 'calm', metadata: { callback_url: receiver.url } });
+      await account.made({ model: 'calm', metadata: { callback_url: receiver.url } });
       await receiver.waitFor(1);
       const body = { model: 'seedream', prompt: '[sim:create:500]' };
       for (let n = 0; n < 5; n += 1) {
@@ -237,7 +236,7 @@ describe('a gateway', () => {
   );
 
   it('and a worker have every metric and label that rules and dashboard ask for', async () => {
-    // Only now: what another process does, it counts where the tests above do not look.
+    // Started only now, because its counters are in another process, which the tests above do not read.
     const port = String(await choosePort('any', 'the metrics'));
     const environment = { ...gateway.environment, METRICS_PORT: port };
     worker = startGatewayProcess('worker', environment, join(directory, 'worker.log'));
@@ -246,14 +245,13 @@ describe('a gateway', () => {
       series.some((each) => each.name.startsWith(name));
     await waitUntil('the worker counts', async () => isThere('mediary_census_time', await seen()));
     await waitUntil('the worker has had a step of a task', async () => {
-      // Two workers share them.
-      const { body } = await account.create({ model: 'calm' });
-      await account.finished(body.id);
+      // Two workers share the tasks.
+      await account.finished(await account.made({ model: 'calm' }));
       return isThere('temporal_workflow_task_schedule', await seen());
     });
     await gateway.admin('POST', '/ledger/verify');
     const scraped = [...(await scrape()), ...(await seen())];
-    // Prometheus adds where it has each series from, and has series of its own.
+    // Prometheus adds labels for the source of each series, and series of its own.
     const own = ['job', 'instance'];
     const known = new Map([
       ['up', new Set(own)],

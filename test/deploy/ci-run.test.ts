@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRepositoryFile } from './compose-file.ts';
 
 const text = readRepositoryFile('.ci/run');
-/** The counting part of .ci/run, fed with reports of vitest's JSON reporter. */
+/** The part of .ci/run that counts tests. The tests feed it with reports of vitest's JSON reporter. */
 const counting = /<<'COUNT'.*\n([^]*?)\nCOUNT\n/.exec(text)?.[1] ?? '';
 let directory = '';
 
@@ -23,7 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Of a run with one report for each text; undefined: that report was never written. */
+/** Counts a run with these reports. An undefined report stands for one that was never written. */
 function countAll(reports: readonly (string | undefined)[], failedSteps: readonly string[] = []) {
   const paths = reports.map((content, index) => {
     const path = join(directory, `report-${index}.json`);
@@ -123,8 +123,8 @@ describe('.ci/run', () => {
 
 describe('.ci/run as a whole', () => {
   /**
-   * Stands for npm: writes down each command with the version of Node that it ran on, installs a `node` of the asked
-   * version, reports two passed tests, and fails where FAILING matches.
+   * Stands in for npm: records each command with its version of Node, installs a `node` of the requested version,
+   * reports two passed tests, and fails where FAILING matches.
    */
   const npm = `#!/usr/bin/env bash
 echo "$(node --version) $*" >>"$COMMANDS"
@@ -139,7 +139,7 @@ for argument in "$@"; do
 done
 [[ ! "$(node --version) $*" =~ $FAILING ]]
 `;
-  /** What stays of a run is looked for there. */
+  /** The run's directory for temporary files. The tests look there for what a run leaves behind. */
   let temporary = '';
 
   function run(failing: string) {
@@ -148,6 +148,8 @@ done
     for (const name of ['.ci', 'bin', 'tmp', '.mediary', '.mediary/bin']) mkdirSync(join(project, name));
     copyFileSync(join(import.meta.dirname, '../../.ci/run'), join(project, '.ci/run'));
     writeFileSync(join(project, 'bin/npm'), npm, { mode: 0o755 });
+    // The runs find this browser, so none of them installs one.
+    writeFileSync(join(project, 'bin/chromium-headless-shell'), '', { mode: 0o755 });
     writeFileSync(join(project, 'report.json'), report(file('passed', 'passed')));
     const { stdout, status } = spawnSync('bash', [join(project, '.ci/run')], {
       encoding: 'utf8',
@@ -175,13 +177,14 @@ done
     expect(new Set(oldest.slice(0, 2))).toEqual(new Set(['ci', 'node@24']));
     expect(oldest.slice(2)).toEqual(['run test:node']);
     const newest = namesOf('v24');
-    expect(newest.slice(0, 2)).toEqual(['run check', 'test']);
-    // The others run beside each other.
+    // The check runs in parallel with the tests, and the other steps run in parallel with each other.
+    expect(new Set(newest.slice(0, 2))).toEqual(new Set(['run check', 'test']));
     const others = [
       'run soak',
       'run schemathesis',
       'run check:document',
-      'run generated-clients',
+      'run check:compatible',
+      'run acceptance',
       'run vendor-sdks',
     ];
     expect(newest.slice(2)).toHaveLength(others.length);
@@ -194,7 +197,8 @@ done
     ['the soak', 'run soak .*--seed 1', '4 passed, 1 failed'],
     ['schemathesis', 'run schemathesis', '4 passed, 1 failed'],
     ['the check of the document', 'run check:document', '4 passed, 1 failed'],
-    ['generated clients', 'run generated-clients', '4 passed, 1 failed'],
+    ['the comparison with the last release', 'run check:compatible', '4 passed, 1 failed'],
+    ['the clients', 'run acceptance', '4 passed, 1 failed'],
     ['the walks of the SDKs', 'run vendor-sdks', '4 passed, 1 failed'],
     ['the installation of the newest version', 'node@24', '4 passed, 1 failed'],
   ])('%s fails the run, and the rest is still run', (_name, failing, line) => {

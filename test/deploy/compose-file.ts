@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-/** Path of a file of the repository. */
 export function repositoryPath(path: string): string {
   return fileURLToPath(new URL(`../../${path}`, import.meta.url));
 }
@@ -46,7 +45,7 @@ export type ComposeFile = z.infer<typeof fileSchema>;
 
 export const composeText = readRepositoryFile('docker-compose.yml');
 
-/** The file as Compose sees it before it replaces variables: anchors and merge keys are resolved. */
+/** Returns the file as Compose sees it before it replaces variables, with anchors and merge keys resolved. */
 export function parseCompose(): unknown {
   return parse(composeText, { merge: true });
 }
@@ -61,7 +60,7 @@ export interface Variable {
   readonly fallback: string;
 }
 
-/** `${NAME}`, `${NAME:-default}`, `${NAME:?message}`, outside of comments. `$$` is a plain dollar. */
+/** Finds `${NAME}`, `${NAME:-default}` and `${NAME:?message}` outside of comments. `$$` is a plain dollar. */
 export function variablesOf(text: string): Variable[] {
   const lines = text.split('\n').filter((line) => !line.trimStart().startsWith('#'));
   const found = lines
@@ -75,7 +74,10 @@ export function variablesOf(text: string): Variable[] {
   }));
 }
 
-/** A value with the variables that are given, and every other one at its default. A required one that is missing stays. */
+/**
+ * Replaces the given variables with their values, and the others with their defaults. A required variable that is not
+ * given stays.
+ */
 export function withValues(value: string, given: ReadonlyMap<string, string>): string {
   return value.replace(
     /\$\{([A-Za-z0-9_]+)(?:(:[-?])([^}]*))?\}/g,
@@ -84,19 +86,19 @@ export function withValues(value: string, given: ReadonlyMap<string, string>): s
   );
 }
 
-/** A value with every variable at its default. */
+/** Replaces every variable with its default. */
 export function withDefaults(value: string): string {
   return withValues(value, new Map());
 }
 
-/** `90s`, `2m` or `1m30s` in seconds. */
+/** Converts `90s`, `2m` or `1m30s` to seconds. */
 export function secondsOf(duration: string): number {
   const parts = /^(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration);
   if (parts === null || duration === '') throw new Error(`not a duration: ${duration}`);
   return Number(parts[1] ?? 0) * 60 + Number(parts[2] ?? 0);
 }
 
-/** Names that a file of `NAME=value` lines sets or, commented out, offers. */
+/** Returns the names that a file of `NAME=value` lines sets, or offers in a comment. */
 export function documentedNames(envText: string): Set<string> {
   const assigned = [...envText.matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map(([, name = '']) => name);
   return new Set(assigned);

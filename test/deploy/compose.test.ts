@@ -23,7 +23,7 @@ const services = Object.entries(compose.services);
 const environmentExample = readRepositoryFile('.env.example');
 const gatewayServices = ['api', 'worker'];
 
-/** Runs to its end and is done. */
+/** Returns whether the service runs to its end instead of staying up. */
 const isOnce = ({ restart }: ComposeService): boolean => restart.startsWith('on-failure');
 
 function service(name: string): ComposeService {
@@ -32,15 +32,15 @@ function service(name: string): ComposeService {
   return found;
 }
 
-/** Names of the services that the check finds fault with. */
+/** Returns the names of the services that fail the check. */
 function faulty(isFaulty: (service: ComposeService) => boolean): string[] {
   return services.filter(([, each]) => isFaulty(each)).map(([name]) => name);
 }
 
 describe('docker-compose.yml', () => {
   it('is a Compose file', () => {
-    // Of compose-spec, Apache-2.0: the copy in the npm package dclint 3.1.0. Ajv knows the dialect, draft 7, by another
-    // address than the file says.
+    // From compose-spec (Apache-2.0), as copied in the npm package dclint 3.1.0. Ajv knows its dialect, draft 7,
+    // under a different address than the file names.
     const fixture = readFileSync(repositoryPath('test/fixtures/compose-spec.json'), 'utf8');
     const { $schema, ...schema } = JSON.parse(fixture) as Record<string, unknown>;
     expect($schema).toBe('https://json-schema.org/draft-07/schema');
@@ -67,7 +67,7 @@ describe('docker-compose.yml', () => {
     expect(faulty(({ logging }) => logging.options['max-size'] === undefined)).toEqual([]);
   });
 
-  it('waits for what a service needs to be ready, and nobody waits in a circle', () => {
+  it('starts a service only once its dependencies are ready, without circular waits', () => {
     const reach = (name: string, before: readonly string[]): void => {
       expect(before).not.toContain(name);
       for (const [needed, { condition }] of Object.entries(service(name).depends_on)) {
@@ -84,7 +84,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('publishes the API and what people look at, all on the loopback address', () => {
+  it('publishes the API and the web interfaces, all on the loopback address', () => {
     const published = services.flatMap(([name, { ports }]) =>
       ports.map((port) => [name, withDefaults(port)]),
     );
@@ -94,7 +94,7 @@ describe('docker-compose.yml', () => {
       ['prometheus', '127.0.0.1:9090:9090'],
       ['grafana', '127.0.0.1:3000:3000'],
     ]);
-    // None of these but Grafana asks for a password: no variable opens them.
+    // Of these three, only Grafana requires a password, so no variable may publish them on another address.
     for (const name of ['temporal-ui', 'prometheus', 'grafana'])
       expect(service(name).ports[0]).toMatch(/^127\.0\.0\.1:/);
   });
@@ -123,7 +123,7 @@ describe('docker-compose.yml', () => {
     expect(readRepositoryFile('deploy/grafana/datasource.yaml')).toContain('http://prometheus:9090');
   });
 
-  it('keeps databases on networks without a way out, and that of Temporal away from the gateway', () => {
+  it('keeps databases on internal networks, and the database of Temporal away from the gateway', () => {
     for (const name of ['mongodb', 'postgresql', 'temporal']) {
       const open = service(name).networks.filter((network) => compose.networks[network]?.internal !== true);
       expect({ name, open }).toEqual({ name, open: [] });
@@ -170,7 +170,7 @@ describe('docker-compose.yml', () => {
     expect(missing).toEqual([]);
   });
 
-  it('hides the buttons that end or repeat a task behind the back of the ledger', () => {
+  it('hides the buttons that would end or repeat a task without the ledger', () => {
     expect(service('temporal-ui').environment).toMatchObject({
       TEMPORAL_WORKFLOW_TERMINATE_DISABLED: 'true',
       TEMPORAL_WORKFLOW_RESET_DISABLED: 'true',
@@ -179,9 +179,9 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  it('lets the interface ask nobody outside for news, and the server ask callers for no password', () => {
+  it('keeps the UI from fetching news, and lets the server accept calls without a password', () => {
     expect(service('temporal-ui').environment).toMatchObject({ TEMPORAL_DISABLE_NEWS_FETCH: 'true' });
-    // Later versions do not start without this.
+    // Later versions do not start without this variable.
     expect(service('temporal').environment).toMatchObject({ TEMPORAL_ALLOW_NO_AUTH: 'true' });
   });
 
@@ -201,7 +201,7 @@ describe('the environment of production', () => {
 
   it('documents each of them', () => {
     expect(variables.map(({ name }) => name).filter((name) => !documented.has(name))).toEqual([]);
-    // A required one stands there uncommented and empty; nothing secret has a value.
+    // A required variable is uncommented and empty, and no secret has a value.
     const required = variables.filter(({ kind }) => kind === 'required').map(({ name }) => name);
     const empty = [...environmentExample.matchAll(/^([A-Z_]+)=$/gm)].map(([, name]) => name);
     expect(empty).toEqual(expect.arrayContaining(required));
@@ -237,7 +237,7 @@ describe('the environment of production', () => {
     expect(readEnvironment(shown)).toEqual(readEnvironment({}));
   });
 
-  it('offers no variable that nobody reads', () => {
+  it('offers no variable that is never read', () => {
     const read = new Set([...environmentNames, ...variables.map(({ name }) => name)]);
     expect([...documented].filter((name) => !read.has(name))).toEqual([]);
   });
@@ -262,7 +262,7 @@ describe('the environment of production', () => {
     }
   });
 
-  it('keeps passwords and tokens from where they are not needed', () => {
+  it('passes passwords and tokens only to services that need them', () => {
     for (const name of gatewayServices) {
       const values = Object.values(service(name).environment).join(' ');
       expect(values).not.toMatch(/ROOT_PASSWORD|POSTGRES|REPLICA_SET_KEY/);
@@ -275,14 +275,14 @@ function isInRepository(path: string | undefined): boolean {
   return path !== undefined && existsSync(repositoryPath(path));
 }
 
-/** What `# NAME=value` of .env.example says. */
+/** Returns the default that `# NAME=value` of .env.example states. */
 function shownDefault(name: string): string | undefined {
   return new RegExp(`^# ${name}=(.+)$`, 'm').exec(environmentExample)?.[1];
 }
 
 describe('stopping', () => {
   it('lets a worker finish the longest submission', () => {
-    const submitMs = numberIn('src/config/gateway-schema.ts', /submit_ms: .*default\(([\d_]+)\)/);
+    const submitMs = numberIn('src/config/gateway-schema.ts', /submit_ms: [^,]*?default\(([\d_]+)\)/);
     const marginMs = numberIn('src/worker.ts', /shutdownMarginMs = ([\d_]+)/);
     const grace = secondsOf(withDefaults(service('worker').stop_grace_period ?? ''));
     expect(grace * 1000).toBeGreaterThan(submitMs + marginMs);
@@ -295,7 +295,7 @@ describe('stopping', () => {
     expect(grace).toBeGreaterThan(seconds('SHUTDOWN_DRAIN_SECONDS') + seconds('SHUTDOWN_GRACE_SECONDS'));
   });
 
-  /** A constant that the sources do not export. */
+  /** Reads a constant that the sources do not export. */
   function numberIn(path: string, pattern: RegExp): number {
     const found = pattern.exec(readRepositoryFile(path))?.[1];
     if (found === undefined) throw new Error(`${path} has no ${pattern.source}`);

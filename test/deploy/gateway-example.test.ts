@@ -52,8 +52,9 @@ describe('gateway.example.yaml', () => {
     expect(models.map(({ id }) => id).filter((id) => !served.has(id))).toEqual([]);
   });
 
-  it('has a price for whatever its models take', () => {
-    // The last line of each measure that has to hold tests nothing: a request that names no tier, no resolution and no sound has a price too.
+  it('has a price for everything that its models accept', () => {
+    // The last line of each required measure must have no condition, so that a request that names no tier, resolution
+    // or sound also has a price.
     const conditional = models.filter(({ price }) =>
       requiredMeasures(price).some(
         (measure) => price.lines.findLast((line) => line.measure === measure)?.when !== undefined,

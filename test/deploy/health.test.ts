@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readCompose, readRepositoryFile } from './compose-file.ts';
 
-/** The checks run as they stand in the files, against a server that answers what is given here. */
+/** Runs the health checks exactly as the files contain them, against a server whose answers the test chooses. */
 const { services } = readCompose();
 const servers: Server[] = [];
 
@@ -36,7 +36,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** Nothing listens there. */
+/** A port on which nothing listens. */
 const deadPort = '9';
 
 describe.each([

@@ -8,7 +8,7 @@ const ignored = readRepositoryFile('.dockerignore')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'));
 
-/** What COPY takes from the repository. */
+/** The paths that COPY takes from the repository. */
 const sources = instructions
   .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
   .flatMap((line) => line.split(/\s+/).slice(1, -1));
@@ -19,10 +19,10 @@ function instruction(name: string): string[] {
     .map((line) => line.slice(name.length + 1));
 }
 
-/** Loaded only by a Node that does not remove types itself. */
-const onlyOldNodesLoad = 'tsx';
+/** A package that is loaded only by versions of Node that cannot strip types. */
+const onlyOldNodesLoad = '@swc/wasm-typescript';
 
-/** The packages that the files of a folder import, without what .dockerignore keeps out. */
+/** Returns the packages that the files of a folder import, except files that .dockerignore excludes. */
 function importsIn(folder: string): string[] {
   const hidden = ignored.filter((line) => !line.startsWith('!') && line !== '*');
   return (
@@ -34,7 +34,7 @@ function importsIn(folder: string): string[] {
         ...readRepositoryFile(file).matchAll(/^(?:import |.*\bfrom |.*\bimport\()'([^'.\n][^'\n]*)'/gm),
       ])
       .map(([, name = '']) => name)
-      // Code that writes code has names that are none.
+      // Generated code contains names that are not package names.
       .filter((name) => /^[@\w]/.test(name) && !name.startsWith('node:'))
       .map((name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/'))
       .filter((name) => name !== onlyOldNodesLoad)
@@ -48,7 +48,7 @@ describe('the image', () => {
     expect(sources.filter((source) => !ignored.includes(`!${source}`))).toEqual([]);
   });
 
-  it('lets nothing but that reach the builder', () => {
+  it('sends nothing else to the builder', () => {
     expect(ignored[0]).toBe('*');
     const admitted = ignored.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
     expect(admitted.filter((path) => !sources.includes(path))).toEqual([]);
@@ -69,7 +69,7 @@ describe('the image', () => {
     expect(Number(version.split('.')[0])).toBeGreaterThanOrEqual(oldest);
   });
 
-  it('runs the command line, as nobody special', () => {
+  it('runs the command line, as an unprivileged user', () => {
     expect(JSON.parse(instruction('ENTRYPOINT')[0] ?? '')).toEqual(['tini', '--', 'node', 'src/gateway.js']);
     expect(JSON.parse(instruction('CMD')[0] ?? '')).toEqual(['api']);
     expect(Number(instruction('USER').at(-1))).toBeGreaterThan(0);
@@ -88,16 +88,16 @@ describe('the image', () => {
     const { packages } = JSON.parse(readRepositoryFile('package-lock.json')) as {
       packages: Record<string, { dev?: true }>;
     };
-    for (const name of ['@temporalio/testing', 'mongodb-memory-server-core', 'tsx'])
+    for (const name of ['@temporalio/testing', 'mongodb-memory-server-core', onlyOldNodesLoad])
       expect(packages[`node_modules/${name}`]?.dev).toBe(true);
   });
 
-  it('runs on a Node that needs no tsx', () => {
+  it('runs on a Node that removes types itself', () => {
     const [, major] = /^NODE_IMAGE=node:(\d+)\./.exec(instruction('ARG')[0] ?? '') ?? [];
     expect(Number(major)).toBeGreaterThanOrEqual(24);
   });
 
-  it('keeps the one build of the core that it runs on', () => {
+  it('keeps only the build of the core that it runs on', () => {
     const folder = repositoryPath('node_modules/@temporalio/core-bridge/releases');
     const builds = readdirSync(folder);
     for (const machine of ['x86_64', 'aarch64']) expect(builds).toContain(`${machine}-unknown-linux-gnu`);

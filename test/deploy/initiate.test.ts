@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { readRepositoryFile } from './compose-file.ts';
 
-/** deploy/mongodb/initiate.mongodb against a stand-in for mongosh and one server. */
+/** Runs deploy/mongodb/initiate.mongodb against a stand-in for mongosh and one server. */
 const script = readRepositoryFile('deploy/mongodb/initiate.mongodb');
 
 interface User {
@@ -10,7 +10,7 @@ interface User {
   readonly roles: readonly { readonly role: string; readonly db: string }[];
 }
 
-/** Becomes primary two questions after it was initiated, as a real one takes its time. */
+/** Becomes primary two requests after its initiation, because a real server also takes some time. */
 class StandInServer {
   initiated: unknown;
   readonly users = new Map<string, User>();

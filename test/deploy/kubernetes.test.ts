@@ -83,7 +83,7 @@ function podOf(name: string): z.infer<typeof pod> {
 
 const containerOf = (name: string) => podOf(name).containers[0];
 
-/** What a container is given as it is; secrets are left out. */
+/** Returns the plain values of a container's environment, without secrets. */
 function valuesOf(name: string): Map<string, string> {
   const own = containerOf(name).env.flatMap(({ name: key, value }) =>
     value === undefined ? [] : [[key, value] as const],
@@ -99,7 +99,7 @@ function secretsOf(name: string): { readonly key: string; readonly optional: boo
   });
 }
 
-/** The variables of a service of docker-compose.yml that hold a password or a key. */
+/** Returns the variables of a service in docker-compose.yml that hold a password or a key. */
 function secretsInCompose(name: string): string[] {
   const entries = Object.entries(service(name).environment);
   const isSecret = ([key, value]: [string, string]): boolean =>
@@ -108,9 +108,10 @@ function secretsInCompose(name: string): string[] {
 }
 
 describe('the objects', () => {
-  it('are what Kubernetes 1.37 knows', () => {
-    // Of kubernetes-validate 1.37.0 (PyPI), Apache-2.0, made from Kubernetes' own OpenAPI document: what these kinds refer
-    // to, without descriptions and what only a cluster writes; no field beyond the ones it names.
+  it('are valid in Kubernetes 1.37', () => {
+    // From kubernetes-validate 1.37.0 (PyPI, Apache-2.0), which is generated from Kubernetes' own OpenAPI document.
+    // Contains only what these kinds refer to, without descriptions and fields that only a cluster writes. Fields
+    // that it does not name are refused.
     const fixture: unknown = JSON.parse(
       readFileSync(repositoryPath('test/fixtures/kubernetes-1.37.json'), 'utf8'),
     );
@@ -193,7 +194,7 @@ describe.each(roles)('the pods of the %s, as docker-compose.yml has them', (name
     expect(podOf(name).terminationGracePeriodSeconds).toBe(grace);
   });
 
-  it('listen where their settings say', () => {
+  it('listen on the addresses in their settings', () => {
     const ports = Object.fromEntries(
       containerOf(name).ports.map(({ name: port, containerPort }) => [port, String(containerPort)]),
     );
@@ -201,7 +202,7 @@ describe.each(roles)('the pods of the %s, as docker-compose.yml has them', (name
     expect(ports).toEqual(name === 'api' ? { http: settings.get('PORT'), metrics } : { metrics });
   });
 
-  it('write nowhere but to /tmp, and read the configuration where it is looked for', () => {
+  it('write only to /tmp, and mount the configuration where it is read', () => {
     const { volumeMounts } = containerOf(name);
     const written = volumeMounts.filter(({ readOnly }) => readOnly !== true);
     expect(written).toEqual([{ name: 'temporary', mountPath: '/tmp' }]);
@@ -330,7 +331,7 @@ describe('the job', () => {
 describe('the example of an overlay', () => {
   const example = read('example/kustomization.yaml');
 
-  it('sets what the base cannot know', () => {
+  it('sets the values that the base cannot know', () => {
     const literals = settingsIn(example.replaceAll(/^ +- (?=[A-Z_]+=)/gm, ''));
     expect([...literals.keys()]).toEqual(
       expect.arrayContaining(['TEMPORAL_ADDRESS', 'PUBLIC_URL', 'TRUSTED_PROXIES']),

@@ -29,7 +29,7 @@ export const dashboard = z
   .looseObject({ uid: z.string(), panels: z.array(panelSchema) })
   .parse(JSON.parse(readRepositoryFile('deploy/grafana/mediary.json')));
 
-/** As Prometheus reads them. */
+/** Expressions as Prometheus reads them. */
 export const dashboardExpressions = dashboard.panels.flatMap(({ targets }) =>
   targets.map(({ expr, legendFormat }) => ({
     expr: expr.replaceAll('$__rate_interval', '5m'),
@@ -39,11 +39,11 @@ export const dashboardExpressions = dashboard.panels.flatMap(({ targets }) =>
 
 export interface Selector {
   readonly name: string;
-  /** That its matchers name, or its aggregation keeps. */
+  /** The labels that its matchers name or its aggregation keeps. */
   readonly labels: readonly string[];
 }
 
-/** The metrics that an expression asks for. A label behind `by` must be one of every metric of the expression. */
+/** Returns the metrics that an expression reads. Every metric must have every label that follows `by`. */
 export function selectorsOf(expr: string): readonly Selector[] {
   const grouped = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names = '']) => names.split(/,\s*/));
   const bare = expr.replaceAll(/\bby \([^)]*\)/g, '').replaceAll(/\[[^\]]*\]/g, '');

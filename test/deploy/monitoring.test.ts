@@ -17,7 +17,7 @@ describe('the alert rules', () => {
     expect(tests.map(({ name }) => name)).toEqual(tried);
   });
 
-  it('are explained in docs/operating.md, and no other is', () => {
+  it('are explained in docs/operating.md, which explains no others', () => {
     const rows = [
       ...readRepositoryFile('docs/operating.md').matchAll(/^\| `(Mediary\w+)` \| (\w+) \| (.+) \|$/gm),
     ];

@@ -9,13 +9,11 @@ import { expectSoundLedger } from '../support/sound-ledger.ts';
 import { startFaultUpstream } from './fault-upstream.ts';
 import type { Fault, FaultUpstream } from './fault-upstream.ts';
 
-/** Cancels that come while the upstream has the job and has not said so yet. */
+/** Cancels tasks while the upstream has the job but has not responded yet. */
 const tasks = 32;
 const cancelAfterMsMax = 200;
 const sentAtLeast = 4;
 const upstreamAnswersAfterMs = 2_000;
-/** A caller's patience: several times what a busy machine needs, and far less than the ten minutes of the render. */
-const answeredWithinMs = 180_000;
 
 let upstream: FaultUpstream;
 let gateway: TestGateway;
@@ -33,7 +31,7 @@ beforeAll(async () => {
     () => gateway.simulatorUrl,
   );
   const base = `http://127.0.0.1:${upstream.port}/slow`;
-  // So long that no request times out on a busy machine: what is lost cannot be cancelled.
+  // Long enough that no request times out on a busy machine, because a lost job cannot be cancelled.
   const patientYaml = testYaml.replace(
     'submit_ms: 10000, poll_ms: 10000',
     'submit_ms: 60000, poll_ms: 60000',
@@ -57,10 +55,12 @@ interface Cancelled {
   readonly isQueued: boolean;
   readonly status: number;
   readonly text: string;
-  readonly ms: number;
 }
 
-/** The outcome of a 503 is not known: a repeated cancel may have been carried out by the first try. */
+/**
+ * A 503 leaves the outcome unknown: the first attempt may already have carried out the cancellation that is now
+ * retried.
+ */
 async function cancelUntilAnswered(task: string): Promise<Pick<Cancelled, 'status' | 'text'>> {
   let tries = 0;
   const { status, text } = await persevere(() => {
@@ -70,7 +70,7 @@ async function cancelUntilAnswered(task: string): Promise<Pick<Cancelled, 'statu
   return { status: tries > 1 && text.includes('already failed') ? 200 : status, text };
 }
 
-/** Every other job waits in the upstream's queue, where it can be cancelled; the rest renders at once, and cannot. */
+/** Every other job waits in the upstream's queue, where it can be cancelled. The rest render immediately and cannot. */
 async function createAndCancel(n: number): Promise<Cancelled> {
   const prompt = `cancelled-at-once-${n}.`;
   const isQueued = n % 2 === 0;
@@ -78,13 +78,12 @@ async function createAndCancel(n: number): Promise<Cancelled> {
   const key = { 'idempotency-key': `create-${n}` };
   const created = await persevere(() => account.create({ prompt: prompt + mark }, key));
   expect(created.status).toBe(200);
-  // However slow the machine is, the upstream has some of them.
+  // Wait until the upstream has some of the jobs, however slow the machine is.
   if (n >= tasks - sentAtLeast)
     await expect.poll(() => gateway.simulator.submissions(prompt).creates).toBe(1);
   else await delay((cancelAfterMsMax * n) / tasks);
-  const since = Date.now();
-  const answer = await cancelUntilAnswered(created.body.id);
-  return { id: created.body.id, prompt, isQueued, ...answer, ms: Date.now() - since };
+  // A cancellation that waited for its render would take longer than any test.
+  return { id: created.body.id, prompt, isQueued, ...(await cancelUntilAnswered(created.body.id)) };
 }
 
 it('no task is charged, and no job kept, whose cancel right after its create was answered 200', async () => {
@@ -93,8 +92,7 @@ it('no task is charged, and no job kept, whose cancel right after its create was
   const refused = cancels.filter(({ status }) => status !== 200);
   const isNot409 = ({ status }: Cancelled): boolean => status !== 409;
   expect(refused.filter(isNot409).map(({ text }) => text)).toEqual([]);
-  expect(Math.max(...cancels.map(({ ms }) => ms))).toBeLessThan(answeredWithinMs);
-  // All that can be cancelled are; the test is about nothing unless the upstream had some of them.
+  // Every queued job must be cancelled. The test proves nothing unless the upstream had some jobs.
   expect(refused.filter(({ isQueued }) => isQueued).map(({ text }) => text)).toEqual([]);
   expect(done.filter(({ prompt }) => gateway.simulator.submissions(prompt).creates === 1)).not.toEqual([]);
   for (const { id, prompt } of done) {

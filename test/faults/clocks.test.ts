@@ -6,7 +6,7 @@ import type { Core } from '../../src/compose/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startWorker } from '../../src/worker.ts';
 import type { RunningWorker } from '../../src/worker.ts';
-import { caller } from '../support/client.ts';
+import { caller, persevere } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, twoChannelsYaml, videoBody } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -45,7 +45,9 @@ models:
     price: { lines: [{ measure: image, price: "0.04" }] }`,
   );
 
-/** Two workers and two APIs on the same servers; the clock of one API and one worker is three minutes ahead, or behind. */
+/**
+ * Two workers and two APIs on the same servers. The clocks of one API and one worker are three minutes ahead or behind.
+ */
 describe.each([
   { name: 'ahead', shiftMs: apartMs },
   { name: 'behind', shiftMs: -apartMs },
@@ -83,15 +85,17 @@ describe.each([
   async function createOn(url: string, label: string, mark = ''): Promise<string[]> {
     const create = caller(url, account.key);
     const created = await Promise.all(
-      Array.from({ length: tasksPerApi }, (_, n) =>
-        create('POST', '/v1/videos/generations', { body: { ...videoBody, prompt: `${label}-${n}.${mark}` } }),
-      ),
+      Array.from({ length: tasksPerApi }, (_, n) => {
+        const body = { ...videoBody, prompt: `${label}-${n}.${mark}` };
+        const headers = { 'idempotency-key': `${label}-${n}` };
+        return persevere(() => create('POST', '/v1/videos/generations', { body, headers }));
+      }),
     );
     expect(created.map(({ status }) => status)).toEqual(created.map(() => 200));
     return created.map(({ body }) => body.id);
   }
 
-  /** Twice, as its Schedule does: what it saw unchanged the first time may be abandoned the second time. */
+  /** Runs the reconciler twice, as its schedule does: anything unchanged in between may be abandoned. */
   async function reconcileTwice(): Promise<unknown[]> {
     const { client, environment } = gateway.core;
     const repaired: unknown[] = [];
@@ -140,13 +144,13 @@ describe.each([
     await expect
       .poll(() => labels.map((label) => gateway.simulator.submissions(`${label}-`).creates))
       .toEqual([tasksPerApi, tasksPerApi]);
-    // Either worker may get either round: each goes by its own clock.
+    // Either worker may run either round, each by its own clock.
     expect(await reconcileTwice()).toEqual([0, 0]);
     gateway.simulator.advance(600);
     await expectOnceAndPaid([...here, ...there], labels);
   });
 
-  /** Of its workflow, without the deadline's. Seconds. */
+  /** Returns the timers of the task's workflow in seconds, except the deadline's. */
   async function timersOf(task: string): Promise<number[]> {
     const { events } = await gateway.core.client.workflow.getHandle(task).fetchHistory();
     const started = (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) => timer ?? []);
@@ -157,7 +161,8 @@ describe.each([
     await stopWorkers();
     other = await startWorker(shifted);
     const { body } = await account.create({ prompt: 'pauses [sim:429=600*2]' });
-    await expect.poll(() => timersOf(body.id)).toEqual([expect.closeTo(600, -1)]);
+    // The clocks are three minutes apart. A busy machine begins the pause some seconds after the upstream specified it.
+    await expect.poll(() => timersOf(body.id)).toEqual([expect.closeTo(600, -2)]);
     expect(gateway.simulator.submissions('pauses')).toEqual({ submits: 2, creates: 0 });
     const resumed = await gateway.admin('POST', `/tasks/${body.id}/actions`, {
       action: 'retry_now',
@@ -205,6 +210,19 @@ describe.each([
       await circuits[0]?.override(credential, { ...order, state: 'closed', until: 0 });
     }
     await account.call('POST', `/v1/videos/generations/${created.body.id}/cancel`);
+  });
+
+  it('ends no task early, nor late, while the database’s clock is 15 minutes from Temporal’s', async () => {
+    await stopWorkers();
+    usual = await startWorker(gateway.core);
+    gateway.clock.aheadMs = 5 * shiftMs;
+    const create = async (prompt: string, seconds: number): Promise<string> =>
+      (await account.create({ prompt, metadata: { execution_expires_after: seconds } })).body.id;
+    const [inTime, late] = [await create('in time', 300), await create('late [sim:render=600]', 2)];
+    expect(await account.finished(inTime)).toMatchObject({ status: 'succeeded' });
+    expect(await account.finished(late)).toMatchObject({ error: { code: 'task_expired' } });
+    gateway.clock.aheadMs = 0;
+    await expectSoundLedger(gateway.core);
   });
 
   it.each([

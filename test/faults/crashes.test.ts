@@ -12,7 +12,7 @@ import { choosePort } from '../../src/local/servers/ports.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
-import { adminCaller, makeAccount } from '../support/client.ts';
+import { adminCaller, makeAccount, persevere } from '../support/client.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { testEnvironment, testYaml, videoBody } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
@@ -22,7 +22,7 @@ import { startMongo, startTemporal } from '../support/servers.ts';
 import type { TestMongo, TestTemporal } from '../support/servers.ts';
 
 /**
- * Every process and server is killed with SIGKILL while tasks are in flight. After a restart each task ends correctly,
+ * Kills every process and server with SIGKILL while tasks are in flight. After a restart, each task must end correctly,
  * with exactly one submission upstream and a ledger that adds up.
  */
 describe('crashes', () => {
@@ -87,7 +87,7 @@ describe('crashes', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** Tasks whose prompts name the test, so that the upstream's submissions of each can be counted. */
+  /** Creates tasks whose prompts contain the test's name, so that the upstream can count each one's submissions. */
   async function createTasks(
     label: string,
     count: number,
@@ -96,14 +96,15 @@ describe('crashes', () => {
     return Promise.all(
       Array.from({ length: count }, async (_, index) => {
         const prompt = `${label}-${index}.`;
-        const created = await account.create({ prompt: prompt + mark });
+        const key = { 'idempotency-key': prompt };
+        const created = await persevere(() => account.create({ prompt: prompt + mark }, key));
         expect(created.status).toBe(200);
         return { id: created.body.id, prompt };
       }),
     );
   }
 
-  /** Of tasks that are in flight when the test strikes, however long that takes; then `finishRenders` ends them. */
+  /** Keeps tasks in flight until the test strikes. `finishRenders` then ends them. */
   const rendering = ' [sim:render=30]';
   const finishRenders = () => simulator.control.advance(30);
 
@@ -133,7 +134,7 @@ describe('crashes', () => {
     await core.close();
   }
 
-  /** The record of the first submission, as the dead worker left it. */
+  /** Returns the first submission's record, as the dead worker left it. */
   async function attemptOf(task: string): Promise<unknown> {
     const mongo = await connectMongo(environment['MONGODB_URI'] ?? '');
     const found = await mongo.db.collection<TaskDocument>('tasks').findOne({ _id: task });
@@ -150,7 +151,7 @@ describe('crashes', () => {
   it('of the worker: its tasks resume in the next one, and a submission is found again, not resubmitted', async () => {
     const tasks = await createTasks('worker-crash', 5, rendering);
     for (const { id } of tasks) await running(id);
-    // The upstream accepts at once and says nothing for half a minute: the worker dies while it waits for the answer.
+    // The upstream accepts immediately but does not respond for half a minute. The worker dies while it waits.
     const created = await account.create({ prompt: 'mid-submit [sim:accepted-then-silent=30]' });
     await waitUntil(
       'the upstream has the job',
@@ -192,12 +193,13 @@ describe('crashes', () => {
   it('of both, and a create that is repeated with its Idempotency-Key is the same task', async () => {
     const headers = { 'idempotency-key': 'crash-1' };
     const prompt = 'both-crash.';
-    const first = await account.create({ prompt }, headers);
+    const create = () => persevere(() => account.create({ prompt }, headers));
+    const first = await create();
     await Promise.all([api.kill(), worker.kill()]);
     api = start('api');
     worker = start('worker');
     await ready();
-    const again = await account.create({ prompt }, headers);
+    const again = await create();
     expect(again.headers['idempotency-replayed']).toBe('true');
     expect(again.body.id).toBe(first.body.id);
     await expectOnceAndPaid([{ id: first.body.id, prompt }]);
@@ -232,7 +234,7 @@ describe('crashes', () => {
     await new Promise((resolve) => setTimeout(resolve, 45_000));
     process.kill(mongo.pid, 'SIGCONT');
     const answers = await Promise.all(away);
-    // The test is about nothing unless some creates met the standstill.
+    // The test proves nothing unless the freeze affected some creates.
     expect(answers.some(({ status }) => status === 503)).toBe(true);
     expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
     const created = answers.flatMap(({ status, body }) => (status === 200 ? [body.id as string] : []));

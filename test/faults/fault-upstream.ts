@@ -4,19 +4,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 
-/** What the simulator answered. */
+/** The simulator's response. */
 export interface Upstreams {
   readonly status: number;
   readonly text: string;
 }
 
-/** One request of the gateway, and the means to answer it badly. */
+/** One of the gateway's requests, with ways to send it a bad response. */
 export interface Exchange {
-  /** Brings the request to the simulator: a create is accepted there, whatever the gateway gets to see. */
+  /** Forwards the request to the simulator. A create is accepted there, whatever the gateway then receives. */
   readonly forward: () => Promise<Upstreams>;
-  /** A whole answer. */
+  /** Sends a complete response. */
   readonly answer: (status: number, text: string, headers?: Readonly<Record<string, string>>) => void;
-  /** These bytes, then the end of the connection. */
+  /** Sends these bytes and closes the connection. */
   readonly raw: (...lines: readonly string[]) => void;
   readonly reset: () => void;
 }
@@ -25,21 +25,24 @@ export type Fault = (exchange: Exchange) => Promise<void> | void;
 
 export interface FaultUpstream {
   readonly port: number;
-  /** Creates that were received, by row. */
+  /** Returns the number of creates received for a row. */
   readonly creates: (row: string) => number;
-  /** Requests for `/elsewhere`: where a redirect leads. */
+  /** Returns the number of requests received for `/elsewhere`, the target of redirects. */
   readonly strays: () => number;
   close(): void;
 }
 
 export interface RowFaults {
   readonly create?: Fault;
-  /** How many creates it strikes; then they are forwarded. Default: all. */
+  /** The number of creates that the fault affects before the rest are forwarded. Defaults to all. */
   readonly times?: number;
   readonly poll?: Fault;
 }
 
-/** Stands in front of the simulator. A request for `/<row>/…` meets the faults of its row; others pass. */
+/**
+ * Starts a server in front of the simulator. Requests to `/<row>/…` are subject to that row's faults; all others pass
+ * through.
+ */
 export async function startFaultUpstream(
   rows: ReadonlyMap<string, RowFaults>,
   simulatorUrl: () => string,
@@ -58,7 +61,7 @@ export async function startFaultUpstream(
     const isCreate = received.method === 'POST';
     const n = isCreate ? (counts.get(row) ?? 0) + 1 : 0;
     if (isCreate) counts.set(row, n);
-    // Lists have a query; a job is asked for by its path.
+    // Lists have a query, whereas the path specifies a single job.
     const isPoll = received.method === 'GET' && !(received.url ?? '').includes('?');
     const fault = isCreate ? faults?.create : isPoll ? faults?.poll : undefined;
     if (fault !== undefined && n <= (faults?.times ?? Number.MAX_SAFE_INTEGER)) return fault(exchange);

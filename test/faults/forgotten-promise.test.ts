@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import { startGatewayProcess, waitUntil } from '../support/processes.ts';
 
-/** Loaded into the worker: a promise that rejects with nobody there to notice, whenever the test asks for one. */
+/** Loaded into the worker. On SIGUSR2, it rejects a promise that nothing handles. */
 const preload = `process.on('SIGUSR2', () => void Promise.reject(new Error('forgotten')))`;
 
 it('a rejection that nobody handles is logged, and ends no worker', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestAccount } from '../support/client.ts';
-import { startGateway, videoCharge } from '../support/gateway.ts';
+import { startGateway, videoBody, videoCharge } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 import { startMongo } from '../support/servers.ts';
@@ -19,6 +19,7 @@ beforeAll(async () => {
   mongo = await startMongo({ dir: directory });
   gateway = await startGateway({
     worker: false,
+    watchesLog: true,
     environment: { MONGODB_URI: mongo.uri.replace(/\/(?=\?|$)/, '/frozen') },
   });
   account = await gateway.account();
@@ -33,19 +34,17 @@ afterAll(async () => {
 it('while MongoDB stands still a create fails in seconds, and leaves no hold', async () => {
   expect((await account.create()).status).toBe(200);
   process.kill(mongo.pid, 'SIGSTOP');
-  const begun = performance.now();
   const [known, unknown] = await Promise.all([
-    account.create(),
-    // Of a key that this process has not read yet.
+    account.call('POST', '/v1/videos/generations', { body: videoBody }),
+    // Use a key that this process has not read yet.
     gateway.call('POST', '/v1/videos/generations', { key: `${account.key}x`, body: {} }),
   ]);
-  const seconds = (performance.now() - begun) / 1000;
   process.kill(mongo.pid, 'SIGCONT');
   expect([known.status, known.body.error.code]).toEqual([503, 'service_unavailable']);
   expect(Number(known.headers['retry-after'])).toBeGreaterThan(0);
   expect([401, 503]).toContain(unknown.status);
-  // Half a minute is what the driver needs to notice.
-  expect(seconds).toBeLessThan(29);
+  // The limit is the gateway's own. The driver, which needs half a minute, has noticed nothing.
+  expect(gateway.logLines.join('\n')).toContain('MongoDB did not answer in time');
   await waitUntil('the hold is given back', async () => {
     const { body } = await account.call('GET', '/v1/videos/generations');
     return body.data.length === 1 && (await account.balance()).held === videoCharge;

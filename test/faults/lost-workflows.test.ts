@@ -14,7 +14,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 
-/** Temporal loses the workflows of tasks in every state, as a new namespace or an old backup does. */
+/** Temporal loses the workflows of tasks in every state, as with a new namespace or an old backup. */
 
 let gateway: TestGateway;
 let account: TestAccount;
@@ -58,13 +58,13 @@ const sentAttempt = {
 interface Lost {
   readonly state: TaskState;
   readonly change?: object;
-  /** The operator's act after the workflow is back. */
+  /** The operator's act once the workflow is back. */
   readonly act?: string;
-  /** Absent: the task succeeds. */
+  /** The expected failure. Undefined if the task succeeds. */
   readonly fails?: string;
 }
 
-/** The record at the time when the workflow is lost. The upstream has the job in all cases but the first two. */
+/** The records at the time when the workflows are lost. The upstream has the job in all but the first two cases. */
 const states: readonly Lost[] = [
   { state: { at: 'queued', ...round } },
   { state: { at: 'pausing', round: 1, full: [], ms: 1, until: 1 } },
@@ -106,7 +106,7 @@ it('each task ends as it would have, with one submission, and what was terminate
   for (const id of [...ids.values(), terminated]) await expect.poll(() => stateOf(id)).toBe('waiting');
   await stopWorker();
   for (const { state } of states) if (!ids.has(state.at)) ids.set(state.at, await create(promptOf(state)));
-  // A creation whose process died leaves a record like this. Its caller cannot have received an answer.
+  // A creation whose process died leaves a record like this. Its caller cannot have received a response.
   const unbegun = await create('unbegun');
 
   const tasks = gateway.core.mongo.db.collection<{ _id: string }>('tasks');
@@ -117,7 +117,7 @@ it('each task ends as it would have, with one submission, and what was terminate
   }
   for (const id of [...ids.values(), unbegun]) await loseWorkflow(id);
   await gateway.core.client.workflow.getHandle(terminated).terminate();
-  // The list of what runs follows later.
+  // The visibility store, which lists running workflows, is updated later.
   const gone = new Set([...ids.values(), unbegun, terminated]);
   const running = async () => {
     const listed: string[] = [];
@@ -126,15 +126,21 @@ it('each task ends as it would have, with one submission, and what was terminate
   };
   await expect.poll(running).toEqual([]);
 
-  // The upstream has rendered all jobs by the first poll, so they can no longer be cancelled.
+  // By the first poll, the upstream has rendered all jobs, so they can no longer be cancelled.
   gateway.simulator.advance(3600);
   await runWorker();
   await gateway.reconcile();
   expect(await gateway.reconcile()).toMatchObject({ repaired: ids.size + 2, failed: 0 });
   for (const { state, act } of states) {
     if (act === undefined) continue;
-    const { status } = await actOn(gateway.admin, idOf(state), { action: act, reason: 'a test' });
+    const { status, body } = await actOn(gateway.admin, idOf(state), { action: act, reason: 'a test' });
     expect([state.at, status]).toEqual([state.at, 200]);
+    expect(JSON.stringify(body)).toMatch(
+      /It was tried just now: |has started an attempt|no worker has started it yet|is running now/,
+    );
+    await expect
+      .poll(() => stateOf(idOf(state)), { message: `a worker starts what was ${state.at}` })
+      .not.toBe(state.at);
   }
   // The next poll of an old job may be half a minute away.
   const port = openTaskPort(gateway.core);

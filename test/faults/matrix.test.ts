@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AttemptState } from '../../src/task/attempt.ts';
 import { waitMessages } from '../../src/task/wait.ts';
 import { choosePort } from '../../src/local/servers/ports.ts';
+import { persevere } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, videoBody } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -10,33 +11,34 @@ import { startFaultUpstream } from './fault-upstream.ts';
 import type { Fault, FaultUpstream, RowFaults } from './fault-upstream.ts';
 
 /**
- * What the gateway makes of everything that an upstream can answer to a submission, and some of what it can answer to a
- * poll: one row each, with a channel of its own, so that no circuit of one row holds up another. All tasks run at once.
+ * Tries every possible response to a submission, and some responses to a poll. Each row has its own channel, so that
+ * its circuit does not affect other rows. All tasks run at once.
  */
 
 /**
- * What becomes of the task. `retried`: nothing was accepted, and it is offered again until it succeeds. `waits`: the
- * same, while the fault lasts. `failed`: at once. `found`: the upstream has the job although its response was useless.
- * `parked`: nobody knows, and an operator is asked.
+ * What happens to the task. `retried`: nothing was accepted, and the task is resubmitted until it succeeds. `waits`:
+ * nothing was accepted, and the task waits for as long as the fault lasts. `failed`: the task fails immediately.
+ * `found`: the upstream has the job although its response was useless. `parked`: the outcome is unknown, and the task
+ * waits for an operator.
  */
 type Course = 'succeeded' | 'retried' | 'waits' | 'failed' | 'found' | 'parked';
 
 interface Row extends RowFaults {
   readonly name: string;
   readonly course: Course;
-  /** Creates that the upstream received. */
+  /** The number of creates that the upstream received. */
   readonly submits: number;
-  /** Of the attempt that the fault met, in its record. */
+  /** The recorded state of the attempt affected by the fault. */
   readonly state: AttemptState;
   readonly code?: string;
-  /** Of a task that failed. */
+  /** The failure class, if the task failed. */
   readonly class?: string;
-  /** Default: a path of the fault upstream. */
+  /** Defaults to a path of the fault upstream. */
   readonly baseUrl?: 'tls' | 'dns' | 'refused';
   readonly provider?: 'gateway';
 }
 
-/** As the vendor words a refusal. */
+/** Builds a refusal in the vendor's words. */
 const worded = (code: string) =>
   JSON.stringify({ error: { code, message: 'The words of the upstream.', param: '', type: 'x' } });
 const page = '<html><body>A page of a proxy.</body></html>';
@@ -46,7 +48,7 @@ const refuse =
   ({ answer }) =>
     answer(status, text, headers);
 
-/** The upstream accepts the job, and this is what the gateway gets to see of the answer. */
+/** The upstream accepts the job, and the gateway receives this response. */
 const accepted =
   (spoil: (exchange: Parameters<Fault>[0], text: string) => void): Fault =>
   async (exchange) => {
@@ -64,7 +66,7 @@ const found = { course: 'found', submits: 1, state: 'accepted' } as const;
 const parked = { course: 'parked', submits: 1, state: 'lost' } as const;
 
 const rows: readonly Row[] = [
-  // Refusals that the upstream words itself.
+  // Refusals in the upstream's own words.
   { name: '400', create: refuse(400), ...failed, code: 'http_400' },
   { name: '401', create: refuse(401), ...retried },
   { name: '402', create: refuse(402), ...retried },
@@ -79,14 +81,14 @@ const rows: readonly Row[] = [
   { name: '503', create: refuse(503), ...retried },
   { name: '504', create: refuse(504), ...parked, code: 'http_504' },
   { name: 'moderation', create: refuse(400, worded('InputTextSensitiveContentDetected')), ...failed, code: 'InputTextSensitiveContentDetected', class: 'moderation_input' },
-  // Pages of what stands in between.
+  // Error pages of proxies between the gateway and the upstream.
   { name: 'page-404', create: refuse(404, page), ...retried },
   { name: 'page-409', create: refuse(409, page), ...retried },
   { name: 'page-422', create: refuse(422, page), ...retried },
   { name: 'page-503', create: refuse(503, page), ...parked, code: 'http_503' },
   { name: 'redirect', create: refuse(302, '', { location: '/elsewhere' }), ...retried },
   { name: 'redirect-307', create: refuse(307, '', { location: '/elsewhere' }), ...retried },
-  // Absurd waits.
+  // Nonsensical values of `retry-after`.
   ...['-5', '1e12', 'soon', 'banana 7', '0', ''].map((value, n) => ({
     name: `retry-after-${n}`,
     create: refuse(429, worded('SomeCode'), { 'retry-after': value }),
@@ -98,11 +100,11 @@ const rows: readonly Row[] = [
     ...waits,
     submits: 1,
   })),
-  // Nothing was sent.
+  // Faults before anything was sent.
   { name: 'tls', baseUrl: 'tls', ...waits, code: 'tls_failed' },
   { name: 'dns', baseUrl: 'dns', ...waits, code: 'dns_failed' },
   { name: 'refused', baseUrl: 'refused', ...waits, code: 'connect_failed' },
-  // It was sent, and the response is useless: the upstream had not accepted it …
+  // The request was sent, but the response is useless. The upstream had not accepted the job …
   { name: 'reset', create: ({ reset }) => reset(), ...parked, code: 'connection_lost' },
   { name: 'unreadable', create: refuse(200, '{"id": '), ...parked, code: 'unreadable_answer' },
   { name: 'no-id', create: refuse(200, '{}'), ...parked, code: 'unreadable_answer' },
@@ -119,7 +121,7 @@ const rows: readonly Row[] = [
   { name: 'encoded', create: accepted(({ answer }, text) => answer(200, text, { 'content-encoding': 'gzip' })), ...found },
   { name: 'huge', create: accepted(({ answer }, text) => answer(200, `${text.slice(0, -1)},"x":"${'x'.repeat(72_000_000)}"}`)), ...found },
   { name: 'no-http', create: accepted(({ raw }) => raw('SSH-2.0-OpenSSH_9.6', '')), ...found },
-  // The upstream did more than it was asked to.
+  // The upstream did more than requested.
   { name: 'two-answers', create: accepted(({ raw }, text) => {
       const one = [ok, json, `content-length: ${text.length}`, '', text];
       raw(...one, ok, json, 'content-length: 2', '', '{}');
@@ -135,7 +137,7 @@ const rows: readonly Row[] = [
     }, course: 'succeeded', submits: 1, state: 'accepted' },
 ]; // prettier-ignore
 
-/** Ledger entries by course; a task that waits is cancelled at the end of its test. */
+/** The expected ledger entries by course. A waiting task is cancelled at the end of its test. */
 const ledgerOf: Readonly<Record<Course, readonly string[]>> = {
   succeeded: ['hold', 'settle'],
   retried: ['hold', 'settle'],
@@ -152,7 +154,7 @@ function yamlOf(port: number, closedPort: number): string {
     refused: `http://127.0.0.1:${closedPort}/api/v3`,
   };
   const channels = rows.map(({ name, baseUrl, provider, code }) => {
-    // A response that comes must be read, however busy the machine is.
+    // A response must be read in time, however busy the machine is.
     const submitMs = code === 'timeout' ? 3_000 : 20_000;
     const path = provider === 'gateway' ? 'new-api/v1' : 'ark/api/v3';
     const url = baseUrl === undefined ? `http://127.0.0.1:${port}/${name}/${path}` : urls[baseUrl];
@@ -168,7 +170,6 @@ function yamlOf(port: number, closedPort: number): string {
 let upstream: FaultUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
-/** Ids of the tasks by row. */
 const ids = new Map<string, string>();
 
 beforeAll(async () => {
@@ -178,10 +179,13 @@ beforeAll(async () => {
   );
   gateway = await startGateway({ yaml: yamlOf(upstream.port, await choosePort('any', 'nobody')) });
   account = await gateway.account({ credit: '1000' });
-  for (const { name } of rows) {
-    const { body } = await account.create({ ...videoBody, model: `m-${name}`, prompt: `row ${name}` });
-    ids.set(name, body.id);
-  }
+  await Promise.all(
+    rows.map(async ({ name }) => {
+      const body = { ...videoBody, model: `m-${name}`, prompt: `row ${name}` };
+      const created = await persevere(() => account.create(body, { 'idempotency-key': name }));
+      ids.set(name, created.body.id);
+    }),
+  );
 });
 afterAll(async () => {
   await gateway.stop();
@@ -192,7 +196,7 @@ const shown = async (row: Row) => (await gateway.admin('GET', `/admin/v1/tasks/$
 
 type Shown = Awaited<ReturnType<typeof shown>>;
 
-/** The task once it has come to where its row leads; of one that waits, between two tries. */
+/** Returns the task once it has reached its row's outcome. A waiting task has reached it between two attempts. */
 async function arrived(row: Row): Promise<Shown> {
   if (row.course === 'parked' || row.course === 'waits') {
     let task: Shown;
@@ -226,7 +230,7 @@ describe('the fault matrix', () => {
       expect(task.error).toMatchObject(failure);
       expect(task.error.message).toContain('The words of the upstream.');
     }
-    // Words of the upstream, never its address or our key.
+    // Contains the upstream's words, but never its address or our key.
     expect(JSON.stringify(task.error ?? '')).not.toMatch(/127\.0\.0\.1|simulated/);
   });
 
@@ -244,7 +248,10 @@ describe('the fault matrix', () => {
   });
 });
 
-/** Some refusals name the time of the next try. */
+/**
+ * Whether the message says that the task was refused and is waiting. Some of these messages also contain the time of
+ * the next attempt.
+ */
 function isRefused(message: string): boolean {
   return [waitMessages.upstream, waitMessages.backoff].some((words) => message.startsWith(words));
 }

@@ -31,17 +31,17 @@ afterAll(async () => {
 
 interface Pair {
   readonly url: string;
-  /** SIGTERM to both; resolves with their exit statuses. */
+  /** Sends SIGTERM to both and resolves with their exit statuses. */
   stop(): Promise<readonly (number | null)[]>;
 }
 
-/** An API and a worker, processes of their own. */
+/** Starts an API and a worker as separate processes. */
 async function startPair(): Promise<Pair> {
   const port = String(await choosePort('any', 'an API'));
   const environment = {
     ...gateway.environment,
     PORT: port,
-    // Longer than the balancer below takes to notice, on a machine that is busy.
+    // Longer than the balancer below needs to notice a change, even on a busy machine.
     SHUTDOWN_DRAIN_SECONDS: '10',
     SHUTDOWN_GRACE_SECONDS: '60',
   };
@@ -57,7 +57,7 @@ async function startPair(): Promise<Pair> {
   };
 }
 
-/** The usual file with a second channel, and a model that only it serves. */
+/** The usual file with an additional channel, and a model that only this channel serves. */
 function withModel(model: string): string {
   const part = (id: string) => new RegExp(`^ {2}- id: ${id}\n(?: {4}.*\n)+`, 'm').exec(testYaml)?.[0] ?? '';
   const [channel, entry] = [part('ark'), part('seedance')];
@@ -67,13 +67,13 @@ function withModel(model: string): string {
     .replace(entry, entry + entry.replace('id: seedance', `id: ${model}`));
 }
 
-/** Sends each request to one of the addresses that said last that they were ready. */
+/** Sends each request to one of the addresses that last reported being ready. */
 function balance() {
   const ready = new Set<string>();
   let turn = 0;
   const isReady = async (url: string) => (await send(url, 'GET', '/readyz')).status === 200;
   return {
-    /** Asks this address until the end of the test. */
+    /** Keeps checking this address's readiness until the test is over. */
     async watch(url: string, isOver: () => boolean) {
       while (!isOver()) {
         if (await isReady(url).catch(() => false)) ready.add(url);
@@ -135,7 +135,7 @@ it('two APIs and two workers take a new configuration and are replaced under loa
   const taken = reload.body.nodes.map(({ kind, config, refused }: any) => [kind, config, refused]);
   const version: number = reload.body.version;
   expect(taken).toEqual(['api', 'api', 'api', 'worker', 'worker'].map((kind) => [kind, version, null]));
-  // From the answer on everybody knows it.
+  // From now on, every process knows the model.
   models = ['fresh', videoBody.model];
 
   for (const old of [first, second]) {
@@ -145,7 +145,7 @@ it('two APIs and two workers take a new configuration and are replaced under loa
   isOver = true;
   await load;
   await Promise.all(watches);
-  expect(failures).toEqual([]);
+  expect(failures.join('\n')).toBe('');
   const served = new Set<string>();
   for (const task of created) {
     const { status, model } = await account.finished(task);

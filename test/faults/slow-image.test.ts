@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
-import type { Server } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -16,22 +16,24 @@ import { startGatewayProcess, untilReady, waitUntil } from '../support/processes
 import type { GatewayProcess } from '../support/processes.ts';
 
 /**
- * An image of ten minutes behind a proxy that cuts every connection, while the API and the worker are killed with
- * SIGKILL: one submission, one charge, one picture, however it was asked for. The clock of the upstream is put forward.
+ * Renders an image for ten minutes behind a proxy that cuts the connections waiting for it, while the API and the
+ * worker are killed with SIGKILL. However the image was requested, there must be one submission, one charge and one
+ * picture. The upstream's clock is moved forward.
  */
 
 const name = `i${randomBytes(4).toString('hex')}`;
 const renderSeconds = 600;
-const cutMs = 2_000;
 const path = '/v1/images/generations';
 let directory: string;
 let simulator: Awaited<ReturnType<typeof startSimulator>>;
 let proxy: Server;
+/** Each prompt's most recent connection. */
+const connections = new Map<string, Socket>();
 let environment: NodeJS.ProcessEnv;
 let processes: GatewayProcess[] = [];
 let account: TestAccount;
 let url: string;
-/** By way of the proxy. */
+/** The gateway's address behind the proxy. */
 let proxied: string;
 let call: Call;
 
@@ -50,10 +52,12 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${port}`;
   proxy = createServer((client) => {
     const gateway = connect(port, '127.0.0.1');
-    const cut = setTimeout(() => client.destroy(), cutMs);
     client.on('close', () => gateway.destroy()).on('error', () => undefined);
     gateway.on('close', () => client.destroy()).on('error', () => undefined);
-    client.on('close', () => clearTimeout(cut));
+    client.on('data', (bytes) => {
+      const [prompt] = /slow-\w+/.exec(String(bytes)) ?? [];
+      if (prompt !== undefined) connections.set(prompt, client);
+    });
     client.pipe(gateway).pipe(client);
   });
   proxy.listen(0, '127.0.0.1');
@@ -83,7 +87,7 @@ afterAll(async () => {
 
 const body = (prompt: string) => ({ model: 'wan', prompt });
 
-/** Each gives what is known of its image when the proxy has cut it off. */
+/** For each way to request an image, returns what the caller knows about it once the proxy has cut the connection. */
 const asked = {
   async: async (prompt: string) =>
     (await call('POST', path, { body: { ...body(prompt), async: true } })).body.id,
@@ -93,12 +97,21 @@ const asked = {
       headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ ...body(prompt), stream: true }),
     });
+    connections.get(prompt)?.destroy();
     await expect(response.text()).rejects.toThrow();
     return response.headers.get('x-mediary-image') ?? '';
   },
   async wait(prompt: string) {
-    await expect(waiting(prompt)).rejects.toThrow();
-    // The proxy shows nothing of it: the same request with the same key does.
+    const lost = waiting(prompt).then(
+      () => 'answered',
+      () => 'cut off',
+    );
+    await waitUntil('it is submitted', () =>
+      Promise.resolve(simulator.control.submissions(prompt).creates === 1),
+    );
+    connections.get(prompt)?.destroy();
+    expect(await lost).toBe('cut off');
+    // The proxy hides the id, but the same request with the same key returns it.
     return (await call('POST', path, { body: body(prompt), headers: { 'idempotency-key': prompt } })).body.id;
   },
 };
@@ -116,7 +129,8 @@ it('is had by its id', async () => {
       id: await ask(`slow-${form}`),
     })),
   );
-  // Accepted, and written down: what is lost between the two asks a person, since this upstream lists no jobs.
+  // Wait until each job is accepted and recorded. If a process died between the two, the task would wait for an
+  // operator, because this upstream cannot list jobs.
   for (const { prompt, id } of made)
     await waitUntil(prompt, async () => isAccepted((await call('GET', `${path}/${id}`)).body.status));
   await Promise.all(processes.map((process) => process.kill()));

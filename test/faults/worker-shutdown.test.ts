@@ -18,8 +18,8 @@ import type { Fault, FaultUpstream } from './fault-upstream.ts';
 import { startSilentServer } from '../support/silent-server.ts';
 
 /**
- * What a worker process still does after SIGTERM. Each test looks at what is on record between two workers: nothing
- * may depend on what the next one repairs.
+ * Tests what a worker process does after SIGTERM. Each test checks the records before the next worker starts, so that
+ * nothing depends on that worker's repairs.
  */
 let gateway: TestGateway;
 let account: TestAccount;
@@ -27,11 +27,11 @@ let directory: string;
 const started: GatewayProcess[] = [];
 let launched = 0;
 
-// A process loads for several seconds where others share the machine.
-
 const [workflowQueue, activityQueue] = [1, 2];
 
-/** In front of the simulator: creates are accepted there at once, and answered once `answers` resolves. */
+/**
+ * Runs in front of the simulator. Creates are accepted immediately, but get a response only when `answers` resolves.
+ */
 let upstream: FaultUpstream;
 let answers: Promise<void> = Promise.resolve();
 const answerLate: Fault = async ({ forward, answer }) => {
@@ -46,7 +46,7 @@ beforeAll(async () => {
     new Map([['late', { create: answerLate }]]),
     () => gateway.simulatorUrl,
   );
-  // So long that a test which met the end of the grace period would time out.
+  // Long enough that a test would time out if it reached the end of the grace period.
   const patientYaml = testYaml
     .replace('submit_ms: 10000', 'submit_ms: 60000')
     .replace('${SIMULATOR_URL}', `http://127.0.0.1:${upstream.port}/late`);
@@ -84,7 +84,7 @@ const kindsOf = async (task: string) =>
   (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
 const workflowEnds = (task: string) => gateway.core.client.workflow.getHandle(task).result();
 
-/** A task whose job the upstream accepts at once, and reports when the test says so. */
+/** Creates a task whose job is accepted immediately, but reported only when the test allows it. */
 async function createLateAnswered(prompt: string): Promise<{ task: string; answer: () => void }> {
   let answer = (): void => undefined;
   answers = new Promise((resolve) => (answer = resolve));
@@ -95,66 +95,42 @@ async function createLateAnswered(prompt: string): Promise<{ task: string; answe
   return { task: created.body.id, answer };
 }
 
-/** In this process, which has loaded already what a worker needs. */
+/** Starts the next worker in this process, which has already loaded the code. */
 async function startNextWorker(of: TestGateway = gateway): Promise<void> {
   const worker = await startWorker(of.core);
   onTestFinished(() => worker.stop());
 }
 
-async function expectAnsweredOnce(task: string, prompt: string): Promise<void> {
+/** On SIGUSR2, rejects a promise that nothing handles. */
+const forgetting = `process.on('SIGUSR2', () => void Promise.reject(new Error('forgotten')))`;
+
+it('SIGTERM with a submission in flight waits for the response and accepts no new work, whatever else happens', async () => {
+  const worker = await newWorker({
+    NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(forgetting)}"`,
+  });
+  const { task, answer } = await createLateAnswered('in-flight');
+  worker.signal('SIGTERM');
+  await worker.logged('shutting down');
+  // On Ctrl-C, the terminal signals all of its processes, and npm forwards its own signal, so one key press sends two.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGINT', 'SIGUSR2'] as const) worker.signal(signal);
+  await worker.logged('a rejection was not handled');
+  const late = await account.create({ prompt: 'came-late.' });
+  expect(late.status).toBe(200);
+  expect(await attemptOf(task)).toMatchObject({ state: 'sending' });
+  answer();
+  expect(await worker.ended).toBe(0);
+  expect(await attemptOf(late.body.id)).toBeUndefined();
+  expect(gateway.simulator.submissions('came-late.')).toEqual({ submits: 0, creates: 0 });
   expect(await attemptOf(task)).toMatchObject({ state: 'accepted', operation: { id: expect.any(String) } });
   await startNextWorker();
-  expect(await account.finished(task)).toMatchObject({ status: 'succeeded' });
-  expect(gateway.simulator.submissions(prompt)).toEqual({ submits: 1, creates: 1 });
-  expect(await kindsOf(task)).toEqual(['hold', 'settle']);
-}
-
-describe('SIGTERM with a submission in flight', () => {
-  it('waits for the response, records it, and accepts no new work meanwhile', async () => {
-    const worker = await newWorker();
-    const { task, answer } = await createLateAnswered('in-flight');
-    worker.signal('SIGTERM');
-    await worker.logged('shutting down');
-    const late = await account.create({ prompt: 'came-late.' });
-    expect(late.status).toBe(200);
-    expect(await attemptOf(task)).toMatchObject({ state: 'sending' });
-    answer();
-    expect(await worker.ended).toBe(0);
-    expect(await attemptOf(late.body.id)).toBeUndefined();
-    expect(gateway.simulator.submissions('came-late.')).toEqual({ submits: 0, creates: 0 });
-    await expectAnsweredOnce(task, 'in-flight');
-    expect(await account.finished(late.body.id)).toMatchObject({ status: 'succeeded' });
-    expect(gateway.simulator.submissions('came-late.')).toEqual({ submits: 1, creates: 1 });
-  });
-
-  // npm passes on the Ctrl-C that the terminal has sent to all of its processes: one key, two signals.
-  it('further signals do not cut it off', async () => {
-    const worker = await newWorker();
-    const { task, answer } = await createLateAnswered('signalled-again');
-    worker.signal('SIGTERM');
-    await worker.logged('shutting down');
-    worker.signal('SIGTERM');
-    worker.signal('SIGINT');
-    worker.signal('SIGINT');
-    answer();
-    expect(await worker.ended).toBe(0);
-    await expectAnsweredOnce(task, 'signalled-again');
-  });
-
-  it('a rejection that nobody handles does not cut it off', async () => {
-    const preload = `process.on('SIGUSR2', () => void Promise.reject(new Error('forgotten')))`;
-    const worker = await newWorker({
-      NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(preload)}"`,
-    });
-    const { task, answer } = await createLateAnswered('forgotten-promise');
-    worker.signal('SIGTERM');
-    await worker.logged('shutting down');
-    worker.signal('SIGUSR2');
-    await worker.logged('a rejection was not handled');
-    answer();
-    expect(await worker.ended).toBe(0);
-    await expectAnsweredOnce(task, 'forgotten-promise');
-  });
+  for (const [id, prompt] of [
+    [task, 'in-flight'],
+    [late.body.id, 'came-late.'],
+  ]) {
+    expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
+    expect(gateway.simulator.submissions(prompt)).toEqual({ submits: 1, creates: 1 });
+    expect(await kindsOf(id)).toEqual(['hold', 'settle']);
+  }
 });
 
 it('SIGTERM with a poll in flight gives the poll back to the next worker', async () => {
@@ -169,7 +145,7 @@ it('SIGTERM with a poll in flight gives the poll back to the next worker', async
   expect(await worker.stop()).toBe(0);
   const { raw } = await gateway.core.client.workflow.getHandle(body.id).describe();
   const pending = (raw.pendingActivities ?? []).map(({ activityId, state }) => ({ activityId, state }));
-  // SCHEDULED, not STARTED: nobody has to wait for the missing heartbeats of a worker that is gone.
+  // The state is SCHEDULED, not STARTED, so the next worker need not wait for the dead worker to miss its heartbeats.
   expect(pending).toEqual([{ activityId: 'submit', state: 1 }]);
   await startNextWorker();
   gateway.simulator.advance(600);
@@ -177,7 +153,7 @@ it('SIGTERM with a poll in flight gives the poll back to the next worker', async
   expect(gateway.simulator.submissions('still-rendering')).toEqual({ submits: 1, creates: 1 });
 });
 
-/** A caller's address that keeps each callback until the test answers it. */
+/** A receiver that keeps each callback open until the test responds to it. */
 async function holdCallbacks() {
   const waiting: ServerResponse[] = [];
   const server = createServer((request, response) => {
@@ -213,7 +189,7 @@ describe('SIGTERM with a callback in flight', () => {
   });
 
   it('records a delivery that failed after the grace period, and the next worker retries it', async () => {
-    // The grace period is the longest submission: here far less than a callback may take.
+    // The grace period is the longest submission time, which here is much shorter than a callback's time limit.
     const hasty = await startGateway({
       worker: false,
       yaml: testYaml.replace('submit_ms: 10000', 'submit_ms: 1000'),
@@ -246,7 +222,7 @@ describe('SIGTERM with a callback in flight', () => {
 it('SIGTERM while the upstream is silent for longer than the grace period: the job is found, not resubmitted', async () => {
   const hasty = await startGateway({
     worker: false,
-    // Longer than the test takes to send the signal, on a machine that is busy.
+    // Longer than the test needs to send the signal on a busy machine.
     yaml: testYaml.replace('submit_ms: 10000', 'submit_ms: 15000'),
   });
   onTestFinished(() => hasty.stop());
@@ -260,7 +236,7 @@ it('SIGTERM while the upstream is silent for longer than the grace period: the j
   );
   worker.signal('SIGTERM');
   expect(await worker.ended).toBe(0);
-  // The process waited until the submission had used its own time, and wrote down that the outcome is not known.
+  // The process waited for the submission's full time, and recorded an unknown outcome.
   expect(await attemptOf(body.id, hasty)).toMatchObject({
     state: 'lost',
     code: 'timeout',
@@ -271,7 +247,7 @@ it('SIGTERM while the upstream is silent for longer than the grace period: the j
 });
 
 describe('a start', () => {
-  // As the first process of a container: without a handler of its own the kernel would ignore the signal.
+  // Runs as a container's first process, for which the kernel ignores signals unless it has a handler.
   it('ends at SIGTERM while a server keeps it waiting', async () => {
     const silent = await startSilentServer();
     const worker = launch({ ...gateway.environment, TEMPORAL_ADDRESS: silent.address });
@@ -295,7 +271,7 @@ describe('a start', () => {
         isPolled(channelQueue(prefix, 'ark'), activityQueue),
         isPolled(callbacksQueue(prefix), activityQueue),
       ]);
-    // The last step of a start fails as soon as a queue is polled, and otherwise after a while.
+    // A start's last step fails as soon as a queue is polled, or after 5 s if none is.
     const create = async (): Promise<never> => {
       const seen = async () => (await arePolled()).includes(true);
       await waitUntil('a queue is polled', seen, 5_000).catch(() => undefined);

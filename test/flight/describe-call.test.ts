@@ -5,7 +5,7 @@ import { recordedCallSchema } from '../../src/flight/recorded-call.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type { HttpRequestOptions, HttpResponse } from '../../src/providers/provider.ts';
 
-/** What a record keeps of a call whose upstream is hostile, or repeats what it was sent. */
+/** Tests what a record keeps of a call whose upstream is hostile or repeats the caller's words. */
 
 const key = 'the-key-4711';
 const signal = new AbortController().signal;
@@ -38,7 +38,9 @@ function exchangeOf(response: Partial<HttpResponse>, asked: Partial<HttpRequestO
 
 const answered = (json: unknown): RawExchange => exchangeOf({ json, text: JSON.stringify(json) });
 
-/** As it is read from the store again: what is not in the schema would be lost. */
+/**
+ * Returns the description of the call, and checks that nothing of it is lost when it is stored and read again.
+ */
 function kept(call: RawCall) {
   const described = describeCall(call);
   expect(recordedCallSchema.parse(JSON.parse(JSON.stringify(described)))).toEqual(described);
@@ -87,7 +89,7 @@ describe('a list that many tasks share', () => {
     expect(body).not.toContain('job-2');
   });
 
-  it('by the marker of the submission, or by what was found, where no id is known yet', () => {
+  it('finds it by the marker of the submission, or by the found job, if no id is known yet', () => {
     const marked = [
       { ...mine, tag: 'marker-1' },
       { ...theirs, tag: 'marker-2' },
@@ -98,14 +100,14 @@ describe('a list that many tasks share', () => {
     expect(list({ step: 'find', marker: 'marker-3', outcome }, marked)).not.toContain('theirs');
   });
 
-  it('keeps lists of plain words: they belong to nobody', () => {
+  it('keeps lists of plain words, which belong to no task', () => {
     expect(list({ operation: { id: 'job-1' } }, { states: ['queued', 'running'] })).toBe(
       '{"states":["queued","running"]}',
     );
   });
 });
 
-describe('what is too large', () => {
+describe('data that is too large', () => {
   it('a request of many fields leaves the hash of its shape', () => {
     const json = Object.fromEntries(Array.from({ length: 79 }, (_, n) => [`field_${n}`, 'v'.repeat(60)]));
     const shape = kept(callWith([exchangeOf({}, { method: 'POST', json })])).exchanges[0]?.shape ?? '';
@@ -129,14 +131,14 @@ describe('what is too large', () => {
     expect(exchange?.body).toBeUndefined();
   });
 
-  it('of a call that never stops asking the first exchanges are kept', () => {
+  it('keeps the first exchanges of a call that never stops', () => {
     const call = kept(callWith(Array.from({ length: 50 }, (_, n) => answered({ n }))));
     expect(call.exchanges.map(({ body }) => body)).toEqual(
       Array.from({ length: 8 }, (_, n) => JSON.stringify({ n })),
     );
   });
 
-  it('of a search that finds everything twenty jobs are kept', () => {
+  it('keeps twenty jobs of a search that finds everything', () => {
     const jobs = Array.from({ length: 500 }, (_, n) => ({ operation: { id: `job-${n}` } }));
     const outcome = foundOutcome(jobs);
     expect(kept(callWith([], { step: 'find', outcome })).outcome).toEqual({
@@ -146,7 +148,7 @@ describe('what is too large', () => {
   });
 });
 
-it('a form keeps the names of its files and nothing of what is in them', () => {
+it('a form keeps the names of its files, but not their contents', () => {
   const form = new FormData();
   form.append('model', 'm');
   form.append('prompt', 'a paper boat on a quiet pond');
@@ -177,7 +179,7 @@ it('an exchange without an answer says whether the request may have arrived', ()
   ]);
 });
 
-it('a defect of the adapter is kept by its name: its message may hold anything', () => {
+it('a defect of the adapter is recorded by name only, because its message may contain anything', () => {
   expect(errorOutcome(new TypeError(`cannot read ${key}`))).toEqual({
     kind: 'crashed',
     message: 'TypeError',

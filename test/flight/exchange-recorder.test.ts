@@ -21,7 +21,7 @@ const succeeded: OperationStatus = {
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** A channel whose adapter sends one request in each call and ends as `answers` say, in turn. */
+/** A channel whose adapter sends one request for each call. `answers` are the outcomes of the calls, in order. */
 function world(over: Partial<ExchangeRecorderDeps> = {}) {
   const writes: (readonly NewExchanges[])[] = [];
   const warnings: unknown[] = [];
@@ -87,7 +87,7 @@ function world(over: Partial<ExchangeRecorderDeps> = {}) {
   }; // prettier-ignore
 }
 
-/** What has ended is described at the next turn of the event loop. */
+/** Ended exchanges are described in the next turn of the event loop. */
 const settle = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 describe('a task that goes as usual', () => {
@@ -178,7 +178,7 @@ it('polls that fail are written sooner, and one outage is two calls', async () =
   ]);
 });
 
-it('of a list each task keeps its own job', async () => {
+it('each task keeps only its own job of a list', async () => {
   const { watched, recorder, context, response, writes, calls } = world();
   const { task: _, ...shared } = context();
   response.json = {
@@ -199,7 +199,7 @@ it('of a list each task keeps its own job', async () => {
   expect(calls()[0]?.exchanges[0]?.body).toBe('{"items":[{"id":"job-1","state":"r"}],"total":2}');
 });
 
-describe('what an upstream answers', () => {
+describe('an upstream’s answer', () => {
   it('a failure that repeats the prompt or the key is kept without them', async () => {
     const { poll, recorder, response, written } = world();
     response.json = {
@@ -235,7 +235,7 @@ describe('what an upstream answers', () => {
     expect(calls()[0]?.exchanges[0]?.body).toBeUndefined();
   });
 
-  it('that is not JSON is kept as what it is', async () => {
+  it('that is not JSON is kept as it is', async () => {
     const { watched, context, recorder, response, calls } = world();
     response.json = undefined;
     response.text = '<html>Bad Gateway</html>';

@@ -5,7 +5,7 @@ import { imageRequest, videoRequest } from '../providers/support.ts';
 const prompt = 'A red fox, "running" over the frozen lake\nat dawn';
 const hidden = { secrets: ['ark-secret-4711'], texts: [prompt, 'https://me.example/in.png?sig=abc'] };
 
-describe('what is kept of an answer', () => {
+describe('the recorded part of an answer', () => {
   it('keeps ids, numbers, states and links without their query', () => {
     const answer = {
       id: 'cgt-20261122-abcde',
@@ -34,7 +34,14 @@ describe('what is kept of an answer', () => {
     expect(kept).toBe('{"error":{"message":"[caller]"},"[name]":1}');
   });
 
-  it('what terminals obey is shown in its place, so that a replay still sees that it was there', () => {
+  it('our callback address loses its token wherever it is repeated', () => {
+    const address = `https://us.example/callbacks/upstream/task_1/${'a1'.repeat(16)}`;
+    expect(redactJson({ webhook: `${address}?marker=1` }, hidden)).toEqual({
+      webhook: 'https://us.example/callbacks/upstream/task_1/[key]',
+    });
+  });
+
+  it('control characters are shown in place, so that a replay still sees them', () => {
     const answer = { id: 'job\u001B[2J', ['na\u202Eme']: 1, message: 'It\u009B failed' };
     expect(redactJson(answer, hidden)).toEqual({
       id: 'job\\u001b[2J',
@@ -43,7 +50,7 @@ describe('what is kept of an answer', () => {
     });
   });
 
-  it('a prompt of one word is removed where it stands as a word, and as an answer’s value', () => {
+  it('a prompt of one word is removed where it occurs as a whole word or as a value', () => {
     const short = { secrets: [], texts: ['seahorse', 'cat'] };
     expect(
       redactJson({ message: 'the cat is forbidden', echo: 'cat', category: 'concatenated' }, short),

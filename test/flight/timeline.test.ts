@@ -31,7 +31,7 @@ function eventsOf(over: Partial<Facts>) {
   return describeEvents({ ...rest, ...facts, task, result_copy: null, mappings: {}, ...over });
 }
 
-/** What was said of one kind of event. */
+/** Returns the sentences about one kind of event. */
 const saidOf = (what: string, over: Partial<Facts>) =>
   eventsOf(over).flatMap((event) => (event.what === what ? [event.text] : []));
 
@@ -72,7 +72,7 @@ const entry: FlightRecord['ledger'][number] = {
 };
 
 describe('the order', () => {
-  it('is that of time, and of the account where two things happened in one moment', () => {
+  it('is chronological, and follows the life of a task for events at the same time', () => {
     const events = eventsOf({
       plan: { candidates: [{ channel: 'one', credential: 'a' }], dropped: [] },
       attempts: [attempt],
@@ -154,14 +154,7 @@ describe('in words', () => {
     ['a hold', {}, 'hold -0.500000'],
     ['a release', { kind: 'release', note: 'the job failed' }, 'release +0.500000 (the job failed)'],
     ['a charge beyond', { kind: 'settle', excess: '0.2' }, 'settle -0.500000 and 0.2 beyond the hold'],
-    [
-      'a settlement, by its rule as people count',
-      { kind: 'settle', basis: '{"rule":0,"quantity":"5"}' },
-      'settle -0.500000; price rule 1, quantity 5',
-    ],
-    ['a basis whose rule is a word', { kind: 'settle', basis: '{"rule":"first"}' }, 'settle -0.500000'],
-    ['a basis that is not JSON', { kind: 'settle', basis: '{' }, 'settle -0.500000'],
-    ['the basis of a hold', { basis: '{"rule":0}' }, 'hold -0.500000'],
+    ['a settlement', { kind: 'settle' }, 'settle -0.500000'],
   ])('of the ledger: %s', (_, over, said) => {
     expect(saidOf('ledger', { ledger: [{ ...entry, ...over }] })).toEqual([said]);
   });
@@ -188,7 +181,7 @@ describe('in words', () => {
     ]);
   });
 
-  it('one is not many', () => {
+  it('a single item is in the singular', () => {
     const ended = { ...task, completed_at: 110 };
     const copy = { state: 'copied', names: ['a.mp4'], tries: 1, error: null };
     expect(saidOf('copy', { task: ended, result_copy: copy })).toEqual(['copied, 1 file after 1 try']);
@@ -245,8 +238,8 @@ const wordsOf = (texts: readonly string[]) =>
     texts.map((text, at) => ({ at, what: 'exchange', text })),
   ).map((line) => line.replace(/^.* exchange +/, ''));
 
-describe('what repeats', () => {
-  it('is said once, with how often, whatever its numbers are', () => {
+describe('a repetition', () => {
+  it('is shown once, with a count, whatever its numbers are', () => {
     const round = (n: number) => [`ask a (${n} ms)`, `a says 429`, `ask b (${n} ms)`, 'b says 503'];
     expect(wordsOf(['begin', ...round(1), ...round(22), ...round(3), 'end'])).toEqual([
       'begin',
@@ -258,13 +251,13 @@ describe('what repeats', () => {
     expect(wordsOf(['a', 'b', 'a', 'b'])).toEqual(['a', 'b', 'the 2 lines above, once more until now']);
   });
 
-  it('stays as it is where a fold is not shorter, or another word comes in between', () => {
+  it('stays as it is if folding is not shorter, or something else comes in between', () => {
     expect(wordsOf(['a', 'a', 'b'])).toEqual(['a', 'a', 'b']);
     expect(wordsOf(['a', 'b', 'a', 'c', 'a', 'd'])).toEqual(['a', 'b', 'a', 'c', 'a', 'd']);
   });
 });
 
-it('what became of an attempt takes none of its former lines away', () => {
+it('the outcome of an attempt removes none of its earlier lines', () => {
   const past = [
     { state: 'not_accepted', upstream_id: null, adopted: false, code: 'throttled', started_at: 101, ended_at: 102, times: 14, last_at: 140 },
     { state: 'lost', upstream_id: null, adopted: false, code: 'timeout', started_at: 150, ended_at: 151, times: 1, last_at: 151 },

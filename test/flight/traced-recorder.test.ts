@@ -47,7 +47,7 @@ function record(recorded: RawCall): {
   return { noted, kept };
 }
 
-it('a call is a span with what came of it, and nothing that was sent or said', () => {
+it('a call is a span with its outcome, without anything that was sent or received', () => {
   const { noted, kept } = record(call);
   expect(kept).toEqual([call]);
   expect(noted).toEqual([

@@ -50,7 +50,7 @@ function recorded(
   };
 }
 
-/** A store of these tasks; counts what is asked at a time. */
+/** Builds a store with these tasks, which counts how many are requested at a time. */
 function storeOf(
   all: readonly Recorded[],
   images: readonly string[] = [],
@@ -121,7 +121,7 @@ describe('other prices', () => {
     expect([await after('one'), await after('two')]).toEqual([3_000_000n, 1_000_000n]);
   });
 
-  it('leave out what was given back, and all of it where all was', async () => {
+  it('subtract refunds, including full ones', async () => {
     const refunded = (n: number, amount: bigint): Recorded => {
       const { task, entries } = recorded(n, { durationSeconds: 5 });
       const [hold] = entries;
@@ -162,7 +162,7 @@ describe('other prices', () => {
       const basis = JSON.stringify({ ...JSON.parse(hold.basis ?? ''), hold: held });
       return { task, entries: [{ ...hold, basis }, close] };
     };
-    // 4 seconds were held, with a quarter more.
+    // 4 seconds were held, plus a quarter.
     const tried = await run(storeOf([replaced()]), { models: { m: bySecond('0.20') } });
     expect(tried.total).toMatchObject({ before: 600_000n, after: 1_000_000n });
     const byCall: Price = { minimum: '0', lines: [{ measure: 'call', price: '50' }] };
@@ -194,7 +194,7 @@ describe('other prices', () => {
     ]);
   });
 
-  it('are tried a page at a time, until nobody waits any more', async () => {
+  it('are tried a page at a time, until the caller no longer waits', async () => {
     const all = Array.from({ length: 250 }, (_, n) => recorded(n, { durationSeconds: 1 }));
     const deps = storeOf(all);
     const seen: number[] = [];

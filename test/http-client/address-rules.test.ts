@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAddressRules, ipLiteral, isLocalhost } from '../../src/http-client/address-rules.ts';
 
-/** Addresses as a socket reports its peer: never as a caller would spell them to deceive (guarded-client.test.ts). */
+/** Addresses as a socket reports its peer. Deceptive spellings by callers are tested in guarded-client.test.ts. */
 
 const open = createAddressRules([]);
 const permitting = createAddressRules(['10.0.0.0/8', 'fd00:1::/32', '127.0.0.0/8']);
@@ -17,20 +17,20 @@ describe('a peer', () => {
     '::ffff:169.254.169.254', '168.63.129.16', '::ffff:168.63.129.16', '192.0.0.192', '100.64.0.1', '0.0.0.0', '::',
     '::1', 'fe80::1%eth0', 'fd00:1::1', '64:ff9b::a00:1', '2002:a00:1::1', '2001:db8::1', '3fff::1', '224.0.0.1',
     '255.255.255.255', '010.0.0.1', '2130706433', '0x7f.1', 'localhost', '',
-  ])('at %s is not', (address) => expect(open.permits(address, address)).toBe(false)); // prettier-ignore
+  ])('at %s is not public', (address) => expect(open.permits(address, address)).toBe(false)); // prettier-ignore
 
   it.each(['10.1.2.3', '::ffff:10.1.2.3', 'fd00:1::7', '127.0.0.1', '8.8.8.8'])(
-    'at %s is let through by an operator who names its network',
+    'at %s is permitted if an operator names its network',
     (address) => expect(permitting.permits(address, address)).toBe(true),
   );
 
   it.each(['172.16.0.1', '::ffff:192.168.0.1', 'fd00:2::7', '::1'])(
-    'at %s is not, for that is another network',
+    'at %s is not permitted, because it is in another network',
     (address) => expect(permitting.permits(address, address)).toBe(false),
   );
 });
 
-it('localhost is what the operator lets through of it', () => {
+it('localhost is permitted as far as the operator permits it', () => {
   expect(open.loopbackOf('localhost')).toEqual([]);
   expect(permitting.loopbackOf('localhost')).toEqual(['127.0.0.1']);
   expect(createAddressRules(['::1/128']).loopbackOf('localhost')).toEqual(['::1']);

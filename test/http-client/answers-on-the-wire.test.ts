@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createUpstreamClient } from '../../src/http-client/upstream-client.ts';
@@ -5,7 +7,7 @@ import type { UpstreamClientOptions } from '../../src/http-client/upstream-clien
 import type { HttpRequestOptions } from '../../src/providers/provider.ts';
 import { failureOf, listen, listenRaw } from './support.ts';
 
-/** Answers as hostile, old or dying servers write them: what counts as complete, and what is said of the rest. */
+/** Tests which answers of hostile, old or dying servers count as complete, and how the others are reported. */
 
 function client(options: Partial<UpstreamClientOptions> = {}) {
   const created = createUpstreamClient({ networks: ['127.0.0.0/8'], ...options });
@@ -13,9 +15,9 @@ function client(options: Partial<UpstreamClientOptions> = {}) {
   return created;
 }
 
-/** Long enough that a test which runs into it has failed. */
+/** A test that waits this long has failed. */
 const patience = () => AbortSignal.timeout(30_000);
-/** For a limit that is not the caller's. */
+/** For tests of limits other than the caller's own. */
 const endless = () => new AbortController().signal;
 const get = (url: string, change: Partial<HttpRequestOptions> = {}): HttpRequestOptions => ({
   method: 'GET',
@@ -23,6 +25,15 @@ const get = (url: string, change: Partial<HttpRequestOptions> = {}): HttpRequest
   signal: patience(),
   ...change,
 });
+
+/**
+ * Waits, and then lets the process read what has arrived meanwhile, even if it had no CPU during the whole
+ * pause.
+ */
+async function idle(ms: number): Promise<void> {
+  await sleep(ms);
+  for (let turns = 0; turns < 2; turns += 1) await nextTurn();
+}
 
 /** Answers every request with these bytes; `end` closes the connection after them. */
 const answering = (text: string, end = false) =>
@@ -32,7 +43,7 @@ const answering = (text: string, end = false) =>
   });
 
 describe('an answer in chunks', () => {
-  it('is put together', async () => {
+  it('is reassembled', async () => {
     const server = await answering(
       'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"a":\r\n2;x=y\r\n1}\r\n0\r\n\r\n',
     );
@@ -56,7 +67,7 @@ describe('an answer in chunks', () => {
 });
 
 describe('an answer with a length', () => {
-  it('that is longer than what came is incomplete', async () => {
+  it('with fewer bytes than announced is incomplete', async () => {
     const server = await answering('HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\n{"a":1}', true);
     expect(await failureOf(client()(get(server.url)))).toMatchObject({
       code: 'connection_lost',
@@ -89,7 +100,7 @@ describe('an answer with a length', () => {
     for (let turn = 0; turn < 3; turn += 1) {
       const answer = await request(get(server.url)).catch((error: unknown) => error);
       seen.push(answer instanceof Error ? answer.message : Reflect.get(Object(answer), 'json'));
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await idle(20);
     }
     expect(seen).not.toContainEqual({ n: 9 });
     expect(seen.at(-1)).toMatchObject({ n: expect.any(Number) });
@@ -101,7 +112,7 @@ it('an answer without a length ends with its connection', async () => {
   expect((await client()(get(server.url))).json).toEqual({ a: 1 });
 });
 
-it('informational answers come before the answer and are not it', async () => {
+it('informational responses precede the answer and do not replace it', async () => {
   const server = await answering(
     'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n' +
       'HTTP/1.1 201 Created\r\ncontent-length: 7\r\n\r\n{"a":1}',
@@ -116,7 +127,7 @@ it('an answer without a body has an empty text and no JSON', async () => {
   expect([answer.status, answer.text, answer.json]).toEqual([204, '', undefined]);
 });
 
-it('headers without an end are not read for ever', async () => {
+it('endless headers are not read forever', async () => {
   const server = await listenRaw((socket) => {
     const more = (): boolean => socket.writable && socket.write(`x-filler: ${'a'.repeat(2_000)}\r\n`, next);
     const next = (): void => void setImmediate(more);
@@ -144,7 +155,7 @@ describe('an answer that is encoded', () => {
     },
   );
 
-  it.each(['identity', ' Identity ', ''])('as "%s" is plain', async (encoding) => {
+  it.each(['identity', ' Identity ', ''])('as "%s" counts as plain', async (encoding) => {
     const server = await listen((_, response) => {
       response.writeHead(200, { 'content-encoding': encoding });
       response.end('{"a":1}');
@@ -152,7 +163,7 @@ describe('an answer that is encoded', () => {
     expect((await client()(get(server.origin))).json).toEqual({ a: 1 });
   });
 
-  it('and never ends is not read', async () => {
+  it('and endless is not read', async () => {
     let isClosed = false;
     const server = await listen((_, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' });
@@ -174,7 +185,7 @@ describe('the size limit', () => {
     const server = await listen((_, response) => {
       response.on('close', () => (isClosed = true));
       response.writeHead(200, { 'content-length': 1_000_000 });
-      // Only the headers leave: a client that waited for the body would run into its own time limit.
+      // Only the headers are sent, so a client that waited for the body would hit its own time limit.
       response.flushHeaders();
     });
     expect(await failureOf(client()(get(server.origin, { bodyBytesMax: 100 })))).toMatchObject({
@@ -198,7 +209,7 @@ describe('the size limit', () => {
     expect(whole.json).toMatchObject({ data: { bytes: 40_000 } });
   });
 
-  it('is a megabyte where the caller names none', async () => {
+  it('is a megabyte by default', async () => {
     const server = await listen((request, response) => {
       response.write('x');
       response.end('x'.repeat(Number(request.headers['x-bytes']) - 1));
@@ -221,14 +232,14 @@ describe('the time limits', () => {
     });
   });
 
-  it('of the body counts between two pieces', async () => {
+  it('of the body applies between two chunks', async () => {
     const server = await listen((_, response) => response.writeHead(200).write('{"a":'));
     const request = client({ bodyTimeoutMs: 100 });
     const asked = get(server.origin, { signal: endless() });
     expect(await failureOf(request(asked))).toMatchObject({ code: 'timeout', status: 200 });
   });
 
-  it('of the body is not one for the whole of it', async () => {
+  it('of the body does not apply to the whole body', async () => {
     const pieces = ['{', '"a"', ':', '1', '}'];
     const askWith = async (pauseMs: number): Promise<unknown> => {
       const server = await listen(async (_, response) => {
@@ -238,16 +249,16 @@ describe('the time limits', () => {
         }
         response.end();
       });
-      // Less than the whole, and much more than one pause.
+      // The limit is less than the whole transfer takes, and much more than one pause.
       const request = client({ bodyTimeoutMs: 4 * pauseMs });
       return (await request(get(server.origin))).json;
     };
-    // A busy machine may make one pause as long as the limit: then with a longer one.
+    // On a busy machine a single pause may reach the limit. The test then retries with a longer one.
     let pauseMs = 250;
     await expect.poll(() => askWith((pauseMs *= 2))).toEqual({ a: 1 });
   });
 
-  it('of the caller is for the whole, also while the body drips', async () => {
+  it('of the caller applies to the whole request, even while the body drips', async () => {
     const server = await listen((_, response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write('x'), 20);
@@ -255,7 +266,7 @@ describe('the time limits', () => {
     });
     const within = (ms: number) =>
       failureOf(client()(get(server.origin, { signal: AbortSignal.timeout(ms) })));
-    // A busy machine may need longer for the head alone.
+    // On a busy machine, the head alone may take longer, so the limit is doubled until it suffices.
     let ms = 150;
     await expect.poll(() => within((ms *= 2))).toMatchObject({ code: 'timeout', status: 200 });
   });
@@ -282,7 +293,8 @@ describe('connections', () => {
     const request = client();
     for (let turn = 0; turn < 3; turn += 1) {
       expect((await request(get(server.url, { method: 'POST', json: {} }))).status).toBe(200);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      // The client closes its side when it learns that the server has closed the other.
+      await expect.poll(() => server.open).toBe(0);
     }
     expect([server.connections, server.requests]).toEqual([3, 3]);
   });
@@ -300,19 +312,17 @@ describe('connections', () => {
     expect((await request(get(`http://upstream.example:${server.port}/`))).status).toBe(200);
   });
 
-  it('beyond the limit of an origin wait for one that is free, and none gets lost', async () => {
-    let inside = 0;
-    let most = 0;
-    const server = await listen(async (_, response) => {
-      most = Math.max(most, (inside += 1));
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      inside -= 1;
-      response.end('{}');
-    });
+  it('beyond the limit of an origin wait for a free one, and none are lost', async () => {
+    const waiting: ServerResponse[] = [];
+    const server = await listen((_, response) => waiting.push(response));
     const request = client({ connectionsPerOrigin: 3 });
-    const answers = await Promise.all(Array.from({ length: 20 }, () => request(get(server.origin))));
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-    expect([most, server.connections, server.requests]).toEqual([3, 3, 20]);
+    const answers = Array.from({ length: 20 }, () => request(get(server.origin)));
+    for (let left = answers.length; left > 0; left -= 3) {
+      await expect.poll(() => waiting).toHaveLength(Math.min(left, 3));
+      for (const response of waiting.splice(0)) response.end('{}');
+    }
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect([server.connections, server.requests]).toEqual([3, 20]);
   });
 
   it('a request that was aborted while it waited for one is never sent', async () => {
@@ -325,7 +335,7 @@ describe('connections', () => {
     await expect.poll(() => server.requests).toBe(1);
     const caller = new AbortController();
     const second = failureOf(request(get(`${server.origin}/second`, { signal: caller.signal })));
-    // It has been dispatched by then, and stands in the queue of its origin.
+    // Lets the request be dispatched, so that it is in the queue of its origin.
     await new Promise((resolve) => setImmediate(resolve));
     caller.abort();
     expect(await second).toMatchObject({ outcome: 'not_sent', code: 'aborted' });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { createConnector } from '../../src/http-client/connector.ts';
 
-/** Opens one connection to a local server; `permits` is asked about the address first, and about the peer then. */
+/** Opens one connection to a local server. `permits` is called for the address first, and then for the peer. */
 async function connectTo(protocol: 'http:' | 'https:', permits: (asked: number) => boolean) {
   let received = 0;
   const server = createServer((socket) => {
@@ -38,7 +38,10 @@ it.each(['http:', 'https:'] as const)(
   '%s: a peer that is not at a permitted address gets no byte, and the connection is closed',
   async (protocol) => {
     const { error, asked, closed, received } = await connectTo(protocol, (call) => call === 1);
-    expect(error).toMatchObject({ code: 'address_refused', message: expect.stringContaining('peer') });
+    expect(error).toMatchObject({
+      code: 'address_refused',
+      message: expect.stringContaining('The other end'),
+    });
     await closed;
     expect(received()).toBe(0);
     expect(asked).toEqual(['127.0.0.1', '127.0.0.1']);

@@ -19,7 +19,7 @@ function client(options: Partial<GuardedClientOptions> = {}): GuardedClient {
 }
 
 const publicAddress = '93.184.216.34';
-/** More than anything here takes on a busy machine. */
+/** Longer than any request here takes on a busy machine. */
 const patienceMs = 60_000;
 
 describe('the corpus', () => {
@@ -32,11 +32,11 @@ describe('the corpus', () => {
     expect(client().checkAddress(url)).toEqual(expect.any(String));
   });
 
-  it('reaches no server, neither as it stands nor at the port of one that listens', async () => {
+  it('reaches no server, neither unchanged nor at the port of a listening one', async () => {
     const target = await listen((_, response) => response.end('secret'), '::').catch(() =>
       listen((_, response) => response.end('secret'), '0.0.0.0'),
     );
-    // Every name leads to the machine itself: only the checks stand between.
+    // Every name resolves to this machine, so only the checks protect it.
     const guarded = client({ lookup: () => Promise.resolve(['127.0.0.1']) });
     for (const line of corpus) {
       for (const url of [line, withPort(line, target.port)]) {
@@ -49,7 +49,7 @@ describe('the corpus', () => {
     expect(target.connections).toBe(0);
   });
 
-  it('reaches no server when the connector alone stands guard', async () => {
+  it('reaches no server if only the connector checks it', async () => {
     const target = await listen((_, response) => response.end('secret'), '::').catch(() =>
       listen((_, response) => response.end('secret'), '0.0.0.0'),
     );
@@ -88,7 +88,7 @@ describe('checkAddress', () => {
     'https://xn--bcher-kva.example.com/',
     'https://bücher.example.com/',
     'https://example.com./',
-  ])('%s may be tried', (url) => {
+  ])('%s is permitted', (url) => {
     expect(client().checkAddress(url)).toBeUndefined();
   });
 
@@ -138,7 +138,7 @@ describe('checkAddress', () => {
     );
   });
 
-  it('lets networks through that the operator names, and no others', () => {
+  it('permits the networks that the operator names, and no others', () => {
     const local = client({ networks: ['127.0.0.0/8', '10.1.0.0/16', 'fd00:1::/32'] });
     for (const url of [
       'http://127.0.0.1:8099/',
@@ -196,7 +196,7 @@ describe('names', () => {
       timeoutMs: patienceMs,
     });
     expect(await guarded.deliver(delivery(open.port))).toEqual({ status: 200 });
-    // One connection, one lookup: there is no second answer between the check and the connect.
+    // One connection makes one lookup, so no second answer can come between the check and the connect.
     expect(lookups).toBe(1);
     expect((await failureOf(guarded.deliver(delivery(secret.port)))).code).toBe('address_refused');
     expect(secret.connections).toBe(0);
@@ -271,7 +271,7 @@ describe('deliver', () => {
     expect(await local().deliver(delivery)).toEqual({ status: 200 });
   });
 
-  it('ends with its time', async () => {
+  it('ends at its time limit', async () => {
     const target = await listen(() => undefined);
     const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs: 100 };
     expect((await failureOf(local().deliver(delivery))).code).toBe('timeout');
@@ -280,7 +280,7 @@ describe('deliver', () => {
   it('gives a request its whole time, however long it waited for a connection', async () => {
     const connectionsPerOrigin = 32;
     const statusesWithin = async (timeoutMs: number) => {
-      // Two answers one after the other take longer than the limit of one.
+      // Two answers in a row take longer than the limit for one.
       const target = await listen((_, response) => setTimeout(() => response.end(), 0.6 * timeoutMs));
       const guarded = local();
       const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs };
@@ -290,7 +290,7 @@ describe('deliver', () => {
       expect(target.connections).toBe(connectionsPerOrigin);
       return new Set(answers.map(({ status }) => status));
     };
-    // A busy machine may be as late as the limit: then with a longer one.
+    // On a busy machine an answer may be as late as the limit. The test then retries with a longer one.
     let timeoutMs = 2_000;
     await expect.poll(() => statusesWithin((timeoutMs *= 2))).toEqual(new Set([200]));
   });
@@ -371,7 +371,7 @@ describe('openMedia', () => {
     expect((await failureOf(read(media.body))).code).toBe('answer_too_large');
   });
 
-  it('a reader that leaves early closes the connection', async () => {
+  it('a reader that stops early closes the connection', async () => {
     let closed = false;
     const target = await listen((request, response) => {
       response.writeHead(200);

@@ -5,7 +5,10 @@ import type { GuardedClient } from '../../src/http-client/index.ts';
 import type { GuardedClientOptions } from '../../src/http-client/guarded-client.ts';
 import { failureOf, listen, listenRaw } from './support.ts';
 
-/** Files from addresses that callers and upstreams name: what is read of them, and who learns what on the way. */
+/**
+ * Tests how much of a file is read from an address that a caller or an upstream names, and who sees such
+ * addresses.
+ */
 
 function client(options: Partial<GuardedClientOptions> = {}): GuardedClient {
   const created = createGuardedClient({ networks: ['127.0.0.0/8'], ...options });
@@ -28,7 +31,7 @@ async function failureOfBody(body: AsyncIterable<Uint8Array>) {
 }
 
 describe('redirects', () => {
-  it('take credentials along within an origin only', async () => {
+  it('keep credentials only within an origin', async () => {
     const seen: string[] = [];
     const other = await listen((request, response) => {
       seen.push(`other: ${request.headers.authorization}`);
@@ -45,7 +48,7 @@ describe('redirects', () => {
     expect(seen).toEqual(['own/first: Bearer k', 'own/second: Bearer k', 'other: undefined']);
   });
 
-  it('that come back to the first origin do not bring the credentials to others in between', async () => {
+  it('that return to the first origin do not expose the credentials to others in between', async () => {
     const seen: string[] = [];
     let ownOrigin = '';
     const other = await listen((request, response) => {
@@ -66,7 +69,7 @@ describe('redirects', () => {
   it.each([
     ['names no address', {}],
     ['names something that is not an address', { location: 'http://' }],
-  ])('that %s are an answer without a file', async (_, headers) => {
+  ])('that %s count as an answer without a file', async (_, headers) => {
     const server = await listen((__, response) => response.writeHead(302, headers).end());
     expect(await failureOf(client().openMedia(fetchOf(server.origin)))).toMatchObject({
       code: 'bad_status',
@@ -78,7 +81,7 @@ describe('redirects', () => {
   it('share one time limit: a chain of slow ones does not add up', async () => {
     const server = await listen((request, response) => {
       const left = Number(request.url?.slice(1));
-      // All hops together exceed the limit, no single one does.
+      // All hops together exceed the limit, but no single one does.
       setTimeout(() => response.writeHead(302, { location: `/${left - 1}` }).end(), 800);
     });
     const fetch = { ...fetchOf(`${server.origin}/3`), timeoutMs: 1_500 };
@@ -86,7 +89,7 @@ describe('redirects', () => {
     expect(server.requests).toBeLessThan(4);
   });
 
-  it('to a name whose answer has become private are refused at that hop', async () => {
+  it('to a name that now resolves to a private address are refused at that hop', async () => {
     const secret = await listen((_, response) => response.end('secret'), '127.0.0.1');
     const open = await listen(
       (_, response) => response.writeHead(302, { location: `http://b.example:${secret.port}/` }).end(),
@@ -112,7 +115,7 @@ describe('a file', () => {
     expect((await failureOfBody(media.body)).code).toBe('connection_lost');
   });
 
-  it('of exactly the limit is read, and a byte more is not', async () => {
+  it('of exactly the limit is read, and one byte more is not', async () => {
     const server = await listen((request, response) => {
       response.write('x');
       response.end('x'.repeat(Number(request.url?.slice(1)) - 1));
@@ -123,14 +126,14 @@ describe('a file', () => {
     expect((await failureOfBody((await open(10)).body)).code).toBe('answer_too_large');
   });
 
-  it('that stops coming fails after the pause, not after the whole time', async () => {
+  it('that stalls fails after the idle limit, not after the total limit', async () => {
     const server = await listen((_, response) => response.writeHead(200).write('1'));
     const fetch = { ...fetchOf(server.origin), timeoutMs: 1_000_000 };
     const media = await client({ bodyTimeoutMs: 100 }).openMedia(fetch);
     expect((await failureOfBody(media.body)).code).toBe('timeout');
   });
 
-  it('that drips for longer than its time fails', async () => {
+  it('that drips for longer than the total limit fails', async () => {
     const server = await listen((_, response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write('x'), 20);
@@ -153,7 +156,7 @@ describe('a file', () => {
     await expect.poll(() => isClosed).toBe(true);
   });
 
-  it('waits for a slow reader at its server, not in memory', async () => {
+  it('waits for a slow reader on its server, not in memory', async () => {
     const piece = Buffer.alloc(1024 * 1024);
     const pieces = 96;
     let accepted = 0;
@@ -169,7 +172,7 @@ describe('a file', () => {
     const media = await client().openMedia(fetchOf(server.origin));
     const reader = media.body[Symbol.asyncIterator]();
     let bytes = (await reader.next()).value?.byteLength ?? 0;
-    // Until nothing more is accepted: what the sockets of both sides hold, and one piece of ours.
+    // Writes until nothing more is accepted: the socket buffers of both sides are full, plus one chunk of ours.
     for (let before = -1; before !== accepted;) {
       before = accepted;
       await new Promise((resolve) => setTimeout(resolve, 300));
@@ -185,7 +188,7 @@ describe('a callback', () => {
   const delivery = (url: string, timeoutMs = 30_000) => ({ url, headers: {}, body: '{}', timeoutMs });
 
   it.each([400, 404, 410, 429, 500, 503])(
-    'that is answered %i is one answered, not an error',
+    'that is answered with %i counts as answered, not as an error',
     async (status) => {
       const server = await listen((_, response) => response.writeHead(status).end());
       expect(await client().deliver(delivery(server.origin))).toEqual({ status });
@@ -198,7 +201,7 @@ describe('a callback', () => {
     const silent = await listen(() => undefined);
     const codes = await Promise.all(
       [
-        // Nothing listens there.
+        // Nothing listens at this address.
         delivery(`http://127.0.0.9:${plain.port}/`),
         delivery(broken.origin),
         delivery(`https://127.0.0.1:${plain.port}/`),
@@ -208,14 +211,14 @@ describe('a callback', () => {
     expect(codes).toEqual(['connect_failed', 'connection_lost', 'tls_failed', 'timeout']);
   });
 
-  it('to a name that does not resolve, or whose name server is silent, was not delivered', async () => {
+  it('to a name that does not resolve in time was not delivered', async () => {
     const nowhere = client({ lookup: () => Promise.reject(new Error('ENOTFOUND')) });
     expect((await failureOf(nowhere.deliver(delivery('http://a.example/')))).code).toBe('dns_failed');
     const silent = client({ lookup: () => new Promise(() => undefined), connectTimeoutMs: 50 });
     expect((await failureOf(silent.deliver(delivery('http://a.example/')))).code).toBe('connect_timeout');
   });
 
-  it('is sent once, also on a connection that its receiver has closed', async () => {
+  it('is sent once, even on a connection that its receiver has closed', async () => {
     const bodies: string[] = [];
     const server = await listenRaw((socket, nth) => {
       bodies.push(`${nth}`);
@@ -224,7 +227,7 @@ describe('a callback', () => {
     const guarded = client();
     for (let turn = 0; turn < 3; turn += 1) {
       expect(await guarded.deliver(delivery(server.url))).toEqual({ status: 204 });
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await expect.poll(() => server.open).toBe(0);
     }
     expect([server.connections, bodies]).toEqual([3, ['1', '2', '3']]);
   });

@@ -3,9 +3,9 @@ import { openOutbound } from '../../src/http-client/index.ts';
 import type { Outbound } from '../../src/http-client/index.ts';
 import { listen } from './support.ts';
 
-/** Tries each way out of a process against the private networks of all others. */
+/** Tries each kind of outbound request against the private networks that only the other kinds may reach. */
 
-/** Each address stands for the network of one purpose. */
+/** Each address represents the network of one purpose. */
 const networkOf = {
   media: '127.0.0.2',
   callbacks: '127.0.0.3',
@@ -20,7 +20,7 @@ type Network = keyof typeof networkOf;
 const everything = Object.keys(networkOf) as readonly Network[];
 const cidr = (network: Network) => `${networkOf[network]}/32`;
 
-/** `redirect`: where `/redirect` leads. */
+/** `redirect` is the target of `/redirect`. */
 async function open(redirect?: Network) {
   const server = await listen((request, response) => {
     const location = `http://${networkOf[redirect ?? 'nobody']}:${server.port}/secret`;
@@ -39,7 +39,7 @@ async function open(redirect?: Network) {
 
 type World = Awaited<ReturnType<typeof open>>;
 
-const signal = AbortSignal.timeout(60_000);
+const soon = () => AbortSignal.timeout(60_000);
 
 interface Way {
   readonly way: Exclude<keyof Outbound, 'close'>;
@@ -56,7 +56,7 @@ const ways: readonly Way[] = [
   {
     way: 'requestOf',
     as: 'a call of an adapter',
-    send: (url, { outbound, a }) => outbound.requestOf(a)({ method: 'GET', url, signal }),
+    send: (url, { outbound, a }) => outbound.requestOf(a)({ method: 'GET', url, signal: soon() }),
     reaches: ['calls of channel a', 'links of channel a'],
   },
   {
@@ -141,8 +141,10 @@ it('a call reaches the private network of its channel only at the origin of base
     networkOf['calls of channel a'],
   );
   const request = outbound.requestOf(a);
-  const sent = request({ method: 'POST', url: elsewhere.origin, json: {}, signal });
+  const sent = request({ method: 'POST', url: elsewhere.origin, json: {}, signal: soon() });
   await expect(sent).rejects.toMatchObject({ outcome: 'not_sent', code: 'address_refused' });
   expect(elsewhere.connections).toBe(0);
-  await expect(request({ method: 'GET', url: urlOf('calls of channel a'), signal })).resolves.toBeDefined();
+  await expect(
+    request({ method: 'GET', url: urlOf('calls of channel a'), signal: soon() }),
+  ).resolves.toBeDefined();
 });

@@ -7,23 +7,30 @@ import { onTestFinished } from 'vitest';
 export interface TestServer {
   readonly port: number;
   readonly origin: string;
-  /** TCP connections that ever arrived. */
+  /** The number of TCP connections that have arrived. */
   connections: number;
+  /** The number of them that are open on both sides. */
+  open: number;
   requests: number;
+}
+
+function countConnection(counts: Pick<TestServer, 'connections' | 'open'>, socket: Socket): void {
+  counts.connections += 1;
+  counts.open += 1;
+  socket.once('close', () => (counts.open -= 1));
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** A server that lives for one test and counts what reaches it. */
+/** A server that lives for one test and counts its connections. */
 export async function listen(listener: Listener, host = '127.0.0.1'): Promise<TestServer> {
-  const server = createServer({ keepAliveTimeout: 5_000 }, (request, response) => {
+  // It does not close idle connections during a test, so only the client can have done so.
+  const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     counts.requests += 1;
     void listener(request, response);
   });
-  const counts = { port: 0, origin: '', connections: 0, requests: 0 };
-  server.on('connection', () => {
-    counts.connections += 1;
-  });
+  const counts = { port: 0, origin: '', connections: 0, open: 0, requests: 0 };
+  server.on('connection', (socket) => countConnection(counts, socket));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, host, resolve);
@@ -37,12 +44,12 @@ export async function listen(listener: Listener, host = '127.0.0.1'): Promise<Te
   return counts;
 }
 
-/** A TCP server that answers by hand: `onData` gets each piece that arrives, counted from 1. */
+/** A TCP server that answers by hand. `onData` gets each chunk with its number, counted from 1. */
 export async function listenRaw(onData: (socket: Socket, nth: number) => void) {
-  const counts = { url: '', origin: '', connections: 0, requests: 0 };
+  const counts = { url: '', origin: '', connections: 0, open: 0, requests: 0 };
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
-    counts.connections += 1;
+    countConnection(counts, socket);
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.on('data', () => onData(socket, (counts.requests += 1)));
@@ -69,7 +76,7 @@ interface Failure {
   readonly status?: number;
 }
 
-/** The error that a promise must end with. */
+/** Returns the error with which a promise rejects, and fails if it resolves. */
 export async function failureOf(promise: Promise<unknown>): Promise<Failure> {
   try {
     await promise;

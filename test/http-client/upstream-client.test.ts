@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createUpstreamClient } from '../../src/http-client/upstream-client.ts';
 import type { UpstreamClientOptions } from '../../src/http-client/upstream-client.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import { FileDataUrl } from '../../src/providers/shared/file-data-url.ts';
+import { timeLimit } from '../../src/process/running-time.ts';
+import { gate } from '../support/race.ts';
+import { standStill } from '../support/stand-still.ts';
 import { failureOf, listen, listenRaw, readAll } from './support.ts';
 
 function client(options: Partial<UpstreamClientOptions> = {}) {
@@ -29,7 +30,7 @@ async function temporaryFile(content: Buffer): Promise<string> {
 const soon = () => AbortSignal.timeout(60_000);
 
 describe('an answer', () => {
-  it('of any status is handed over with its headers, text and JSON', async () => {
+  it('of any status is returned with its headers, text and JSON', async () => {
     const server = await listen((_, response) => {
       response.writeHead(429, { 'retry-after': '7', 'content-type': 'application/json' });
       response.end('{"error":{"code":"RateLimit"}}');
@@ -46,7 +47,7 @@ describe('an answer', () => {
     expect(answer.text).toContain('RateLimit');
   });
 
-  it('that is not JSON has none', async () => {
+  it('that is not JSON has no JSON value', async () => {
     const server = await listen((_, response) => response.end('<html>'));
     const answer = await client()({ method: 'GET', url: server.origin, signal: soon() });
     expect(answer.json).toBeUndefined();
@@ -59,29 +60,20 @@ describe('an answer', () => {
     expect(server.requests).toBe(1);
   });
 
-  it('that came while this process stood still is read, although its time is over', async () => {
-    // A thread of its own: it answers when this one begins to stand still, and says when it has.
-    const flags = new Int32Array(new SharedArrayBuffer(8));
-    const thread = new Worker(
-      `const { parentPort, workerData: flags } = require('node:worker_threads');
-      const server = require('node:http').createServer((request, response) => {
-        parentPort.postMessage('asked');
-        Atomics.wait(flags, 0, 0);
-        response.end('{"id":"job"}', () => Atomics.store(flags, 1, 1) + Atomics.notify(flags, 1));
-      });
-      server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`,
-      { eval: true, workerData: flags },
-    );
-    onTestFinished(async () => void (await thread.terminate()));
-    const [port]: unknown[] = await once(thread, 'message');
-    const limit = new AbortController();
-    const asked = client()({ method: 'GET', url: `http://127.0.0.1:${String(port)}/`, signal: limit.signal });
-    await once(thread, 'message');
-    Atomics.store(flags, 0, 1);
-    Atomics.notify(flags, 0);
-    Atomics.wait(flags, 1, 0);
-    limit.abort(new DOMException('Too late.', 'TimeoutError'));
-    expect((await asked).json).toEqual({ id: 'job' });
+  it('that arrives after this process was paused for longer than the limit is read', async () => {
+    const asked = gate();
+    let answer = (): void => undefined;
+    const server = await listen((_, response) => {
+      answer = () => void response.end('{"id":"job"}');
+      asked.resolve();
+    });
+    const answered = client()({ method: 'GET', url: server.origin, signal: timeLimit(1_000) });
+    await asked.promise;
+    standStill(3_000);
+    // The timers that are due fire before this.
+    await new Promise((resolve) => setImmediate(resolve));
+    answer();
+    expect((await answered).json).toEqual({ id: 'job' });
   });
 });
 
@@ -127,7 +119,7 @@ describe('a request', () => {
   });
 
   it('sends a file inside JSON as base64, piece by piece, with a length', async () => {
-    // Neither a multiple of three nor of the pieces that are read.
+    // A length that is a multiple neither of three nor of the chunk size.
     const content = randomBytes(1_000_001);
     const path = await temporaryFile(content);
     let seen: unknown;
@@ -149,7 +141,7 @@ describe('a request', () => {
     expect(headers['content-type']).toBe('application/json');
   });
 
-  it('with a file that is gone, or another than was looked at, is not sent', async () => {
+  it('with a missing or changed file is not sent', async () => {
     const server = await listen((_, response) => response.end('{}'));
     const path = await temporaryFile(Buffer.from('PNG'));
     for (const file of [
@@ -177,12 +169,12 @@ describe('a request', () => {
     expect(seen).toContain('filename="%22%0D%0A.png"\r\nContent-Type: application/octet-stream\r\n\r\nP');
   });
 
-  it('reuses the connection of the one before', async () => {
+  it('reuses the connection of the previous request', async () => {
     const server = await listen((_, response) => response.end('{}'));
     const request = client();
     for (let turn = 0; turn < 6; turn += 1)
       await request({ method: 'GET', url: server.origin, signal: soon() });
-    // Two: a request that starts in the same tick in which the first one ends finds its connection still busy.
+    // Two, because a request that starts in the tick in which the first one ends still finds its connection busy.
     expect(server.connections).toBeLessThanOrEqual(2);
   });
 });
@@ -231,7 +223,7 @@ describe('not sent', () => {
     expect((await outcome(request({ method: 'POST', url, json: {}, signal: soon() })))[0]).toBe('not_sent');
   });
 
-  it('is an address that the operator did not let through', async () => {
+  it('is an address that the operator did not permit', async () => {
     const server = await listen((_, response) => response.end('{}'));
     const request = client({ networks: [] });
     const asked = request({ method: 'POST', url: server.origin, json: {}, signal: soon() });
@@ -292,7 +284,7 @@ describe('ambiguous', () => {
     });
     const within = (ms: number) =>
       outcome(client()({ method: 'POST', url: stalled.origin, json: {}, signal: AbortSignal.timeout(ms) }));
-    // A busy machine may need longer for the head alone.
+    // On a busy machine, the head alone may take longer, so the limit is doubled until it suffices.
     let ms = 75;
     await expect.poll(() => within((ms *= 2))).toEqual(['ambiguous', 'timeout', 200]);
   });
@@ -346,7 +338,7 @@ it('an idle connection is closed before a server would close it', async () => {
   const server = await listen((_, response) => response.end('{}'));
   const request = client({ idleTimeoutMs: 50 });
   await request({ method: 'GET', url: server.origin, signal: soon() });
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await expect.poll(() => server.open).toBe(0);
   await request({ method: 'GET', url: server.origin, signal: soon() });
   expect(server.connections).toBe(2);
 });

@@ -7,8 +7,12 @@ import { useHttpWorld, videoBody } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_address_limit');
 
+/** Starts a node with a stopped clock, so that no bucket refills. */
+const limitedNode = () =>
+  world.startNode({ limits: { addressRequestsPerSecond: 1 }, now: () => 1_800_000_000_000 });
+
 describe('requests without a key', () => {
-  it('have a bucket for each address, which fills again', () => {
+  it('have a bucket for each address, which refills', () => {
     let at = 0;
     const limit = createAddressLimit(2, { now: () => at, log: { warn: () => undefined } });
     const take = (address: string, times: number) => {
@@ -20,7 +24,7 @@ describe('requests without a key', () => {
     at += 1_000;
     take('a', 2);
     expect(() => limit.take('a')).toThrow(/may make 2 requests a second/);
-    // Turning a clock back gives nothing, and takes nothing away.
+    // Setting a clock back neither adds nor removes anything.
     at -= 500;
     expect(() => limit.take('a')).toThrow();
     at += 3_600_000;
@@ -29,15 +33,13 @@ describe('requests without a key', () => {
   });
 
   it('429 on a connection that ends; health, and whoever has a key, are served', async () => {
-    const node = await world.startNode({ limits: { addressRequestsPerSecond: 1 } });
+    const node = await limitedNode();
     const { key } = await world.newAccount();
     for (let n = 0; n < 30; n += 1) {
       const body = { ...videoBody, prompt: `p${n}` };
       expect((await node.call('POST', '/v1/videos/generations', { key, body })).status).toBe(200);
     }
-    const statuses = [];
-    for (let n = 0; n < 30; n += 1) statuses.push((await node.call('GET', '/openapi.json')).status);
-    expect(statuses.slice(0, 5)).toEqual([200, 200, 200, 200, 200]);
+    for (let n = 0; n < 10; n += 1) expect((await node.call('GET', '/openapi.json')).status).toBe(200);
     const refused = await node.call('GET', '/openapi.json');
     expect([refused.status, refused.body.error.code, refused.headers['connection']]).toEqual([
       429,
@@ -51,8 +53,8 @@ describe('requests without a key', () => {
   it.each([
     ['a wrong key', '/v1/balance', `sk-${'0'.repeat(51)}`],
     ['a wrong operator’s token', '/admin/v1/accounts', 'op-guess'],
-  ])('%s costs more than none, and says so in the log', async (_, path, key) => {
-    const node = await world.startNode({ limits: { addressRequestsPerSecond: 1 } });
+  ])('%s costs more than having no key, and is logged', async (_, path, key) => {
+    const node = await limitedNode();
     const lines = world.logLines.length;
     const statuses = [];
     for (let n = 0; n < 8; n += 1) statuses.push((await node.call('GET', path, { key })).status);
@@ -64,10 +66,7 @@ describe('requests without a key', () => {
 
 describe('whatever strangers at the same address have done', () => {
   async function floodedNode() {
-    const node = await world.startNode({
-      limits: { addressRequestsPerSecond: 1 },
-      now: () => 1_800_000_000_000,
-    });
+    const node = await limitedNode();
     for (let n = 0; n < 5; n += 1) await node.call('GET', '/v1/balance', { key: 'sk-wrong' });
     expect((await node.call('GET', '/openapi.json')).status).toBe(429);
     return node;
@@ -116,7 +115,7 @@ describe('the address of a caller', () => {
     expect(createClientAddress(trusted, Date.now).of(requestFrom(peer, forwarded))).toBe(expected);
   });
 
-  it('notices a proxy that nobody trusts, for a while', () => {
+  it('reports an untrusted proxy for a while', () => {
     let at = 0;
     const address = createClientAddress([], () => at);
     address.of(requestFrom('10.0.0.1'));

@@ -16,7 +16,7 @@ afterEach(() => {
   }
 });
 
-/** A connection to a server that answers so, and its half of it. */
+/** Connects to a server with this handler. */
 async function connected(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const server = createServer(answer);
   servers.push(server);
@@ -31,7 +31,7 @@ async function connected(answer: (request: IncomingMessage, response: ServerResp
   const [peer] = await accepted;
   return {
     received: () => received.join(''),
-    /** Resolves when all of it has arrived. */
+    /** Resolves when the whole text has arrived. */
     send: async (text: string): Promise<void> => {
       const all = peer.bytesRead + text.length;
       caller.write(text);
@@ -55,7 +55,7 @@ it.each([1, 2, 3])('headers whose end lies across two packets (%i of 4 bytes) en
   expect(begun).toEqual(['/one', '/two']);
 });
 
-it('a body is not parsed before somebody reads it', async () => {
+it('a body is not parsed before it is read', async () => {
   const begun: IncomingMessage[] = [];
   const { send, received } = await connected((request, response) => {
     begun.push(request);
@@ -70,4 +70,30 @@ it('a body is not parsed before somebody reads it', async () => {
   await expect.poll(() => request && isHeldBack(request)).toBe(false);
   await send('row');
   await expect.poll(received).toContain('read');
+});
+
+it('connections that wait in the system are accepted before the requests of others are answered', async () => {
+  const connections = 100;
+  let answered = 0;
+  const answeredBefore: number[] = [];
+  const server = createServer((_request, response) => {
+    // Longer than a slice of the event loop's turn.
+    for (const endsAt = performance.now() + 10; performance.now() < endsAt;);
+    answered += 1;
+    response.end();
+  });
+  servers.push(server);
+  server.on('connection', () => answeredBefore.push(answered));
+  answerInTurn(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  for (let opened = 0; opened < connections; opened += 1) {
+    const caller = connect({ host: '127.0.0.1', port });
+    sockets.push(caller);
+    caller.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+  }
+  await expect.poll(() => answered).toBe(connections);
+  expect(answeredBefore).toHaveLength(connections);
+  expect(answeredBefore.at(-1)).toBeLessThan(connections / 2);
 });

@@ -60,13 +60,13 @@ it('a key in x-api-key is not read, and the 401 says so', async () => {
   const { key } = await world.newAccount();
   for (const secret of [key, 'sk-wrong']) {
     const answer = await world.call('GET', '/v1/balance', { headers: { 'x-api-key': secret } });
-    const message = 'The header x-api-key is not read. Send the API key as "Authorization: Bearer <key>".';
+    const message = 'The header x-api-key is ignored. Send the API key as "Authorization: Bearer <key>".';
     expect([answer.status, answer.body]).toEqual([401, { error: { ...unauthorized, message } }]);
   }
 });
 
 it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])(
-  'the scheme in any case, any number of blanks: %j',
+  'accepts the scheme in any case with any number of spaces: %j',
   async (scheme) => {
     const { key } = await world.newAccount();
     const answer = await world.call('GET', '/v1/balance', { headers: { authorization: `${scheme} ${key}` } });
@@ -74,7 +74,7 @@ it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])(
   },
 );
 
-it('a key anywhere but in the header is ignored', async () => {
+it('a key outside the header is ignored', async () => {
   const { key } = await world.newAccount();
   const answer = await world.call('GET', `/v1/balance?api_key=${key}&key=${key}`, {
     headers: { 'x-api-key': key },
@@ -133,7 +133,7 @@ it('without ADMIN_TOKEN the operators’ API does not exist', async () => {
   expect((await node.call('GET', '/openapi.json')).text).not.toContain('/admin/');
 });
 
-it('typos cost no read, a known key one read in three seconds, simultaneous requests one together', async () => {
+it('typos cost no read, a known key one read in three seconds, and simultaneous requests share one', async () => {
   let reads = 0;
   let now = 1_000;
   const documents = new Map<string, ApiKey>();
@@ -164,7 +164,7 @@ it('typos cost no read, a known key one read in three seconds, simultaneous requ
   now += 1;
   await auth.authenticate(`Bearer ${key}`);
   expect(reads).toBe(2);
-  // Unknown keys are never remembered.
+  // Unknown keys are never cached.
   await auth.authenticate(`Bearer ${auth.newKey().token}`);
   await auth.authenticate(`Bearer ${auth.newKey().token}`);
   expect(reads).toBe(4);

@@ -7,7 +7,10 @@ import type { AppDeps } from '../../src/http/deps.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import { workerReport } from '../support/worker-report.ts';
 
-/** Now, Channels, the explanation of a route and the page of a task describe each trouble with the same words. */
+/**
+ * Tests that the pages Now and Channels, a route's explanation and a task's page use the same words for the same
+ * problem.
+ */
 
 const world = useHttpWorld('channel_health');
 const start = Date.parse('2026-11-28T12:00:00Z');
@@ -53,7 +56,10 @@ interface Trouble {
   readonly make: () => Promise<unknown>;
   readonly state: string;
   readonly words: RegExp;
-  /** The explanation for an account without failures of its own. Undefined: this catalogue knows no workers. */
+  /**
+   * The explanation's verdict for an account without failures of its own. Undefined for worker problems, which this
+   * catalogue does not know.
+   */
   readonly verdict?: 'tried' | 'waited for' | 'dropped';
 }
 
@@ -68,13 +74,13 @@ const troubles: Readonly<Record<string, Trouble>> = {
     make: () => write(credential, ill('account', 'http_401')),
     verdict: 'waited for',
     state: 'ill',
-    words: /^Credential c is ill: the upstream refuses the key or the balance \(http_401\), /,
+    words: /^Credential c is ill: the upstream rejects the key, or the balance is too low \(http_401\), /,
   },
   'no balance, seen with one account': {
     make: () => write(credential, ill('account', 'http_402', ['x'])),
     verdict: 'tried',
     state: 'ill',
-    words: /\(http_402\), seen with 1 account\. .* Requests of other accounts are tried, one at a time\.$/,
+    words: /\(http_402\), seen with 1 account\. .* Requests of other accounts are sent\.$/,
   },
   'a limit of the rate': {
     make: () => write(model, ill('throttled', 'http_429')),
@@ -101,7 +107,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
     make: () => report('one', { [model]: ill('unreachable', 'connect_failed') }),
     verdict: 'waited for',
     state: 'ill',
-    words: /the host is not reached \(connect_failed\) for 1 of 1 process,/,
+    words: /the host cannot be reached \(connect_failed\) for 1 of 1 process,/,
   },
   'a host that the only process, API and worker, does not reach': {
     async make() {
@@ -111,7 +117,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
     },
     verdict: 'waited for',
     state: 'ill',
-    words: /the host is not reached \(connect_failed\) for 1 of 1 process,/,
+    words: /the host cannot be reached \(connect_failed\) for 1 of 1 process,/,
   },
   'a host that one of two workers does not reach': {
     async make() {
@@ -120,13 +126,13 @@ const troubles: Readonly<Record<string, Trouble>> = {
     },
     verdict: 'tried',
     state: 'partly_ill',
-    words: /the host is not reached \(connect_failed\) for 1 of 2 processes,/,
+    words: /the host cannot be reached \(connect_failed\) for 1 of 2 processes,/,
   },
   'a cool-down that is over without a success': {
     async make() {
       const first = ill('failure', 'http_500');
       pass(minuteMs);
-      // A failed probe does not change the time since which the circuit is ill.
+      // A failed probe does not change the start time of the circuit's illness.
       await write(
         model,
         openedBy({ sign: 'failure', code: 'http_502', tasks: [], accounts: ['z'] }, first, start + minuteMs),
@@ -135,12 +141,12 @@ const troubles: Readonly<Record<string, Trouble>> = {
     },
     verdict: 'tried',
     state: 'probing',
-    words: /is not well yet: requests fail \(http_502\), seen with 3 accounts\. The next task tries it/,
+    words:
+      /has not recovered yet: requests fail \(http_502\), seen with 3 accounts\. The next task probes it/,
   },
   'a circuit that an operator opened': {
     async make() {
       const order = {
-        verdict: 'waited for',
         state: 'open',
         until: start + 60 * minuteMs,
         by: 'anna',
@@ -148,6 +154,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
       } as const;
       await write(credential, orderedBy(order, undefined, start));
     },
+    verdict: 'waited for',
     state: 'paused',
     words: /^anna stopped submissions to credential c: they asked$/,
   },
@@ -198,7 +205,7 @@ interface Said {
 
 const of = (channels: readonly Said[]) => channels.find(({ channel }) => channel === 'three');
 
-/** Sends the requests that the console and the command line send. */
+/** Sends the same requests as the console and the command line. */
 async function screens() {
   await refresh(node.deps);
   const [channels, now, explained, shown] = await Promise.all([
@@ -271,7 +278,7 @@ describe('every page says the same of', () => {
   });
 });
 
-it('no page has words or rules of its own for health', () => {
+it('no page has its own words or rules for health', () => {
   const folder = new URL('../../src/pages/console/', import.meta.url);
   const words = /probing|flapping|partly_ill|'ill'|circuit open|waits_for: 'a task|\.sign\b|cool-down/;
   const others = readdirSync(folder).filter((name) => name.endsWith('.js') && name !== 'health.js');

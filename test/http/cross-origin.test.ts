@@ -3,7 +3,7 @@ import type { RouteDeps } from '../../src/http/deps.ts';
 import { createRoutes } from '../../src/http/routes/index.ts';
 import { adminToken, useHttpWorld, videoBody } from '../support/http-world.ts';
 
-/** `allowed_origins`: every route of the router, and what a browser learns of it. */
+/** Tests `allowed_origins` for every route of the router, and which parts of each response browsers may read. */
 
 const world = useHttpWorld('http_cross_origin');
 const origin = 'https://app.example.com';
@@ -22,7 +22,7 @@ const preflight = (path: string, method: string, from = origin) =>
     },
   });
 
-/** Every path with its method, and whether an API key opens it. */
+/** Returns every path with its method, and whether an API key can call it. */
 function operations() {
   const deps = { ...world.deps, now: Date.now } as unknown as RouteDeps;
   return createRoutes(deps).flatMap(({ method, paths, authentication }) =>
@@ -52,7 +52,7 @@ it('answers preflights of exactly the routes that a key opens', async () => {
         path,
         { status: 204, origin, methods: method, headers: 'authorization, x-stainless-lang' },
       ]);
-    // Results are public, and have rules of their own.
+    // Results are public, and have their own rules.
     else if (!path.startsWith('/media/')) expect([path, answer.origin]).toEqual([path, undefined]);
   }
 });
@@ -61,7 +61,7 @@ it('answers no preflight if no origin is allowed', async () => {
   for (const { path, method, isOpen } of operations())
     if (isOpen) {
       const { status, headers } = await preflight(path, method);
-      // Some paths are only those of a task id, and after many requests an address has to wait.
+      // Some paths exist only with a task id, and an address is rate-limited after many requests.
       expect([path, status]).toEqual([path, expect.toBeOneOf([404, 405, 429])]);
       expect(headers).not.toHaveProperty('access-control-allow-origin');
       expect(headers).not.toHaveProperty('vary');
@@ -105,7 +105,7 @@ describe('answers', () => {
     expect([status, headers['access-control-allow-origin']]).toEqual([401, origin]);
   });
 
-  it('of operators are not for pages', async () => {
+  it('to operators cannot be read by pages', async () => {
     allow('*');
     const { status, headers } = await world.call('GET', '/admin/v1/channels', {
       key: adminToken,

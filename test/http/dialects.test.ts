@@ -19,7 +19,7 @@ import type { TestAccount } from '../support/client.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import type { Server } from '../support/http-world.ts';
 
-/** The interfaces of other services, as their own clients use them: everything stands on the one task. */
+/** Tests other services' interfaces with those services' own clients. All of them work on the same tasks. */
 
 const world = useHttpWorld('http_dialects');
 const file = Buffer.from('0123456789abcdef');
@@ -43,11 +43,11 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Ends a task with a result of which we have a copy. */
+/** Ends a task with a result stored here. */
 async function succeed(id: string): Promise<void> {
   const name = '0.mp4';
   const storage = createDirectoryStorage(directory);
-  await storage.write(`${id}/${name}`, Readable.from([file]), 'video/mp4');
+  await storage.write(`${id}/${name}`, Readable.from([file]), { mediaType: 'video/mp4' });
   const items = [
     { url: `https://cdn.example/${id}.mp4`, stored: { name, sha256: 'f'.repeat(64), at: storedAt } },
   ];
@@ -249,7 +249,7 @@ describe('OpenAI', () => {
     expect(await refused(videos.list({ after: 'task_x' }))).toMatchObject({ status: 400, param: 'after' });
   });
 
-  it('another account’s video, and what never was a task, are not there', async () => {
+  it('another account’s video and unknown ids are not found', async () => {
     const [account, other] = [await world.newAccount(), await world.newAccount()];
     const { videos } = clientOf(other);
     const { id } = await clientOf(account).videos.create({ model: 'clip', prompt });
@@ -265,11 +265,11 @@ describe('OpenAI', () => {
     expect(await refused(videos.remix(foreign, { prompt }))).toMatchObject(unknown);
   });
 
-  it('our own addresses beside it stay what they are', async () => {
+  it('our own addresses stay unchanged', async () => {
     const misspelt = await node.call('POST', '/v1/videos/generation', { body: {} });
     expect([misspelt.status, misspelt.body.error.message]).toEqual([
       404,
-      'No such route. Did you mean /v1/videos/generations? GET /openapi.json lists them.',
+      'No such route. Did you mean /v1/videos/generations? GET /openapi.json lists all routes.',
     ]);
     const method = await node.call('DELETE', '/v1/videos/generations');
     expect([method.status, method.headers.allow]).toEqual([405, 'POST, HEAD, GET']);
@@ -286,7 +286,7 @@ describe('OpenAI', () => {
       code: 'result_not_found',
       param: 'variant',
     });
-    expect((await asked('thumbnail')).error.message).toContain('gave no last frame');
+    expect((await asked('thumbnail')).error.message).toContain('delivered no last frame');
   });
 
   it('the thumbnail is the last frame, where there is one', async () => {
@@ -297,11 +297,9 @@ describe('OpenAI', () => {
       await videos.create({ model: 'clip', prompt }),
     ];
     const lastFrame = '0-last-frame.png';
-    await createDirectoryStorage(directory).write(
-      `${kept.id}/${lastFrame}`,
-      Readable.from([pixel]),
-      'image/png',
-    );
+    await createDirectoryStorage(directory).write(`${kept.id}/${lastFrame}`, Readable.from([pixel]), {
+      mediaType: 'image/png',
+    });
     const stored = { name: '0.mp4', lastFrame, sha256: 'f'.repeat(64), at: storedAt };
     const items = (id: string) => [
       { url: `https://cdn.example/${id}.mp4`, lastFrameUrl: `https://cdn.example/${id}.png` },
@@ -320,7 +318,7 @@ describe('OpenAI', () => {
     ]);
   });
 
-  it('without a copy of ours, the file is where the upstream has it', async () => {
+  it('without our own copy, the file is the upstream’s', async () => {
     const account = await world.newAccount();
     const { id } = await clientOf(account).videos.create({ model: 'clip', prompt });
     const url = 'https://cdn.example/v.mp4?sig=x';
@@ -339,7 +337,7 @@ describe('OpenAI', () => {
     expect(await refused(videos.delete(id))).toMatchObject({ status: 409, code: 'task_not_cancellable' });
   });
 
-  it('a remix is another video of the same model, made from the first', async () => {
+  it('a remix is a new video of the same model, made from the first', async () => {
     const account = await world.newAccount();
     const { videos } = clientOf(account);
     const { id } = await videos.create({ model: 'clip', prompt, size: '720x1280' });
@@ -392,7 +390,7 @@ describe('Ark', () => {
       priority: 3,
     };
     const created = await call('POST', path, {
-      // The SDK for Python sends null for whatever its caller leaves out.
+      // The Python SDK sends null for everything that its caller omits.
       body: { model: 'clip', content: [text], ...asked, safety_identifier: 'u1', tools: null, frames: null },
     });
     expect([created.status, created.body]).toEqual([
@@ -483,7 +481,7 @@ describe('Ark', () => {
     expect(listed.body).toMatchObject({ total: 1, items: [{ id, status }] });
   });
 
-  it('moderation has the words that clients look for', async () => {
+  it('moderation uses the codes that clients look for', async () => {
     const account = await world.newAccount();
     const { id } = (await clientOf(account)('POST', path, { body: { model: 'clip', content: [text] } })).body;
     const failure = { class: 'moderation_input', input: 'image' } as const;
@@ -903,7 +901,7 @@ describe('fal', () => {
     expect(await account.balance()).toMatchObject({ held: '0.000000' });
   });
 
-  it('what the content was refused for is a ValidationError of its field', async () => {
+  it('refused content is a ValidationError of its field', async () => {
     const account = await world.newAccount();
     const { queue } = clientOf(account);
     const { request_id: requestId } = await queue.submit(path, { input: { prompt } });
@@ -939,7 +937,7 @@ describe('fal', () => {
     expect(await refused(queue.status(path, { requestId: 'task_0' }))).toMatchObject({ status: 404 });
   });
 
-  /** The task that the account has just begun. */
+  /** Returns the id of the account's newest task. */
   const begun = (account: TestAccount): Promise<string> =>
     vi.waitFor(async () => {
       const { body } = await caller(node.url, account.key)('GET', '/v1/videos/generations');
@@ -948,7 +946,7 @@ describe('fal', () => {
       return id;
     }, 180_000);
 
-  it('without the queue, the answer is the result', async () => {
+  it('without the queue, the result is in the answer', async () => {
     const account = await world.newAccount();
     const asked = clientOf(account).run(path, { input: { prompt, seed: 3 } });
     const requestId = await begun(account);
@@ -960,7 +958,7 @@ describe('fal', () => {
     expect(await native(account, requestId)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('without the queue, a failure is as in the queue', async () => {
+  it('without the queue, a failure looks as in the queue', async () => {
     const account = await world.newAccount();
     const asked = refused(clientOf(account).run(path, { input: { prompt } }));
     const requestId = await begun(account);
@@ -1000,7 +998,7 @@ describe('fal', () => {
     expect(await refused(unknown.done())).toMatchObject({ status: 404 });
   });
 
-  it('a gateway that restarts ends what waits, and the client makes no second task of it', async () => {
+  it('a restarting gateway ends waiting requests, and the client creates no second task', async () => {
     const account = await world.newAccount();
     const leaving = await world.startNode();
     const proxyUrl = { url: `${leaving.url}/fal`, when: 'always' } as const;
@@ -1014,7 +1012,7 @@ describe('fal', () => {
     await leaving.close(60_000);
     const error = await asked;
     expect([error.status, error.requestId]).toEqual([500, requestId]);
-    expect(error.message).toContain(`GET /fal/any/clip/requests/${requestId} has it`);
+    expect(error.message).toContain(`GET /fal/any/clip/requests/${requestId} returns it`);
     expect(await statuses.done()).toMatchObject({ status: 'IN_QUEUE' });
     const { body } = await caller(node.url, account.key)('GET', '/v1/videos/generations');
     expect(body.data).toHaveLength(1);
@@ -1100,11 +1098,12 @@ it('every interface names the id of a task as its clients do', async () => {
     '/api/v3/contents/generations/tasks/{task_id}': 'task_id',
     '/fal/{owner}/{name}/requests/{task_id}': 'request_id',
     '/v1/predictions/{task_id}': 'prediction_id',
+    '/v1/requests/{task_id}': 'task_id',
     '/v1/videos/{task_id}': 'video_id',
   });
 });
 
-it('every route that hands out a result has the same errors for one that is not there yet and one that never will be', async () => {
+it('every route that returns a result has the same errors for one that is pending and one that failed', async () => {
   const account = await world.newAccount();
   const call = caller(node.url, account.key);
   const { body: document } = await call('GET', '/openapi.json');
@@ -1133,7 +1132,7 @@ it('every route that hands out a result has the same errors for one that is not 
   const both = ['result_not_ready', 'result_not_found'];
   expect(seen.toSorted((one, other) => String(one[0]).localeCompare(String(other[0])))).toEqual([
     ['/api/v1/videos/{task_id}/content', 409, true, 404, ...both],
-    // fal answers a failed task with a body of its own.
+    // fal has its own kind of response body for a failed task.
     ['/fal/{owner}/{name}/requests/{task_id}', 400, true, 500, both[0], undefined],
     ['/v1/videos/{task_id}/content', 409, true, 404, ...both],
     ['/v1/videos/{task_id}/remix', 409, true, 404, ...both],

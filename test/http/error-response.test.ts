@@ -13,7 +13,7 @@ import { errorHeaders, translateError } from '../../src/http/error-response.ts';
 
 const codes = Object.keys(errorTable) as ErrorCode[];
 
-/** Official clients repeat 408, 409, 429 and everything from 500 on, unless this header says otherwise. */
+/** Official clients repeat 408, 409, 429 and every status from 500 upwards unless this header prevents it. */
 it.each(codes)('%s: x-should-retry is false for what cannot succeed', (code) => {
   const headers = errorHeaders(new GatewayError(code, 'No.'));
   expect(headers['x-should-retry']).toBe(errorTable[code].retryable ? undefined : 'false');
@@ -24,14 +24,17 @@ it('a single error may forbid what its code allows', () => {
   expect(errorHeaders(error)['x-should-retry']).toBe('false');
 });
 
-/** As the driver derives it; it throws it at what was in flight when a server stopped to answer, and does not export it. */
+/**
+ * Derived as in the driver, which does not export its class. It is thrown at operations in flight when a server stops
+ * responding.
+ */
 class PoolClearedOnNetworkError extends MongoNetworkError {
   override get name(): string {
     return 'PoolClearedOnNetworkError';
   }
 }
 
-/** The driver throws the socket's own error when it waits for room in the socket's buffer. */
+/** The driver throws the socket's own error if it is waiting for space in the socket's buffer. */
 const brokenPipe = Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' });
 
 const answered = (code: number) => new MongoServerError({ code, errmsg: 'no' });
@@ -60,10 +63,16 @@ describe('a database that does not answer', () => {
     ['a mistake of ours in a command', new MongoInvalidArgumentError('wrong')],
     ['a command that the server refuses', answered(2)],
     ['a duplicate key', answered(11_000)],
-    ['a file system that is full', Object.assign(new Error('write ENOSPC'), { code: 'ENOSPC' })],
     ['anything else with such a code', Object.assign(new Error('no'), { code: 189 })],
     ['what is not an error', 'no'],
   ])('is not %s: that is a 500', (_what, error) => {
     expect(translateError(error)).toMatchObject({ code: 'internal_error', cause: error });
   });
+});
+
+it.each(['ENOSPC', 'EDQUOT'])('a disk that is full is a 503 that may be repeated later: %s', (code) => {
+  const error = Object.assign(new Error(`write ${code}`), { code });
+  const answer = translateError(error);
+  expect(answer).toMatchObject({ code: 'service_unavailable', retryAfterSeconds: 60, cause: error });
+  expect(errorHeaders(answer)).toEqual({ 'retry-after': '60' });
 });

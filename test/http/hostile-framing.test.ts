@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestAccount } from '../support/client.ts';
@@ -6,12 +7,14 @@ import type { HostileApi } from '../support/hostile-api.ts';
 import { openWire, pipelinedCopies, shoot, wireOf } from '../support/hostile-wire.ts';
 import type { WireConnection, WireRequest } from '../support/hostile-wire.ts';
 
-/** What a stranger may do to the framing of requests, without anybody else noticing. */
+/** A stranger misuses request framing, and other callers must not notice. */
 
 const kibibyte = 1024;
 const growthBytesMax = 100 * 1024 * kibibyte;
-/** On a machine that stands still now and then. */
+/** Allows for a machine that sometimes pauses. */
 const answeredWithinMs = 60_000;
+/** A third of the time that the gateway gives a caller to send a request's headers. */
+const ownDelayNsMax = 5e9;
 const refusals = [400, 401, 404, 408, 413, 429];
 
 let api: HostileApi;
@@ -19,7 +22,7 @@ let isStarted = false;
 let attacker: TestAccount;
 let victim: TestAccount;
 beforeEach(async () => {
-  // A test that ended it does not fail the others.
+  // If a test has ended the process, the remaining tests get a new one.
   if (isStarted && api.isAlive()) return;
   if (isStarted) await api.close();
   api = await startHostileApi('hostile-framing');
@@ -29,7 +32,7 @@ beforeEach(async () => {
 });
 afterAll(() => api.close());
 
-/** Limits by address count each for itself. Linux has these addresses without any configuration. */
+/** Address limits apply to each address separately. Linux has these addresses without configuration. */
 const addressOf = (last: number) => (process.platform === 'linux' ? { localAddress: `127.0.0.${last}` } : {});
 const json = { 'content-type': 'application/json' };
 const bearer = ({ key }: TestAccount) => ({ authorization: `Bearer ${key}` });
@@ -37,7 +40,7 @@ const get = (path: string, headers = {}): WireRequest => ({ method: 'GET', path,
 
 const attack = (reads = true): Promise<WireConnection> => openWire({ url: api.url, ...addressOf(3), reads });
 
-/** Resolves with the statuses: a request without a key, and one with a key. */
+/** Resolves with the statuses of a request without a key and one with a key. */
 async function askAsVictim(): Promise<readonly number[]> {
   const requests = [get('/healthz'), get('/v1/models', bearer(victim))];
   const answers = await Promise.all(
@@ -48,10 +51,12 @@ async function askAsVictim(): Promise<readonly number[]> {
   return answers.flat();
 }
 
-/** The victim asks as long as the attack lasts, and afterwards. */
+/** The victim sends requests for the duration of the attack, and afterwards. */
 async function expectUnnoticed(act: () => Promise<unknown>): Promise<void> {
   let isOver = false;
   const got: number[] = [];
+  const ownDelay = monitorEventLoopDelay();
+  ownDelay.enable();
   const { peakBytes, idleBytes } = await api.measure(async () => {
     const acting = act().finally(() => (isOver = true));
     while (!isOver) {
@@ -62,12 +67,17 @@ async function expectUnnoticed(act: () => Promise<unknown>): Promise<void> {
     got.push(...(await askAsVictim()));
   });
   expect(api.isAlive()).toBe(true);
-  expect(new Set(got)).toEqual(new Set([200]));
+  ownDelay.disable();
+  // On a busy machine, the victim itself may have sent its request too late.
+  const expected = ownDelay.max > ownDelayNsMax ? [200, 408] : [200];
+  expect([...new Set(got)].filter((status) => !expected.includes(status))).toEqual([]);
   expect(peakBytes - idleBytes).toBeLessThan(growthBytesMax);
 }
 
 describe('bodies in pieces of one byte', () => {
-  /** As many pieces as the route takes bytes; neither ended nor answered, it stays where it is. */
+  /**
+   * Sends pieces up to the route's byte limit. The request never ends and gets no response, so the memory stays in use.
+   */
   async function sendBytes(request: WireRequest, bytes: number): Promise<WireConnection> {
     const wire = await attack();
     const whole = [...wireOf({ ...request, pieces: () => [Buffer.alloc(bytes, ' ')] }, 'bytes')];
@@ -80,7 +90,7 @@ describe('bodies in pieces of one byte', () => {
 
   async function sendMany(count: number, send: () => Promise<WireConnection>): Promise<void> {
     const wires = await Promise.all(Array.from({ length: count }, send));
-    // Also what was read last has been taken in then.
+    // Once the victim has a response, the server has also processed its last read from the attackers.
     await askAsVictim();
     for (const { answers } of wires) for (const status of answers) expect(refusals).toContain(status);
     for (const wire of wires) wire.destroy();
@@ -99,7 +109,7 @@ describe('bodies in pieces of one byte', () => {
     await expectUnnoticed(() => sendMany(8, () => sendBytes({ path, headers }, 1023 * kibibyte)));
   });
 
-  it('a small body is read all the same', async () => {
+  it('a small body is still read', async () => {
     const request = {
       path: '/v1/images/generations',
       headers: { ...json, ...bearer(attacker) },
@@ -116,7 +126,7 @@ describe('pipelined requests', () => {
   async function pipeline(request: WireRequest, copies: number, reads = true): Promise<WireConnection> {
     const wire = await attack(reads);
     const [each] = wireOf(request, 'length');
-    // Where nobody reads the answers, there comes a time when nobody reads the requests either.
+    // If nobody reads the responses, the server eventually stops reading requests.
     void wire.write(Buffer.alloc(copies * (each?.length ?? 0), each));
     return wire;
   }

@@ -4,7 +4,7 @@ import type { KeyScope } from '../../src/base/key-scope.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import type { TestAccount } from '../support/client.ts';
 
-/** Two keys of one account: what one of them has created is the other's only if its scopes say so. */
+/** A key can reach objects created by another key of its account only if its scopes allow it. */
 
 const world = useHttpWorld('http_key_reach');
 let account: TestAccount;
@@ -15,12 +15,14 @@ async function keyWith(scopes: readonly KeyScope[]): Promise<string> {
 }
 
 beforeAll(async () => {
+  // Usage covers the month so far.
+  world.clock.stoppedAt = Date.parse('2031-03-15T12:00:00Z');
   account = await world.newAccount();
   task = (await account.create()).body.id;
 });
 
 describe('every route of keys that names a task', () => {
-  it('does not know another key’s, reading or changing', async () => {
+  it('does not find another key’s task, for reading or changing', async () => {
     const key = await keyWith(['create', 'read_own']);
     const routes = createApp(world.deps).routes.filter(
       ({ authentication, paths }) =>
@@ -45,7 +47,7 @@ describe('every route of keys that names a task', () => {
 });
 
 it.each(['/v1/videos/generations', '/v1/videos', '/v1/predictions', '/api/v3/contents/generations/tasks'])(
-  'the list %s has what the key may see',
+  'the list %s contains what the key may see',
   async (path) => {
     const [own, whole] = [await keyWith(['read_own']), await keyWith(['read_account'])];
     const listed = async (key: string) => (await world.call('GET', path, { key })).text.includes(task);
@@ -53,13 +55,13 @@ it.each(['/v1/videos/generations', '/v1/videos', '/v1/predictions', '/api/v3/con
   },
 );
 
-it('a cursor that names another key’s task is refused as one that names none', async () => {
+it('a cursor that names another key’s task is refused like an unknown one', async () => {
   const key = await keyWith(['read_own']);
   const answer = await world.call('GET', `/v1/videos/generations?after=${task}`, { key });
   expect([answer.status, answer.body.error.param]).toEqual([400, 'after']);
 });
 
-it('usage is that of the key, or of the account', async () => {
+it('usage is limited to the key or to the account', async () => {
   const tasksOf = async (scopes: readonly KeyScope[]): Promise<number> => {
     const { body } = await world.call('GET', '/v1/usage?by=', { key: await keyWith(scopes) });
     return body.data.reduce((sum: number, row: { tasks: number }) => sum + row.tasks, 0);

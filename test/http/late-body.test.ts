@@ -6,7 +6,7 @@ import type { TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** What is done to a key while the body of its request arrives counts for the request. */
+/** A change to a key while a request body arrives applies to that request. */
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;
@@ -14,7 +14,12 @@ let account: TestAccount;
 
 beforeEach(async () => {
   upstream = await startImageUpstream();
-  gateway = await startGateway({ yaml: imageYaml({ first: upstream.url }), worker: false });
+  gateway = await startGateway({
+    yaml: imageYaml({ first: upstream.url }),
+    worker: false,
+    // Allows a body to arrive as slowly as it likes.
+    environment: { UPLOAD_BYTES_PER_SECOND_MIN: '0' },
+  });
   account = await gateway.account();
 });
 afterEach(async () => {
@@ -22,9 +27,9 @@ afterEach(async () => {
   await upstream.close();
 });
 
-/** The status and the body of the answer to a request whose body is sent after `meanwhile`. */
+/** Returns the status and the body of the response to a request whose body is sent after `meanwhile`. */
 async function createdAfter(meanwhile: () => Promise<unknown>): Promise<[number | undefined, string]> {
-  // The key is known from here on: who calls is clear before the gateway asks for the body.
+  // From here on, the key is cached. The gateway identifies the caller before it asks for the body.
   await account.balance();
   const headers = {
     authorization: `Bearer ${account.key}`,
@@ -48,7 +53,7 @@ async function createdAfter(meanwhile: () => Promise<unknown>): Promise<[number 
 
 const path = () => `/admin/v1/keys/${account.keyId}`;
 
-it('creates what was asked for', async () => {
+it('creates the requested image', async () => {
   const [status] = await createdAfter(() => Promise.resolve());
   expect(status).toBe(200);
 });

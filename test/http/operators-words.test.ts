@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import { useHttpWorld } from '../support/http-world.ts';
 
-/** What operators write for other people is shown on terminals and pages: it must not be obeyed there. */
+/**
+ * Text that operators write for others appears on terminals and pages, and must not act as commands or markup there.
+ */
 
 const world = useHttpWorld('operators_words');
 
@@ -16,6 +18,7 @@ const fields: [string, string, string, (text: string) => object][] = [
   ['a credit’s reference', '/accounts/named/credits', 'reference', (reference) => ({ amount: '1', reference })],
   ['why an account is closed', '/accounts/named/close', 'reason', (reason) => ({ reason })],
   ['why it may go below zero', '/accounts/named/overdraft', 'reason', (reason) => ({ overdraft_limit: '1', reason })],
+  ['why its price has a factor', '/accounts/named/price-factors', 'reason', (reason) => ({ reason })],
   ['why a channel is switched', '/channels/one', 'reason', (reason) => ({ enabled: true, reason })],
   ['why a circuit is opened', '/channels/one/circuits', 'reason', (reason) => ({ credential: 'a', state: 'closed', reason })],
   ['why a key is replaced', '/keys/none/rotate', 'reason', (reason) => ({ reason })],
@@ -24,7 +27,7 @@ const fields: [string, string, string, (text: string) => object][] = [
   ['the channel of another try', '/tasks/none/actions', 'channel', (channel) => ({ action: 'resubmit', reason: 'r', channel })],
 ]; // prettier-ignore
 
-it.each(fields)('%s is refused with what terminals obey', async (_, path, param, bodyOf) => {
+it.each(fields)('%s is refused if it contains control characters', async (_, path, param, bodyOf) => {
   await world.admin('POST', '/accounts', { id: 'named' });
   for (const text of obeyed) {
     const { status, body } = await world.admin('POST', path, bodyOf(`a${text}`));
@@ -37,7 +40,7 @@ it.each(fields)('%s is refused with what terminals obey', async (_, path, param,
   }
 });
 
-it('a key is not revoked for such a reason either', async () => {
+it('a key cannot be revoked for such a reason either', async () => {
   const query = new URLSearchParams({ reason: 'a\u202E' }).toString();
   const { status, body } = await world.admin('DELETE', `/keys/none?${query}`);
   expect([status, body.error.param]).toEqual([400, 'reason']);

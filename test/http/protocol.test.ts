@@ -7,7 +7,7 @@ import { adminToken, useHttpWorld, videoBody } from '../support/http-world.ts';
 const world = useHttpWorld('http_protocol');
 
 describe('request ids', () => {
-  it('every answer carries one of its own', async () => {
+  it('every answer has its own', async () => {
     const [first, second] = await Promise.all([world.call('GET', '/healthz'), world.call('GET', '/nowhere')]);
     expect(first.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     expect(second.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
@@ -56,10 +56,10 @@ describe('request ids', () => {
 });
 
 describe('routing', () => {
-  it('a path with a letter wrong is answered with the route that it is near to', async () => {
+  it('a path with a wrong letter is answered with the nearest route', async () => {
     const answer = await world.call('POST', '/v1/videos/generation');
     expect(answer.body.error.message).toBe(
-      'No such route. Did you mean /v1/videos/generations? GET /openapi.json lists them.',
+      'No such route. Did you mean /v1/videos/generations? GET /openapi.json lists all routes.',
     );
   });
 
@@ -109,13 +109,13 @@ describe('routing', () => {
     expect(singular.body.error.code).toBe('task_not_found');
   });
 
-  it('Host decides nothing', async () => {
+  it('Host has no effect', async () => {
     const answer = await world.call('GET', '/healthz', { headers: { host: 'evil.example' } });
     expect(answer.status).toBe(200);
     expect(answer.text).not.toContain('evil');
   });
 
-  it('the document is one text with one ETag, and is not sent twice', async () => {
+  it('the document is one text with one ETag, and an unchanged one is not repeated', async () => {
     const first = await world.call('GET', '/openapi.json');
     const { etag = '' } = first.headers;
     expect([first.status, etag]).toEqual([200, expect.stringMatching(/^".+"$/)]);
@@ -135,7 +135,7 @@ describe('bodies', () => {
     return call('POST', '/v1/videos/generations', options);
   };
 
-  it('that are no UTF-8 are refused, and not made another text', async () => {
+  it('that are not UTF-8 are refused instead of converted', async () => {
     const latin1 = Buffer.from('{"model":"clip","prompt":"\xe9"}', 'latin1');
     const answer = await post({ body: latin1, headers: { 'content-type': 'application/json' } });
     const account = Buffer.from('{"id":"of-latin1","name":"\xe9"}', 'latin1');
@@ -193,7 +193,7 @@ describe('bodies', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('no body is an empty one', async () => {
+  it('a missing body counts as empty', async () => {
     const answer = await post({});
     expect(answer.body.error).toMatchObject({ code: 'missing_parameter', param: 'model' });
   });
@@ -206,12 +206,12 @@ describe('bodies', () => {
     },
   );
 
-  it('content-encoding identity is none', async () => {
+  it('content-encoding identity counts as none', async () => {
     const answer = await post({ body: videoBody, headers: { 'content-encoding': 'identity' } });
     expect(answer.status).toBe(200);
   });
 
-  it('1 MiB is taken, one byte more is not', async () => {
+  it('1 MiB is accepted, one byte more is not', async () => {
     const exact = (bytes: number) => {
       const frame = JSON.stringify({ ...videoBody, unknown: '' });
       return JSON.stringify({ ...videoBody, unknown: 'x'.repeat(bytes - frame.length) });
@@ -254,7 +254,7 @@ describe('bodies', () => {
         resolve(chunk.toString());
       });
       socket.on('error', reject);
-      // Announces a body and never sends it.
+      // Announces a body but never sends it.
       socket.write(
         'POST /v1/videos/generations HTTP/1.1\r\nhost: x\r\nauthorization: Bearer sk-x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n',
       );
@@ -291,7 +291,7 @@ describe('bodies', () => {
   });
 });
 
-/** The whole answer to these bytes, on a connection of their own. */
+/** Returns the whole response to these bytes, sent on a separate connection. */
 function answerTo(bytes: string): Promise<string> {
   const { hostname, port } = new URL(world.url);
   return new Promise<string>((resolve, reject) => {
@@ -304,7 +304,7 @@ function answerTo(bytes: string): Promise<string> {
   });
 }
 
-it('what is not HTTP gets the common error body', async () => {
+it('a request that is not HTTP gets the common error body', async () => {
   const answer = await answerTo('NOT HTTP\r\n\r\n');
   expect(answer).toMatch(/^HTTP\/1\.1 400 /);
   expect(answer).toMatch(/x-request-id: \S+/);
@@ -330,7 +330,7 @@ describe('the address of a request', () => {
     },
   );
 
-  it('may name a host, which is not looked at', async () => {
+  it('may name a host, which is ignored', async () => {
     expect(await get('http://elsewhere.example/healthz')).toMatch(/^HTTP\/1\.1 200 /);
   });
 });

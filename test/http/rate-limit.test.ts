@@ -6,8 +6,7 @@ const world = useHttpWorld('http_rate_limit');
 it('requests a minute hold across nodes, and say when to come back', async () => {
   const { key } = await world.newAccount({ key: { requests_per_minute: 5 } });
   const node = await world.startNode();
-  const minute = 60_000;
-  world.clock.aheadMs = minute - (Date.now() % minute) + 10_000;
+  world.clock.stoppedAt = Date.now();
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, index) =>
       (index % 2 === 0 ? world : node).call('GET', '/v1/balance', { key }),
@@ -26,9 +25,27 @@ it('requests a minute hold across nodes, and say when to come back', async () =>
     .filter(({ status }) => status === 200)
     .map(({ headers }) => headers['x-ratelimit-remaining-requests']);
   expect(new Set(passed)).toEqual(new Set(['0', '1', '2', '3', '4']));
-  world.clock.aheadMs += minute;
+  world.clock.stoppedAt += 60_000;
   expect((await world.call('GET', '/v1/balance', { key })).status).toBe(200);
-  world.clock.aheadMs = 0;
+  world.clock.stoppedAt = undefined;
+});
+
+it('of four equal creates at once, the two that were refused make two more tasks when their client retries', async () => {
+  const account = await world.newAccount({ key: { requests_per_minute: 2 } });
+  const minute = 60_000;
+  world.clock.stoppedAt = Math.ceil(Date.now() / minute) * minute;
+  const create = (tried: number) => account.create({}, { 'x-stainless-retry-count': String(tried) });
+  const first = await Promise.all([create(0), create(0), create(0), create(0)]);
+  const refused = first.filter(({ status }) => status === 429);
+  expect(refused).toHaveLength(2);
+  const noted = world.db.collection('idempotency');
+  await expect.poll(() => noted.countDocuments({ refused: 2 })).toBe(1);
+  await expect.poll(() => noted.countDocuments({ made: /^task_/ })).toBe(2);
+  world.clock.stoppedAt += minute;
+  const again = await Promise.all([create(1), create(1)]);
+  const made = [...first, ...again].filter(({ status }) => status === 200).map(({ body }) => body.id);
+  expect(new Set(made).size).toBe(4);
+  world.clock.stoppedAt = undefined;
 });
 
 it('a key without a limit of its own has the one of all keys, which costs nothing', async () => {
@@ -49,7 +66,7 @@ it('a key without a limit of its own has the one of all keys, which costs nothin
   expect((await statuses(b.key)).toSorted()).toEqual(expected);
 });
 
-it('a key has a limit of requests in progress, and another key is not concerned', async () => {
+it('a key has a limit of requests in progress, which does not affect other keys', async () => {
   let finish = (): void => {};
   let begun = 0;
   const slow = new Promise<void>((resolve) => (finish = resolve));

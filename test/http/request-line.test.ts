@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { useHttpWorld, videoBody } from '../support/http-world.ts';
 
-/** The line that each request leaves in the log: who asked, and about which task. */
+/** Each request's log line specifies the caller and the task. */
 
 const world = useHttpWorld('http_request_line');
 
 async function lineOf(id: string) {
   const lines = () =>
     world.logLines.map((line) => JSON.parse(line)).filter((line) => line.request_id === id && line.status);
-  // Written when the answer has left.
+  // The line is written after the response has been sent.
   await expect.poll(lines).toHaveLength(1);
   return lines()[0];
 }
@@ -25,7 +25,7 @@ it('names the account, the key’s public id and the task, of a create, its repe
   expect(await lineOf('line-get')).toMatchObject({ ...who, operation: 'getVideo', task: body.id });
 });
 
-it('names the account of what is refused, and no task that is none', async () => {
+it('names the account of a refused request, and no invalid task id', async () => {
   const account = await world.newAccount({ credit: '0' });
   await account.create({}, { 'x-request-id': 'line-refused' });
   const refused = await lineOf('line-refused');
@@ -40,7 +40,7 @@ it('names the account of what is refused, and no task that is none', async () =>
   expect(await lineOf('line-nobody')).not.toHaveProperty('account');
 });
 
-it('names the operator and the task that an operator looks at', async () => {
+it('names the operator and the task that the operator reads', async () => {
   const account = await world.newAccount();
   const { id } = (await account.create()).body;
   const { headers } = await world.admin('GET', `/tasks/${id}`);

@@ -12,7 +12,7 @@ import { readSources } from '../support/source-rules.ts';
 
 const world = useHttpWorld('signed_amounts');
 const month = '2031-05';
-/** How each entry of the account below must be shown. */
+/** The account's entries below, with the expected sign of each amount. */
 const signed = [
   ['credit', '10.000000'],
   ['hold', '-0.500000'],
@@ -25,7 +25,7 @@ const signed = [
   ['adjust', '-1.000000'],
 ];
 
-/** An account with an entry of every kind. */
+/** Creates an account with an entry of every kind. */
 async function everyKind() {
   world.clock.stoppedAt = Date.UTC(2031, 4, 11);
   const account = await world.newAccount({ credit: '10' });
@@ -70,7 +70,7 @@ it('an amount has the sign of its movement wherever an entry of the ledger is sh
 
   const ofTask = signed.slice(1, 5);
   expect(read((await admin(`/tasks/${task}`)).body.ledger)).toEqual(ofTask);
-  expect(read((await admin(`/find?id=${task}`)).body.ledger)).toEqual(ofTask);
+  expect(read((await admin(`/find?text=${task}`)).body.ledger)).toEqual(ofTask);
   const receipt = await account.call('GET', `/v1/videos/generations/${task}/receipt`);
   expect(read(receipt.body.payload.ledger)).toEqual(ofTask);
   expect(receipt.body.payload.ledger[1].excess).toBe('-0.200000');
@@ -112,7 +112,7 @@ it('no other code writes the amount of an entry without asking for its movement'
       /import type \{[^}]*\b(?:LedgerEntry|StatementEntry)\b/.test(text) &&
       /formatM(?:icros|ovement)\((?:entry\.)?amount\)|\bentry\.amount[,)]/.test(text),
   );
-  // The record of a task is evidence, so it has the entries as they are stored.
+  // A task's record is evidence, so it shows the entries as stored.
   expect(showing.map(([file]) => file)).toEqual(['src/flight/read-record.ts']);
   const pages = readdirSync(join(root, 'src/pages'), { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.js'),

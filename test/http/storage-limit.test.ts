@@ -12,7 +12,7 @@ const dayMs = 86_400_000;
 const large = { metadata: { note: 'x'.repeat(300_000) } };
 const keyed = (key: string) => ({ 'idempotency-key': key });
 
-it('an account that has stored its share is refused until it is deleted, and no other account is', async () => {
+it('an account whose storage is full is refused until its data is deleted; other accounts are not', async () => {
   const [full, other] = [await gateway.account(), await gateway.account()];
   const first = await full.create(large, keyed('first'));
   expect([first.status, (await full.create(large)).status]).toEqual([200, 200]);
@@ -21,8 +21,10 @@ it('an account that has stored its share is refused until it is deleted, and no 
   const refused = await full.create({}, keyed('late'));
   expect(refused.status).toBe(429);
   expect(refused.body.error).toMatchObject({ code: 'storage_quota_exceeded', type: 'rate_limit_error' });
-  expect(refused.body.error.message).toMatch(/^60\d{4} bytes .* limit is 500000\. .* next ones on 20\d\d-/);
-  // Repeating what was refused does not help, and a repeat of what was created is answered.
+  expect(refused.body.error.message).toMatch(
+    /^60\d{4} bytes .* limit is 500000\. .* next deletion is on 20\d\d-/,
+  );
+  // A repeat of a refused request is refused again, and a repeat of a successful one succeeds.
   expect((await full.create({}, keyed('late'))).status).toBe(429);
   expect((await full.create(large, keyed('first'))).body.id).toBe(first.body.id);
   expect((await full.balance()).held).toBe(held);
@@ -33,7 +35,7 @@ it('an account that has stored its share is refused until it is deleted, and no 
   expect((await full.create({}, keyed('late'))).status).toBe(200);
 });
 
-it('what was not created is not counted', async () => {
+it('requests that were not created do not count', async () => {
   const poor = await gateway.account({ credit: '0' });
   for (let times = 0; times < 3; times += 1) expect((await poor.create(large)).status).toBe(402);
   expect((await poor.create()).status).toBe(402);

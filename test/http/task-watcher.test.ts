@@ -32,7 +32,7 @@ describe('the watcher', () => {
     await expect.poll(() => outcomes).toEqual(['flood 1']);
     hang('quiet', 'quiet 2');
     await expect.poll(() => outcomes).toEqual(['flood 1', 'flood 2']);
-    // Two each: nobody has more than its share, so the newcomer is the one who does not wait.
+    // Each account has two places. No account exceeds its share, so the newest request is not allowed to wait.
     for (const account of ['quiet', 'flood']) {
       expect(await watcher.waitForChange({ ...wait, account })).toBeUndefined();
     }
@@ -40,7 +40,7 @@ describe('the watcher', () => {
     watcher.release();
   });
 
-  it('forgets a caller who hung up', async () => {
+  it('forgets a caller that disconnected', async () => {
     const hangUp = new AbortController();
     const watcher = createTaskWatcher(deps);
     const waiting = watcher.waitForChange({ ...wait, signal: hangUp.signal });

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/errors.ts';
-import { workingReply } from '../../src/http/working-reply.ts';
+import { oneAtATime, workingReply } from '../../src/http/working-reply.ts';
 import type { Watching } from '../../src/http/working-reply.ts';
 
 const never = new AbortController().signal;
@@ -20,7 +20,7 @@ const linesOf = async (stream: Readable) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-it('says how far the work is until it has a result', async () => {
+it('reports the progress of the work until it has a result', async () => {
   let end: (result: object) => void = () => undefined;
   let onProgress: Watching['onProgress'] = () => undefined;
   const stream = reply((watching) => {
@@ -54,10 +54,33 @@ it('ends with the error body of every route, and reports the cause to us', async
   });
 });
 
-it('does not report what ended because nobody reads it', async () => {
+it('does not report an end that a disconnected reader caused', async () => {
   const abort = new AbortController();
   const reason = new Error('gone');
   abort.abort(reason);
   await linesOf(reply(() => Promise.reject(reason), abort.signal));
   expect(thrown).not.toContain(reason);
+});
+
+it('makes way for the next of its kind if the work fails at once', async () => {
+  const alone = oneAtATime('Another one is running.');
+  const run = (): never => {
+    throw new GatewayError('service_unavailable', 'Later.');
+  };
+  for (let n = 0; n < 2; n += 1) {
+    const { body } = alone({ run, signal: never, onError: () => undefined });
+    const [last] = body instanceof Readable ? await linesOf(body) : [];
+    expect(last).toMatchObject({ error: { code: 'service_unavailable' } });
+  }
+});
+
+it('begins without a reader, and makes way for the next of its kind', async () => {
+  const alone = oneAtATime('Another one is running.');
+  const work = { run: async () => ({ done: true }), signal: never, onError: () => undefined };
+  const unread = alone(work).body;
+  if (unread instanceof Readable) unread.destroy();
+  expect(() => alone(work)).toThrow('Another one is running.');
+  await new Promise(setImmediate);
+  const next = alone(work).body;
+  expect(next instanceof Readable && (await linesOf(next)).at(-1)).toEqual({ result: { done: true } });
 });

@@ -3,8 +3,8 @@ import { openCore } from '../../src/compose/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startApi } from '../../src/api.ts';
 
-/** An API process that a test kills, or ends. Prints its address. */
+/** Runs an API process for a test that kills it or ends it, and prints its address. */
 const core = await openCore(readEnvironment(), createLogger({ level: 'silent', format: 'json' }));
-const api = await startApi(core);
+const api = await startApi(core, { isPrepared: true });
 process.once('SIGTERM', () => void api.stop().then(() => core.close()));
 process.stdout.write(`${api.url}\n`);

@@ -1,27 +1,31 @@
 import OpenAI, { toFile } from 'openai';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { imageYaml, pixel, png, refuse, sendImages, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
-/** The official client for Node, unchanged, with the retries that it makes automatically. */
+/** Tests the official client for Node, unchanged, including its automatic retries. */
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
 let client: OpenAI;
 
-beforeEach(async () => {
+beforeAll(async () => {
   upstream = await startImageUpstream();
   gateway = await startGateway({ yaml: imageYaml({ first: upstream.url }), worker: false });
-  account = await gateway.account();
-  client = new OpenAI({ apiKey: account.key, baseURL: `${gateway.url}/v1` });
 });
-afterEach(async () => {
+afterAll(async () => {
   await gateway.stop();
   await upstream.close();
+});
+beforeEach(async () => {
+  upstream.answer = sendImages;
+  upstream.calls.length = 0;
+  account = await gateway.account();
+  client = new OpenAI({ apiKey: account.key, baseURL: `${gateway.url}/v1` });
 });
 
 const charged = async (): Promise<string> => (100 - Number((await account.balance()).available)).toFixed(2);
@@ -52,7 +56,7 @@ it('images.edit with one file, several files, and a mask', async () => {
   expect(await charged()).toBe('0.12');
 });
 
-it('a field that the model does not use is named in the answer, and the client reads it all the same', async () => {
+it('a field that the model does not use is named in the answer, which the client still reads', async () => {
   const metadata = { theirs: 1, size: '1x1', style: 'calm', execution_expires_after: 60 };
   const unused = { qualty: 'low', style: 'vivid', metadata, user: null };
   const images = await client.images.generate({ model: 'gpt-image', prompt: 'x', ...unused } as never);
@@ -94,7 +98,7 @@ describe('errors become the classes of the client', () => {
     expect(upstream.calls).toHaveLength(0);
   });
 
-  it('what an upstream may have accepted is not repeated', async () => {
+  it('a request that an upstream may have accepted is not repeated', async () => {
     upstream.answer = refuse(500, 'server_error', 'boom');
     const failed = await client.images.generate({ model: 'gpt-image', prompt: 'x' }).catch((error) => error);
     expect(failed).toBeInstanceOf(OpenAI.InternalServerError);
@@ -102,7 +106,7 @@ describe('errors become the classes of the client', () => {
     expect(upstream.calls).toHaveLength(1);
   });
 
-  it('what it has not accepted is', async () => {
+  it('a request that it has not accepted is repeated', async () => {
     let calls = 0;
     upstream.answer = (call, response) => {
       calls += 1;
@@ -124,14 +128,14 @@ it('a client that timed out and repeats automatically gets the first image, not 
     apiKey: account.key,
     baseURL: `${gateway.url}/v1`,
     timeout: 2_000,
-    maxRetries: 5,
+    maxRetries: 50,
     fetch: (...request) => {
       tries += 1;
       if (tries > 1) repeats();
       return fetch(...request);
     },
   });
-  // Not before the client repeats: its first try has timed out by then, however slow everything is.
+  // Waits until the client repeats the request, so that its first try has timed out, however slow the machine is.
   upstream.answer = async (call, response) => {
     await repeated;
     sendImages(call, response);
@@ -143,7 +147,7 @@ it('a client that timed out and repeats automatically gets the first image, not 
   expect(await charged()).toBe('0.04');
 });
 
-it('the same request twice, on purpose, is two', async () => {
+it('the same request made twice on purpose counts as two', async () => {
   const twice = { model: 'gpt-image', prompt: 'a red cube' };
   await client.images.generate(twice);
   await client.images.generate(twice);

@@ -38,7 +38,7 @@ const models = ['gpt-image', 'seedream', 'wan-image'] as const;
 
 async function sizeAt(link: string): Promise<object | undefined> {
   const { pathname, search } = new URL(link);
-  // PUBLIC_URL is not the address of the test's own server.
+  // PUBLIC_URL is not the address of the test's server.
   const own = await fetch(gateway.url + pathname + search);
   const file = own.ok ? own : await fetch(link);
   return inspectImage(new Uint8Array(await file.arrayBuffer()));
@@ -228,7 +228,7 @@ describe('a stream of another interface', () => {
 });
 
 describe('a conversation', () => {
-  /** Longer than what stays in memory. */
+  /** An image too large to be kept in memory. */
   const image = `data:image/png;base64,${png(64, 64, 40_000).toString('base64')}`;
   const ask = (messages: unknown, more: object = {}) =>
     account.call('POST', '/api/v1/chat/completions', { body: { model: 'gpt-image', messages, ...more } });
@@ -252,7 +252,7 @@ describe('a conversation', () => {
     expect(earlier).toBe(own);
   });
 
-  it('is refused in the words of the caller where it cannot be read', async () => {
+  it('is refused with the caller’s own field names if it cannot be read', async () => {
     const refused = async (messages: unknown) => {
       const { status, body } = await ask(messages);
       return [status, body.error.metadata.code, body.error.metadata.param];

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { explainFailure, mayBeAccepted, noRetry } from '../../src/images/explain-failure.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 
-/** What a caller hears of a synchronous image that nobody delivered. Official clients retry most errors automatically. */
+/**
+ * Tests the error that callers get for a synchronous image that no channel delivered. Official clients retry
+ * most errors automatically.
+ */
 
 const outcomes = ['not_sent', 'throttled', 'unavailable', 'rejected', 'ambiguous'] as const;
 const failure = (
@@ -53,7 +56,7 @@ describe('an image that was not delivered', () => {
     expect(param({})).toBe('prompt');
   });
 
-  it('may have been accepted only where that is not known', () => {
+  it('counts as possibly accepted only if the outcome is unknown', () => {
     expect(outcomes.filter((outcome) => mayBeAccepted(failure(outcome)))).toEqual(['ambiguous']);
   });
 });

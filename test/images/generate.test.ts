@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -11,17 +11,28 @@ let first: ImageUpstream;
 let second: ImageUpstream;
 let gateway: TestGateway;
 
-// One per test: a failure that opens a circuit would keep the next test from its channel.
-beforeEach(async () => {
+async function open(): Promise<void> {
   [first, second] = await Promise.all([startImageUpstream(), startImageUpstream()]);
   gateway = await startGateway({
     yaml: imageYaml({ first: first.url, second: second.url }),
     worker: false,
   });
-});
-afterEach(async () => {
+}
+async function close(): Promise<void> {
   await gateway.stop();
   await Promise.all([first.close(), second.close()]);
+}
+async function restart(): Promise<void> {
+  await close();
+  await open();
+}
+beforeAll(open);
+afterAll(close);
+beforeEach(() => {
+  for (const upstream of [first, second]) {
+    upstream.answer = sendImages;
+    upstream.calls.length = 0;
+  }
 });
 
 const body = { model: 'gpt-image', prompt: 'a red cube' };
@@ -31,6 +42,13 @@ const generate = (account: TestAccount, more = {}, headers = {}) =>
 
 async function leases(): Promise<number> {
   return gateway.core.mongo.db.collection('image_leases').countDocuments({});
+}
+
+/** Covers the last few days and the next, because a month may end in the meantime. */
+async function marginByChannel(): Promise<unknown> {
+  const dayOf = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+  const { body: margin } = await gateway.admin('GET', `/margin?by=channel&from=${dayOf(-2)}&to=${dayOf(2)}`);
+  return margin.data;
 }
 
 async function entriesOf(account: TestAccount): Promise<Record<string, any>[]> {
@@ -60,15 +78,16 @@ it('a prompt becomes images, held before and charged after', async () => {
   expect(heldMeanwhile).toMatchObject({ available: '0.500000', held: '0.500000' });
   expect(leasesMeanwhile).toBe(1);
   expect(await account.balance()).toMatchObject({ available: '0.920000', held: '0.000000' });
-  const { body: margin } = await gateway.admin('GET', '/admin/v1/margin?by=channel');
-  expect(margin.data).toMatchObject([
+  expect(await marginByChannel()).toMatchObject([
     { channel: 'first', charged: '0.080000', cost: '0.060000', margin: '0.020000' },
   ]);
   expect(first.calls).toHaveLength(1);
   expect(first.calls[0]?.json).toMatchObject({ model: 'gpt-image-1.5', n: 2, size: '1024x1024' });
 });
 
-it('images that may have been billed count as a cost that is not known', async () => {
+it('images that may have been billed count as an unknown cost', async () => {
+  await restart();
+  onTestFinished(restart);
   const account = await gateway.account();
   let delivering = 1;
   first.answer = (call, response) => {
@@ -79,11 +98,10 @@ it('images that may have been billed count as a cost that is not known', async (
   const some = await generate(account, { model: 'dall-e', n: 4 });
   expect(some.body.data).toHaveLength(1);
   expect((await generate(account, { model: 'dall-e', n: 3 })).status).toBe(500);
-  const { body: margin } = await gateway.admin('GET', '/admin/v1/margin?by=channel');
-  expect(margin.data).toMatchObject([{ channel: 'first', charged: '0.080000', cost_unknown: 6 }]);
+  expect(await marginByChannel()).toMatchObject([{ channel: 'first', charged: '0.080000', cost_unknown: 6 }]);
 });
 
-it('an answer names what was charged: nothing, where the hold was released meanwhile', async () => {
+it('an answer states the charge, which is zero if the hold was released meanwhile', async () => {
   const account = await gateway.account();
   first.answer = async (call, response) => {
     const { task } = (await entriesOf(account)).find(({ kind }) => kind === 'hold') ?? {};
@@ -110,7 +128,7 @@ it('a price by tokens holds what the formula says at most, and charges what the 
   };
   const asked = { model: 'by-token', quality: 'medium', size: '1024x1024', n: 2 };
   expect((await generate(account, asked)).status).toBe(200);
-  // 2 images of 1,056 tokens at 40 a million; the upstream counted 1,056 in all.
+  // The hold covered 2 images of 1,056 tokens each at 40 per million. The upstream counted 1,056 tokens in total.
   expect(heldMeanwhile).toMatchObject({ held: '0.084480' });
   expect(await account.balance()).toMatchObject({ available: '99.957760', held: '0.000000' });
 });
@@ -124,7 +142,7 @@ it('a balance that is too small is a 402, and nothing is sent', async () => {
   expect(await account.balance()).toMatchObject({ available: '0.030000', held: '0.000000' });
 });
 
-it('fields that the upstream knows go along, others stay behind', async () => {
+it('fields that the upstream knows are sent, others are not', async () => {
   const account = await gateway.account();
   await generate(account, { background: 'opaque', output_format: 'png', user: 'u1', whatever: 1, n: null });
   expect(first.calls[0]?.json).toMatchObject({
@@ -149,7 +167,7 @@ describe('a channel that renders one image per call', () => {
     const waiting: (() => void)[] = [];
     first.answer = (call, response) => {
       waiting.push(() => sendUrl(call, response));
-      // Only answered when all are there: one after the other would never end.
+      // Answers only when all requests are there. If they came one after the other, the test would never end.
       if (waiting.length === 3) for (const go of waiting) go();
     };
     const answer = await generate(account, dalle);
@@ -162,7 +180,7 @@ describe('a channel that renders one image per call', () => {
     expect(await account.balance()).toMatchObject({ available: '99.760000', held: '0.000000' });
   });
 
-  it('bills and answers what arrived', async () => {
+  it('charges and returns the images that arrived', async () => {
     const account = await gateway.account();
     first.answer = (call, response) =>
       first.calls.indexOf(call) === 1
@@ -184,7 +202,10 @@ describe('a channel that renders one image per call', () => {
   });
 });
 
-describe('what the upstream refuses', () => {
+describe('a request that the upstream refuses', () => {
+  // A failure that opens a circuit would block the channel for the next test. The next suite begins with a restart, too.
+  beforeEach(restart);
+
   it('is a 400 on the prompt with its words, without its secrets', async () => {
     const account = await gateway.account();
     first.answer = refuse(
@@ -234,7 +255,10 @@ describe('what the upstream refuses', () => {
   });
 });
 
-describe('what the upstream may have accepted', () => {
+describe('a request that the upstream may have accepted', () => {
+  beforeEach(restart);
+  afterAll(restart);
+
   it.each([
     ['a 500', refuse(500, 'server_error', 'boom')],
     [
@@ -274,10 +298,10 @@ describe('what the upstream may have accepted', () => {
   );
 });
 
-it('an upstream that cannot be reached is left out', async () => {
+it('an upstream that cannot be reached is skipped', async () => {
   const account = await gateway.account();
   const other = await startGateway({
-    // Nobody listens there, nor will anybody: a port that was free a moment ago may be another test's by now.
+    // Nothing ever listens on this port. A port that was merely free a moment ago may belong to another test by now.
     yaml: imageYaml({ first: 'http://127.0.0.1:1/v1', second: second.url }),
     worker: false,
   });
@@ -310,7 +334,7 @@ describe('a caller who hangs up', () => {
     await expect.poll(() => account.balance()).toMatchObject({ available: '99.960000', held: '0.000000' });
   });
 
-  it('pays nothing where the upstream failed', async () => {
+  it('pays nothing if the upstream failed', async () => {
     const account = await gateway.account();
     let arrived: () => void = () => undefined;
     const sent = new Promise<void>((resolve) => (arrived = resolve));
@@ -329,7 +353,7 @@ describe('a caller who hangs up', () => {
   });
 });
 
-/** Resolves when the connection is gone. */
+/** Makes a request and resolves when its connection is gone. */
 function hangingCall(account: TestAccount, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const call = request(`${gateway.url}${path}`, {
@@ -360,6 +384,6 @@ it("Seedream's dialect: links, and the price of the size asked for", async () =>
     '/v1/images/generations',
   ]);
   expect(first.calls[0]?.json).toMatchObject({ size: '2K', watermark: false });
-  // The upstream says 2048x2048, which no rule knows: 2 × 0.03 as asked for.
+  // The upstream reports 2048x2048, which matches no rule. The charge is 2 × 0.03, as requested.
   expect(await account.balance()).toMatchObject({ available: '99.940000', held: '0.000000' });
 });

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApi } from '../../src/api.ts';
 import { caller, postForm } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -14,18 +14,24 @@ let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
 
-beforeEach(async () => {
+beforeAll(async () => {
   upstream = await startImageUpstream();
   gateway = await startGateway({
     yaml: imageYaml({ first: upstream.url }),
     worker: false,
     environment: { IMAGE_KEPT_BYTES_MAX: String(24 * 1024 * 1024) },
   });
-  account = await gateway.account();
 });
-afterEach(async () => {
+afterAll(async () => {
   await gateway.stop();
   await upstream.close();
+});
+beforeEach(async () => {
+  upstream.answer = sendImages;
+  upstream.calls.length = 0;
+  for (const name of ['idempotency', 'image_result_bodies'])
+    await gateway.core.mongo.db.collection(name).deleteMany({});
+  account = await gateway.account();
 });
 
 const path = '/v1/images/generations';
@@ -35,7 +41,7 @@ const generate = (more = {}, headers: Record<string, string> = key) =>
   account.call('POST', path, { body: { ...body, ...more }, headers });
 const balance = async (): Promise<string> => (await account.balance()).available;
 
-it('the same key is the same answer, one call and one charge', async () => {
+it('the same key gets the same answer, with one call and one charge', async () => {
   const first = await generate({ n: 2 });
   const second = await generate({ n: 2 });
   expect(second.status).toBe(200);
@@ -61,7 +67,7 @@ it('another body is a 409', async () => {
   expect(upstream.calls).toHaveLength(1);
 });
 
-it('another account, another route, another key are other requests', async () => {
+it('another account, route or key makes a different request', async () => {
   await generate();
   await generate({}, { 'idempotency-key': 'k2' });
   const other = await gateway.account();
@@ -89,7 +95,7 @@ it('at the same moment, on two processes, the second waits for the first', async
   expect(await balance()).toBe('99.960000');
 });
 
-it('files count by what is in them', async () => {
+it('files are compared by content', async () => {
   const send = async (bytes: Buffer): Promise<Answer> => {
     const form = new FormData();
     for (const [name, value] of Object.entries(body)) form.append(name, value);
@@ -103,7 +109,7 @@ it('files count by what is in them', async () => {
   expect(upstream.calls).toHaveLength(1);
 });
 
-it('a caller who hung up fetches what it paid for', async () => {
+it('a caller who disconnected can fetch what it paid for', async () => {
   let arrived: () => void = () => undefined;
   const sent = new Promise<void>((resolve) => (arrived = resolve));
   upstream.answer = (call, response) => {
@@ -126,14 +132,14 @@ it('a caller who hung up fetches what it paid for', async () => {
 });
 
 describe('failures', () => {
-  it('what was refused before it was sent leaves the key free', async () => {
+  it('a request that was refused before it was sent leaves the key free', async () => {
     const poor = await gateway.account({ credit: '0.01' });
     expect((await poor.call('POST', path, { body, headers: key })).status).toBe(402);
     await gateway.admin('POST', `/admin/v1/accounts/${poor.id}/credits`, { amount: '1', reference: 'more' });
     expect((await poor.call('POST', path, { body, headers: key })).status).toBe(200);
   });
 
-  it('what was not accepted leaves it free too', async () => {
+  it('a request that was not accepted leaves it free, too', async () => {
     upstream.answer = refuse(429, 'rate_limit_exceeded', 'Slow down.');
     expect((await generate()).status).toBe(503);
     upstream.answer = sendImages;
@@ -141,7 +147,7 @@ describe('failures', () => {
     expect(await balance()).toBe('99.960000');
   });
 
-  it('what may have been accepted is never resubmitted', async () => {
+  it('a request that may have been accepted is never resubmitted', async () => {
     upstream.answer = refuse(500, 'server_error', 'boom');
     const first = await generate();
     upstream.answer = sendImages;
@@ -166,7 +172,7 @@ it.each([
   ['and was charged', {}, /It was charged: ask the operator of this service about img_/],
   ['and was not charged', { made: 'img_unpaid' }, /No charge is on record for it/],
 ])(
-  'whose process died before it kept the answer %s: says so, and calls nobody',
+  'whose process died before it stored the answer %s: reports that, and makes no call',
   async (_, change, sentence) => {
     expect((await generate()).status).toBe(200);
     const records = gateway.core.mongo.db.collection('idempotency');
@@ -185,18 +191,18 @@ describe('large answers', () => {
       data: [{ b64_json: 'QUJD'.repeat((megabytes * 1024 * 1024) / 4) }],
     });
 
-  it('of 20 MB are kept in pieces', async () => {
-    upstream.answer = sendLarge(20);
+  it('of 9 MB are kept in pieces', async () => {
+    upstream.answer = sendLarge(9);
     const first = await generate();
     const second = await generate();
     expect(second.headers['idempotency-replayed']).toBe('true');
-    expect(second.body.data[0].b64_json.length).toBe(20 * 1024 * 1024);
+    expect(second.body.data[0].b64_json.length).toBe(9 * 1024 * 1024);
     expect(second.body.data[0].b64_json === first.body.data[0].b64_json).toBe(true);
     const pieces = gateway.core.mongo.db.collection('image_result_bodies');
-    expect(await pieces.countDocuments({})).toBe(6);
+    expect(await pieces.countDocuments({})).toBe(3);
   });
 
-  it('beyond what is kept are delivered once, and never made twice', async () => {
+  it('beyond the storage limit are delivered once, and never rendered twice', async () => {
     upstream.answer = sendLarge(25);
     expect((await generate()).status).toBe(200);
     const again = await generate();

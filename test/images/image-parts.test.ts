@@ -61,12 +61,12 @@ describe('what an image is, by its first bytes', () => {
 
 describe('data URLs', () => {
   const base64 = png(2, 2).toString('base64');
-  it('count by their bytes, not by what they say', () => {
+  it('are identified by their bytes, not by their declared type', () => {
     expect(readDataUrl(`data:image/jpeg;base64,${base64}`, 100)).toMatchObject({ mediaType: 'image/png' });
     expect(readDataUrl(`DATA:;BASE64,${base64.replace(/=+$/, '')}`, 100)).toMatchObject({ form: 'data' });
     expect(readDataUrl(`data:image/png;charset=utf-8;base64,${base64}`, 100)).toMatchObject({ form: 'data' });
   });
-  it('are refused beyond the pixels that are taken', () => {
+  it('are refused beyond the maximum number of pixels', () => {
     expect(readDataUrl(`data:image/png;base64,${base64}`, 3)).toMatchObject({ refused: /2 x 2 pixels/ });
   });
   it.each(['data:image/png;base64,', 'data:image/png;base64,a===', 'data:image/png;base64,a b', 'data:,x'])(
@@ -81,7 +81,7 @@ describe('which channels can take the images', () => {
   const issue = (forms: SynchronousImageProvider['imageForms'], images: ImageInput[], mask?: ImageInput) => {
     return imageFormIssue({ images, ...(mask === undefined ? {} : { mask }) }, forms)?.param;
   };
-  it('bytes become any form but an address', () => {
+  it('bytes can be converted to any form but an address', () => {
     expect(issue(['file'], [url, data], data)).toBeUndefined();
     expect(issue(['data'], [url, data])).toBeUndefined();
     expect(issue(['url'], [url])).toBeUndefined();
@@ -117,7 +117,7 @@ describe('the answer', () => {
     });
   });
 
-  it('names fields of the request that nobody knows', () => {
+  it('names unknown fields of the request', () => {
     const images = [{ url: 'https://a.example/1.png' }];
     expect(
       text(presentImages({ images, facts: {}, extra: {} }, { createdSeconds: 7, warnings: ['qualty'] })),
@@ -131,7 +131,7 @@ describe('the answer', () => {
 });
 
 describe('workspaces', () => {
-  it('take everything with them, and what killed processes left', async () => {
+  it('are removed with all their contents, including those of killed processes', async () => {
     const parent = await mkdtemp(join(tmpdir(), 'workspaces-'));
     const [old, young] = await Promise.all([
       mkdtemp(join(parent, 'mediary-images-')),

@@ -70,7 +70,7 @@ function answerData(picture: Buffer): void {
     sendJson(response, 200, { candidates: [{ content: { parts: [{ inlineData }] } }] });
 }
 
-it('charges what its upstream was asked for, however the caller spelt it', async () => {
+it('charges the size that its upstream was asked for, however the caller spelt it', async () => {
   answerData(pixel);
   const made = [];
   for (const size of ['4K', '4096x4096', '2048x2048', '2048X2048', '2040x2048', '1000x1000']) {

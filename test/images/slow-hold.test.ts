@@ -22,7 +22,7 @@ afterEach(async () => {
   await Promise.all([upstream.close(), other.close()]);
 });
 
-/** This process stands still for two minutes, and a reconciler declares it dead. */
+/** Pauses this process for two minutes, in which a reconciler declares it dead. */
 async function standStill(): Promise<void> {
   const later = Date.now() + 120_000;
   vi.spyOn(Date, 'now').mockReturnValue(later);

@@ -9,7 +9,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { imageYaml, png, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
-/** Stored files in requests for images, on a gateway whose public address nobody can open, itself included. */
+/** Uses stored files in image requests, on a gateway whose public address nothing can open, not even the gateway. */
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;
@@ -53,7 +53,7 @@ it('reach the upstream as they are while the caller waits', async () => {
   expect(upstream.calls[0]?.body.toString('latin1').split(picture.toString('latin1'))).toHaveLength(3);
 });
 
-it('and where a worker waits', async () => {
+it('and while a worker waits', async () => {
   const { body } = await edit({ async: true });
   const find = () => account.call('GET', `/v1/images/generations/${body.id}`);
   await expect.poll(async () => (await find()).body.status).toBe('succeeded');

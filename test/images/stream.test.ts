@@ -10,7 +10,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { eventsOf, png } from './support.ts';
 
-/** `stream: true`, as the official client reads it, on an upstream that streams and on one that does not. */
+/** Streams images to the official client, from an upstream that streams and from one that does not. */
 
 let gateway: TestGateway;
 let account: TestAccount;
@@ -78,7 +78,7 @@ it('an edit, with links', async () => {
   expect(events.at(-1)).toMatchObject({ usage: { input_tokens_details: usage?.input_tokens_details } });
 });
 
-it('where the upstream does not stream, the image comes alone, and the answer says so', async () => {
+it('if the upstream does not stream, the image comes alone, and the answer says so', async () => {
   const { data: stream, response } = await generate({ model: 'seedream', n: 2, partial_images: 3 });
   expect(response.headers.get('x-mediary-warning')).toContain('partial_images');
   const events = await eventsOf(stream);
@@ -120,7 +120,7 @@ it('a failure is an error event, and costs nothing', async () => {
   expect(await account.balance()).toEqual(before);
 });
 
-it('who hangs up is charged for what was made, and finds it by id', async () => {
+it('a caller who disconnects is charged for what was rendered, and finds it by id', async () => {
   const made = creates();
   const { data: stream, response } = await generate({ prompt: 'a red cube [sim:render=3]' });
   stream.controller.abort();
@@ -131,7 +131,7 @@ it('who hangs up is charged for what was made, and finds it by id', async () => 
   expect(creates()).toBe(made + 1);
 });
 
-it('a repeat with the same key is the same image', async () => {
+it('a repeat with the same key gets the same image', async () => {
   const made = creates();
   const again = () => client.images.generate({ model: 'gpt-image', ...asked }, keyed);
   const keyed = { headers: { 'idempotency-key': 'streamed-once' } };

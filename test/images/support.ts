@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** A small upstream that speaks the image convention as its vendor documents it, and answers as a test chooses. */
+/** A small upstream with the image convention, as its vendor documents it. The test chooses its answers. */
 export interface ImageUpstream {
   readonly url: string;
   readonly calls: UpstreamCall[];
-  /** What the next calls are answered with; the last one stays. */
+  /** The response to all subsequent calls, until it is changed. */
   answer: (call: UpstreamCall, response: ServerResponse) => void | Promise<void>;
   close(): Promise<void>;
 }
@@ -20,10 +20,10 @@ export interface UpstreamCall {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
-  /** Of a JSON body. */
+  /** The body, if it is JSON. */
   readonly json: Record<string, any>;
   readonly n: number;
-  /** Aborted when the gateway hangs up. */
+  /** True once the gateway has closed the connection. */
   readonly closed: boolean;
 }
 
@@ -69,7 +69,7 @@ export async function startImageUpstream(): Promise<ImageUpstream> {
   });
 }
 
-/** As OpenAI's GPT image models answer. */
+/** Answers like OpenAI's GPT image models. */
 export function sendImages(call: UpstreamCall, response: ServerResponse): void {
   sendJson(response, 200, {
     created: 1_713_833_628,
@@ -96,7 +96,7 @@ export function refuse(status: number, code: string, message: string, headers = 
     );
 }
 
-/** A PNG of one colour; with `pad` bytes of noise that cannot be compressed. */
+/** Makes a PNG of one colour, with `pad` bytes of noise that cannot be compressed. */
 export function png(width: number, height: number, pad = 0): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -113,8 +113,8 @@ export function png(width: number, height: number, pad = 0): Buffer {
 }
 
 /**
- * Gives this process a directory of its own for temporary files, so that what a gateway leaves behind can be seen.
- * Call it before the gateway starts.
+ * Gives this process its own directory for temporary files, so that the test sees what a gateway leaves behind. Call
+ * it before the gateway starts.
  */
 export async function watchTemporaryFiles(): Promise<() => Promise<string[]>> {
   const root = await mkdtemp(join(tmpdir(), 'images-test-'));
@@ -129,7 +129,7 @@ export async function watchTemporaryFiles(): Promise<() => Promise<string[]>> {
   };
 }
 
-/** Only the header of a PNG of this size. */
+/** Makes only the header of a PNG of this size. */
 export function pngHeader(width: number, height: number): Buffer {
   const real = png(1, 1);
   real.writeUInt32BE(width, 16);
@@ -145,7 +145,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([frame.subarray(0, 4), typed, frame.subarray(4)]);
 }
 
-/** Two channels of the image convention (`first` before `second`), one of Seedream's dialect. */
+/** Two channels with the image convention (`first` before `second`), and one in Seedream's dialect. */
 export function imageYaml(urls: { first: string; second?: string; ark?: string }): string {
   return `
 currency: USD
@@ -206,7 +206,10 @@ models:
 `;
 }
 
-/** Who waits for a process that has died sees its claim unchanged, a minute and one more, until it has seen enough. */
+/**
+ * Moves the clock forward, a minute at a time, until a waiter has seen a dead process's claim unchanged for
+ * long enough.
+ */
 export async function whileMinutesPass<Result>(
   { clock }: Pick<TestGateway, 'clock'>,
   waiting: Promise<Result>,

@@ -12,7 +12,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { pixel, png, sendImages, sendJson, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
-/** Models whose upstream renders as a task: DashScope's wire format. */
+/** Tests images of models whose upstream renders them as tasks, in DashScope's wire format. */
 
 let upstream: ImageUpstream;
 let receiver: Server;
@@ -20,13 +20,13 @@ let receiverUrl: string;
 let gateway: TestGateway;
 let account: TestAccount;
 const callbacks: Record<string, any>[] = [];
-/** Ids of an upstream are never used twice. */
+/** Counts the tasks, so that an upstream id is never used twice. */
 let tasks = 0;
-/** What the upstream's task has become. */
+/** The state of the upstream's task. */
 let state: 'RUNNING' | 'SUCCEEDED' | 'FAILED';
-/** More images than were asked for, and what it says of their size. */
+/** How many more images than requested the upstream delivers, and the size that it reports. */
 let report: { readonly more: number; readonly size?: string };
-/** How often each of its links opens. */
+/** How often each link can be opened. */
 let opens: number;
 
 beforeAll(async () => {
@@ -156,7 +156,7 @@ it.each([
   const created = await generate({ model: 'wan-sized', size: '1024x1024' });
   expect(created.status).toBe(200);
   expect(await finished(created.body.id)).toMatchObject({ status: 'succeeded' });
-  // What the upstream has said stays in the record.
+  // The upstream's answer stays in the record.
   const { body: record } = await gateway.admin('GET', `/tasks/${created.body.id}`);
   expect(record).toMatchObject({ situation: { name: 'ended' }, charge });
 });
@@ -169,16 +169,16 @@ it('a field that is not used is named, in the task, its repetition and the image
   const { body: created } = await generate(body, key);
   expect(created).toMatchObject({ status: 'submitted', warnings: ['metadata.n', 'quality', 'sede'] });
   expect((await generate(body, key)).body).toEqual(created);
-  // Nothing of it is in flight while the next tests count calls and money.
+  // Waits for the end, so that the next tests can count calls and money.
   await finished(created.id);
-  const waited = await generate({ sede: 7, seed: 7 }, { prefer: 'wait=30' });
+  const waited = await generate({ sede: 7, seed: 7 }, { prefer: 'wait=120' });
   expect(waited.body).toMatchObject({ data: [{}], warnings: ['sede'] });
 });
 
 it('with prefer: wait the images come at once, if they come in time', async () => {
   state = 'SUCCEEDED';
   answerAsTask();
-  const answer = await generate({}, { prefer: 'wait=30' });
+  const answer = await generate({}, { prefer: 'wait=120' });
   expect(answer.body).toEqual({
     created: expect.any(Number),
     data: [{ url: expect.stringMatching(/^http:/), expires_at: 1_900_000_000 }],
@@ -201,7 +201,7 @@ it('a failure costs nothing, as task and in the synchronous form', async () => {
     error: { code: 'provider_error' },
     data: [],
   });
-  const waited = await generate({}, { prefer: 'wait=30' });
+  const waited = await generate({}, { prefer: 'wait=120' });
   expect([waited.status, waited.headers['x-should-retry']]).toEqual([400, 'false']);
   expect(waited.body.error.code).toBe('content_policy_violation');
   expect(await account.balance()).toEqual(before);
@@ -216,7 +216,7 @@ it('a deadline ends the task and gives the hold back', async () => {
   await expect.poll(() => account.balance()).toEqual(before);
 });
 
-it('the same Idempotency-Key is the same task', async () => {
+it('the same Idempotency-Key gets the same task', async () => {
   state = 'SUCCEEDED';
   answerAsTask();
   const key = { 'idempotency-key': 'k1' };
@@ -232,7 +232,7 @@ it('the same Idempotency-Key is the same task', async () => {
 describe('a client that repeats automatically', () => {
   const retries = (count: number) => ({ 'x-stainless-retry-count': String(count) });
   const claims = () => gateway.core.mongo.db.collection('idempotency');
-  /** The first try of a client does not wait for its record. */
+  /** Waits for the record of a first try, because the client itself does not wait for it. */
   const claimed = (task: string) => expect.poll(() => claims().countDocuments({ made: task })).toBe(1);
 
   it('is given the task of its first try, which is found by its id', async () => {
@@ -246,9 +246,10 @@ describe('a client that repeats automatically', () => {
     expect(again.body.created_at).toBe(first.body.created_at);
     expect(again.headers['idempotency-replayed']).toBe('true');
     await finished(first.body.id);
-    const late = await generate(asked, { ...retries(2), prefer: 'wait=30' });
+    const late = await generate(asked, { ...retries(2), prefer: 'wait=120' });
     expect(late.body.data).toHaveLength(1);
-    // Not as an answer that is kept: the record of each try names the task.
+    // The answer itself is not kept, because the record of each try names the task.
+    await expect.poll(() => claims().countDocuments({ made: first.body.id })).toBe(3);
     expect(await gateway.core.mongo.db.collection('image_result_bodies').countDocuments({})).toBe(0);
     expect(await claims().countDocuments({ made: first.body.id, answer: { $exists: true } })).toBe(0);
   });
@@ -270,7 +271,7 @@ describe('a client that repeats automatically', () => {
     await finished(ids[0]);
   });
 
-  it('makes another one where it does not say that it repeats', async () => {
+  it('creates another one if it does not mark the repeat', async () => {
     state = 'SUCCEEDED';
     answerAsTask();
     const asked = { prompt: 'two cubes' };
@@ -295,7 +296,7 @@ describe('a client that repeats automatically', () => {
     await finished(first.id);
   });
 
-  it('may try again with another task where nothing was created', async () => {
+  it('may retry with another task if nothing was created', async () => {
     state = 'SUCCEEDED';
     answerAsTask();
     const poor = await gateway.account({ credit: '0' });
@@ -318,7 +319,7 @@ describe('reference images', () => {
     form.append('image', new File([new Uint8Array(png(2, 2))], 'a.png'));
     const response = await fetch(`${gateway.url}/v1/images/edits`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${account.key}`, prefer: 'wait=30' },
+      headers: { authorization: `Bearer ${account.key}`, prefer: 'wait=120' },
       body: form,
     });
     expect(response.status).toBe(200);
@@ -334,7 +335,7 @@ describe('reference images', () => {
     const note = 'x'.repeat(1_000_000);
     const answer = await account.call('POST', '/v1/images/edits', {
       body: { ...body, model: 'wan-edit', image: `data:image/png;base64,${image}`, note },
-      headers: { prefer: 'wait=30' },
+      headers: { prefer: 'wait=120' },
     });
     expect(answer.status).toBe(200);
     const call = upstream.calls.find(({ path: called }) => called.endsWith('/image-synthesis'));
@@ -343,7 +344,7 @@ describe('reference images', () => {
     const [stored = {}] = await newest.toArray();
     const megabyte = 1024 * 1024;
     expect(BSON.calculateObjectSize(stored)).toBeGreaterThan(12 * megabyte);
-    // MongoDB refuses a larger document; the stand-in of the tests does not.
+    // MongoDB refuses larger documents. The stand-in that tests may run on does not.
     expect(BSON.calculateObjectSize(stored)).toBeLessThan(16 * megabyte);
   });
 
@@ -375,7 +376,7 @@ describe('a model with channels of both kinds', () => {
     answerAsTask();
     const answer = await generate({ model: 'both' });
     expect(answer.body.data[0].b64_json).toBe(pixel.toString('base64'));
-    // The synchronous channel refuses: the task channel is not asked.
+    // The synchronous channel refuses, and the task channel is not asked.
     upstream.calls.length = 0;
     upstream.answer = (_call, response) =>
       sendJson(response, 429, { error: { code: 'rate_limit_exceeded', message: 'Slow down.' } });
@@ -391,19 +392,19 @@ describe('b64_json', () => {
     answerAsTask();
   });
 
-  it('is the answer to a caller who waits', async () => {
-    const { status, body: answer } = await generate(form, { prefer: 'wait=30' });
+  it('is returned to a caller who waits', async () => {
+    const { status, body: answer } = await generate(form, { prefer: 'wait=120' });
     expect([status, answer.data]).toEqual([200, [{ b64_json: pixel.toString('base64') }]]);
     expect(answer).not.toHaveProperty('warnings');
   });
 
-  it('gives way to the links of what is paid and cannot be fetched', async () => {
+  it('is replaced by links for paid images that cannot be fetched', async () => {
     opens = 1;
-    const { status, body: answer } = await generate(form, { prefer: 'wait=30' });
+    const { status, body: answer } = await generate(form, { prefer: 'wait=120' });
     expect([status, answer.data]).toEqual([200, [expect.objectContaining({ url: expect.any(String) })]]);
   });
 
-  it('is named as ignored where a task is the answer', async () => {
+  it('is named as ignored if the answer is a task', async () => {
     const { body: created } = await generate(form);
     expect(created.warnings).toEqual(['response_format']);
     expect((await finished(created.id))['data'][0].url).toMatch(/^http/);

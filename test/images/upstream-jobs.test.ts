@@ -5,7 +5,10 @@ import { imageYaml, pixel, sendJson, startImageUpstream } from './support.ts';
 import type { ImageUpstream, UpstreamCall } from './support.ts';
 import type { ServerResponse } from 'node:http';
 
-/** Another gateway with this interface answers an image request with a task: it renders, and is paid. */
+/**
+ * The upstream is another gateway with this interface. It answers an image request with a task, which renders and is
+ * charged for.
+ */
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;
@@ -32,7 +35,7 @@ function answerPolls(...answers: readonly object[]) {
   };
 }
 
-it('is asked until the images are there, which are charged once', async () => {
+it('is polled until the images are ready, which are charged once', async () => {
   answerPolls(
     { status: 'running', data: [] },
     { status: 'succeeded', data: [{ b64_json: pixel.toString('base64') }], usage: { total_tokens: 3 } },

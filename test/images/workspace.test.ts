@@ -13,7 +13,7 @@ async function scratch(): Promise<string> {
   return parent;
 }
 
-it('what a killed process has left is removed by the next one, and nothing of one that lives', async () => {
+it('files of a killed process are removed by the next one, but not those of a running one', async () => {
   const parent = await scratch();
   const [killed, living] = await Promise.all([runProgram(program, parent), runProgram(program, parent)]);
   await killed.kill();

@@ -10,7 +10,7 @@ import type { Answer, TestAccount } from '../support/client.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import type { Server } from '../support/http-world.ts';
 
-/** Every operation that creates work, and every rule for what it reads: docs/contract.md shows this table. */
+/** Tries every rule of the intake on every operation that creates work. docs/contract.md shows this table. */
 
 const world = useHttpWorld('intake_creates');
 const prompt = 'a paper boat on a rainy street';
@@ -37,11 +37,11 @@ afterEach(() => {
 type Fields = Readonly<Record<string, unknown>>;
 
 interface Create {
-  /** `clip` in it stands for the model. */
+  /** The path, in which `clip` stands for the model. */
   readonly path: string;
   /** The smallest request with these fields, for this model. */
   readonly body: (fields: Fields, model?: string) => Fields;
-  /** Remixing works on a stored video alone. */
+  /** Remixing works only on a stored video. */
   readonly takesNoMedia?: true;
   readonly isForImages?: true;
   /** Whether the operation can answer with a task instead of images. */
@@ -93,7 +93,10 @@ const creates: Readonly<Record<string, Create>> = {
   streamFalRequest: fal('/fal/run/any/clip/stream'),
 };
 
-/** What waits for the end of its task reads as the others do: they share the handler, and are asked for errors alone. */
+/**
+ * Operations that wait for the task to end read requests like the others: they share the handler, and are tested only
+ * for errors.
+ */
 const waiting = new Set(['runFalRequest', 'streamFalRequest']);
 
 function routes(): readonly Route[] {
@@ -111,7 +114,7 @@ it('the table has every operation of the router that may hold money', () => {
   expect(holding.map(({ operationId }) => operationId).toSorted()).toEqual(Object.keys(creates).toSorted());
 });
 
-/** A finished video to make another of. */
+/** Returns the path, with a finished video for operations that need one. */
 async function pathOf({ path }: Create): Promise<string> {
   if (path !== 'remix') return path;
   const { body } = await caller(node.url, account.key)('POST', '/v1/videos', {
@@ -138,7 +141,7 @@ async function requestOf(answer: Answer): Promise<any> {
   return (await world.stores.requests.find(answer.body.id ?? answer.body.request_id))?.request;
 }
 
-/** Refused, and nothing is held. */
+/** Expects a refusal, and that nothing is held. */
 async function expectRefused(create: Create, fields: Fields, model = 'clip'): Promise<void> {
   const path = (await pathOf(create)).replace('clip', model);
   const { held } = await account.balance();
@@ -178,7 +181,7 @@ const mediaForms: readonly (readonly [name: string, value: unknown])[] = [
   ['image', { url: dataUrl }],
 ];
 
-/** A remix has the shape of its source. */
+/** A remix keeps the shape of its source. */
 function rendersAsAsked({ takesNoMedia, isForImages }: Create): boolean {
   return takesNoMedia !== true && isForImages !== true;
 }
@@ -186,7 +189,7 @@ function rendersAsAsked({ takesNoMedia, isForImages }: Create): boolean {
 interface Rule {
   readonly name: string;
   readonly isFor?: (create: Create) => boolean;
-  /** It needs an answer that comes at once. */
+  /** Set if the rule can be tested only on operations that answer at once. */
   readonly answers?: true;
   readonly run: (create: Create) => Promise<void>;
 }
@@ -201,7 +204,7 @@ const rules: readonly Rule[] = [
     },
   },
   {
-    name: 'a text is the number that its field wants',
+    name: 'a number sent as text is read as a number',
     answers: true,
     run: async (create) => {
       const request = await requestOf(await send(create, { metadata: { seed: '7' } }));
@@ -211,7 +214,7 @@ const rules: readonly Rule[] = [
     },
   },
   {
-    name: 'no other digits, and no number that is not exact',
+    name: 'numbers must be plain digits and exact',
     run: async (create) => {
       const name = create.isForImages ? 'n' : 'metadata';
       for (const value of ['７', '1e3', 'NaN'])
@@ -220,11 +223,14 @@ const rules: readonly Rule[] = [
     },
   },
   {
-    name: 'media and addresses that nothing reads are refused',
+    name: 'media and addresses without effect are refused',
     run: async (create) => {
       const lost = [
         { markup: address },
         { upload_to: 's3://bucket/key' },
+        { bucket: 'results' },
+        { outputBucket: 'results' },
+        { destination: 'results/today' },
         { input_image_2: { url: address } },
       ];
       for (const fields of lost)
@@ -233,7 +239,7 @@ const rules: readonly Rule[] = [
     },
   },
   {
-    name: 'one reader of media',
+    name: 'media have the same forms everywhere',
     answers: true,
     isFor: ({ takesNoMedia }) => takesNoMedia !== true,
     run: async (create) => {
@@ -249,18 +255,26 @@ const rules: readonly Rule[] = [
     },
   },
   {
-    name: 'one spelling of the end user',
+    name: 'the end user has one spelling',
     answers: true,
     run: async (create) => {
+      await expectRefused(create, { user: 'a'.repeat(257) });
       for (const name of ['user', 'safety_identifier', 'end_user_id']) {
         const request = await requestOf(await send(create, { [name]: ' Ａlice\u200b ' }));
-        const user = request.safetyIdentifier ?? request.extra.safety_identifier ?? request.extra.user;
+        const user = request.safetyIdentifier ?? request.extra.user;
         expect([name, user]).toEqual([name, 'Alice']);
       }
+      const both = await send(create, { user: 'a', safety_identifier: 'b' });
+      const request = await requestOf(both);
+      expect(request.safetyIdentifier ?? request.extra.user).toBe('a');
+      if (rendersAsAsked(create))
+        expect(both.body.warnings).toEqual([
+          expect.stringMatching(/^(input\.)?safety_identifier: overruled by \1user$/),
+        ]);
     },
   },
   {
-    name: 'pixels are a shape of the model',
+    name: 'pixels are matched with the model’s shapes',
     answers: true,
     isFor: rendersAsAsked,
     run: async (create) => {
@@ -275,7 +289,7 @@ const rules: readonly Rule[] = [
     },
   },
   {
-    name: 'what is overruled is named, with what counts',
+    name: 'a warning lists overruled fields, and what overrules them',
     answers: true,
     isFor: rendersAsAsked,
     run: async (create) => {
@@ -293,7 +307,7 @@ const rules: readonly Rule[] = [
     },
   },
   {
-    name: 'strict: what would be ignored is an error',
+    name: 'with `strict`, an ignored field is an error',
     run: async (create) => {
       await expectRefused(create, {
         strict: true,
@@ -305,7 +319,7 @@ const rules: readonly Rule[] = [
     },
   },
   {
-    name: '`async` makes a task, or is refused',
+    name: '`async` creates a task, or is refused',
     isFor: ({ isForImages }) => isForImages === true,
     run: async (create) => {
       if (create.hasTasks !== true) return expectRefused(create, { async: true });
@@ -321,7 +335,7 @@ const rules: readonly Rule[] = [
     },
   },
   {
-    name: 'a key can demand the end user',
+    name: 'a key can require the end user',
     run: async (create) => {
       const key = await keyWith({ end_user_required: true });
       await expectRefusedBy(key, create, {});

@@ -17,7 +17,7 @@ import { nothingSpent, scopesOf } from '../../src/ledger/spent.ts';
 import { createAccountCheck } from '../../src/ledger/verify-account.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 
-/** What caps let through, without a database. */
+/** Tests what caps allow, without a database. */
 
 const hash = createEntryHash(testLedgerKey);
 
@@ -25,7 +25,7 @@ const account = 'acct';
 const hourMs = 3_600_000;
 const noon = Date.UTC(2026, 10, 29, 12);
 
-/** A ledger in memory, with the writers' clocks as the steps say. */
+/** An in-memory ledger in which each step sets its writer's clock. */
 function openBook() {
   const entries: EntryDocument[] = [];
   function run(operations: readonly Operation[], at: number): readonly Outcome[] {
@@ -60,7 +60,7 @@ const hold = (task: string, amount: bigint, { caps = limits, user = 'u1', key = 
     overdraftLimit: 0n,
   });
 
-/** Adds up what the entries of a window took from `available` and what they hold, without their stored sums. */
+/** Sums the amounts that a window's entries took from `available` and hold, ignoring their stored sums. */
 function sumsIn(entries: readonly EntryDocument[], scope: string, window: string) {
   const sums = { used: 0n, held: 0n };
   let before: Pick<EntryDocument, 'available' | 'held'> = emptyHead;
@@ -76,7 +76,7 @@ function sumsIn(entries: readonly EntryDocument[], scope: string, window: string
 }
 
 const taskNumber = fc.nat({ max: 11 });
-/** A task's price, key, model and end user are the same whoever asks. */
+/** A task's price, key, model and end user are the same in every process. */
 const amountOf = (n: number) => BigInt(7 * n + 3);
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   {

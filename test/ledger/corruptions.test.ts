@@ -8,7 +8,9 @@ import { verifyLedger } from '../../src/ledger/verify.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { hashTestEntry, heldText, settledText, useLedgerWorld } from './support.ts';
 
-/** What somebody who can write to MongoDB might do to the books, one row each, and by what it is found. */
+/**
+ * Tests ways to corrupt the books with write access to MongoDB, one per row, each with the invariant that detects it.
+ */
 
 const world = useLedgerWorld('test_ledger_corruptions');
 const anchors = () => createHeadAnchors(world.db, testLedgerKey);
@@ -18,7 +20,7 @@ const raw = (name: string): Collection<Document & { _id: string }> => world.db.c
 const change = (task: string, $set: Document) => raw('tasks').updateOne({ _id: task }, { $set });
 
 const account = 'acme';
-/** Of whoever has no key. */
+/** The hash used by an attacker without the key. */
 const guessed = createEntryHash(Buffer.alloc(32));
 
 const verify = async () => {
@@ -27,7 +29,10 @@ const verify = async () => {
   return (await verifyLedger(options)).violations.map(({ invariant }) => invariant);
 };
 
-/** 1 credit, 2 hold and 3 settle of `paid` beyond its hold, 4 the rest, 5 hold and 6 release of `gone`, 7 of `running`. */
+/**
+ * The entries: 1 is a credit; 2, 3 and 4 are `paid`'s hold, its settlement and the charge beyond the hold; 5 and 6 are
+ * `gone`'s hold and release; 7 is `running`'s hold.
+ */
 beforeEach(async () => {
   const books = await world.openLedger();
   const hold = (task: string) =>
@@ -68,7 +73,10 @@ afterEach(async () => {
 
 type Rewritten = (entry: EntryDocument) => Partial<Draft> | undefined;
 
-/** The chain again, with balances that add up and hashes by `hash`: entries changed, or left out from one on. */
+/**
+ * Rewrites the chain with correct balances, hashing with `hash`. Entries can be changed, or omitted from a given one
+ * on.
+ */
 async function rewrite(hash: EntryHash, changed: Rewritten): Promise<void> {
   const entries = await ledger().find({ account }).sort({ seq: 1 }).toArray();
   await ledger().deleteMany({ account });
@@ -86,7 +94,7 @@ async function rewrite(hash: EntryHash, changed: Rewritten): Promise<void> {
   }
 }
 
-/** One more entry at the end. */
+/** Appends one more entry. */
 async function append(hash: EntryHash, draft: Omit<Draft, 'account'>): Promise<void> {
   const last = await ledger().findOne({ account }, { sort: { seq: -1 } });
   await ledger().insertOne(chainEntry(last ?? emptyHead, { account, ...draft }, { at: 1, hash }));

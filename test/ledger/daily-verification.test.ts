@@ -13,7 +13,7 @@ const minute = 60_000;
 const noon = Date.parse('2026-11-25T12:00:00Z');
 let names = 0;
 
-/** Processes that share a database, and what their verifications do. */
+/** Opens processes that share a database, and records their verifications. */
 function openProcesses() {
   const name = `verify-${(names += 1)}`;
   const store = createVerificationStore(world.db);
@@ -57,7 +57,7 @@ it('once a day, after its hour, one of all processes verifies, however long it t
     await two.turn();
   };
   await turns();
-  // Nobody knows of an earlier one, and its hour has not come since they began.
+  // No earlier verification is known, and `verify_hour` has not been reached since the processes started.
   expect(seen.begun).toEqual([]);
   state.now = noon + 15 * hourMs - 1;
   await turns();
@@ -130,10 +130,10 @@ it('reads no faster than it may, and can be stopped while it waits', async () =>
 
 it('of a gateway: what it found is a metric and a notice', async () => {
   const yaml = `${testYaml}ledger: { verify_hour: 0, verify_documents_per_second: 100000 }\n`;
-  const gateway = await startGateway({ yaml });
+  // A worker would take over the duty after its first minute.
+  const gateway = await startGateway({ yaml, worker: false });
   try {
     const account = await gateway.account();
-    await account.finished((await account.create()).body.id);
     const { openDailyVerification } = await import('../../src/compose/verification.ts');
     const daily = openDailyVerification(gateway.core);
     const verified = async () => {
@@ -158,7 +158,7 @@ it('of a gateway: what it found is a metric and a notice', async () => {
     expect(await verified()).toMatchObject({ violations: 0 });
     expect(found).toBeGreaterThan(0);
     Object.assign(notices, { noteVerification });
-    // No operator has heard of it: it is verified again in an hour.
+    // No operator was notified, so the ledger is verified again in an hour.
     gateway.clock.aheadMs += hourMs - dayMs;
     expect(await verified()).toMatchObject({ violations: found });
     const { data } = (await gateway.admin('GET', '/notices')).body;

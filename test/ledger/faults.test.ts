@@ -16,7 +16,7 @@ beforeAll(async () => {
   sound = await world.openLedger();
 });
 
-/** A ledger whose next inserts go wrong in this order. */
+/** A ledger whose next inserts fail in this order. */
 const ledgerWith = (...faults: WriteFault[]) =>
   world.openLedger({ wrap: (collection) => faulty(collection, faultsInOrder(faults)) });
 
@@ -136,7 +136,7 @@ describe('a MongoDB that does not answer', () => {
   });
 });
 
-/** What the driver makes of a bulk of which one entry was refused, or which found no majority. */
+/** The driver's error for a bulk write with one refused entry, or without a majority. */
 const bulkError = (code: number, writeErrors: readonly { readonly index: number }[], concern?: object) =>
   new MongoBulkWriteError({ message: `${code}`, code, writeErrors: writeErrors as unknown as WriteError[] }, {
     getWriteConcernError: () => concern,
@@ -150,8 +150,8 @@ describe('an answer to an insert', () => {
   };
 
   it.each<[string, unknown]>([
-    // What a primary that is voted out answers: one entry written, the next a duplicate, and no majority. Then the
-    // entry is rolled back: here it was never written.
+    // The response of a primary that is being voted out: one entry written, the next one a duplicate, and no majority.
+    // The entry is then rolled back, which the test simulates by never writing it.
     [
       'that says duplicate, and that no majority has confirmed it',
       bulkError(11_000, [{ index: 1 }], { code: 64 }),
@@ -179,7 +179,7 @@ describe('an answer to an insert', () => {
   });
 });
 
-/** Between driver and server: can cut the connection in place of an answer. */
+/** A proxy between driver and server that can cut the connection instead of responding. */
 describe('a connection that breaks on the wire', () => {
   let proxy: Server;
   let uri: string;

@@ -254,7 +254,7 @@ describe('release', () => {
 });
 
 describe('refund', () => {
-  /** A task `a` that was held 60 and charged 150: 60 from its hold and 90 beyond it. */
+  /** Creates a task `a` with a hold of 60 and a charge of 150: 60 from its hold and 90 beyond it. */
   async function charged(): Promise<string> {
     const account = await accountWith(200n);
     await hold(account, 'a', 60n);
@@ -482,7 +482,7 @@ describe('balance', () => {
 });
 
 describe('round trips', () => {
-  /** A ledger that counts what it asks MongoDB. */
+  /** A ledger that counts its calls to MongoDB. */
   async function counted() {
     const calls: string[] = [];
     const counting = await world.openLedger({
@@ -503,7 +503,7 @@ describe('round trips', () => {
     const account = await accountWith(100n);
     const { by, calls } = await counted();
     await hold(account, 'a', 1n, { by });
-    // The head, and what the key, and the key with the model, have spent.
+    // The head, the key's spending, and the key's spending on the model.
     expect(calls()).toEqual(['findOne', 'findOne', 'findOne', 'insertMany']);
     await hold(account, 'b', 1n, { by });
     expect(calls()).toEqual(['insertMany']);

@@ -6,12 +6,15 @@ import { dayMs } from '../../src/base/times.ts';
 import { openHeadsPlace } from '../../src/compose/heads-place.ts';
 import { createHeadAnchors } from '../../src/ledger/anchored-heads.ts';
 import { daysCompared, dailyExport } from '../../src/ledger/outside-heads.ts';
-import type { HeadsPlace } from '../../src/ledger/outside-heads.ts';
+import type { HeadsPlace, OpenHeadsPlace } from '../../src/ledger/outside-heads.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { useLedgerWorld } from './support.ts';
 
-/** Exported heads are stored where people with access to MongoDB cannot write. */
+/**
+ * Tests that exported heads reveal changes to the ledger, because people with access to MongoDB cannot change those
+ * heads.
+ */
 
 const world = useLedgerWorld('test_outside_heads');
 const anchors = () => createHeadAnchors(world.db, testLedgerKey);
@@ -21,6 +24,7 @@ let today: number;
 
 const refused = () => Promise.reject(new Error('nothing is posted'));
 const place = () => openHeadsPlace({ directory }, refused);
+const inPlace = (open: HeadsPlace) => Promise.resolve(open);
 const nowhere = () => openHeadsPlace(undefined, refused);
 
 beforeEach(async () => {
@@ -37,11 +41,11 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Exports the heads as a process that has just started. */
-const exported = (openPlace: () => HeadsPlace | undefined = place) =>
+/** Exports the heads as a newly started process would. */
+const exported = (openPlace: OpenHeadsPlace = place) =>
   dailyExport({ anchors: anchors(), openPlace, now: () => today });
 
-async function verify(openPlace: () => HeadsPlace | undefined = place) {
+async function verify(openPlace: OpenHeadsPlace = place) {
   const { outside, violations } = await verifyLedger({
     db: world.db,
     key: testLedgerKey,
@@ -108,16 +112,17 @@ it('are refused where somebody changed them, and a broken line is named', async 
 it('that cannot be read are said not to be compared, and the place is not asked for long', async () => {
   await exported()();
   const asked: string[] = [];
-  const broken = (reads: number) => (): HeadsPlace => ({
-    write: () => Promise.resolve(),
-    async read(day) {
-      asked.push(day);
-      const file = asked.length <= reads ? await place()?.read?.(day) : undefined;
-      if (file === undefined) throw new Error('unreachable');
-      return file;
-    },
-    close: () => undefined,
-  });
+  const broken = (reads: number) => (): Promise<HeadsPlace> =>
+    inPlace({
+      write: () => Promise.resolve(),
+      async read(day) {
+        asked.push(day);
+        const file = asked.length <= reads ? await (await place())?.read?.(day) : undefined;
+        if (file === undefined) throw new Error('unreachable');
+        return file;
+      },
+      close: () => undefined,
+    });
   const { outside, violations } = await verify(broken(1));
   expect(violations).toEqual([]);
   expect(outside).toMatchObject({ days: 1, heads: 2, newest: '2026-11-25' });
@@ -126,11 +131,12 @@ it('that cannot be read are said not to be compared, and the place is not asked 
 });
 
 it('that break off are not compared to their end, and no violation', async () => {
-  const cut = (): HeadsPlace => ({
-    write: () => Promise.resolve(),
-    read: (day) => Promise.resolve(day === '2026-11-25' ? cutOff() : undefined),
-    close: () => undefined,
-  });
+  const cut = (): Promise<HeadsPlace> =>
+    inPlace({
+      write: () => Promise.resolve(),
+      read: (day) => Promise.resolve(day === '2026-11-25' ? cutOff() : undefined),
+      close: () => undefined,
+    });
   async function* cutOff() {
     yield Buffer.from('{"account":');
     await Promise.reject(new Error('reset'));
@@ -151,12 +157,14 @@ it('are compared as they come: lines in pieces, some hundred, and one that has n
   async function* pieces() {
     for (let from = 0; from < text.length; from += 1_000) yield Buffer.from(text.slice(from, from + 1_000));
   }
-  const { outside, violations } = await verify(() => ({
-    write: () => Promise.resolve(),
-    read: (day) => Promise.resolve(day > '2026-11-23' ? pieces() : undefined),
-    close: () => undefined,
-  }));
-  // The same lines of another day are not checked twice.
+  const { outside, violations } = await verify(() =>
+    inPlace({
+      write: () => Promise.resolve(),
+      read: (day) => Promise.resolve(day > '2026-11-23' ? pieces() : undefined),
+      close: () => undefined,
+    }),
+  );
+  // Lines repeated on another day are not checked twice.
   expect(outside).toMatchObject({ days: 2, heads: 602 });
   expect(violations).toHaveLength(600 + 1);
 });

@@ -19,12 +19,12 @@ import type { Outcome } from '../../src/ledger/plan.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { nothingSpent } from '../../src/ledger/spent.ts';
 
-/** What operations append, without a database: thousands of histories in a second. */
+/** Tests without a database which entries operations append, in thousands of histories per second. */
 
 const account = 'acct';
 const hash = createEntryHash(testLedgerKey);
 const overdraftLimit = 50n;
-/** A task's price is the same whoever asks. */
+/** A task's price does not depend on the caller. */
 const heldFor = (task: string) => BigInt(10 * Number(task.slice(1)) + 5);
 
 const task = fc.nat({ max: 4 }).map((n) => `t${n}`);
@@ -70,10 +70,10 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
 );
 
-/** Of a spender who has spent nothing. */
+/** The sums of a key that has not spent anything. */
 const nothing = new Map(['key:key_1', 'model:key_1/video-1'].map((scope) => [scope, nothingSpent(scope)]));
 
-/** A ledger in memory: what is planned is written, `kept` entries of it if the server dies on the way. */
+/** An in-memory ledger. Writes the planned entries, or only the first `kept` of them if the server dies in between. */
 function openBook() {
   const entries: EntryDocument[] = [];
   return {

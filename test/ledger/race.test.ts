@@ -3,12 +3,14 @@ import { pauseFirstAt } from '../support/race.ts';
 import { useLedgerWorld } from './support.ts';
 
 const world = useLedgerWorld('mediary_ledger_race');
+/** A daily cap must not reset in the middle of a test. */
+const now = () => Date.UTC(2027, 0, 12, 12);
 
 it('a hold that was planned before another process took the balance is refused, not overdrawn', async () => {
   const account = world.newAccount();
   let collisions = 0;
   const meter = { beginAppend: () => () => undefined, countCollision: () => void (collisions += 1) };
-  const [one, other] = await Promise.all([world.openLedger({ meter }), world.openLedger()]);
+  const [one, other] = await Promise.all([world.openLedger({ meter, now }), world.openLedger({ now })]);
   await one.credit({ account, amount: 100n, reference: 'first' });
   const hold = {
     account,
@@ -33,7 +35,7 @@ async function twoLedgers(credit: bigint) {
   const account = world.newAccount();
   let collisions = 0;
   const meter = { beginAppend: () => () => undefined, countCollision: () => void (collisions += 1) };
-  const [late, early] = await Promise.all([world.openLedger({ meter }), world.openLedger()]);
+  const [late, early] = await Promise.all([world.openLedger({ meter, now }), world.openLedger({ now })]);
   await late.credit({ account, amount: credit, reference: 'first' });
   return { account, late, early, lost: () => collisions };
 }

@@ -19,16 +19,16 @@ import { testLedgerKey } from '../support/sealing.ts';
 
 export const hashTestEntry = createEntryHash(testLedgerKey);
 
-/** A thousand micro-units a second: a micro-unit for each millisecond. */
+/** A thousand micro-units per second, which is one per millisecond. */
 const prices: PriceBasis = {
   price: { minimum: '0', lines: [{ measure: 'second', price: '0.001' }] },
   facts: {},
   version: 'test',
 };
-/** What a hold freezes. */
+/** The text that a hold freezes. */
 export const heldText = JSON.stringify(prices);
 
-/** What a settlement of this amount records. */
+/** Returns the text recorded by a settlement of this amount. */
 export function settledText(amount: bigint): string {
   const { amount: _charge, ...reckoning } = settle({
     basis: prices,
@@ -42,11 +42,11 @@ export function settledText(amount: bigint): string {
 export interface LedgerWorld {
   readonly db: Db;
   readonly entries: Collection<EntryDocument>;
-  /** A ledger with a connection and a memory of its own, as another process would have. */
+  /** Opens a ledger with its own memory, as another process would. With a `uri`, it also has its own connection. */
   openLedger(options?: LedgerOptions): Promise<Ledger>;
-  /** An account that no other test has. */
+  /** Returns an account that no other test uses. */
   newAccount(): string;
-  /** What is wrong with the account's chain alone. */
+  /** Returns the violations in this account's own chain. */
   chainFaults(account: string): Promise<Violation[]>;
 }
 
@@ -59,7 +59,7 @@ interface LedgerOptions {
   readonly now?: () => number;
 }
 
-/** A database for this file: made before its tests, dropped after them. */
+/** A database for this file, created before its tests and dropped after them. */
 export function useLedgerWorld(name: string): LedgerWorld {
   const connections: Mongo[] = [];
   let db: Db | undefined;
@@ -93,11 +93,11 @@ export function useLedgerWorld(name: string): LedgerWorld {
       return ledgerCollection(database());
     },
     async openLedger({ uri, wrap, headsMax = 1000, ...more } = {}) {
-      const mongo = await open(uri);
-      const collection = ledgerCollection(mongo.db);
+      const opened = uri === undefined ? database() : (await open(uri)).db;
+      const collection = ledgerCollection(opened);
       return createLedger({
         collection: wrap?.(collection) ?? collection,
-        lines: createTurnLines(mongo.db, Date.now),
+        lines: createTurnLines(opened, Date.now),
         key: testLedgerKey,
         now: Date.now,
         headsMax,
@@ -122,13 +122,12 @@ export function useLedgerWorld(name: string): LedgerWorld {
 }
 
 /**
- * `refused`: the write never arrives. `lost`: it is done, its answer gets lost. `cut`: the server dies after the
- * first entry of the batch.
+ * `refused`: the write never arrives. `lost`: it takes effect, but its response is lost. `cut`: the server dies after
+ * the batch's first entry. `broken`: the insert takes effect, and the driver throws the socket's own error.
  */
-/** `broken`: the driver throws the socket's own error, and the insert is done. */
 export type WriteFault = 'refused' | 'lost' | 'cut' | 'broken' | undefined;
 
-/** A collection whose inserts go wrong as `nextFault` says, or fail with `nextError`; everything else is the real thing. */
+/** A real collection whose inserts fail as specified by `nextFault` or `nextError`. */
 export function faulty(
   collection: Collection<EntryDocument>,
   nextFault: () => WriteFault,
@@ -153,7 +152,7 @@ export function faulty(
   });
 }
 
-/** The faults in order, then none. */
+/** Returns the faults in order, and then none. */
 export function faultsInOrder(faults: readonly WriteFault[]): () => WriteFault {
   const left = [...faults];
   return () => left.shift();

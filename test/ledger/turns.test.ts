@@ -7,17 +7,17 @@ import type { TurnClock } from '../../src/ledger/turns.ts';
 const secondsMax = 20;
 const overdueMs = 1_500;
 
-/** How long a server takes for one thing, in milliseconds. */
+/** How long each operation takes, in milliseconds. */
 interface Server {
   readonly append: number;
   readonly read: number;
 }
 
 const quick: Server = { append: 6, read: 1 };
-/** Reads are as slow as inserts there. */
+/** A server whose reads are as slow as its inserts. */
 const slow: Server = { append: 40, read: 40 };
 
-/** Time passes when everybody waits, so that no run depends on the machine. */
+/** Time passes only while every writer is waiting, so that no run depends on the machine. */
 function createTime(seed: number) {
   const waiting: { readonly at: number; readonly wake: () => void }[] = [];
   let now = 0;
@@ -32,7 +32,7 @@ function createTime(seed: number) {
   }
   return {
     clock,
-    /** A command takes about so long. */
+    /** Varies a command's duration around `ms`. */
     pass: (ms: number) => clock.sleep(ms * (0.7 + 0.6 * random())),
     run: async (ms: number): Promise<void> => {
       for (;;) {
@@ -47,7 +47,7 @@ function createTime(seed: number) {
   };
 }
 
-/** The line of one account, in memory. */
+/** One account's line, in memory. */
 function createLine(pass: () => Promise<unknown>) {
   let seen: SeenLine = { line: [], turn: 0 };
   let commands = 0;
@@ -72,13 +72,13 @@ function createLine(pass: () => Promise<unknown>) {
 interface Writers {
   readonly count: number;
   readonly server: Server;
-  /** The first one appends nothing: all that it wants is refused. */
+  /** Whether all of the first writer's entries are refused, so that it appends nothing. */
   readonly refused?: boolean;
-  /** The first one dies at this time. */
+  /** When the first writer dies, in milliseconds. */
   readonly diesAt?: number;
 }
 
-/** Writers that always have something to append to one account, each a process of its own. */
+/** Runs writers that always have something to append to one account, each as a separate process. */
 async function writeAtOnce({ count, server, refused = false, diesAt }: Writers, seed: number) {
   const { clock, pass, run } = createTime(seed);
   const { lines, commands } = createLine(() => pass(server.read));

@@ -11,7 +11,7 @@ const until = 1_700_000_000_000;
 
 type Row = Document & { readonly _id: string };
 
-/** What is read for a verification, and the commands that are sent for it. */
+/** Records a verification's reads and the commands that it sends. */
 async function openContext(wrap = (db: Db): Db => db) {
   const client = new MongoClient(databaseUri(world.db.databaseName), { monitorCommands: true });
   onTestFinished(() => client.close());
@@ -63,7 +63,7 @@ it('the names of all accounts are read before the first account is verified', as
   expect(seen.toSorted()).toEqual(names.toSorted());
 });
 
-/** What a MongoDB does with a long answer to an aggregation, and the stand-in does with one to a find only. */
+/** Sends long responses to an aggregation in batches, as MongoDB does. The stand-in does so only for a find. */
 function answeringInBatches(db: Db): Db {
   return new Proxy(db, {
     get: (target, name) => {

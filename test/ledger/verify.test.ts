@@ -18,12 +18,14 @@ const world = useLedgerWorld('test_ledger_verify');
 let ledger: Ledger;
 let live: Set<string>;
 const image = 'img_1';
+/** The time at which all books are written, so that no daily sum resets between two entries. */
+const writtenAt = Date.now();
 
-/** Documents as a hand in the shell would change them: the ledger's types forbid it. */
+/** Opens the collection untyped, to change documents as a user of the MongoDB shell could. */
 const raw = (): Collection<Document & { _id: string }> => world.db.collection('ledger');
 const tasks = (): Collection<Document & { _id: string }> => world.db.collection('tasks');
 
-/** The money first, then the end in the record. */
+/** An ending task. The ledger closes its hold before the record shows the end. */
 const ending = { state: { at: 'ending' }, stateSince: Date.now() };
 const record = { account: 'a', hold: 100n, state: { at: 'ended' } };
 
@@ -45,12 +47,13 @@ const verifyAt = async (now: number, holder: 'workflow' | 'lease' = 'workflow', 
 const invariantsBroken = async () => (await verify()).violations.map(({ invariant }) => invariant);
 
 /**
- * Account `a`: 1 credit, 2 hold t1, 3 settle t1 with excess, 4 its charge_extra, 5 hold t2, 6 release t2, 7 hold t3,
- * which is live. Account `b`: 1 credit, 2 hold of an image, which has no record, 3 its settle.
+ * Account `a`: 1 credit, 2 hold of t1, 3 settlement of t1, whose charge exceeds the hold, 4 its charge_extra, 5 hold of
+ * t2, 6 release of t2, 7 hold of t3, which is live. Account `b`: 1 credit, 2 hold of an image without a record, 3 its
+ * settlement.
  */
 beforeEach(async () => {
-  // A ledger of its own for each test: what is in its memory must not outlive the documents.
-  ledger = await world.openLedger();
+  // Each test has its own ledger, because its memory must not outlive the documents.
+  ledger = await world.openLedger({ now: () => writtenAt });
   live = new Set(['t3']);
   const hold = (account: string, task: string) =>
     ledger.hold({
@@ -103,7 +106,7 @@ it('stops where it is when it is aborted, and says why', async () => {
 
 const change = (id: string, fields: Document) => raw().updateOne({ _id: id }, { $set: fields });
 
-/** Replaces an entry by one that is sealed rightly: only the invariant at fault shows. */
+/** Replaces an entry with a correctly sealed one, so that only the tested invariant is violated. */
 async function reseal(id: string, fields: Partial<EntryDocument>): Promise<void> {
   const entry = await world.entries.findOne({ _id: id });
   if (entry === null) throw new Error(`no entry ${id}`);
@@ -111,7 +114,7 @@ async function reseal(id: string, fields: Partial<EntryDocument>): Promise<void>
   await raw().replaceOne({ _id: id }, { ...changed, hash: hashTestEntry(changed) });
 }
 
-/** An entry that is linked rightly, whatever it says. */
+/** Appends an entry with correct links, whatever its content. */
 async function append(fields: Pick<EntryDocument, 'kind' | 'key' | 'amount'> & Partial<EntryDocument>) {
   const last = await world.entries.findOne({ account: 'a' }, { sort: { seq: -1 } });
   const change = { available: fields.available ?? 0n, held: fields.held ?? 0n };
@@ -270,7 +273,7 @@ describe('hash_chain_intact', () => {
 });
 
 describe('one_hold_and_one_close', () => {
-  /** Appends to account `a` by hand, with hashes and balances that are right. */
+  /** Append to account `a` by hand, with correct hashes and balances. */
   it('a second hold of an open task', async () => {
     await append({
       kind: 'hold',
@@ -467,7 +470,7 @@ describe('open_hold_is_live', () => {
       db: world.db,
       key: testLedgerKey,
       holders: async () => {
-        // As it is done: first the record says so.
+        // Follow the usual order: the record says `ending` before the ledger releases the hold.
         await tasks().updateOne({ _id: 't3' }, { $set: ending });
         await ledger.release({ account: 'a', task: 't3', held: 100n });
         return new Map();
@@ -519,7 +522,7 @@ describe('unfinished_task_is_held', () => {
     const at = async (now: number) => (await verifyAt(now)).map(({ invariant }) => invariant);
     expect(await at(since + whileMs - 1)).toEqual([]);
     expect(await at(since + whileMs)).toEqual(['unfinished_task_is_held']);
-    // A time in the future does not count.
+    // A future time is ignored.
     expect(await at(since - whileMs)).toEqual(['unfinished_task_is_held']);
   });
 
@@ -589,7 +592,7 @@ describe('charged_is_succeeded', () => {
   });
 });
 
-it('twelve thousand entries, and more violations than are listed', { timeout: 180_000 }, async () => {
+it('more entries than are read at once, and more violations than are listed', async () => {
   const account = 'bulk';
   const batch: EntryDocument[] = [];
   let head: Head = emptyHead;
@@ -599,7 +602,7 @@ it('twelve thousand entries, and more violations than are listed', { timeout: 18
     head = entry;
   };
   add({ kind: 'credit', key: keys.credit(account, 'r'), amount: 10n ** 9n, available: 10n ** 9n, held: 0n });
-  for (let n = 0; n < 6_000; n += 1) {
+  for (let n = 0; n < 1_100; n += 1) {
     const task = `img_bulk${n}`;
     add({ kind: 'hold', key: keys.hold(task), task, amount: 5n, available: -5n, held: 5n, basis: heldText });
     add({
@@ -612,14 +615,12 @@ it('twelve thousand entries, and more violations than are listed', { timeout: 18
       basis: settledText(4n),
     });
   }
-  for (let from = 0; from < batch.length; from += 1_000) {
-    await world.entries.insertMany(batch.slice(from, from + 1_000));
-  }
-  expect(await verify()).toMatchObject({ accounts: 3, entries: 12_011, violations: [], violationCount: 0 });
+  await world.entries.insertMany(batch);
+  expect(await verify()).toMatchObject({ accounts: 3, entries: 2_211, violations: [], violationCount: 0 });
 
   await raw().updateMany({ account, kind: 'settle' }, { $set: { note: 'edited' } });
   const broken = await verify();
-  expect(broken.violationCount).toBe(6_000);
+  expect(broken.violationCount).toBe(1_100);
   expect(broken.violations).toHaveLength(1_000);
 });
 
@@ -673,7 +674,7 @@ it('heads that were removed show against the verification that anchored them', a
   const lastSoundAt = Date.now() + hourMs;
   expect(await verifyAt(Date.now(), 'workflow', { lastSoundAt: 0 })).toEqual([]);
   const missing = await verifyAt(Date.now(), 'workflow', { lastSoundAt });
-  // Accounts are read side by side.
+  // Accounts are read in parallel.
   expect(missing.map(({ invariant, account }) => `${account} ${invariant}`).toSorted()).toEqual([
     'a ends_at_anchored_head',
     'b ends_at_anchored_head',

@@ -44,6 +44,17 @@ it('releases a hold that is there, once; a hold that is repeated afterwards is r
   expect(await ledger.balance(account)).toMatchObject({ available: 100n, held: 0n, seq: 3n });
 });
 
+it('leaves a hold that is there if asked to, and takes its place if there is none', async () => {
+  const { account, ledger, task } = await accountWith(100n);
+  const gentle = { account, task, unlessHeld: true } as const;
+  await ledger.hold({ account, task, ...hold });
+  expect((await ledger.void(gentle)).closed).toBe('held');
+  expect(await ledger.balance(account)).toMatchObject({ available: 40n, held: 60n, seq: 2n });
+  const next = { ...gentle, task: `${account}.b` };
+  expect((await ledger.void(next)).closed).toBe('voided');
+  expect(await ledger.hold({ account, task: next.task, ...hold })).toEqual({ ok: false, refused: 'voided' });
+});
+
 it('leaves a task that was paid as it is', async () => {
   const { account, ledger, task } = await accountWith(100n);
   await ledger.hold({ account, task, ...hold });

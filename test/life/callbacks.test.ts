@@ -1,11 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  expectDeliveredOnce,
+  startCallbackReceiver as openCallbackReceiver,
+} from '../support/callback-receiver.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
-/** Which activities a task's workflow scheduled, by name. */
+/** Returns the names of the activities that a task's workflow has scheduled. */
 async function activitiesOf(gateway: TestGateway, task: string): Promise<string[]> {
   const { events } = await gateway.core.client.workflow.getHandle(task).fetchHistory();
   return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
@@ -13,7 +16,7 @@ async function activitiesOf(gateway: TestGateway, task: string): Promise<string[
   );
 }
 
-/** Known once the activity is scheduled, or the workflow has ended without it. */
+/** Waits until the activity is scheduled or the workflow has ended without it. Returns whether it was unnecessary. */
 async function wasDeliveredWithoutActivity(gateway: TestGateway, task: string): Promise<boolean> {
   const handle = gateway.core.client.workflow.getHandle(task);
   let usesActivity = false;
@@ -24,6 +27,15 @@ async function wasDeliveredWithoutActivity(gateway: TestGateway, task: string): 
   });
   return !usesActivity;
 }
+
+async function startCallbackReceiver(statuses?: readonly number[]) {
+  const receiver = await openCallbackReceiver(statuses);
+  onTestFinished(() => void receiver.close());
+  return receiver;
+}
+
+/** The maximum number of attempts, in case a busy machine is too slow for what is tested. */
+const triesMax = 6;
 
 async function createTask(account: TestAccount, callbackUrl: string): Promise<string> {
   const { body } = await account.create({ metadata: { callback_url: callbackUrl } });
@@ -43,37 +55,45 @@ describe('the first request of a callback', () => {
   it('costs no activity where the receiver answers at once', async () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
-    const delivered: string[] = [];
-    // A busy machine may make one of them late, and that host is left alone then: each name is another host.
-    for (let n = 1; n <= 5 && delivered.length === 0; n += 1) {
-      const task = await createTask(account, receiver.url.replace('127.0.0.1', `host-${n}.localhost`));
+    let task: string | undefined;
+    // Each attempt uses a different host name: a busy machine may delay a callback, and a slow host is then left to the
+    // activity.
+    for (let n = 1; task === undefined && n <= triesMax; n += 1) {
+      const tried = await createTask(account, receiver.url.replace('127.0.0.1', `host-${n}.localhost`));
       await receiver.waitFor(n);
-      if (await wasDeliveredWithoutActivity(gateway, task)) delivered.push(task);
+      if (await wasDeliveredWithoutActivity(gateway, tried)) task = tried;
     }
-    const [task = 'none'] = delivered;
+    if (task === undefined) throw new Error(`an activity delivered each of ${triesMax} callbacks`);
     expect((await gateway.core.stores.tasks.find(task))?.callback).toMatchObject({
       state: 'delivered',
       attempts: [{ status: 204 }],
     });
-    receiver.close();
   });
 
   it('that is not answered delays no other task, and is repeated by the activity', async () => {
     const account = await gateway.account();
-    const [silent, quick] = [await startCallbackReceiver([0, 204]), await startCallbackReceiver()];
-    const task = await createTask(account, silent.url);
-    await silent.waitFor(1);
-    const others = await Promise.all(Array.from({ length: 5 }, () => createTask(account, quick.url)));
-    await quick.waitFor(5);
-    for (const id of others) expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
-    expect(new Set(ids(quick))).toEqual(new Set(others));
-    // The host has become a slow one: the others' callbacks are the activity's.
-    expect(silent.received).toHaveLength(1);
-    await silent.waitFor(2);
-    expect(ids(silent)).toEqual([task, task]);
-    await gateway.core.client.workflow.getHandle(task).result();
-    expect(await activitiesOf(gateway, task)).toContain('deliverCallback');
-    for (const receiver of [silent, quick]) receiver.close();
+    const recordOf = async (task: string) => {
+      await gateway.core.client.workflow.getHandle(task).result();
+      return gateway.core.stores.tasks.find(task);
+    };
+    // The others end before the callback is repeated. On a busy machine this may take another attempt.
+    let isHit = false;
+    for (let tries = 1; !isHit && tries <= triesMax; tries += 1) {
+      const [silent, quick] = [await startCallbackReceiver([0, 204]), await startCallbackReceiver()];
+      const task = await createTask(account, silent.url);
+      await silent.waitFor(1);
+      const others = await Promise.all(Array.from({ length: 5 }, () => createTask(account, quick.url)));
+      await expect.poll(() => new Set(ids(quick))).toEqual(new Set(others));
+      for (const id of others) expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
+      isHit = silent.received.length === 1;
+      // The host now counts as slow, so the activity sends the remaining callbacks.
+      await silent.waitFor(2);
+      expectDeliveredOnce(silent, await recordOf(task));
+      expect(new Set(ids(silent))).toEqual(new Set([task]));
+      for (const id of others) expectDeliveredOnce(quick, await recordOf(id));
+      expect(await activitiesOf(gateway, task)).toContain('deliverCallback');
+    }
+    expect(isHit, `the others were done first in one of ${triesMax} tries`).toBe(true);
   });
 });
 
@@ -96,6 +116,25 @@ describe('a callback that is refused at first', () => {
     const [first, second] = delivery?.attempts ?? [];
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(4_500);
     expect(ids(receiver)).toEqual([task, task]);
-    receiver.close();
+  });
+
+  it('may take the documented ten seconds to answer, as a test callback may', async () => {
+    const account = await gateway.account();
+    const receiver = await startCallbackReceiver();
+    const deliver = vi.spyOn(gateway.core.outbound.callbacks, 'deliver');
+    onTestFinished(() => deliver.mockRestore());
+    const task = await createTask(account, receiver.url);
+    await receiver.waitFor(1);
+    await gateway.core.client.workflow.getHandle(task).result();
+    await account.call('POST', '/v1/callbacks/test', { body: { url: receiver.url } });
+    const limits = new Map(
+      deliver.mock.calls.map(([{ body, timeoutMs }]) => [JSON.parse(body).type, timeoutMs]),
+    );
+    expect(limits).toEqual(
+      new Map([
+        [undefined, 10_000],
+        ['test', 10_000],
+      ]),
+    );
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { reachedBeforeDeadline } from '../support/before-deadline.ts';
 import { actOn } from '../support/client.ts';
 import { startGateway, testYaml, videoCharge } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
@@ -21,15 +22,13 @@ describe('a charge far above the hold', () => {
     (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
   const act = (id: string, action: string) => actOn(gateway.admin, id, { action, reason: 'looked at it' });
 
-  async function parked(more: Record<string, unknown> = {}): Promise<string> {
-    const { body } = await account.create({
-      prompt: `costly [sim:usage-above=${timesReported}]`,
-      ...more,
-    });
-    await waitUntil('an operator is asked', async () => {
-      const { body: task } = await gateway.admin('GET', `/admin/v1/tasks/${body.id}`);
-      return task.needs_attention === 'charge_review';
-    });
+  const costly = { prompt: `costly [sim:usage-above=${timesReported}]` };
+  const isParked = async (id: string) =>
+    (await gateway.admin('GET', `/admin/v1/tasks/${id}`)).body.needs_attention === 'charge_review';
+
+  async function parked(): Promise<string> {
+    const { body } = await account.create(costly);
+    await waitUntil('an operator is asked', () => isParked(body.id));
     return body.id;
   }
 
@@ -57,7 +56,11 @@ describe('a charge far above the hold', () => {
   });
 
   it('that nobody decided about is released at the deadline', async () => {
-    const id = await parked({ metadata: { execution_expires_after: 20 } });
+    const id = await reachedBeforeDeadline(account, {
+      seconds: 20,
+      body: () => costly,
+      isReached: isParked,
+    });
     expect(await account.finished(id)).toMatchObject({
       status: 'failed',
       error: { code: 'task_expired' },

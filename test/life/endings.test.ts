@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { reachedBeforeDeadline } from '../support/before-deadline.ts';
 import { actOn } from '../support/client.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -7,17 +8,17 @@ import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 import { testYamlWith } from '../support/test-yaml.ts';
 
-/** Besides the usual model one that usually takes ten minutes: its first question is not due before that. */
+/** Adds a model that usually takes ten minutes, so that its first poll is not due any earlier. */
 const yaml = testYamlWith('unasked', 600);
 
 /**
- * Tasks that end otherwise than by success: deadlines, cancellations, operators. Each gives its hold back, or says why
- * not.
+ * Tests tasks that do not succeed: deadlines, cancellations and operators' acts. Each task releases its hold, or the
+ * record says why not.
  */
 describe('endings', () => {
   let gateway: TestGateway;
   let account: TestAccount;
-  /** Takes a minute to come to an operator, during which the other tests run. */
+  /** This task asks for an operator only after a minute. The other tests run in the meantime. */
   let vanished: string;
   beforeAll(async () => {
     gateway = await startGateway({ yaml });
@@ -28,7 +29,10 @@ describe('endings', () => {
 
   const kindsOf = async (task: string) =>
     (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
-  /** A render that the test observes, and then ends. */
+  /**
+   * Long enough to observe the render before it ends, in seconds. The upstream's clock may be at most two minutes
+   * ahead.
+   */
   const renderSeconds = 30;
   const rendering = `[sim:render=${renderSeconds}]`;
   const statusIs = (id: string, ...statuses: string[]) =>
@@ -55,7 +59,7 @@ describe('endings', () => {
         for await (const { workflowId } of gateway.core.client.workflow.list({ query })) ids.push(workflowId);
         return ids;
       };
-      // What operators list in the Temporal UI; visibility is a little behind.
+      // Operators see this list in the Temporal UI. Its visibility store lags slightly.
       await expect.poll(listed).toContain(body.id);
       receiver.close();
     });
@@ -64,30 +68,38 @@ describe('endings', () => {
   describe('the deadline', () => {
     it('fails a task that never finishes, releases its hold and asks the upstream to cancel', async () => {
       const receiver = await startCallbackReceiver();
-      const created = await account.create({
-        prompt: 'endless [sim:never-starts]',
-        metadata: { execution_expires_after: 10, callback_url: receiver.url },
+      let prompt = '';
+      const id = await reachedBeforeDeadline(account, {
+        seconds: 10,
+        body(seconds) {
+          prompt = `endless-${seconds}.`;
+          return { prompt: `${prompt} [sim:never-starts]`, metadata: { callback_url: receiver.url } };
+        },
+        isReached: async () => gateway.simulator.tasks(prompt).length > 0,
       });
-      expect(created.status).toBe(200);
-      const done = await account.finished(created.body.id);
+      const done = await account.finished(id);
       expect(done).toMatchObject({ status: 'failed', error: { code: 'task_expired', class: 'expired' } });
-      expect(done['completed_at'] - created.body.created_at).toBeGreaterThanOrEqual(10);
-      expect(await kindsOf(created.body.id)).toEqual(['hold', 'release']);
-      expect(gateway.simulator.tasks('endless')).toMatchObject([{ phase: 'cancelled' }]);
-      await receiver.waitFor(1);
-      expect(receiver.received[0]?.body).toMatchObject({ status: 'failed', error: { code: 'task_expired' } });
+      expect(done['completed_at'] - done['created_at']).toBeGreaterThanOrEqual(10);
+      expect(await kindsOf(id)).toEqual(['hold', 'release']);
+      expect(gateway.simulator.tasks(prompt)).toMatchObject([{ phase: 'cancelled' }]);
+      const called = () => receiver.received.find(({ body }) => body.id === id)?.body;
+      await expect.poll(called).toMatchObject({ status: 'failed', error: { code: 'task_expired' } });
       receiver.close();
     });
 
     it('lets a result count that is there when it passes', async () => {
-      // The first planned poll lies beyond the deadline: only the last look can see the result.
-      const created = await account.create({
-        model: 'unasked',
-        prompt: 'just in time [sim:render=2][sim:callback-never]',
-        metadata: { execution_expires_after: 12 },
+      // The first planned poll is after the deadline, so only the final poll can see the result.
+      let prompt = '';
+      const id = await reachedBeforeDeadline(account, {
+        seconds: 12,
+        body(seconds) {
+          prompt = `just in time-${seconds}.`;
+          return { model: 'unasked', prompt: `${prompt} [sim:render=2][sim:callback-never]` };
+        },
+        isReached: async () => gateway.simulator.tasks(prompt)[0]?.phase === 'succeeded',
       });
-      expect(await account.finished(created.body.id)).toMatchObject({ status: 'succeeded' });
-      expect(await kindsOf(created.body.id)).toEqual(['hold', 'settle']);
+      expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
+      expect(await kindsOf(id)).toEqual(['hold', 'settle']);
     });
 
     it('passes while the upstream accepts nothing: nothing was sent, nothing is charged', async () => {

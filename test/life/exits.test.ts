@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runLine } from '../cli/support.ts';
 import { actOn } from '../support/client.ts';
@@ -10,8 +13,8 @@ import type { TestGateway } from '../support/gateway.ts';
 import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 
 /**
- * Tests every exit of the gateway with an upstream that repeats the caller's words and its own key in each failure. The
- * caller may read the upstream's words. Nobody else may read the caller's words, and nobody may read the key.
+ * Tests every exit of the gateway with an upstream whose failures repeat the caller's words and its own key. The caller
+ * may read the upstream's words. Nobody else may read the caller's words, and nobody at all may read the key.
  */
 
 const apiKey = 'Sesame-Open-4711';
@@ -21,9 +24,9 @@ const words = {
   link: 'https://files.example/holiday/walrus.png?signature=topsecret',
   user,
 };
-/** The texts that must not appear, in any case. The name of a file stands for its link. */
+/** Texts that must not appear, in upper or lower case. A link is recognised by its file name. */
 const callers = ['turquoise', 'holiday', 'topsecret', user];
-/** Operators search by the end user whom the ledger charges. That name does not come from an upstream. */
+/** Operators search by the end user charged in the ledger. That name does not come from an upstream. */
 const ownUser = new RegExp(`"end_user":\\s*"${user}"`, 'g');
 const callersIn = (text: string) =>
   callers.filter((part) => text.replaceAll(ownUser, '').toLowerCase().includes(part));
@@ -31,7 +34,7 @@ const keysIn = (text: string) => (text.includes(apiKey) ? [apiKey] : []);
 
 const said = `No: "${words.prompt}" by ${user} with ${words.link} and ${apiKey}`;
 const refusal = { code: 'InvalidParameter', message: said, param: user, type: said };
-/** The upstream's misdeeds by the name of the task, with the status of its answers to a create and to a poll. */
+/** The upstream's misbehaviour by task name, with the status of its responses to a create and to a poll. */
 const misdeeds = {
   refuses: { create: 400 },
   fails: { create: 200, poll: 200 },
@@ -154,10 +157,11 @@ describe('what an upstream repeats', () => {
       .filter(([path, operations]) => path.startsWith('/admin/') && 'get' in operations)
       .map(([path]) => path);
     expect(paths).toContain('/admin/v1/tasks/{task_id}/record');
-    // The purpose of these two addresses is to show what the caller wrote.
-    const exempt = /\/(?:request|export)$/;
+    // These two addresses exist to show what the caller wrote, but they must not show a key either.
+    const showsCaller = /\/(?:request|export)$/;
     const asked: string[] = [];
-    for (const path of paths.filter((one) => !exempt.test(one))) {
+    const answered = new Set<string>();
+    for (const path of paths) {
       for (const task of tasks.values()) {
         const address = path
           .replace(/\{(?:task_id|task|id)\}/, task)
@@ -170,10 +174,14 @@ describe('what an upstream repeats', () => {
             : '';
         if (asked.includes(address + query)) continue;
         asked.push(address + query);
-        const { text } = await gateway.admin('GET', address + query);
-        expect([address, callersIn(text), keysIn(text)]).toEqual([address, [], []]);
+        const { status, text } = await gateway.admin('GET', address + query);
+        if (status === 200) answered.add(path);
+        const shown = showsCaller.test(path) ? [] : callersIn(text);
+        expect([address, shown, keysIn(text)]).toEqual([address, [], []]);
       }
     }
+    const exits = ['tasks', 'tasks/{task_id}', 'tasks/{task_id}/record', 'audit', 'notices', 'overview'];
+    for (const exit of exits) expect([...answered]).toContain(`/admin/v1/${exit}`);
   });
 
   it('is nothing that the command line shows', async () => {
@@ -187,6 +195,13 @@ describe('what an upstream repeats', () => {
       expect(text).not.toBe('');
       expect([line, callersIn(text), keysIn(text)]).toEqual([line, [], []]);
     }
+    const file = join(await mkdtemp(join(tmpdir(), 'exits-')), 'record.json');
+    for (const task of tasks.values()) {
+      await runLine(gateway, ['tasks', 'export', task, '--out', file], change);
+      const text = await readFile(file, 'utf8');
+      expect([task, callersIn(text), keysIn(text)]).toEqual([task, [], []]);
+    }
+    await rm(dirname(file), { recursive: true });
   });
 
   it('is in no history, no log, no metric and no trace', async () => {

@@ -4,12 +4,12 @@ import type { TestGateway, TestGatewayOptions } from '../support/gateway.ts';
 import { testYaml } from '../support/test-yaml.ts';
 
 /**
- * Channels `first` (by priority) and `second`; the upstream knows them apart by their models. All models are sold at
- * 7.00 a million tokens at the first one and hold 108,900 tokens of the dearer one.
- * - `rescued`, `dearer`: the second one is the fallback, at 5.00 or 9.00.
- * - `moderated`: refusals of content go there too.
+ * Two channels: `first` takes priority over `second`, and the upstream distinguishes them by model. At `first`, every
+ * model costs 7.00 per million tokens. Holds cover 108,900 tokens at the more expensive channel's price.
+ * - `rescued`, `dearer`: `second` is the fallback, at 5.00 or 9.00.
+ * - `moderated`: content refusals use the fallback as well.
  * - `plain`: no fallback.
- * - `untold`: its first channel, a relay, does not say whether a job that failed is billed.
+ * - `untold`: its first channel, a relay, does not report whether a failed job is billed.
  */
 const firstModel = 'dreamina-seedance-2-0-260128';
 const secondModel = 'dreamina-seedance-2-0-fast-260128';
@@ -77,17 +77,17 @@ function fallbackYaml(): string {
   });
 }
 
-/** 108,900 tokens at 5.00, 7.00 and 9.00 a million. */
+/** The charges for 108,900 tokens at 5.00, 7.00 and 9.00 per million. */
 export const charges = { second: '0.544500', first: '0.762300', dearer: '0.980100' };
 
 export interface FallbackWorld {
   readonly gateway: TestGateway;
-  /** Jobs that the upstream made of prompts with this text, at the first and at the second channel. */
+  /** Returns the number of jobs that the upstream created at each channel from prompts that contain this text. */
   readonly jobs: (prompt: string) => { readonly first: number; readonly second: number };
-  /** `state channel` of every attempt, in order. */
+  /** Returns `state channel` for each attempt, in order. */
   readonly attempts: (task: string) => Promise<readonly string[]>;
   readonly entries: (task: string) => Promise<readonly string[]>;
-  /** Faults of the one channel alone, for prompts with this text. */
+  /** Adds a fault to one channel for prompts that contain this text. */
   readonly disturb: (where: 'first' | 'second', prompt: string, fault: string) => void;
 }
 

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { reachedBeforeDeadline } from '../support/before-deadline.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import type { TestAccount } from '../support/client.ts';
 import { waitUntil } from '../support/processes.ts';
 import { pauseFirstAt } from '../support/race.ts';
+import type { Paused } from '../support/race.ts';
 import { charges, openFallbackWorld } from './fallback-world.ts';
 import type { FallbackWorld } from './fallback-world.ts';
 
@@ -20,12 +22,8 @@ describe('a job that failed at its upstream', () => {
   const detail = async (id: string) => (await world.gateway.admin('GET', `/admin/v1/tasks/${id}`)).body;
   const create = async (model: string, prompt: string, metadata: Record<string, unknown> = {}) =>
     (await account.create({ model, prompt, metadata })).body.id as string;
-  const hasAttempt = (id: string, attempt: string, deadlineMs?: number) =>
-    waitUntil(
-      `an attempt is ${attempt}`,
-      async () => (await world.attempts(id)).includes(attempt),
-      deadlineMs,
-    );
+  const hasAttempt = (id: string, attempt: string) =>
+    waitUntil(`an attempt is ${attempt}`, async () => (await world.attempts(id)).includes(attempt));
   const cancel = (id: string) => account.call('POST', `/v1/videos/generations/${id}/cancel`);
 
   it('is replaced at the fallback: one charge at that channel’s price, one callback, no word of the failure', async () => {
@@ -145,11 +143,16 @@ describe('a job that failed at its upstream', () => {
 
   describe('while the fallback accepts nothing yet', () => {
     it('the task fails as its job did once the time is too short for another try', async () => {
-      const prompt = label();
-      world.disturb('first', prompt, 'failed');
-      world.disturb('second', prompt, 'create:429');
-      const id = await create('rescued', prompt, { execution_expires_after: 25 });
-      await hasAttempt(id, 'not_accepted second');
+      const id = await reachedBeforeDeadline(account, {
+        seconds: 25,
+        body() {
+          const prompt = label();
+          world.disturb('first', prompt, 'failed');
+          world.disturb('second', prompt, 'create:429');
+          return { model: 'rescued', prompt };
+        },
+        isReached: async (task) => (await world.attempts(task)).includes('not_accepted second'),
+      });
       expect(await account.finished(id)).toMatchObject({
         status: 'failed',
         error: { code: 'provider_error', class: 'internal' },
@@ -185,14 +188,26 @@ describe('a job that failed at its upstream', () => {
   });
 
   it('between its end and its replacement, at the deadline, is the task’s failure', async () => {
-    const prompt = label();
-    const paused = pauseFirstAt('poll.closed');
-    world.disturb('first', prompt, 'failed');
-    const id = await create('rescued', prompt, { execution_expires_after: 15 });
-    await paused.reached;
+    const pauses: Paused[] = [];
+    let reached = '';
+    let prompt = '';
+    const id = await reachedBeforeDeadline(account, {
+      seconds: 15,
+      body() {
+        prompt = label();
+        world.disturb('first', prompt, 'failed');
+        pauses.at(-1)?.release();
+        const paused = pauseFirstAt('poll.closed');
+        pauses.push(paused);
+        void paused.reached.then((subject) => (reached = subject));
+        return { model: 'rescued', prompt };
+      },
+      // An earlier attempt's task may arrive late.
+      isReached: async (task) => reached === `${task}:1`,
+    });
     expect(await world.attempts(id)).toEqual(['failed first']);
     expect(await account.finished(id)).toMatchObject({ status: 'failed', error: { class: 'internal' } });
-    paused.release();
+    pauses.at(-1)?.release();
     expect(world.jobs(prompt)).toEqual({ first: 1, second: 0 });
     expect(await world.entries(id)).toEqual(['hold', 'release']);
   });
@@ -203,7 +218,7 @@ describe('a job that failed at its upstream', () => {
     world.disturb('first', prompt, 'failed');
     const id = await create('rescued', prompt);
     await paused.reached;
-    // Neither job is the task's: there is nothing to ask an upstream for.
+    // Neither job belongs to the task any longer, so nothing needs to be cancelled upstream.
     expect((await cancel(id)).status).toBe(200);
     paused.release();
     expect(await account.finished(id)).toMatchObject({ error: { code: 'task_cancelled' } });
@@ -217,8 +232,9 @@ describe('a job that failed at its upstream', () => {
     world.disturb('first', prompt, 'failed');
     const id = await create('rescued', prompt);
     await paused.reached;
-    // Nothing is heard of it for longer than its heartbeat timeout, a minute: the server gives the poll to another one.
-    await hasAttempt(id, 'accepted second', 120_000);
+    // The attempt sends no heartbeat for longer than its one-minute timeout, so the server gives the poll to another
+    // worker.
+    await hasAttempt(id, 'accepted second');
     paused.release();
     expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
     expect(await world.attempts(id)).toEqual(['failed first', 'accepted second']);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { reachedBeforeDeadline } from '../support/before-deadline.ts';
 import { actOn } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
@@ -12,7 +13,7 @@ describe('a success without usage, and a length that cannot be true', () => {
   let upstream: RewritingUpstream;
   let gateway: TestGateway;
   let account: TestAccount;
-  /** As the JSON has it. */
+  /** The number as written in the JSON. */
   let duration = '5';
   beforeAll(async () => {
     upstream = await startRewritingUpstream(
@@ -35,18 +36,17 @@ describe('a success without usage, and a length that cannot be true', () => {
   const shown = async (id: string) => (await gateway.admin('GET', `/admin/v1/tasks/${id}`)).body;
   const act = (id: string, action: string) => actOn(gateway.admin, id, { action, reason: 'looked at it' });
 
-  async function asked(reported: string, more: Record<string, unknown> = {}): Promise<string> {
+  const isAsked = async (id: string) => (await shown(id)).needs_attention === 'charge_review';
+
+  async function asked(reported: string): Promise<string> {
     duration = reported;
-    const { body } = await account.create(more);
-    await waitUntil(
-      'an operator is asked',
-      async () => (await shown(body.id)).needs_attention === 'charge_review',
-    );
+    const { body } = await account.create();
+    await waitUntil('an operator is asked', () => isAsked(body.id));
     expect(await kindsOf(body.id)).toEqual(['hold']);
     return body.id;
   }
 
-  // JSON reads the last one as Infinity.
+  // JSON.parse reads the last one as Infinity.
   it.each(['1e307', '1e308', '-5', '1e999'])('%s asks a person, who fails the task', async (reported) => {
     const id = await asked(reported);
     expect((await act(id, 'retry_now')).status).toBe(409);
@@ -66,7 +66,12 @@ describe('a success without usage, and a length that cannot be true', () => {
   });
 
   it('1e307 that nobody decided about is released at the deadline', async () => {
-    const id = await asked('1e307', { metadata: { execution_expires_after: 20 } });
+    duration = '1e307';
+    const id = await reachedBeforeDeadline(account, {
+      seconds: 20,
+      body: () => ({}),
+      isReached: isAsked,
+    });
     expect(await account.finished(id)).toMatchObject({ error: { code: 'task_expired' } });
     expect(await kindsOf(id)).toEqual(['hold', 'release']);
   });

@@ -3,7 +3,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { testYaml } from '../support/test-yaml.ts';
 
-/** One worker serves the last of many channels as it serves a single one. */
+/** Tests that a worker serves the last of many channels just like a single one. */
 
 const channels = 200;
 const [, channel = ''] = /^channels:\n([^]*)^models:/m.exec(testYaml) ?? [];

@@ -6,11 +6,13 @@ import { waitUntil } from '../support/processes.ts';
 
 const submitsPerSecond = 1;
 const occupiedSeconds = 25;
-/** Ark's names of the model, one for each channel, so that a fault can concern one of them. */
+/** Ark's names for the model, a different one per channel, so that a fault can affect a single channel. */
 const fullModel = 'dreamina-seedance-2-0-260128';
 const narrowModel = 'dreamina-seedance-2-0-fast-260128';
 
-/** gateway.yaml with one model on the given channels: id → upstream's model and limits. */
+/**
+ * Returns a gateway.yaml with one model on the given channels, which map an id to the upstream's model and its limits.
+ */
 function yamlOf(
   channels: Readonly<
     Record<string, { readonly upstream: string; readonly limits: string; readonly priority?: number }>
@@ -52,18 +54,19 @@ async function start(yaml: string): Promise<TestGateway> {
 }
 
 it('submissions that wait for their turn keep no poll waiting, and none is sent ahead of its turn', async () => {
-  const count = 30;
+  const count = 15;
   const gateway = await start(
     yamlOf({ ark: { upstream: fullModel, limits: `submits_per_second: ${submitsPerSecond}` } }),
   );
   const account = await gateway.account({ credit: '1000' });
+  const begunAt = Math.floor(Date.now() / 1000);
   const created = await Promise.all(
     Array.from({ length: count }, (_, n) => account.create({ prompt: `turn-${n}.` })),
   );
   expect(created.map(({ status }) => status)).toEqual(Array.from({ length: count }, () => 200));
   const ended = async () =>
     (await account.call('GET', '/v1/videos/generations?status=succeeded&limit=100')).body.data.length;
-  // The window: one has ended while another waits for its turn.
+  // Make sure that the test hits its window: one task has ended while another waits for its turn.
   await waitUntil('one has ended, and one says that it waits for its turn', async () => {
     const { body } = await account.call('GET', '/v1/videos/generations?status=pending&limit=100');
     const waits = body.data.some(({ message }: { message: string }) => message.startsWith(waitMessages.rate));
@@ -72,8 +75,9 @@ it('submissions that wait for their turn keep no poll waiting, and none is sent 
   await waitUntil('all have ended', async () => (await ended()) === count);
   expect(gateway.simulator.submissions('turn-')).toEqual({ submits: count, creates: count });
   const times = gateway.simulator.tasks('turn-').map(({ created_at }) => created_at);
-  // Whole seconds, a burst of one second at the start, and a machine on which the first requests may arrive late.
-  expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(count / submitsPerSecond - 8);
+  // Allow for whole seconds and for an initial burst of one second. Time counts from before the first create, because a
+  // busy machine may delay any request.
+  expect(Math.max(...times) - begunAt).toBeGreaterThanOrEqual(count / submitsPerSecond - 3);
   expect(await account.balance()).toMatchObject({ held: '0.000000' });
 });
 
@@ -83,7 +87,7 @@ it('one channel full upstream, the other here: a task waits for room without spi
     { full: 2, narrow: 1 },
   ];
   const started: TestGateway[] = [];
-  // One after the other, since each sets the address of its upstream; then both wait at once.
+  // Created one at a time, because each sets its upstream's address. Afterwards both wait simultaneously.
   for (const { full, narrow } of priorities)
     started.push(
       await start(
@@ -108,14 +112,15 @@ async function expectWaitWithoutSpinning(gateway: TestGateway): Promise<void> {
   const waiting = await account.create({ prompt: 'waits.' });
   expect(await account.finished(occupant.body.id)).toMatchObject({ status: 'succeeded' });
   expect(await account.finished(waiting.body.id)).toMatchObject({ status: 'succeeded' });
-  // The window: the other task was waiting for all that time.
+  // Make sure that the test hit its window: the other task was waiting the whole time.
   const [from = 0, to = 0] = ['occupant', 'waits.'].map(
     (prompt) => gateway.simulator.tasks(prompt)[0]?.created_at,
   );
   expect(to - from).toBeGreaterThanOrEqual(occupiedSeconds);
   const { submits, creates } = gateway.simulator.submissions('waits.');
   expect(creates).toBe(1);
-  // The upstream says each time that it may be asked again in a second. With 56 posts and 669 events in 30 s it spun.
+  // The upstream keeps allowing the next request after one second. A loop without a pause once made 56 requests and 669
+  // events in 30 s.
   expect(submits / (to - from)).toBeLessThanOrEqual(1);
   const { events } = await gateway.core.client.workflow.getHandle(waiting.body.id).fetchHistory();
   expect((events?.length ?? Number.NaN) / (to - from)).toBeLessThanOrEqual(4.8);

@@ -6,7 +6,7 @@ import { readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/compose/core.ts';
 import { createTaskClient } from '../../src/temporal/task-client.ts';
 import { createLogger } from '../../src/observability/log.ts';
-import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import { expectDeliveredOnce, startCallbackReceiver } from '../support/callback-receiver.ts';
 import { caller } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
@@ -14,12 +14,12 @@ import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
 /**
- * What operators do while tasks are in flight: on a gateway with two API nodes, a worker and an upstream. The inputs
- * that each route refuses are in test/http/routes.
+ * Tests operators' acts while tasks are in flight, on a gateway with two API nodes, a worker and an upstream.
+ * test/http/routes tests the inputs that each route refuses.
  */
 
 let gateway: TestGateway;
-/** Another API node: its own memory, the same database. */
+/** The address of a second API node with the same database but its own memory. */
 let secondUrl: string;
 
 beforeAll(async () => {
@@ -37,20 +37,20 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** The usual channel, preferred, and a second one that serves the same model. */
+/** Returns the usual, preferred channel, and a second one that serves the same model. */
 function twoChannels(): string {
   const [, channel = ''] = /^channels:\n((?: +.*\n)+)/m.exec(testYaml) ?? [];
   const spare = channel.replace('id: ark', 'id: spare\n    priority: 1');
   return testYaml.replace(channel, `${channel.replace('id: ark', 'id: ark\n    priority: 10')}${spare}`);
 }
 
-/** Of a pending activity: between two attempts. */
+/** The state of a pending activity between two attempts. */
 const scheduled = 1;
 const show = async (task: string) => (await gateway.admin('GET', `/tasks/${task}`)).body;
 const kindsOf = async (task: string) =>
   (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
 
-/** Tasks render until the test says that they are done. */
+/** Keeps tasks rendering until the test ends them. */
 const rendering = '[sim:render=600]';
 const finishRenders = () => gateway.simulator.advance(600);
 
@@ -112,10 +112,10 @@ describe('a channel that is switched off', () => {
     const account = await gateway.account();
     await switchOff('ark', 'spare');
     const elsewhere = caller(secondUrl, account.key);
-    const create = () => elsewhere('POST', '/v1/videos/generations', { body: videoBody });
+    const create = (call = elsewhere) => call('POST', '/v1/videos/generations', { body: videoBody });
     await expect.poll(async () => (await create()).status, { interval: 250 }).toBe(503);
     const { body: before } = await account.call('GET', '/v1/videos/generations?limit=100');
-    const refused = [await create(), await account.create()];
+    const refused = [await create(), await create(account.call)];
     expect(refused.map(({ status, body }) => [status, body.error.code])).toEqual([
       [503, 'service_unavailable'],
       [503, 'service_unavailable'],
@@ -223,9 +223,10 @@ describe('redelivery of a callback', () => {
   const redeliver = (task: string, reason = 'the receiver was down') =>
     gateway.admin('POST', `/tasks/${task}/actions`, { action: 'redeliver', reason });
 
-  const callbackOf = async (task: string) => (await gateway.core.stores.tasks.find(task))?.callback;
+  const recordOf = (task: string) => gateway.core.stores.tasks.find(task);
+  const callbackOf = async (task: string) => (await recordOf(task))?.callback;
 
-  /** A task of which as many requests are answered, and on record. */
+  /** Creates a task whose callback has received and recorded this many responses. */
   async function endedTask(statuses: readonly number[], answered = 1) {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver(statuses);
@@ -272,12 +273,12 @@ describe('redelivery of a callback', () => {
   });
 
   it('replaces a series that still waits for its next attempt', async () => {
-    // The third request of the task's own series is due after five minutes.
+    // The third request in the task's own series is due in five minutes.
     const { receiver, task } = await endedTask([500, 500, 204], 2);
     expect(await callbackOf(task)).toMatchObject({ state: 'pending' });
     expect((await redeliver(task)).status).toBe(200);
     await receiver.waitFor(3);
-    // When the series comes back, here at once, it ends without a request instead.
+    // When the series resumes, immediately in this test, it ends without another request.
     const { client } = gateway.core;
     const handle = client.workflow.getHandle(task);
     const delivering = async () => (await handle.describe()).raw.pendingActivities?.[0];
@@ -306,7 +307,7 @@ describe('redelivery of a callback', () => {
     finishRenders();
     await account.finished(running);
     await gateway.core.client.workflow.getHandle(running).result();
-    expect(receiver.received).toHaveLength(1);
+    expectDeliveredOnce(receiver, await recordOf(running));
     const silent = (await account.create()).body.id;
     await account.finished(silent);
     const nowhere = await redeliver(silent);
@@ -324,6 +325,6 @@ describe('redelivery of a callback', () => {
     const silent = await redeliver(task, '');
     expect([silent.status, silent.body.error.param]).toEqual([400, 'reason']);
     expect((await show(task)).actions).toEqual([]);
-    expect(receiver.received).toHaveLength(1);
+    expectDeliveredOnce(receiver, await recordOf(task));
   });
 });

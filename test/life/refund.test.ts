@@ -13,10 +13,10 @@ import { startGateway, videoCharge } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { pauseFirstAt } from '../support/race.ts';
 
-/** An operator gives back what a task was charged: over the API, the command line, twice, and at the same moment. */
+/** An operator refunds a task's charge: through the API, on the command line, twice, and twice simultaneously. */
 
 let gateway: TestGateway;
-/** Tokens of two operators. */
+/** Two operators' tokens. */
 let ada: string;
 let ben: string;
 beforeAll(async () => {
@@ -35,7 +35,7 @@ async function ended(more: object = {}): Promise<{ account: TestAccount; task: s
   return { account, task: body.id };
 }
 
-/** Refunds by the plan of a dry run. If the dry run is refused, the refund is still requested. */
+/** Refunds with a dry run's plan. If the dry run is refused, it requests the refund anyway. */
 async function refund(task: string, more: Readonly<Record<string, unknown>> = {}, key = ada) {
   const ask = (also: object) =>
     send(gateway.url, 'POST', `/admin/v1/tasks/${task}/actions`, {
@@ -58,7 +58,7 @@ async function expectSound(): Promise<void> {
   expect(violations).toEqual([]);
 }
 
-/** What is refused changes nothing: no entry, no act. */
+/** Expects a refusal that changes nothing: no ledger entry and no act. */
 async function expectRefused(
   task: string,
   more: Readonly<Record<string, unknown>>,
@@ -152,7 +152,7 @@ describe('a task that succeeded', () => {
     const paused = pauseFirstAt('ledger.append', account.id);
     const late = refund(task, { amount: '0.3' });
     await paused.reached;
-    // The queue of this process stands still: the other one is another API node.
+    // This process's queue is stopped, so the act comes from another API node.
     await otherNode()({
       task: await recordOf(task),
       action: 'refund',
@@ -276,7 +276,7 @@ async function recordOf(task: string) {
   return record;
 }
 
-/** What acts in another API node: the same database. */
+/** Acts through another API node on the same database. */
 function otherNode(change: Partial<ActOnTaskDeps> = {}) {
   const { stores, mongo, secrets, now } = gateway.core;
   const key = secrets.deriveKey('ledger');

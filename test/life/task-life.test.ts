@@ -1,11 +1,11 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import { expectDeliveredOnce, startCallbackReceiver } from '../support/callback-receiver.ts';
 import { startGateway, videoCharge, videoTokens } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
-/** One video task from the create to the callback, with its money, as a caller sees it. */
+/** A video task and its money as seen by the caller, from create to callback. */
 describe('the life of a task', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe('the life of a task', () => {
   it('goes from submitted to a video that is delivered, called back and paid for', async () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
-    // It renders until the test has seen what a caller sees meanwhile.
+    // Render until the test has checked the running state.
     const created = await account.create({
       prompt: 'a paper boat [sim:render=600]',
       metadata: { callback_url: receiver.url, seed: 7, return_last_frame: true },
@@ -74,8 +74,10 @@ describe('the life of a task', () => {
       ['settle', 762_300n],
     ]);
     expect(await account.balance()).toMatchObject({ available: '99.237700', held: '0.000000' });
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(receiver.received).toHaveLength(1);
+    await gateway.core.client.workflow.getHandle(created.body.id).result();
+    const record = await gateway.core.stores.tasks.find(created.body.id);
+    expect(record?.callback).toMatchObject({ state: 'delivered' });
+    expectDeliveredOnce(receiver, record);
     receiver.close();
   });
 
@@ -139,7 +141,8 @@ describe('the life of a task', () => {
     const created = await account.create({ duration: -1, resolution: undefined, ratio: 'adaptive' });
     expect(created.status).toBe(200);
     const [hold] = await entriesOf(created.body.id);
-    // 15 s at 720p, which is what is sent where the request names none, in the largest ratio, 7.00 a million tokens.
+    // The hold is for 15 s at 720p, the resolution sent if the request has none, in the largest ratio, at 7.00 per
+    // million tokens.
     expect(hold?.amount).toBeGreaterThan(2_000_000n);
     const done = await account.finished(created.body.id);
     const [, settle] = await entriesOf(created.body.id);

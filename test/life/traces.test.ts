@@ -10,12 +10,10 @@ import type { ReceivedSpan } from '../support/otlp-receiver.ts';
 import { startGatewayProcess, waitUntil } from '../support/processes.ts';
 import type { GatewayProcess } from '../support/processes.ts';
 
-// A process loads for several seconds where others share the machine.
-
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
 const callersSpan = '00f067aa0ba902b7';
 
-/** The API is in this process, the worker has one of its own. */
+/** The API runs in this process, and the worker in a separate one. */
 describe('the trace of a task', () => {
   let gateway: TestGateway;
   let worker: GatewayProcess;
@@ -26,7 +24,7 @@ describe('the trace of a task', () => {
     directory = await mkdtemp(join(tmpdir(), 'mediary-traces-'));
     otlp = await startOtlpReceiver();
     const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url, OTEL_SERVICE_NAME: 'shop-video' };
-    // The exporter reads them itself.
+    // The exporter reads these variables directly.
     Object.assign(process.env, traced);
     gateway = await startGateway({ worker: false, environment: traced });
     worker = startGatewayProcess('worker', gateway.environment, join(directory, 'worker.log'));
@@ -60,7 +58,7 @@ describe('the trace of a task', () => {
     await account.finished(created.body.id);
     await receiver.waitFor(1);
     await worker.stop();
-    // The last one to end, and those below it, which other batches may have brought.
+    // The last root span to end, with its children, which may have arrived in other batches.
     const sentByApi = ['POST /v1/videos/generations', 'admission', 'ledger.hold', 'workflow.start'];
     await waitUntil('the API has sent its spans', async () =>
       sentByApi.every((name) => named(name).length === 1),
@@ -97,10 +95,12 @@ describe('the trace of a task', () => {
     const polls = otlp.spans.filter(({ attributes }) => attributes['mediary.outcome'] === 'succeeded');
     expect(polls.map((poll) => poll.trace)).toEqual([trace]);
 
-    const callback = spanOf('callback');
-    expect(callback.attributes).toMatchObject({ 'http.response.status_code': 204 });
-    expect(callback.parent).toBe(spanOf('firstCallback').id);
-    expect(receiver.received[0]?.headers['traceparent']).toBe(`00-${trace}-${callback.id}-01`);
+    const sender = receiver.received[0]?.headers['traceparent'];
+    const callback = named('callback').find(({ id }) => sender === `00-${trace}-${id}-01`);
+    expect(callback?.attributes).toMatchObject({ 'http.response.status_code': 204 });
+    // A busy machine leaves the callback to its activity.
+    const delivering = otlp.spans.find(({ id }) => id === callback?.parent);
+    expect(['firstCallback', 'deliverCallback']).toContain(delivering?.name);
     receiver.close();
 
     for (const secret of [prompt, account.key, 'secret=abc', '"simulated"'])

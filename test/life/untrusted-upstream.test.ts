@@ -19,7 +19,7 @@ describe('an upstream that no longer knows a job it has accepted', () => {
   let gateway: TestGateway;
   let worker: RunningWorker;
   let account: TestAccount;
-  /** Of the worker's clock. */
+  /** How far the worker's clock is ahead, in milliseconds. */
   let aheadMs = 0;
   beforeAll(async () => {
     gateway = await startGateway({ worker: false });
@@ -36,11 +36,7 @@ describe('an upstream that no longer knows a job it has accepted', () => {
     const shown = async () => (await gateway.admin('GET', `/admin/v1/tasks/${body.id}`)).body;
     await waitUntil('the upstream has accepted it', async () => (await shown()).upstream_id !== null);
     aheadMs = graceMs;
-    await waitUntil(
-      'an operator is asked',
-      async () => (await shown()).needs_attention === 'poll_failed',
-      120_000,
-    );
+    await waitUntil('an operator is asked', async () => (await shown()).needs_attention === 'poll_failed');
     expect(await shown()).toMatchObject({
       status: 'submitted',
       needs_attention: 'poll_failed',
@@ -60,7 +56,7 @@ describe('a result whose link cannot be used', () => {
   let upstream: RewritingUpstream;
   let gateway: TestGateway;
   let account: TestAccount;
-  /** Undefined for the simulator's own link, which opens. */
+  /** Undefined means the simulator's own link, which can be opened. */
   let link: string | undefined;
   beforeAll(async () => {
     upstream = await startRewritingUpstream(

@@ -10,10 +10,10 @@ import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
-/** What a hostile upstream writes into its answers, and where it comes to light. */
+/** Tests where text from a hostile upstream's responses can appear. */
 
 const [prompt, user] = ['a heron over the silver fjord', 'customer-4711-of-ours'];
-/** Might be a code, and may be what a caller wrote. */
+/** Looks like a code, but could be a word that the caller wrote. */
 const token = 'silverfjord';
 const hostile = '\u001B[2J\u202Egnp.exe\u009B31m';
 const unprintable = /[\p{Cc}\p{Cf}]/u;
@@ -23,7 +23,7 @@ type Answering = (body: Readonly<Record<string, unknown>>, response: ServerRespo
 let upstream: Server;
 let gateway: TestGateway;
 let account: TestAccount;
-/** Answers every submission. */
+/** The response to every submission. */
 let answer: Answering;
 let status: object = {};
 
@@ -73,8 +73,7 @@ describe('an upstream that repeats the request', () => {
     const { body: said } = await account.call('POST', '/v1/images/generations', { body });
     expect(said.error.message).toContain(prompt);
     expect(said.error.message).toContain(`${token}: `);
-    await waitUntil('the request is in the log', async () => /"operation":"createImage"/.test(log()));
-    expect(log()).toContain(`: http_${httpStatus}"`);
+    await waitUntil('the refusal is in the log', async () => log().includes(`: http_${httpStatus}"`));
     expect(log()).not.toContain(token);
     expect(log()).not.toContain(prompt);
     expect(log()).not.toContain(user);
@@ -129,7 +128,7 @@ describe('an upstream that writes what terminals obey', () => {
   });
 });
 
-/** Every text in a JSON value. */
+/** Returns every text in a JSON value. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];

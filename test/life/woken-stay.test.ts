@@ -5,7 +5,7 @@ import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
-/** An attempt that stays in its worker hears of what was decided about its task, without a heartbeat or a question. */
+/** An attempt that stays in its worker learns of a decision about its task without a heartbeat or a poll. */
 
 const channel = `
   - id: alone
@@ -27,7 +27,10 @@ const model = `  - id: alone
     price: { lines: [{ measure: second, price: "0.10" }] }
 `;
 const yaml = testYaml.replace('\nmodels:', `${channel}models:`) + model;
-/** Spread so widely that the upstream, which cannot list, is asked soon, and then every half a minute. */
+/**
+ * The render times vary widely, so that the upstream, which cannot list, is first polled soon and then every half
+ * minute.
+ */
 const renderSeconds = [0.5, 100, 200, 300, 400, 500];
 
 let gateway: TestGateway;
@@ -47,10 +50,10 @@ const pendingOf = async (id: string) => {
   return raw.pendingActivities?.[0];
 };
 const act = (id: string, action: string) => actOn(gateway.admin, id, { action, reason: 'the test asks' });
-/** The pending activity is with a worker. */
+/** The state of a pending activity that a worker is running. */
 const started = 2;
 
-/** The upstream was asked, and an attempt waits in the worker for the next question. */
+/** Creates a task whose upstream has been polled, and whose attempt is waiting in the worker for the next poll. */
 async function stayingTask(prompt: string): Promise<string> {
   const { status, body } = await account.create({ model: 'alone', prompt: `${prompt} [sim:render=900]` });
   expect(status).toBe(200);
@@ -69,7 +72,7 @@ it('an operator who retries ends the wait of the attempt; the next one asks', as
     const isAnother = Number((await pendingOf(id))?.attempt) > Number(first?.attempt);
     return isAnother && gateway.simulator.stats().gets > gets;
   });
-  // Through a heartbeat it would have been cancelled.
+  // A heartbeat would have ended the attempt as cancelled instead.
   expect((await pendingOf(id))?.lastFailure?.applicationFailureInfo?.type).toBe('StillWaiting');
   await act(id, 'fail');
 });
@@ -77,5 +80,8 @@ it('an operator who retries ends the wait of the attempt; the next one asks', as
 it('an operator who ends the task asks its attempt to end', async () => {
   const id = await stayingTask('failed');
   expect((await act(id, 'fail')).status).toBe(200);
-  expect((await gateway.core.stores.wakes.list()).map(({ task }) => task)).toContain(id);
+  // Its worker is woken in the background.
+  await expect
+    .poll(async () => (await gateway.core.stores.wakes.list()).map(({ task }) => task))
+    .toContain(id);
 });

@@ -7,7 +7,7 @@ import { lockDataDir } from '../../src/local/data-dir.ts';
 import { runProgram } from './servers/programs/run-program.ts';
 import { scratchDirectory } from './servers/scratch.ts';
 
-it('a data directory is made, and taken once', async () => {
+it('a data directory is created, and can be locked once', async () => {
   const dataDir = join(await scratchDirectory(), 'new');
   const lock = await lockDataDir(dataDir);
   await expect(lockDataDir(dataDir)).rejects.toThrow(`${dataDir} is in use by process ${process.pid}`);
@@ -16,14 +16,14 @@ it('a data directory is made, and taken once', async () => {
   expect(await readdir(dataDir)).toEqual([]);
 });
 
-it('a data directory is for its user alone, also one that was not', async () => {
+it('a data directory becomes private to its user, even if it was not before', async () => {
   const dataDir = await scratchDirectory();
   await chmod(dataDir, 0o755);
   await lockDataDir(dataDir);
   expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
 });
 
-it('a directory of another live process is refused with its number; a killed one leaves it free', async () => {
+it('a directory of another running process is refused with its pid; a killed one leaves it free', async () => {
   const dataDir = await scratchDirectory();
   const other = await runProgram(new URL('./servers/programs/hold-lock.ts', import.meta.url), dataDir);
   await expect(lockDataDir(dataDir)).rejects.toThrow(
@@ -36,7 +36,7 @@ it('a directory of another live process is refused with its number; a killed one
   expect(JSON.parse(await readFile(join(dataDir, left), 'utf8'))).toMatchObject({ pid: process.pid });
 });
 
-it('the lock of a process whose number was given to another is stale', async () => {
+it('the lock of a process whose pid was reused is stale', async () => {
   const dataDir = await scratchDirectory();
   await writeFile(join(dataDir, 'lock'), JSON.stringify({ pid: process.ppid, startedAt: '1' }));
   await expect(lockDataDir(dataDir)).resolves.toBeDefined();
@@ -48,7 +48,7 @@ it('a lock that cannot be read is stale', async () => {
   await expect(lockDataDir(dataDir)).resolves.toBeDefined();
 });
 
-it('of many who take over a stale lock at once, one succeeds', async () => {
+it('of many processes that take over a stale lock at once, one succeeds', async () => {
   for (let round = 0; round < 20; round += 1) {
     const dataDir = await scratchDirectory();
     await writeFile(join(dataDir, 'lock.old'), JSON.stringify({ pid: 999_999_999, startedAt: '1' }));

@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { runDemo } from '../../src/local/demo.ts';
 
-/** A gateway that is busy at the first request of each kind. */
+/** Starts a gateway that answers "busy" to the first request of each kind. */
 async function startBusyGateway() {
   const keys: unknown[] = [];
   const asked = new Set<string>();
@@ -46,7 +46,7 @@ function bodyOf(path: string, url: string): object {
   return { id: 'task_1', status: 'succeeded', video_url: `${url}/video.mp4`, duration: 5, usage };
 }
 
-it('the demo asks a busy gateway again, and creates its task once', async () => {
+it('the demo retries at a busy gateway, and creates its task once', async () => {
   const { apiUrl, keys } = await startBusyGateway();
   const printed: string[] = [];
   expect(await runDemo({ apiUrl, apiKey: 'sk-x', print: (line) => printed.push(line) })).toBe(true);

@@ -20,7 +20,7 @@ describe('what a start shows', () => {
     vi.useRealTimers();
   });
 
-  it('is plain lines where nobody watches', () => {
+  it('is plain lines without a terminal', () => {
     const { display, written } = displayOn(undefined);
     display.report('Fetching …');
     display.report('Fetching … 5 s');
@@ -46,7 +46,7 @@ describe('what a start shows', () => {
     expect(written.at(-1)?.replace('\r\u001B[2K', '')).toHaveLength(19);
   });
 
-  it('keeps what must not be missed above the updating line', () => {
+  it('keeps important messages above the updating line', () => {
     const { display, written } = displayOn(80);
     display.report('Fetching …');
     display.report('Port 8080 is taken', 'lasting');

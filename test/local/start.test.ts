@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cp, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,9 +16,8 @@ import type { LocalMode } from '../support/local-mode.ts';
 import { startPortTaker } from '../support/port-taker.ts';
 import { untilReady, waitUntil } from '../support/processes.ts';
 import { databaseUri, temporalAddress } from '../support/run-servers.ts';
-import { cacheDir } from '../support/cache-dir.ts';
 
-/** Longer than a process without anything to wait for lives. */
+/** Longer than an idle process would live. */
 const laterMs = 5_000;
 
 describe('npm start with a configuration of its own', () => {
@@ -67,7 +66,7 @@ describe('npm start with a configuration of its own', () => {
     };
     const mode = start(environment);
     await mode.ready();
-    // It has waited for Temporal, and for its worker.
+    // The API has waited for Temporal and for its worker, so its log contains no failed start.
     expect(await readFile(join(environment.DATA_DIR, 'logs', 'api.log'), 'utf8')).not.toContain('"stack"');
     expect(mode.output()).toContain(`The upstreams are those of ${file}`);
     expect(mode.output()).toContain('Admin token   a-token-of-the-operator');
@@ -99,7 +98,7 @@ describe('npm start with a configuration of its own', () => {
       ),
     );
     const firstKey = /API key +(\S+)/.exec(mode.output())?.[1];
-    // The file is changed while it runs, and changed back while it does not.
+    // The file is changed while the gateway runs, and changed back while it is stopped.
     const admin = caller(url, environment.ADMIN_TOKEN);
     const text = await readFile(file, 'utf8');
     await writeFile(file, `${text}\n# changed\n`);
@@ -122,11 +121,12 @@ describe('npm start with a configuration of its own', () => {
     expect(published.hash).not.toBe(changed.hash);
   }, 900_000);
 
-  it('ends with npm on SIGTERM, and a demo in silence with the reader of its output', async () => {
-    const port = await choosePort('any', 'a test');
+  it('gets another port if its own is taken before it listens, ends with npm, and a demo with its reader', async () => {
+    const taker = await startPortTaker();
     const environment = {
       DATA_DIR: join(directory, 'with-npm'),
-      PORT: String(port),
+      PORT: '0',
+      NODE_OPTIONS: taker.nodeOptions,
       GATEWAY_CONFIG: file,
       MONGODB_URI: databaseUri('local_start_npm'),
       TEMPORAL_ADDRESS: temporalAddress(),
@@ -136,6 +136,12 @@ describe('npm start with a configuration of its own', () => {
     let pids: number[] = [];
     try {
       await mode.ready();
+      const [taken] = taker.taken;
+      const log = await readFile(join(environment.DATA_DIR, 'logs', 'api.log'), 'utf8');
+      expect(log).toContain(`PORT: ${taken} on 127.0.0.1 is in use`);
+      const url = /(http:\/\/127\.0\.0\.1:\d+)/.exec(mode.output())?.[1] ?? '';
+      expect(new URL(url).port).not.toBe(String(taken));
+      await untilReady(url);
       pids = await pidsOf(environment.DATA_DIR);
       expect(pids).toHaveLength(3);
       expect(pids.filter(isAlive)).toEqual(pids);
@@ -150,47 +156,8 @@ describe('npm start with a configuration of its own', () => {
     } finally {
       await mode.terminate();
     }
-    await waitUntil('all have ended', () => Promise.resolve(!pids.some(isAlive)), 30_000);
+    await waitUntil('all have ended', () => Promise.resolve(!pids.some(isAlive)));
     expect(mode.output()).toContain('ending what was started here');
-  }, 900_000);
-
-  it('runs on servers that it starts, and keeps running', async () => {
-    const dataDir = join(directory, 'own-servers');
-    for (const name of ['bin', 'mongo-java-server']) {
-      await cp(join(cacheDir, name), join(dataDir, name), { recursive: true }).catch(() => undefined);
-    }
-    const port = await choosePort('any', 'a test');
-    const mode = start({ DATA_DIR: dataDir, PORT: String(port), GATEWAY_CONFIG: file });
-    await mode.ready();
-    const ui = /Temporal UI +(http\S+)/.exec(mode.output())?.[1] ?? '';
-    await waitUntil('the UI listens', async () => (await fetch(ui)).ok);
-    expect(await (await fetch(ui)).text()).toMatch(/<!doctype html>/);
-    expect(await (await fetch(`${ui}/api/v1/settings`)).json()).toMatchObject({
-      StartWorkflowDisabled: true,
-      WorkflowTerminateDisabled: true,
-      WorkflowResetDisabled: true,
-    });
-    await delay(laterMs);
-    expect(mode.isRunning()).toBe(true);
-    await untilReady(`http://127.0.0.1:${port}`);
-  }, 900_000);
-
-  it('gives the API another port if the one that was chosen is taken before it listens', async () => {
-    const taker = await startPortTaker();
-    const mode = start({
-      DATA_DIR: join(directory, 'taken-late'),
-      PORT: '0',
-      GATEWAY_CONFIG: file,
-      MONGODB_URI: databaseUri('local_start_taken'),
-      TEMPORAL_ADDRESS: temporalAddress(),
-      TASK_QUEUE_PREFIX: 'local-start-taken-',
-      NODE_OPTIONS: taker.nodeOptions,
-    });
-    await mode.ready();
-    expect(taker.taken).toEqual([expect.any(Number)]);
-    const url = /(http:\/\/127\.0\.0\.1:\d+)/.exec(mode.output())?.[1] ?? '';
-    expect(new URL(url).port).not.toBe(String(taker.taken[0]));
-    await untilReady(url);
   }, 900_000);
 
   it('refuses a bad file before anything starts, and says how to return to the simulator', async () => {

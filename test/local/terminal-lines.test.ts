@@ -9,30 +9,30 @@ const record = (facts: object) =>
   JSON.stringify({ level: 'info', time: '2030-01-01T10:00:00.000Z', ...facts });
 
 describe('a line on the terminal', () => {
-  it('stands for each request', () => {
+  it('is shown for each request', () => {
     const line = terminalLine(
       record({ msg: 'request', method: 'POST', operation: 'createVideo', status: 200, duration_ms: 12 }),
     );
     expect(line).toMatch(/^\d\d:\d\d:\d\d {2}POST createVideo {2}200 {2}12 ms$/);
   });
 
-  it('stands for each task that has ended, with its charge', () => {
+  it('is shown for each task that has ended, with its charge', () => {
     const ended = { msg: 'a task has ended', task: 'task_1', status: 'succeeded', amount: '762300' };
     expect(terminalLine(record(ended))).toMatch(/ {2}task_1 {2}succeeded, charged 0\.762300$/);
   });
 
-  it('stands for what went wrong, without its stack', () => {
+  it('is shown for errors, without their stack', () => {
     const failed = { level: 'error', msg: 'a request failed', operation: 'getVideo', err: { stack: 'at x' } };
     expect(terminalLine(record(failed))).toMatch(/ {2}ERROR {2}a request failed {2}getVideo$/);
   });
 
-  it('does not stand for an upstream’s callback, unless it failed', () => {
+  it('is not shown for an upstream’s callback, unless it failed', () => {
     const called = { msg: 'request', method: 'POST', operation: 'receiveUpstreamCallback', duration_ms: 2 };
     expect(terminalLine(record({ ...called, status: 200 }))).toBeUndefined();
     expect(terminalLine(record({ ...called, status: 404 }))).toMatch(/receiveUpstreamCallback {2}404/);
   });
 
-  it('does not stand for anything else', () => {
+  it('is not shown for anything else', () => {
     expect(terminalLine(record({ msg: 'started' }))).toBeUndefined();
     expect(terminalLine(record({ level: 'warn', msg: 'x', operation: 'readyz' }))).toBeUndefined();
     expect(terminalLine('not JSON')).toBeUndefined();
@@ -40,7 +40,7 @@ describe('a line on the terminal', () => {
 });
 
 describe('following a log', () => {
-  it('hands over whole lines that come from now on, also after the file was replaced', async () => {
+  it('returns only whole, new lines, even after the file was replaced', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'mediary-follow-'));
     const file = join(directory, 'api.log');
     await writeFile(file, 'old\n');

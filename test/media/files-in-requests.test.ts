@@ -11,7 +11,7 @@ import type { TestAccount } from '../support/client.ts';
 import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Files that are stored once, and named in requests: with two processes of the API, on the same storage. */
+/** Tests files that are stored once and named in requests, with two API processes on the same storage. */
 
 const clip = readClip('16x9');
 let gateway: TestGateway;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   const port = await choosePort('any', 'the test gateway');
   gateway = await startGateway({
     yaml: testYaml.replace('currency: USD\n', 'currency: USD\nresults: { storage: directory }\n'),
-    // No address of this machine may be fetched: the gateway reads its own files without.
+    // Addresses on this machine may not be fetched, so the gateway must read its own files directly.
     environment: { DATA_DIR: directory, PORT: String(port), MEDIA_ALLOW_PRIVATE_NETWORKS: '' },
   });
   const { core } = gateway;
@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 const inputs = (ids: readonly string[]) => ({ videos: ids.map((id) => `asset://${id}`) });
-/** 720p at 16:9, five seconds and as many that are given, at 4.30 a million. */
+/** The hold for five seconds of 720p at 16:9, with this many seconds of input video, at 4.30 a million. */
 const held = (seconds: number): string => {
   const tokens = Math.floor((921_600 * (24 * (5 + seconds) + 1)) / 1024);
   return (Math.round(tokens * 4.3) / 1e6).toFixed(6);
@@ -56,7 +56,7 @@ it('are held for by their own length, and reach the upstream as a link that work
   const [link = ''] = request?.kind === 'video' ? request.videos : [];
   expect(link).toMatch(new RegExp(`^${gateway.url}/media/${video}/0\\.mp4\\?expires=`));
   expect(Buffer.from(await (await fetch(link)).arrayBuffer())).toEqual(clip);
-  // What the upstream does not report is charged by the same length.
+  // If the upstream does not report the length, the same length is charged.
   expect((await account.finished(created.body.id))['charge']).toBe(held(5));
 });
 
@@ -67,7 +67,7 @@ it('are estimated as they are held', async () => {
   expect([body.hold, body.warnings, body.explanation.hold.input_seconds]).toEqual([held(10), [], 10]);
 });
 
-it('what cannot be read is held for as the longest, and named', async () => {
+it('unreadable files are held for as the longest, and named', async () => {
   const created = await account.create({ videos: ['https://media.example/a.mp4'] });
   expect(created.body.warnings).toEqual([expect.stringMatching(/^videos\[0\]: its length /)]);
   expect(created.headers['x-mediary-hold']).toContain(held(15));
@@ -87,7 +87,7 @@ describe('are refused', () => {
   });
 });
 
-it('a repeat with the same key is the same task, though the file is gone by then', async () => {
+it('a repeat with the same key gets the same task, although the file is gone by then', async () => {
   const headers = { 'idempotency-key': 'a-file-that-goes' };
   const id = await upload(gateway.url);
   const first = await account.create(inputs([id]), headers);

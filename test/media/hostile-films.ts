@@ -1,6 +1,6 @@
 import { readClip } from '../../workshop/simulator/media/clips.ts';
 
-/** Files that claim to be an MP4, each wrong in its own way. */
+/** Files that claim to be an MP4. Each one is wrong in a different way. */
 
 /** Five seconds, 640 x 360. */
 export const clip = readClip('16x9');
@@ -13,7 +13,7 @@ function changed(edit: Edit): Buffer {
   return film;
 }
 
-/** Of the first box of this type: where its contents begin. */
+/** Returns the offset of the contents of the first box of this type. */
 function inside(type: string, film: Buffer = clip): number {
   const at = film.indexOf(type, 0, 'latin1');
   if (at < 0) throw new RangeError(`the clip has no ${type}`);

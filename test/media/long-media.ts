@@ -8,7 +8,7 @@ import {
   WebMOutputFormat,
 } from 'mediabunny';
 
-/** Media of any size whose frames hold nothing: what is read of them is where the frames are. */
+/** Media of any size with empty frames, because only the positions of the frames are read. */
 
 function repeated(frame: Buffer, bytes: number): Buffer {
   return Buffer.concat(Array.from({ length: Math.ceil(bytes / frame.length) }, () => frame));
@@ -28,7 +28,7 @@ export function makeAac(bytes: number): Buffer {
   return repeated(frame, bytes);
 }
 
-/** Opus, 20 ms for each 1,000 bytes. */
+/** Opus, at 20 ms per 1,000 bytes. */
 export async function makeOgg(bytes: number): Promise<Buffer> {
   const target = new BufferTarget();
   const output = new Output({ format: new OggOutputFormat(), target });
@@ -47,7 +47,7 @@ export async function makeOgg(bytes: number): Promise<Buffer> {
   return Buffer.from(target.buffer ?? new ArrayBuffer(0));
 }
 
-/** VP8, 40 ms for each 20,000 bytes, as a browser records it: with no table of its frames. */
+/** VP8 at 40 ms for each 20,000 bytes. Like a browser's recording, it has no table of its frames. */
 export async function makeRecordedWebm(bytes: number): Promise<Buffer> {
   const target = new BufferTarget();
   const output = new Output({ format: new WebMOutputFormat({ appendOnly: true }), target });

@@ -41,7 +41,7 @@ it('reads our own copy, and asks no upstream', async () => {
   expect(opened).toEqual([]);
 });
 
-it('reads the linked file with the channel’s own headers where nothing is stored', async () => {
+it('reads the linked file with the channel’s own headers if nothing is stored', async () => {
   const opened: string[] = [];
   expect(await measured({ url }, opened)).toEqual(facts);
   expect(new Set(opened)).toEqual(new Set([`c ${url} key`]));

@@ -31,7 +31,7 @@ it('takes the length from the frames, and not from what a header claims', async 
   expect(await facts(hostileFilms['a duration that only its header claims'] ?? clip)).toEqual(clipFacts);
 });
 
-it('believes no length that nobody can have filmed', async () => {
+it('ignores an implausible length', async () => {
   const found = await facts(hostileFilms['frames that last for ages'] ?? clip);
   expect(found).toMatchObject({ mediaType: 'video/mp4' });
   expect(found).not.toHaveProperty('seconds');
@@ -57,7 +57,7 @@ describe('a file of more than is read', () => {
     expect(await facts(await makeOgg(bytes))).toEqual(ogg);
   });
 
-  it('whose length stands in its last frame alone has none', async () => {
+  it('with its length only in the last frame has none', async () => {
     expect(await facts(makeAac(bytes))).toEqual({ mediaType: 'audio/aac' });
     expect(await facts(await makeRecordedWebm(bytes))).toEqual(webm);
     expect(await facts(await makeRecordedWebm(1_000_000))).toEqual({ ...webm, seconds: 1.96 });
@@ -72,7 +72,7 @@ describe('a hostile file', () => {
     expect(seconds).toBeLessThanOrEqual(86_400);
   });
 
-  it('costs the next one nothing', async () => {
+  it('does not affect the next one', async () => {
     expect(await facts(clip)).toEqual(clipFacts);
   });
 });
@@ -94,7 +94,7 @@ it('reads no more than is allowed of a file, wherever it says that its parts are
   expect(bytes).toBeLessThanOrEqual(8 * 1024 * 1024);
 });
 
-it('a file whose bytes never come ends with its time, and takes nobody with it', async () => {
+it('a file whose bytes never arrive times out without affecting others', async () => {
   const stuck: MediaSource = { bytes: 1000, read: () => new Promise(() => undefined) };
   const given = Array.from({ length: 12 }, () => probe.probe(stuck, 'a', AbortSignal.timeout(100)));
   expect(await Promise.all(given)).toEqual(given.map(() => undefined));
@@ -116,7 +116,7 @@ it('samples without bytes are refused before they are counted', async () => {
   await expect(checkedClaims(inMemory(clip)).read(0, clip.length)).resolves.toHaveLength(clip.length);
 });
 
-it('bytes that cannot be read are an answer', async () => {
+it('unreadable bytes are a result, not an error', async () => {
   const broken: MediaSource = { bytes: 1000, read: () => Promise.reject(new Error('gone')) };
   expect(await probe.probe(broken, 'a', AbortSignal.timeout(60_000))).toBeUndefined();
 });

@@ -13,7 +13,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
 
-/** Stored files at an upstream that has a place for them, on a gateway that the upstream cannot reach. */
+/** Tests stored files with an upstream that accepts uploads but cannot reach the gateway. */
 
 type Simulator = Awaited<ReturnType<typeof startSimulator>>;
 let upstream: Simulator;
@@ -44,7 +44,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** What the vendor's own client sees of its account. */
+/** The vendor's own client, to inspect the account. */
 const sdk = (auth: string) => new Replicate({ auth, baseUrl: `${upstream.url}/replicate/v1` });
 const idsAt = async (auth: string): Promise<string[]> =>
   ((await sdk(auth).files.list()) as unknown as { results: { id: string }[] }).results.map(({ id }) => id);
@@ -61,11 +61,11 @@ async function run(file: string, model = 'wan'): Promise<Record<string, unknown>
   return account.finished(created.body.id);
 }
 
-/** Well below the time that an upload may last, and far above what is needed. */
-const patience = { timeout: 100_000 };
+/** Well below the limit for an upload, and far above what one needs. */
+const patience = { timeout: 180_000 };
 const uploads = (name: string) => upstream.control.tasks(name).map(({ id }) => id).length;
 
-it('many tasks at once, in two workers, are one upload, which each of them names', async () => {
+it('many simultaneous tasks in two workers share one upload', async () => {
   const before = await idsAt('first');
   const file = await store();
   const tasks = await Promise.all(Array.from({ length: 8 }, () => run(file)));
@@ -77,7 +77,7 @@ it('many tasks at once, in two workers, are one upload, which each of them names
   expect(inputs).toHaveLength(8);
   for (const input of inputs) expect(input).toContain(`${upstream.url}/replicate/v1/files/${made[0]}`);
   expect(uploads(file)).toBe(8);
-  // The vendor's client reads what ours has made.
+  // The vendor's client can read what our adapter uploaded.
   expect(await sdk('first').files.get(made[0] ?? '')).toMatchObject({
     content_type: 'video/mp4',
     size: readClip('16x9').length,
@@ -92,7 +92,7 @@ it('another credential gets its own', async () => {
   expect([(await idsAt('first')).length, (await idsAt('second')).length]).toEqual([first + 1, second + 1]);
 });
 
-it('where it cannot be registered, the next channel is asked, and nothing was sent', async () => {
+it('if it cannot be registered, the next channel is tried, and nothing was sent', async () => {
   const file = await store();
   const [first, other] = [(await idsAt('first')).length, (await idsAt('second')).length];
   upstream.control.addFault({ match: { path: '/files', method: 'POST' }, fault: 'media:503', times: 1 });
@@ -117,7 +117,7 @@ it('an upload whose process died is taken over', async () => {
   expect((await idsAt('first')).filter((id) => !before.includes(id))).toHaveLength(1);
 });
 
-it('an upstream that only gives a place for files gets them there, and once', async () => {
+it('an upstream that only provides an upload address gets each file there once', async () => {
   const file = await store();
   upstream.control.addFault({
     match: { path: '/v1/uploads', method: 'POST' },
@@ -131,7 +131,7 @@ it('an upstream that only gives a place for files gets them there, and once', as
 });
 
 describe('whose task is cancelled', () => {
-  it('an upload is abandoned, and free for the next task', async () => {
+  it('an upload is abandoned, and left to the next task', async () => {
     const file = await store();
     upstream.control.addFault({
       match: { path: '/files', method: 'POST' },
@@ -147,7 +147,7 @@ describe('whose task is cancelled', () => {
     expect(await run(file)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('nobody waits for the upload of another', async () => {
+  it('no task waits for the upload of another', async () => {
     const file = await store();
     const { fileUploads, files } = gateway.core.stores;
     const key = { file, channel: 'one', credential: 'a' };
@@ -176,7 +176,7 @@ describe('at the upstream it is deleted', () => {
     expect(await idsAt('first')).not.toContain(made[0]);
   });
 
-  it('later, where it does not answer', async () => {
+  it('later, if it does not answer', async () => {
     const file = await store();
     const before = await idsAt('first');
     await run(file);
@@ -190,7 +190,7 @@ describe('at the upstream it is deleted', () => {
     expect(await idsAt('first')).not.toContain(made);
   });
 
-  it('and before the upstream forgets it, it is registered anew', async () => {
+  it('and before it expires there, it is registered once more', async () => {
     const file = await store();
     await run(file);
     const before = await idsAt('first');

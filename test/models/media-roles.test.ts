@@ -8,7 +8,7 @@ const asked = (over: Partial<AskedVideo>): AskedVideo => {
   return { ...rest, images: [], named: {}, ...over };
 };
 
-describe('the parts that images play', () => {
+describe('the roles of images', () => {
   it.each<[images: AskedVideo['images'], takesReferences: boolean, parts: object]>([
     [[{ url: 'a' }], true, { references: ['a'] }],
     [[{ url: 'a' }], false, { firstFrame: 'a', references: [] }],
@@ -56,11 +56,11 @@ describe('the parts that images play', () => {
     [{ audios: ['a'], images: [{ url: 'i' }] }, 'images'],
     [{ named: { images: 'image' }, images: [{ url: 'i' }] }, 'image'],
     [{ named: { input_type: 'input_type' }, videos: ['v'] }, 'input_type'],
-  ])('%j is the kind that it is because of %s', (over, name) => {
+  ])('%j has its kind because of %s', (over, name) => {
     expect(resolveRoles(asked(over), true).named['input_type']).toBe(name);
   });
 
-  it('make the request what it is, frames before references', () => {
+  it('determine the kind of request, frames before references', () => {
     const media = { references: [], videos: [], audios: [] };
     expect(inputTypeOf(media)).toBe('text_to_video');
     expect(inputTypeOf({ ...media, audios: ['a'] })).toBe('reference');

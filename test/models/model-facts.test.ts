@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { consumptionOf } from '../../src/models/consumption.ts';
 import { factsIssue } from '../../src/models/model-facts-check.ts';
-import { factsFor, passedOn, possibleOutput, videoFactsSchema } from '../../src/models/model-facts.ts';
+import { factsFor, passedOn } from '../../src/models/facts-of-request.ts';
+import { videoFactsSchema } from '../../src/models/model-facts.ts';
+import { possibleOutput } from '../../src/models/possible-output.ts';
 import { servedFacts } from '../../src/models/facts-table.ts';
 import type { VideoFacts } from '../../src/models/model-facts.ts';
 import type { VideoRequest } from '../../src/models/request.ts';
@@ -37,6 +39,7 @@ const facts: VideoFacts = {
     { when: { metadata: { task: 'edit' } }, facts: { sound: 'fixed' } },
     { when: { draft: true }, facts: { resolutions: ['720p'], fields: { draft: true } } },
     { when: { ratio: ['16:9'], draft: false }, facts: { unsaid: { resolutions: ['1080p'] } } },
+    { when: { duration: [8, 9] }, facts: { required: ['ratio', 'style'] } },
   ],
 };
 const a = 'https://ex.com/a';
@@ -82,6 +85,9 @@ describe('the facts of a model', () => {
     ['a length of its choice where there is one', { duration: 'auto', resolution: '1080p' }, 'duration'],
     ['another length at a resolution', { duration: 5, resolution: '1080P' }, 'duration'],
     ['the length of a resolution', { duration: 4, resolution: '1080p' }, undefined],
+    ['a length that needs a ratio', { duration: 8 }, 'ratio'],
+    ['a length that needs a style, too', { duration: 9, ratio: '16:9' }, 'metadata.style'],
+    ['all that a length needs', { duration: 9, ratio: '16:9', extra: { style: 'film' } }, undefined],
     ['silence', { generateAudio: false }, undefined],
     ['sound at a resolution', { generateAudio: true, resolution: '1080p' }, 'metadata.generate_audio'],
     ['silence of a task', { generateAudio: false, extra: { task: 'x' } }, 'metadata.generate_audio'],
@@ -127,7 +133,7 @@ describe('the facts of a model', () => {
     [{ parameters: { least: { min: 1 }, most: { max: 2 } } }, { extra: { least: 1, most: 2 } }],
     [{ sound: 'never' }, { generateAudio: false }],
     [{ sound: 'always' }, { generateAudio: true }],
-  ])('%j have nothing against %j', (table, over) => {
+  ])('%j accept %j', (table, over) => {
     expect(issueOf(over, table)).toBeUndefined();
   });
 
@@ -145,7 +151,7 @@ describe('the facts of a model', () => {
     expect(issueOf(asked, { fields })).toBeUndefined();
   });
 
-  it('say what reaches the vendor, and under which name', () => {
+  it('state what reaches the vendor, and under which name', () => {
     const extra = { motion: 2, style: 'film', task: 'edit', callback_url: 'x', other: 1 };
     const request = videoRequest({ extra });
     expect(passedOn(request, factsFor(request, facts))).toEqual({ motion: 2, style_preset: 'film' });
@@ -168,7 +174,7 @@ describe('the facts of a model', () => {
     ['the model chooses', { resolution: '720p', duration: 'auto' }, { seconds: { min: 2, max: 10 } }],
     ['a ratio names it', { ratio: '16:9', duration: 4 }, { resolutions: ['1080p'] }],
     ['a draft has a ratio', { ratio: '16:9', duration: 4, draft: true }, { resolutions: ['720p'] }],
-  ])('say what is rendered where %s', (_, over, expected) => {
+  ])('state what is rendered if %s', (_, over, expected) => {
     const request = videoRequest(over);
     expect(possibleOutput(request, factsFor(request, facts))).toEqual(expected);
   });
@@ -206,7 +212,7 @@ describe('facts of the configuration', () => {
     expect(issueOf({ extra: { zoom: 3 } }, over)).toBe('metadata.zoom');
   });
 
-  it('are all that is known of another model', () => {
+  it('are the only facts of an unlisted model', () => {
     expect(issueOf({ duration: 99 }, served({}, 'new'))).toBeUndefined();
     expect(issueOf({ duration: 99 }, served({ seconds: { max: 98 } }, 'new'))).toBe('duration');
   });

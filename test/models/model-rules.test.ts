@@ -25,14 +25,14 @@ const refusal = (asked: Partial<VideoRequest>, change: Partial<VideoModelRules> 
 };
 
 describe('what the model supports', () => {
-  it('is passed on as it was asked for, without a warning', () => {
+  it('is passed on as requested, without a warning', () => {
     const asked = { resolution: '1080p', ratio: '16:9', duration: 12, firstFrame: 'https://a.example/1.png' };
     const { request, warnings } = fit(asked);
     expect(request).toMatchObject(asked);
     expect(warnings).toEqual([]);
   });
 
-  it('is anything where the entry lists nothing', () => {
+  it('is any value if the entry lists none', () => {
     const { request, warnings } = fit({ resolution: '9000p', ratio: '7:5' }, { resolutions: [], ratios: [] });
     expect(request).toMatchObject({ resolution: '9000p', ratio: '7:5' });
     expect(warnings).toEqual([]);
@@ -42,29 +42,29 @@ describe('what the model supports', () => {
     expect(fit({ duration }).request.duration).toBe(duration);
   });
 
-  it('is any duration where the entry has no rule, and none is filled in', () => {
+  it('is any duration if the entry has no rule, and none is filled in', () => {
     const { durations: _durations, ...open } = rules;
     expect(fitVideoRequest(videoRequest({ duration: 600 }), open).request.duration).toBe(600);
     expect(fitVideoRequest(videoRequest({}), open).request).not.toHaveProperty('duration');
   });
 });
 
-describe('what is not said', () => {
-  it('is left out, but for the usual duration', () => {
+describe('an omitted field', () => {
+  it('stays omitted, except for the usual duration', () => {
     const { request } = fit({});
     expect(request.duration).toBe(5);
     expect(request).not.toHaveProperty('resolution');
     expect(request).not.toHaveProperty('ratio');
   });
 
-  it('has no usual duration where the entry names none', () => {
+  it('has no usual duration if the entry names none', () => {
     expect(fit({}, { durations: { min: 4, max: 12, step: 1, auto: false } }).request).not.toHaveProperty(
       'duration',
     );
   });
 });
 
-describe('what changes the price or the meaning', () => {
+describe('an unsupported field that changes the price or the meaning', () => {
   it.each<[string, Partial<VideoRequest>, string]>([
     ['resolution', { resolution: '4k' }, 'resolution must be one of 720p, 1080p, not 4k.'],
     ['duration', { duration: 3 }, 'duration must be 4-12 whole seconds, not 3.'],
@@ -93,7 +93,7 @@ describe('what changes the price or the meaning', () => {
     });
   });
 
-  it('is dropped where the entry says so, and named in the warnings', () => {
+  it('is dropped if the entry says so, and named in the warnings', () => {
     const ignore = { unsupported: { resolution: 'ignore', duration: 'ignore' } } as const;
     const { request, warnings } = fit({ resolution: '4k', duration: 99 }, ignore);
     expect(request).not.toHaveProperty('resolution');
@@ -109,14 +109,14 @@ describe('what changes the price or the meaning', () => {
     });
   });
 
-  it('a duration that the model may decide becomes the usual one where it cannot', () => {
+  it('a duration left to the model becomes the usual one if the model cannot choose', () => {
     expect(fit({ duration: 'auto' }, { unsupported: 'ignore' }).request.duration).toBe(5);
     const auto = { durations: { min: 4, max: 12, step: 1, default: 5, auto: true } };
     expect(fit({ duration: 'auto' }, auto).request.duration).toBe('auto');
   });
 });
 
-describe('what does not', () => {
+describe('an unsupported field that does not', () => {
   it('is dropped with a warning, if it is a ratio', () => {
     const { request, warnings } = fit({ ratio: '9:16' });
     expect(request).not.toHaveProperty('ratio');
@@ -129,7 +129,7 @@ describe('what does not', () => {
     expect(refusal({ audios: ['https://a.example/1.mp3'] })).toMatchObject({ param: 'audios' });
   });
 
-  it('is refused where the entry is strict, and says what would be accepted', () => {
+  it('is refused if the entry is strict, with the accepted values', () => {
     const strict = { unsupported: 'reject' } as const;
     const audios = ['https://a.example/1.mp3'];
     expect(refusal({ ratio: '9:16' }, strict)).toMatchObject({ param: 'ratio' });
@@ -143,7 +143,7 @@ describe('what does not', () => {
   });
 });
 
-it('the request that was asked is not changed', () => {
+it('the original request is not changed', () => {
   const asked = Object.freeze(videoRequest({ duration: 99, firstFrame: 'https://a.example/1.png' }));
   expect(fitVideoRequest(asked, { ...rules, unsupported: 'ignore' }).request).not.toBe(asked);
   expect(asked.duration).toBe(99);

@@ -19,13 +19,13 @@ const hostile = fc.record({
   at: fc.oneof(fc.double(), fc.integer(), fc.constantFrom(Number.NaN, Infinity, -Infinity)),
 });
 
-describe('what is learned', () => {
-  it('is nothing from fewer than five samples', () => {
+describe('the learned times', () => {
+  it('are empty with fewer than five samples', () => {
     expect(learnedTimes(samplesOf([1, 2, 3, 4]), now)).toBeUndefined();
     expect(learnedTimes(samplesOf([1, 2, 3, 4, 5]), now)?.samples).toBe(5);
   });
 
-  it('has its middle in the middle', () => {
+  it('have the right median', () => {
     const times = learnedTimes(samplesOf([50, 10, 30, 20, 40]), now) ?? guessedTimes(1);
     expect(quantileOf(times, 0.5)).toBeCloseTo(30);
     expect(quantileOf(times, 0)).toBe(10);
@@ -33,7 +33,7 @@ describe('what is learned', () => {
     expect(quantileOf(times, 0.4)).toBeCloseTo(25);
   });
 
-  it('follows the newer samples where the model got faster', () => {
+  it('follow the newer samples if the model became faster', () => {
     const old = samplesOf(
       Array.from({ length: 20 }, () => 100_000),
       now - 15 * day,
@@ -43,18 +43,18 @@ describe('what is learned', () => {
     expect(quantileOf(times, 0.5)).toBe(20_000);
   });
 
-  it('keeps what it knows of a model that nobody used for long', () => {
+  it('keep the times of a model that was not used for long', () => {
     const old = samplesOf([1_000, 2_000, 3_000, 4_000, 5_000], now - 80 * day);
     expect(quantileOf(learnedTimes(old, now) ?? guessedTimes(1), 0.5)).toBeCloseTo(3_000);
   });
 
-  it('survives clocks that jump: times of the future count like those of now', () => {
+  it('survive clock jumps: future times count like current ones', () => {
     const ahead = samplesOf([100, 100, 100, 100, 100], now + 400 * day);
     const here = samplesOf([200, 200, 200, 200, 200, 200]);
     expect(quantileOf(learnedTimes([...ahead, ...here], now) ?? guessedTimes(1), 0.6)).toBe(200);
   });
 
-  it('is finite, ordered and positive, whatever is stored', () => {
+  it('are finite, ordered and positive, whatever is stored', () => {
     fc.assert(
       fc.property(
         fc.array(hostile, { maxLength: 60 }),
@@ -75,7 +75,7 @@ describe('what is learned', () => {
 });
 
 describe('the window', () => {
-  it('is wider the less is known', () => {
+  it('is wider the fewer samples there are', () => {
     const few = renderWindow(
       learnedTimes(samplesOf(Array.from({ length: 5 }, () => 100)), now) ?? guessedTimes(1),
     );
@@ -87,7 +87,7 @@ describe('the window', () => {
   });
 });
 
-describe('what remains', () => {
+describe('the remaining time', () => {
   const times = learnedTimes(samplesOf([10_000, 20_000, 30_000, 40_000, 50_000]), now) ?? guessedTimes(1);
 
   it('is counted by those that took longer', () => {
@@ -95,7 +95,7 @@ describe('what remains', () => {
     expect(remainingTime(times, 35_000, 0.5)).toBeCloseTo(10_000);
   });
 
-  it('is unknown once hardly any took longer', () => {
+  it('is unknown once hardly any render took longer', () => {
     expect(remainingTime(times, 50_000, 0.5)).toBeUndefined();
   });
 });

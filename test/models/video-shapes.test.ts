@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { factsFor } from '../../src/models/model-facts.ts';
+import { factsFor } from '../../src/models/facts-of-request.ts';
 import type { ModelFacts } from '../../src/models/model-facts.ts';
 import { shapeOfPixels, shapesInWords, videoShapes } from '../../src/models/video-shapes.ts';
 import { providers } from '../../src/providers/index.ts';
@@ -7,7 +7,7 @@ import { seedanceFamilies } from '../../src/providers/shared/seedance-models.ts'
 import { estimateSeedanceTokens } from '../../src/providers/shared/seedance-pricing.ts';
 import { videoRequest } from '../providers/support.ts';
 
-/** Every model of every vendor's table, in every case of its facts. */
+/** Tests every model of every vendor's table, in every case of its facts. */
 const rows = Object.entries(providers).flatMap(([vendor, { video }]) => {
   if (video === undefined || typeof video.facts === 'function') return [];
   const { models, others } = video.facts;
@@ -62,7 +62,7 @@ describe('a model whose pixels are not known', () => {
     ['854x480', '480p', '16:9'],
     ['832x480', '480p', '16:9'],
     ['1080x1920', '1080p', '9:16'],
-    // Both conventions: by lines, and by the number of pixels.
+    // Resolutions are named in two ways: by lines, and by the number of pixels.
     ['720x720', '720p', '1:1'],
     ['960x960', '720p', '1:1'],
     ['640x480', '480p', '4:3'],
@@ -83,7 +83,7 @@ it('lines count before pixels where two shapes are equally near', () => {
   expect(shapeOfPixels('720x720', shapes)).toMatchObject({ resolution: '720p' });
 });
 
-it('the list has what the model, the request and its entry in the configuration have in common', () => {
+it('the list contains the values that model, request and configuration have in common', () => {
   const facts: ModelFacts = {
     fields: { resolution: true, ratio: true },
     resolutions: ['480p', '720p'],

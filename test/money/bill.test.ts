@@ -24,7 +24,7 @@ describe('amounts', () => {
     expect(compareAmounts({ amount, unit: 'USD' }, expected)).toEqual(compared);
   });
 
-  it('lines of one job are one, in any order', () => {
+  it('lines of one job are combined, in any order', () => {
     const line = (at: number, amount: string, model?: string): Billed => {
       return {
         job: 'j',
@@ -42,7 +42,7 @@ describe('amounts', () => {
     expect(sumBilled(two, one)).toEqual(sum);
   });
 
-  it('a range is that of the smallest and the largest', () => {
+  it('a range spans the smallest and the largest', () => {
     const range = ['0.4', '0.15', '2'].reduce(widened, undefined as ReturnType<typeof widened> | undefined);
     expect(range).toEqual({ min: '0.15', max: '2' });
   });
@@ -68,6 +68,7 @@ describe('a job that no task has is proposed to', () => {
     output: '720p/5',
     upstreamModel: 'vendor/clip',
     state: 'lost',
+    adoptable: true,
     startedAt: noon - 60_000,
     ...change,
   });
@@ -77,7 +78,7 @@ describe('a job that no task has is proposed to', () => {
     known = unpriced as Parameters<typeof createProposals>[1],
   ) => createProposals(attempts, known)(billed).map(({ task }) => task);
 
-  it('the attempts that are nearest in time, three at most, each with what speaks for it', () => {
+  it('the attempts nearest in time, at most three, each with its evidence', () => {
     const attempts = [5, 3, 2, 4].map((n) => attempt(`t${n}`, { startedAt: noon - n * 60_000 }));
     expect(tasksOf(attempts)).toEqual(['t2', 't3', 't4']);
     expect(createProposals([attempt('t1')], unpriced)(billed)).toEqual([
@@ -88,12 +89,13 @@ describe('a job that no task has is proposed to', () => {
         account: 'acme',
         model: 'clip',
         state: 'lost',
+        adoptable: true,
         why: ['It began 60 s before the time in the bill.', 'The model is the same: vendor/clip.'],
       },
     ]);
   });
 
-  it('none of another model, nor of another time', () => {
+  it('no attempt of another model or time', () => {
     const hour = 3_600_000;
     expect(
       tasksOf([
@@ -109,7 +111,7 @@ describe('a job that no task has is proposed to', () => {
     ).toHaveLength(1);
   });
 
-  it('those whose like the bill charges as much for come first, and none that it charges otherwise', () => {
+  it('those whose kind the bill charges the same come first, and those it charges differently are left out', () => {
     const ranges = new Map([
       ['720p/5', { min: '0.3', max: '0.4' }],
       ['1080p/5', { min: '1', max: '1' }],

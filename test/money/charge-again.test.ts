@@ -22,7 +22,10 @@ const basis: PriceBasis = {
   version: 'v',
 };
 
-/** As the ledger's entries keep both. */
+/**
+ * Computes the charge again from the basis and the settlement, both in the form in which the ledger's entries
+ * keep them.
+ */
 const again = (frozen: PriceBasis, settlement: Settlement, held: bigint, change: Partial<Reckoning> = {}) => {
   const { amount: _amount, ...kept } = settlement;
   const reckoning = readSettleReckoning(JSON.stringify({ ...kept, ...change }));
@@ -42,7 +45,7 @@ const facts = fc.record(
 );
 const amount = fc.bigInt({ min: 0n, max: 10n ** 9n });
 
-it('is what every settlement of a task came to, and what no more than the hold was charged of', () => {
+it('equals every settlement of a task, including those limited to the hold', () => {
   fc.assert(
     fc.property(
       facts,
@@ -60,7 +63,7 @@ it('is what every settlement of a task came to, and what no more than the hold w
   );
 });
 
-it('is what every settlement of images came to', () => {
+it('equals every settlement of images', () => {
   const images: PriceBasis = {
     ...basis,
     price: {
@@ -88,7 +91,7 @@ it('is what every settlement of images came to', () => {
   );
 });
 
-describe('nothing follows from', () => {
+describe('cannot be computed from', () => {
   const settlement = settle({
     basis,
     channel: 'other',
@@ -111,7 +114,7 @@ describe('nothing follows from', () => {
     expect(again(basis, settlement, 10n ** 6n, change)).toBeUndefined();
   });
 
-  it('prices that do not have the line', () => {
+  it('prices without the line', () => {
     const without: PriceBasis = { ...basis, price: { ...basis.price, lines: [] } };
     expect(again(without, settlement, 10n ** 6n)).toBeUndefined();
   });

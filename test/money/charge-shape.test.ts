@@ -16,7 +16,7 @@ const basis: PriceBasis = {
 };
 const other = (change: Partial<PriceBasis>) => chargeShape('clip', { ...basis, ...change });
 
-it('a shape is the model, its prices, and what is asked for; nothing that the prompt or a configuration changes', () => {
+it('a shape depends on the model, its prices and the parameters, but not on the prompt or the configuration', () => {
   const shape = chargeShape('clip', basis);
   expect(other({ version: 'two', least: '1', input_seconds: 4 })).toBe(shape);
   const { million_input_text_tokens: tokens = expect.fail(), ...bounds } = basis.bounds ?? {};

@@ -38,20 +38,30 @@ describe('the charge of a video', () => {
     ['longer than was asked for', { durationSeconds: 14 }, [1_400_000n, true]],
     ['of a dearer resolution', { durationSeconds: 5, resolution: '1080p' }, [1_500_000n, true]],
     ['of a cheaper one', { durationSeconds: 5, resolution: '480p' }, [250_000n, false]],
+    [
+      'of a dearer one that only we measured',
+      { durationSeconds: 5, resolution: '1080p', measured: ['resolution'] },
+      [500_000n, false],
+    ],
+    [
+      'of a cheaper one that only we measured',
+      { durationSeconds: 5, resolution: '480p', measured: ['resolution'] },
+      [250_000n, false],
+    ],
     ['with sound that was not asked for', { durationSeconds: 5, generateAudio: true }, [1_000_000n, true]],
     ['of unknown length', {}, [500_000n, false]],
   ])('%s', (_, facts, expected) => {
     expect(charge(facts)).toEqual(expected);
   });
 
-  it('asks nobody where the operator said so, nor where nothing limits the length', () => {
+  it('asks nobody if the operator said so, or if nothing limits the length', () => {
     const { most: _most, ...endless } = bySecond;
     const trusting = { ...bySecond, price: { ...bySecond.price, reviewAbove: 'none' } };
     expect(charge({ durationSeconds: 14 }, trusting)).toEqual([1_400_000n, false]);
     expect(charge({ durationSeconds: 14 }, endless)).toEqual([1_400_000n, false]);
   });
 
-  it('is by the words of the request where no rule knows those of the upstream', () => {
+  it('uses the values of the request if no rule matches those of the upstream', () => {
     const lines: readonly PriceLine[] = [
       { measure: 'second', when: { resolution: ['720p'] }, price: '0.1' },
       { measure: 'second', price: '0.3' },
@@ -75,7 +85,7 @@ describe('the charge of a video', () => {
       expect(charge({ durationSeconds: 5, resolution }, open)).toEqual(expected);
     });
 
-    it('is at most the hold where a rule is missing for what is not reported', () => {
+    it('is at most the hold if a rule is missing for an unreported value', () => {
       const lines: readonly PriceLine[] = [
         { measure: 'second', when: { resolution: ['720p'] }, price: '0.1' },
         { measure: 'second', when: { resolution: ['1080p'] }, price: '0.101' },
@@ -85,13 +95,13 @@ describe('the charge of a video', () => {
       expect(charge({ durationSeconds: 5, resolution: '1080p' }, strict)).toEqual([505_000n, true]);
     });
 
-    it('any, where it is not known what the upstream may choose', () => {
+    it('may be any, if the possible choices of the upstream are unknown', () => {
       const unknown = { ...open, most: { seconds: 5 } };
       expect(charge({ durationSeconds: 5, resolution: '1080p' }, unknown)).toEqual([1_500_000n, false]);
     });
   });
 
-  it('whose length only we measured costs no more than the request allows', () => {
+  it('with a length that only we measured costs no more than the request allows', () => {
     const measured = ['duration'] as const;
     expect(charge({ durationSeconds: 4, measured }, bySecond)).toEqual([400_000n, false]);
     expect(charge({ durationSeconds: 5.9, measured }, bySecond)).toEqual([500_000n, false]);
@@ -132,7 +142,7 @@ describe('the charge of a video', () => {
       expect(charge({ durationSeconds: 5 }, bounded('assumed'))).toEqual([500_000n, false]);
     });
 
-    it('asks a person where more of them is reported than was given', () => {
+    it('asks a person if more input is reported than was given', () => {
       expect(charge({ durationSeconds: 5, inputSeconds: 14 }, bounded('measured'))).toEqual([
         1_200_000n,
         true,
@@ -147,12 +157,12 @@ describe('the charge of a video', () => {
     };
     const usage = { completionTokens: 1_400_000 };
 
-    it('is a question where they are those of a longer video', () => {
+    it('asks a person if the tokens are those of a longer video', () => {
       expect(charge({ usage, durationSeconds: 5 }, byTokens)).toEqual([1_400_000n, false]);
       expect(charge({ usage, durationSeconds: 14 }, byTokens)).toEqual([1_400_000n, true]);
     });
 
-    it('is a question where the formula is applied to a longer video', () => {
+    it('asks a person if the formula is applied to a longer video', () => {
       const tokensOf = ({ durationSeconds = 0 }: SettleFacts) => BigInt(durationSeconds) * 100_000n;
       expect(charge({ durationSeconds: 5 }, byTokens, tokensOf)).toEqual([500_000n, false]);
       expect(charge({ durationSeconds: 14 }, byTokens, tokensOf)).toEqual([1_400_000n, true]);
@@ -177,29 +187,29 @@ describe('the charge of images', () => {
   });
   const common = { channel: 'c', held: 120_000n };
 
-  it('is by what was asked for, in the words of the caller', () => {
+  it('is based on the request, with the caller’s values', () => {
     const facts = { images: 2, size: '1024x1024' };
     expect(chargeImages({ ...common, basis: basis({ size: '2K' }), facts }).amount).toBe(60_000n);
   });
-  it('is by what was rendered, where that was left open', () => {
+  it('is based on the result where the request left it open', () => {
     const facts = { images: 2, size: '512x512' };
     expect(chargeImages({ ...common, basis: basis({}), facts }).amount).toBe(40_000n);
     expect(
       chargeImages({ ...common, basis: basis({ size: 'auto' }), facts: { ...facts, quality: 'low' } }).amount,
     ).toBe(20_000n);
   });
-  it('is the share of the hold where no rule knows what came', () => {
+  it('is a share of the hold if no rule matches the result', () => {
     const facts = { images: 1, size: '9x9' };
     expect(chargeImages({ ...common, basis: basis({}), facts })).toMatchObject({
       amount: 30_000n,
       estimated: true,
     });
   });
-  it('is for no more images than were asked for', () => {
+  it('covers no more images than were requested', () => {
     const facts = { images: 9, size: '1024x1024' };
     expect(chargeImages({ ...common, basis: basis({ size: '2K' }), facts }).amount).toBe(120_000n);
   });
-  describe('that a task would be asked about', () => {
+  describe('that would need a person for a task', () => {
     const asked = (reviewAbove?: string): PriceBasis => {
       const { price, ...frozen } = basis({}, 'million_tokens');
       return { ...frozen, price: { ...price, ...(reviewAbove === undefined ? {} : { reviewAbove }) } };
@@ -215,23 +225,23 @@ describe('the charge of images', () => {
         ({ amount }) => !needsReview(asked(reviewAbove).price, { held: common.held, amount }),
       );
 
-    it('is the share of the hold, since the caller is waiting', () => {
+    it('is a share of the hold, because the caller is waiting', () => {
       expect(charge(7.2)).toMatchObject({ amount: 360_000n, estimated: false });
       expect(charge(7.3)).toMatchObject({ amount: 60_000n, estimated: true, lines: [] });
     });
 
-    it('is that from the multiple that the model names, and never where nobody is asked', () => {
+    it('is a share from the multiple that the model names, and never if nobody would be asked', () => {
       expect(charge(7.2, '2')).toMatchObject({ amount: 60_000n, estimated: true });
       expect(charge(1_000, 'none')).toMatchObject({ amount: 50_000_000n, estimated: false });
     });
   });
 
-  it('is by tokens where these are the unit', () => {
+  it('is based on tokens if these are the unit', () => {
     const facts = { images: 1, size: '1024x1024', usage: { completionTokens: 1_000_000 } };
     expect(chargeImages({ ...common, basis: basis({}, 'million_tokens'), facts }).amount).toBe(50_000n);
   });
 
-  it('is the share of all of them where nobody counted, or counted nonsense', () => {
+  it('is a share of all of them if the count is missing or implausible', () => {
     for (const images of [undefined, 1.5, -1]) {
       const facts = images === undefined ? {} : { images };
       expect(chargeImages({ ...common, basis: basis({}), facts }).amount).toBe(120_000n);

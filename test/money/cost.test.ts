@@ -9,7 +9,7 @@ it('adds what several calls cost, digit for digit', () => {
   expect(sumCosts([usd('7')])).toEqual(usd('7'));
 });
 
-it('has no sum where a call reported no cost, or one in another unit', () => {
+it('has no sum if a call reported no cost, or one in another unit', () => {
   expect(sumCosts([])).toBeUndefined();
   expect(sumCosts([usd('1'), undefined])).toBeUndefined();
   expect(sumCosts([undefined, usd('1')])).toBeUndefined();

@@ -6,7 +6,10 @@ import { chargeImages } from '../../src/money/charge.ts';
 import type { PriceBasis } from '../../src/money/price.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
 
-/** Images that come in several answers, or in one whose images differ: each is priced by what it is. */
+/**
+ * Tests the charge for images from several answers, or for different images in one answer. Each image is priced
+ * by its own facts.
+ */
 
 const basis: PriceBasis = {
   price: {
@@ -38,8 +41,8 @@ const image = fc.record({
   quality: fc.constantFrom('low', 'high'),
 });
 
-it('two sizes are two prices, whichever comes first', () => {
-  // 0.04, and 0.08 with three megapixels more.
+it('two sizes have two prices, whichever comes first', () => {
+  // 0.04, and 0.08 plus three more megapixels.
   expect(chargeOf([small, large]).amount).toBe(165_000n);
   expect(chargeOf([large, small]).amount).toBe(165_000n);
   expect(chargeOf([small, large]).lines).toMatchObject([
@@ -50,7 +53,7 @@ it('two sizes are two prices, whichever comes first', () => {
   ]);
 });
 
-it('a permutation of what came changes nothing, and together they cost what each costs', () => {
+it('the order of the images changes nothing, and together they cost the sum of each', () => {
   fc.assert(
     fc.property(
       fc
@@ -69,7 +72,7 @@ it('a permutation of what came changes nothing, and together they cost what each
   );
 });
 
-it('of more images than were asked for the cheapest are charged', () => {
+it('charges the cheapest if there are more images than requested', () => {
   expect(chargeOf([large, small, large], 1).amount).toBe(40_000n);
   expect(chargeOf([large, small, large], 2).amount).toBe(165_000n);
 });

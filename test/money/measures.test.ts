@@ -7,15 +7,15 @@ import type { SettleFacts } from '../../src/money/settle-facts.ts';
 import { settle } from '../../src/money/settle.ts';
 
 interface Example {
-  /** Of what counts the rendered: a request, and what it comes to, as numerator / denominator. */
+  /** For measures of what is rendered: a request and its quantity, as numerator / denominator. */
   readonly request?: {
     readonly extent: Omit<Extent, 'tokens'> & { readonly tokens?: bigint };
     readonly comesTo: string;
   };
   readonly facts: SettleFacts;
-  /** Of the response. */
+  /** For measures that the response reports. */
   readonly reported: string;
-  /** What counts it where the upstream reports nothing of it. */
+  /** The bound that applies if the upstream reports nothing. */
   readonly bound?: NonNullable<PriceBasis['bounds']>[Measure];
 }
 
@@ -63,7 +63,7 @@ const examples: Readonly<Record<Measure, Example>> = {
   call: { facts: {}, reported: '1/1' },
 };
 
-/** Something rendered stands beside what was given: a price of that alone sells nothing. */
+/** Adds a line for the task itself, because a price for the input alone sells nothing. */
 function basisOf(measure: Measure): PriceBasis {
   const { bound } = examples[measure];
   const lines = [
@@ -84,7 +84,7 @@ it.each(measures.filter(isRendered))('%s: what a request comes to', (measure) =>
   expect(`${quantity?.numerator}/${quantity?.denominator}`).toBe(comesTo);
 });
 
-it.each(measures)('%s: what its response reports', (measure) => {
+it.each(measures)('%s: the amount that the response reports', (measure) => {
   const { facts, reported } = examples[measure];
   const settlement = settle({ basis: basisOf(measure), channel: 'one', facts, held: 1n });
   expect(settlement.estimated).toBe(false);
@@ -103,7 +103,7 @@ it.each(measures.filter(isRendered))(
   },
 );
 
-it('what was given and is only assumed costs nothing until it is reported', () => {
+it('input that is only assumed costs nothing until it is reported', () => {
   const price = {
     minimum: '0',
     lines: [
@@ -125,7 +125,7 @@ it('what was given and is only assumed costs nothing until it is reported', () =
   expect(charged({ durationSeconds: 5 }, measured)).toBe(820_000n);
 });
 
-it('so many of a measure may cost nothing; of megapixels so many of each image', () => {
+it('the first units of a measure may be free; for megapixels, those of each image', () => {
   const count = (numerator: bigint) => ({
     quantity: { numerator, denominator: 1n },
     source: 'request' as const,

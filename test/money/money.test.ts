@@ -41,7 +41,7 @@ describe('parseMicros', () => {
     expect(parseMicros(text)).toBeUndefined();
   });
 
-  it('never throws, and what it reads it reads exactly', () => {
+  it('never throws, and reads every valid amount exactly', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const micros = parseMicros(text);

@@ -19,6 +19,7 @@ const listSchema = z.array(
         prices: z.record(z.string(), price).optional(),
         input_second: z.literal('same').optional(),
         sizes: z.record(z.string(), z.string()).optional(),
+        edited: z.string().optional(),
         reports_sound: z.literal(true).optional(),
         extra: z
           .partialRecord(
@@ -39,10 +40,9 @@ export const termsOf = new Map<string, Terms>(
     Object.entries(models).map(([id, terms]) => [id, { ...terms, unit, by }] as const),
   ),
 );
-
 export interface Rendered {
   readonly facts: SettleFacts;
-  /** The words by which the list finds the price of the request. */
+  /** The words by which the price of the request is found in the list. */
   readonly words: readonly string[];
   readonly counts: Readonly<Record<'output' | 'input_second' | Extra, number>>;
 }
@@ -73,7 +73,7 @@ function priceOf(prices: Readonly<Record<string, string>>, words: readonly strin
   return found;
 }
 
-/** Returns the vendor's bill by its own list, in micro-units. */
+/** Returns what the vendor would bill according to its own price list, in micro-units. */
 export function billOf(
   { unit, by, prices = {}, tokens = {}, extra = {}, ...terms }: Terms,
   one: Rendered,

@@ -33,7 +33,7 @@ const charged = (list: Price, quantity: Quantity, facts: PriceFacts = {}) => {
   return chargeOf(list, [{ facts, counts }]);
 };
 
-/** The price list of design's example model. */
+/** The price list of the example model in the design. */
 const seedance = price({
   lines: [
     { when: { video_input: true, resolution: ['1080p'] }, price: '4.70' },
@@ -51,7 +51,7 @@ describe('a condition', () => {
     expect(holdsFor({ [name]: [] }, { [name]: 'x' })).toBe(false);
   });
 
-  it.each(flagFacts)('on %s takes an absent flag for false', (name) => {
+  it.each(flagFacts)('on %s treats an absent flag as false', (name) => {
     expect(holdsFor({ [name]: true }, { [name]: true })).toBe(true);
     expect(holdsFor({ [name]: true }, { [name]: false })).toBe(false);
     expect(holdsFor({ [name]: true }, {})).toBe(false);
@@ -73,7 +73,7 @@ describe('a condition', () => {
     expect(holdsFor({ duration }, fact === undefined ? {} : { duration: fact })).toBe(expected);
   });
 
-  it('holds only if all of it holds', () => {
+  it('holds only if all of its parts hold', () => {
     const when: PriceCondition = { resolution: ['720p'], draft: true, duration: { max: 5 } };
     const facts: PriceFacts = { resolution: '720p', draft: true, duration: 5 };
     expect(holdsFor(when, facts)).toBe(true);
@@ -177,7 +177,7 @@ describe('settle', () => {
   const settled = (list: Price, facts: SettleFacts, more: { estimatedTokens?: bigint } = {}) =>
     settle({ basis: basis(list), channel: 'c', facts, held: 999n, ...more });
 
-  it('charges what the upstream says it consumed', () => {
+  it('charges the consumption that the upstream reports', () => {
     expect(settled(seedance, { usage: { completionTokens: 108_900, totalTokens: 200_000 } })).toMatchObject({
       amount: 762_300n,
       estimated: false,
@@ -185,7 +185,7 @@ describe('settle', () => {
     });
   });
 
-  it('uses the total where the completion is not reported', () => {
+  it('uses the total if the completion is not reported', () => {
     expect(settled(seedance, { usage: { totalTokens: 1_000 } }).amount).toBe(7_000n);
   });
 
@@ -225,11 +225,11 @@ describe('settle', () => {
     expect(settle({ ...input, channel: 'first' }).amount).toBe(1_000_000n);
   });
 
-  it('takes the total where the completion makes no sense', () => {
+  it('uses the total if the completion is implausible', () => {
     expect(settled(seedance, { usage: { completionTokens: -1, totalTokens: 1_000 } }).amount).toBe(7_000n);
   });
 
-  it('takes zero for not reported', () => {
+  it('treats zero as not reported', () => {
     const nothing = { completionTokens: 0, totalTokens: 0 };
     expect(settled(seedance, { usage: { ...nothing, totalTokens: 1_000 } }).amount).toBe(7_000n);
     expect(settled(seedance, { usage: nothing })).toMatchObject({ amount: 999n, estimated: true });
@@ -249,7 +249,7 @@ describe('settle', () => {
     });
   });
 
-  it('without usage takes the formula, then the hold, and says that it is an estimate', () => {
+  it('without usage uses the formula, then the hold, and marks the charge as estimated', () => {
     expect(settled(seedance, {}, { estimatedTokens: 1_000_000n })).toMatchObject({
       amount: 7_000_000n,
       estimated: true,
@@ -257,7 +257,7 @@ describe('settle', () => {
     expect(settled(seedance, {})).toMatchObject({ amount: 999n, estimated: true });
   });
 
-  it('takes usage before the formula', () => {
+  it('prefers usage to the formula', () => {
     const usage = { completionTokens: 10 };
     expect(settled(seedance, { usage }, { estimatedTokens: 1_000_000n })).toMatchObject({
       amount: 70n,
@@ -265,7 +265,7 @@ describe('settle', () => {
     });
   });
 
-  it('charges the hold when what came has no price', () => {
+  it('charges the hold if the result has no price', () => {
     const list = price({ measure: 'call', lines: [{ when: { resolution: ['720p'] }, price: '1' }] });
     expect(settled(list, { resolution: '8k' })).toMatchObject({ amount: 999n, estimated: true });
   });
@@ -281,7 +281,7 @@ describe('settle', () => {
     });
   });
 
-  it('does not see a price that was edited since', () => {
+  it('ignores a later change of the price', () => {
     const frozen: PriceBasis = JSON.parse(JSON.stringify(basis(seedance, { resolution: '1080p' })));
     const facts = { usage: { completionTokens: 1_000_000 } };
     expect(settle({ basis: frozen, channel: 'c', facts, held: 0n }).amount).toBe(7_700_000n);
@@ -356,7 +356,7 @@ describe('an upstream’s numbers contradict each other', () => {
     expect(areContradictory(usage, tokens)).toBe(expected);
   });
 
-  it('by the model’s own multiple, and not where nobody is asked or where tokens are not sold', () => {
+  it('uses the model’s own multiple, and does not apply if nobody is asked or tokens are not sold', () => {
     const usage = { completionTokens: 100, totalTokens: 250 };
     expect(areContradictory(usage, { ...tokens, reviewAbove: '2' })).toBe(true);
     expect(areContradictory(usage, { ...tokens, reviewAbove: '2.5' })).toBe(false);

@@ -5,10 +5,10 @@ import { projectMonth } from '../../src/money/projection.ts';
 const at = (day: number, month = 10) => Date.UTC(2026, month, day, 15);
 const long = Date.UTC(2025, 0);
 
-it('each remaining day costs the average of the complete days; today costs at least what it has', () => {
+it('each remaining day costs the average of the complete days; today at least what it has cost so far', () => {
   const project = (used: bigint, today: bigint, day: number) =>
     projectMonth({ used, today, now: at(day), since: long });
-  // Ten days of 10, and 20 days that remain, today included.
+  // Ten days with 10 each, and 20 remaining days including today.
   expect(project(100n, 0n, 11)).toEqual({ projected: 300n, days: 10 });
   expect(project(104n, 4n, 11)).toEqual({ projected: 300n, days: 10 });
   expect(project(150n, 50n, 11)).toEqual({ projected: 340n, days: 10 });
@@ -16,7 +16,7 @@ it('each remaining day costs the average of the complete days; today costs at le
   expect(project(290n, 0n, 30)).toEqual({ projected: 300n, days: 29 });
 });
 
-it('fewer than three complete days since the begin of the month, or of the key, say too little', () => {
+it('fewer than three complete days since the start of the month or the key are not enough', () => {
   const project = (day: number, since: number) => projectMonth({ used: 90n, today: 0n, now: at(day), since });
   expect(project(3, long)).toEqual({ days: 2 });
   expect(project(4, long)).toEqual({ projected: 900n, days: 3 });
@@ -33,7 +33,7 @@ it('the length of the month counts, and the sum is rounded once', () => {
   });
 });
 
-it('is never less than what is used', () => {
+it('is never less than the current use', () => {
   const amount = fc.bigInt({ min: 0n, max: 10n ** 18n });
   fc.assert(
     fc.property(amount, amount, fc.integer({ min: 4, max: 30 }), (before, today, day) => {

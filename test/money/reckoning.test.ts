@@ -46,7 +46,7 @@ const basisOf = (list: Price, own?: Price): PriceBasis => ({
 });
 
 describe('the steps of a settlement', () => {
-  it('come to its amount, by their own numbers', () => {
+  it('add up to its amount', () => {
     fc.assert(
       fc.property(fc.tuple(price, price), reported, held, tokens, ([list, own], facts, hold, formula) => {
         for (const channel of ['own', 'other']) {
@@ -65,7 +65,7 @@ describe('the steps of a settlement', () => {
     );
   });
 
-  it('come to the amount of images that arrived', () => {
+  it('add up to the amount for the images that arrived', () => {
     const arrived = fc.integer({ min: 0, max: 4 });
     fc.assert(
       fc.property(price, arrived, held, (list, images, hold) => {
@@ -76,7 +76,7 @@ describe('the steps of a settlement', () => {
     );
   });
 
-  it('are read again from what the ledger keeps of them', () => {
+  it('can be read from their form in the ledger', () => {
     fc.assert(
       fc.property(price, reported, held, (list, facts, hold) => {
         const { amount, ...settlement } = settle({ basis: basisOf(list), channel: 'c', facts, held: hold });
@@ -90,7 +90,7 @@ describe('the steps of a settlement', () => {
     }
   });
 
-  it('say where its facts and its quantity come from', () => {
+  it('state where its facts and its quantity come from', () => {
     const list: Price = { minimum: '0', lines: [{ measure: 'second', price: '1' }] };
     const facts = { durationSeconds: 7, resolution: '1080p' };
     expect(settle({ basis: basisOf(list), channel: 'c', facts, held: 1n })).toMatchObject({

@@ -36,7 +36,7 @@ async function watched({ store, ledger }: Process, statuses?: readonly number[])
   return { account, receiver, credit, events };
 }
 
-it('a fall below the threshold is one signed event, of however many processes; the next one follows after a rise', async () => {
+it('a fall below the threshold is one signed event for any number of processes; the next follows after a rise', async () => {
   const [one, two] = [await startProcess(), await startProcess()];
   const { account, receiver, credit, events } = await watched(one);
   await Promise.all([one.alerts.run(), two.alerts.run()]);
@@ -75,7 +75,7 @@ it('a fall below the threshold is one signed event, of however many processes; t
   expect(events()).toHaveLength(2);
 });
 
-it('a balance that falls and rises between two looks, or within one insert, is an event each time', async () => {
+it('a balance that falls and rises between two checks, or within one insert, is an event each time', async () => {
   const one = await startProcess();
   const { credit, events } = await watched(one);
   for (let n = 1; n <= 3; n += 1) {
@@ -92,7 +92,7 @@ it('a balance that falls and rises between two looks, or within one insert, is a
   expect(events().at(-1)).toEqual(['balance.low', '0.000005']);
 });
 
-it('a process that was stopped for a while decides nothing by what it saw before', async () => {
+it('a process that was paused decides nothing by its outdated view', async () => {
   const [slow, fast] = [await startProcess(), await startProcess()];
   const { account, credit, events } = await watched(slow);
   await credit(-15n);
@@ -112,7 +112,7 @@ it('a process that was stopped for a while decides nothing by what it saw before
   expect(events()).toHaveLength(1);
 });
 
-it('an event is posted again, under its id, until it is taken; none is posted by two at once', async () => {
+it('an event is reposted under its id until it is accepted, by one process at a time', async () => {
   const [one, two] = [await startProcess(), await startProcess()];
   const { account, receiver, credit } = await watched(one, [503, 503, 204]);
   await credit(-11n);
@@ -123,7 +123,7 @@ it('an event is posted again, under its id, until it is taken; none is posted by
   await Promise.all([one.alerts.run(), two.alerts.run()]);
   expect(receiver.received).toHaveLength(2);
   clock += 10 * 60_000;
-  // Whoever began it may have died: what it left behind is another's.
+  // The process that began it may have died, so another process takes over what it left.
   await two.alerts.run();
   clock += 10 * 60_000;
   await one.alerts.run();
@@ -132,7 +132,7 @@ it('an event is posted again, under its id, until it is taken; none is posted by
   expect((await one.store.findMany([account]))[0]).toMatchObject({ isBelow: true, pending: [] });
 });
 
-it('an address that says 410, or that never accepts, is left alone', async () => {
+it('an address that answers 410, or never accepts, is not called any more', async () => {
   const one = await startProcess();
   const gone = await watched(one, [410]);
   const away = await watched(one, [500]);
@@ -144,7 +144,7 @@ it('an address that says 410, or that never accepts, is left alone', async () =>
   expect([gone.receiver.received.length, away.receiver.received.length]).toEqual([1, 10]);
 });
 
-it('a secret that cannot be opened uses up no request', async () => {
+it('a secret that cannot be opened costs no request', async () => {
   let isUnreadable = true;
   const one = await startProcess({
     webhookSecrets: async () => (isUnreadable ? Promise.reject(new Error('no such key')) : [webhookSecret]),
@@ -163,12 +163,12 @@ it('a secret that cannot be opened uses up no request', async () => {
   expect(receiver.received).toHaveLength(2);
 });
 
-it('what a process that died has seen is found by the upkeep', async () => {
+it('the upkeep finds what a dead process had seen', async () => {
   const [dead, alive] = [await startProcess(), await startProcess()];
   const { credit, events } = await watched(dead);
   await credit(-11n);
-  expect(await alive.alerts.repair()).toBe(1);
-  expect(await alive.alerts.repair()).toBe(0);
+  expect((await alive.alerts.repair()).done).toBe(1);
+  expect((await alive.alerts.repair()).done).toBe(0);
   await alive.alerts.run();
   await dead.alerts.run();
   expect(events()).toHaveLength(1);

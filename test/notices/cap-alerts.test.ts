@@ -40,10 +40,11 @@ interface Capped {
   readonly caps?: KeyCaps;
   readonly users?: Caps;
   readonly statuses?: readonly number[];
+  readonly createdAt?: number;
 }
 
-/** An account with a key, whose caps are reported to it. */
-async function watched(process: Process, { caps = forAll({}), users, statuses }: Capped) {
+/** Creates an account with a key whose caps are reported. */
+async function watched(process: Process, { caps = forAll({}), users, statuses, createdAt = noon }: Capped) {
   const account = world.newAccount();
   const key = `key_${account}`;
   const receiver = await startCallbackReceiver(statuses);
@@ -58,7 +59,7 @@ async function watched(process: Process, { caps = forAll({}), users, statuses }:
   if (users !== undefined) {
     await process.accounts.setEndUserCaps(account, { default: users, named: new Map() }, change);
   }
-  await process.keys.insert(keyOf(account, key, { caps }));
+  await process.keys.insert(keyOf(account, key, { caps, createdAt }));
   await process.ledger.credit({ account, amount: 1_000_000n, reference: 'start' });
   const ask = async (by = process) => {
     const { seq: upTo } = await by.ledger.balance(account);
@@ -136,6 +137,40 @@ it('each percentage of each cap is one event for any number of processes, and na
   expect(events()).toContain('end_user day 100: 0.000060');
 });
 
+it('the event of a monthly cap says what the month is expected to cost', async () => {
+  const one = await startProcess();
+  clock = Date.UTC(2027, 0, 2, 12);
+  const caps = { all: { day: 20n, month: 100n }, models: new Map([['m', { month: 100n }]]) };
+  const { spend, receiver } = await watched(one, { caps, createdAt: Date.UTC(2026, 0) });
+  await spend(11n);
+  clock = noon;
+  await spend(45n);
+  await one.alerts.run();
+  const said = receiver.received.map(
+    ({ body: { data } }) => `${data.cap.scope} ${data.cap.window}: ${data.projected ?? 'none'}`,
+  );
+  // 11 in eleven complete days, 45 today, and 19 days left.
+  const whole = ['key month: 0.000075', 'model month: 0.000075'];
+  expect(new Set(said)).toEqual(new Set(['key day: none', ...whole]));
+});
+
+it('the event of a month that is over says nothing about the next one', async () => {
+  const one = await startProcess();
+  clock = noon;
+  const { spend, receiver } = await watched(one, {
+    caps: forAll({ month: 100n }),
+    statuses: [500, 204],
+    createdAt: Date.UTC(2026, 0),
+  });
+  await spend(55n);
+  await one.alerts.run();
+  clock = Date.UTC(2027, 1, 6);
+  await one.alerts.run();
+  const projected = receiver.received.map(({ body: { data } }) => data.projected);
+  expect(projected).toEqual([expect.any(String), undefined]);
+  clock = noon;
+});
+
 it('a cap that is reached and released between two comparisons, or within one insert, is reported once in its window', async () => {
   const one = await startProcess();
   const { spend, events } = await watched(one, { caps: forAll({ day: 100n }) });
@@ -166,7 +201,7 @@ it('the upkeep finds the entries of a process that died, with the highest use', 
   await alive.alerts.run();
   expect(events()).toEqual([]);
   await alive.alerts.repair();
-  expect(await alive.alerts.repair()).toBe(0);
+  expect((await alive.alerts.repair()).done).toBe(0);
   await alive.alerts.run();
   await dead.alerts.run();
   expect(events()).toEqual(['key month 100: 0.000100', 'key month 50: 0.000100', 'key month 80: 0.000100']);

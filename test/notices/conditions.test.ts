@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest';
 import type { MarginAsked, MarginRow } from '../../src/money/margin.ts';
+import type { UpkeepFailure } from '../../src/store/upkeep-failures.ts';
 import { createSources } from '../../src/notices/conditions.ts';
 import type { RetiredModel } from '../../src/routing/served-models.ts';
 import type { Circuit } from '../../src/health/circuit-rules.ts';
 import { healthOf } from '../../src/health/channel-health.ts';
+import type { BehindCount } from '../../src/health/channel-health.ts';
 
 let now = 0;
 let since: number | undefined;
@@ -11,6 +13,7 @@ let unfinished = 3;
 const asked: MarginAsked[] = [];
 const rows: MarginRow[] = [];
 const circuits: Circuit[] = [];
+const behind: BehindCount[] = [];
 const low: { account: string; available: bigint }[] = [];
 const config = {
   currency: 'USD',
@@ -20,8 +23,10 @@ const channel = { id: 'one', enabled: true, credentials: [{ id: 'a' }, { id: 'b'
 const nothing = () => undefined;
 let jump: { expected: number; seen: number } | undefined;
 const retired: RetiredModel[] = [];
+let upkeepFailures: UpkeepFailure[] = [];
 const sources = createSources({
   clockMarks: { find: async () => ({ at: 1, rev: 1, ...(jump === undefined ? {} : { jump }) }) },
+  upkeepFailures: { list: async () => upkeepFailures },
   tasks: {
     countAttention: async () => [],
     countUnfinished: async () => [
@@ -36,6 +41,7 @@ const sources = createSources({
       switchOf: nothing,
       unserved: nothing,
       waitingAt: () => ({ tasks: unfinished }),
+      behind,
       now,
     }),
   ],
@@ -52,13 +58,13 @@ const sources = createSources({
 });
 const seen = async () => (await sources.attention()).map(({ subject, count }) => [subject, count]);
 
-it('tasks need somebody where no worker has run for a minute, and there are any', async () => {
+it('unfinished tasks need a person if no worker has run for a minute', async () => {
   expect(await seen()).toEqual([]);
   since = 1;
   expect(await seen()).toEqual([]);
   now = 59_000;
   expect(await seen()).toEqual([]);
-  // One has been there meanwhile.
+  // A worker has run in the meantime.
   since = 2;
   now = 61_000;
   expect(await seen()).toEqual([]);
@@ -97,7 +103,7 @@ it('a channel costs more than it earns, which is read every quarter of an hour',
   expect(await sources.margin_negative()).toEqual([]);
 });
 
-it('a circuit counts until a request succeeds, with what waits behind it', async () => {
+it('a circuit counts until a request succeeds, with the tasks that wait for it', async () => {
   const circuit = { state: 'open', sign: 'account', code: '401', coolDownMs: 1, at: now } as const;
   const open = (id: string, until: number) => circuits.push({ ...circuit, id, until });
   open('one/a', now + 1);
@@ -107,19 +113,24 @@ it('a circuit counts until a request succeeds, with what waits behind it', async
   open('gone/a', now + 1);
   unfinished = 12;
   const seenNow = async () => (await sources.circuit_open()).map(({ subject, count }) => [subject, count]);
+  behind.push(
+    { channel: 'one', credential: 'b', model: 'clip', count: 4, since: 1 },
+    { channel: 'one', credential: 'b', model: 'other', count: 3, since: 1 },
+    { channel: 'two', credential: 'a', model: 'clip', count: 9, since: 1 },
+  );
   const notClosed = [
-    ['one/a', 12],
-    ['one/b/clip', 12],
-    ['one/b', 12],
+    ['one/a', 0],
+    ['one/b/clip', 4],
+    ['one/b', 7],
   ];
   expect(await seenNow()).toEqual(notClosed);
   now += 1;
   expect(await seenNow()).toEqual(notClosed);
   circuits.splice(0, 2);
-  expect(await seenNow()).toEqual([['one/b', 12]]);
+  expect(await seenNow()).toEqual([['one/b', 7]]);
 });
 
-it('accounts are low by what the ledger says, each minute anew; of many the poorest have notices of their own', async () => {
+it('low accounts are determined from the ledger each minute; of many, only the lowest have their own notices', async () => {
   const subjects = async () => (await sources.low_balance()).map(({ subject, count }) => [subject, count]);
   low.push({ account: 'closed', available: -1n }, { account: 'poor', available: 1_999_999n });
   low.push({ account: 'rich', available: 2_000_000n });
@@ -144,5 +155,29 @@ it('a model that its vendor has shut down is named with its channel', async () =
   retired.push({ channel: 'one', model: 'clip', text: 'It is gone.' });
   expect(await sources.model_retired()).toEqual([
     { kind: 'model_retired', subject: 'one/clip', count: 1, text: 'It is gone.' },
+  ]);
+});
+
+it.each([
+  ['storage_full', 'had no room'],
+  ['storage_away', 'did not accept a file'],
+])('a storage that accepts nothing has its own text: %s', async (step, words) => {
+  upkeepFailures = [{ step, count: 1 }];
+  expect(await sources.upkeep_failing()).toEqual([
+    { kind: 'upkeep_failing', subject: step, count: 1, text: expect.stringContaining(words) },
+  ]);
+  upkeepFailures = [];
+});
+
+it('the upkeep fails while a step has left items for later', async () => {
+  expect(await sources.upkeep_failing()).toEqual([]);
+  upkeepFailures = [{ step: 'retention', count: 2 }];
+  expect(await sources.upkeep_failing()).toEqual([
+    {
+      kind: 'upkeep_failing',
+      subject: 'retention',
+      count: 2,
+      text: expect.stringContaining('The step retention of the reconciler left 2 items'),
+    },
   ]);
 });

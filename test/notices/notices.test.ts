@@ -21,7 +21,7 @@ const others: Core[] = [];
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-notices-'));
-  // It is away for the first message.
+  // The pager is unreachable for the first message.
   pager = await startCallbackReceiver([503, 204]);
   gateway = await startGateway({
     yaml: `${testYaml}
@@ -32,7 +32,7 @@ notify:
     - { id: mail, command: [sh, -c, 'cat >> "$0"', "${join(directory, 'mail')}"] }
 `,
   });
-  // Each test looks when it wants to.
+  // Stopped, because each test starts its own rounds.
   await gateway.core.notices.stop();
 });
 afterEach(async () => {
@@ -44,7 +44,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Another process, whose looks are the test's, too. */
+/** Opens another process, whose rounds the test also starts. */
 async function openOther(): Promise<Core> {
   const log = createLogger({ level: 'silent', format: 'json' });
   const other = await openCore(readEnvironment(gateway.environment), log, { databaseNow: gateway.core.now });
@@ -61,7 +61,7 @@ async function look(times = 1): Promise<void> {
 }
 
 const notices = async (state: string) => (await gateway.admin('GET', `/notices?state=${state}`)).body.data;
-/** What the pager took. */
+/** Returns the messages that the pager accepted. */
 const taken = () => pager.received.slice(1).map(({ body }) => `${body.type} ${body.data.kind}`);
 
 it('of a task that waits for a person each target is notified once, as soon as it can be reached, and of its end', async () => {
@@ -83,7 +83,7 @@ it('of a task that waits for a person each target is notified once, as soon as i
   gateway.clock.aheadMs += minute;
   await look(2);
   const [, { headers, text } = expect.fail('nobody was notified')] = pager.received;
-  // It verifies the time, too: a minute ahead is within its five.
+  // The library also verifies the time. A minute ahead is within its five minutes.
   new Webhook(secret).verify(text, headers as Record<string, string>);
   expect([headers['webhook-id'], taken()]).toEqual([
     'attention/charge_review/ark/1',
@@ -96,22 +96,24 @@ it('of a task that waits for a person each target is notified once, as soon as i
     .toBe('failed');
   await look(9);
   expect(taken()).toEqual(['notice.open attention', 'notice.over attention']);
-  expect(await mail()).toMatch(/\[mediary\] over: attention: charge_review\/ark\n\nIt has passed\.\nFrom /);
+  expect(await mail()).toMatch(
+    /\[mediary\] over: attention: charge_review\/ark\n\nThe problem is over\.\nFrom /,
+  );
   expect([await notices('open'), await notices('over')]).toMatchObject([
     [],
     [{ notified: ['mail', 'pager'] }],
   ]);
 });
 
-/** The ledger is asked once a minute. */
+/** Starts a round late enough to read the balances, which are read once a minute. */
 async function lookAtBalances(): Promise<void> {
   gateway.clock.aheadMs += minute;
   await look();
 }
 
-it('an account that has little left is reported, and that it has been credited', async () => {
+it('a low balance is reported, and so is its credit', async () => {
   const before = taken().length;
-  // Before any entry of it is written again.
+  // This account gets no entries after its credit.
   const low = await gateway.account({ credit: '99' });
   const closed = await gateway.account({ credit: '1' });
   await gateway.admin('POST', `/accounts/${closed.id}/close`, { reason: 'left' });
@@ -133,7 +135,7 @@ it('an account that has little left is reported, and that it has been credited',
   expect(taken().slice(before + 2)).toEqual(['notice.over low_balance', 'notice.over low_balance']);
 });
 
-it('a process that saw a balance before it was credited opens nothing', async () => {
+it('a process that saw a balance before its credit opens no notice', async () => {
   const before = taken().length;
   const other = await openOther();
   const account = await gateway.account({ credit: '100' });
@@ -146,7 +148,7 @@ it('a process that saw a balance before it was credited opens nothing', async ()
   expect(taken()).toHaveLength(before);
 });
 
-it('without `low_balance` in the configuration its notices end', async () => {
+it('without `low_balance` in the configuration, its notices end', async () => {
   const before = taken().length;
   const account = await gateway.account({ credit: '3' });
   await lookAtBalances();
@@ -161,7 +163,7 @@ it('without `low_balance` in the configuration its notices end', async () => {
   expect(taken().slice(before)).toEqual(['notice.open low_balance', 'notice.over low_balance']);
 });
 
-it('of several processes one notifies; another takes over when it is gone', async () => {
+it('one of several processes notifies; another takes over when it is gone', async () => {
   const other = await openOther();
   const before = taken().length;
   const turn = () => gateway.core.stores.duties.turn('notices');
@@ -172,7 +174,7 @@ it('of several processes one notifies; another takes over when it is gone', asyn
   await gateway.core.notices.noteVerification(2);
   await Promise.all([other.notices.run(), look(2), other.notices.run()]);
   expect(taken().slice(before)).toEqual(['notice.open ledger_violation']);
-  // The first one stands still.
+  // The first process is paused.
   await other.notices.run();
   gateway.clock.aheadMs += minute;
   const stood = await turn();
@@ -183,7 +185,7 @@ it('of several processes one notifies; another takes over when it is gone', asyn
   expect(taken().slice(before)).toEqual(['notice.open ledger_violation', 'notice.over ledger_violation']);
 });
 
-it('a test says of each target whether it took it', async () => {
+it('a test reports for each target whether it accepted the message', async () => {
   const before = pager.received.length;
   const { body } = await gateway.admin('POST', '/notices/test');
   expect(body.data).toEqual([
@@ -208,7 +210,7 @@ it('an account’s own address gets one event when its balance falls below its o
   await seen.create();
   await gateway.core.notices.accountAlerts.run();
   const [{ headers, text } = expect.fail('no event')] = receiver.received;
-  // The gateway's clock is too far ahead by now for a verification of the time.
+  // By now the gateway's clock is too far ahead for the library to accept the time of the message.
   const [id, sentAt] = [headers['webhook-id'], headers['webhook-timestamp']].map(String);
   const signature = new Webhook(seen.webhookSecret).sign(id ?? '', new Date(Number(sentAt) * 1000), text);
   expect(headers['webhook-signature']).toBe(signature);

@@ -7,7 +7,10 @@ import { createNoticeStore } from '../../src/store/notices.ts';
 import type { NoticeStore } from '../../src/store/notices.ts';
 import { openDatabase } from '../capacity/support.ts';
 
-/** Targets that answer late: nobody else takes over meanwhile, and a stop waits for no more than what is being sent. */
+/**
+ * Tests targets that answer late. No other process takes over meanwhile, and a stop waits only for the message
+ * in flight.
+ */
 
 const silenceMs = 60_000;
 let database: Awaited<ReturnType<typeof openDatabase>>;
@@ -20,7 +23,7 @@ afterAll(() => database.drop());
 
 const target = (id: string) => ({ id, url: 'http://127.0.0.1', format: 'json' }) as const;
 
-/** A process that may notify; ten conditions are seen by its looks. */
+/** A process that may notify. Its rounds see ten conditions. */
 function openProcess(send: NoticeWatchDeps['send'], name: string, change: Partial<NoticeStore> = {}) {
   const { db } = database;
   const now = () => clock;
@@ -51,13 +54,13 @@ it('a process that sends for minutes keeps the duty: each target gets each notic
     return undefined;
   }, 'kept');
   await slow.run();
-  // The other one has looked all the time, for longer than the silence of a process that is gone.
+  // The other process has made rounds for longer than the silence after which a process counts as gone.
   expect(looks * 9_000).toBeGreaterThan(silenceMs);
   expect(got).toHaveLength(20);
   expect(new Set(got).size).toBe(20);
 });
 
-it('a process that lost the duty while it stood still sends what it had begun, and no more', async () => {
+it('a process that lost the duty while it was paused finishes its current message, and sends no more', async () => {
   let [sent, takenOver] = [0, 0];
   const other = openProcess(async () => void (takenOver += 1), 'lost');
   const standing = openProcess(async () => {
@@ -73,7 +76,7 @@ it('a process that lost the duty while it stood still sends what it had begun, a
   expect(sent).toBe(2);
 });
 
-it('what a verification has found is written, although a target is noted in the same moment', async () => {
+it('the result of a verification is written, although a target is recorded at the same moment', async () => {
   const store = createNoticeStore(database.db);
   const violation = 'ledger_violation/ledger';
   let noted = 0;
@@ -94,7 +97,7 @@ it('what a verification has found is written, although a target is noted in the 
   expect((await store.find(violation))?.notice).toMatchObject({ state: 'over', notified: { pager: 1 } });
 });
 
-it('a stop waits for what is being sent, and for nothing after it', async () => {
+it('a stop waits only for the message in flight', async () => {
   const answers: (() => void)[] = [];
   const watch = openProcess(
     () => new Promise((resolve) => answers.push(() => resolve(undefined))),

@@ -34,7 +34,7 @@ it('counts nothing while the duty is another’s', async () => {
   expect(seen).toEqual([undefined]);
 });
 
-it('keeps what it counted last when it cannot count, and counts at its next turn', async () => {
+it('keeps its last counts when it cannot count, and counts at its next turn', async () => {
   const { run, turns, seen } = taker({ fails: true });
   await run();
   turns.fails = false;
@@ -42,7 +42,7 @@ it('keeps what it counted last when it cannot count, and counts at its next turn
   expect(seen).toEqual(['taken', 'error', 'taken', census]);
 });
 
-it('does not begin before its turn before has ended', async () => {
+it('does not begin before its previous turn has ended', async () => {
   const { run, seen } = taker();
   await Promise.all([run(), run()]);
   expect(seen).toEqual(['taken', census]);

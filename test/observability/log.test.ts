@@ -56,7 +56,7 @@ describe('the log', () => {
     expect(line).not.toMatch(/abcdefgh/);
   });
 
-  it('the words of an upstream are in no line, whatever they are the cause of', () => {
+  it('the words of an upstream are in no line, whatever error they cause', () => {
     const upstream = new UpstreamError('rejected', 'a heron over the fjord', { code: 'E1', status: 400 });
     const answered = new GatewayError('provider_error', 'It failed.', { words: 'a heron', cause: upstream });
     const line = logged((log) => log.error({ err: answered, detail: upstream }, 'oh'));
@@ -67,7 +67,7 @@ describe('the log', () => {
     expect(line).not.toContain('heron');
   });
 
-  it.each(['json', 'pretty'] as const)('shows nothing that a terminal obeys, as %s', (format) => {
+  it.each(['json', 'pretty'] as const)('shows no control characters, as %s', (format) => {
     const hostile = '\u001B[2J\u202E\u009Bx';
     const err = Object.assign(new Error(hostile), { name: hostile, code: hostile, detail: hostile });
     const line = logged((log) => log.error({ task: hostile, url: [hostile], err }, hostile), format);

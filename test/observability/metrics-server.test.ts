@@ -29,7 +29,7 @@ it('names a port that is taken', async () => {
   await expect(startMetricsServer(options)).rejects.toThrow(String(port));
 });
 
-it('serves what else this process has numbers of, behind its own', async () => {
+it('appends further metrics of this process to its own', async () => {
   const other = createServer((_, response) => response.end('temporal_num_pollers 1\n'));
   await once(other.listen(0, '127.0.0.1'), 'listening');
   const more = `http://127.0.0.1:${(other.address() as AddressInfo).port}/metrics`;

@@ -3,9 +3,9 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import { everyMetric } from '../support/every-metric.ts';
 import { familyOf } from '../support/scrape.ts';
 
-/** Of one process that does everything: more are never at one address. */
+/** The maximum number of metrics that one address serves, reached by a process that runs everything. */
 const familiesMax = 60;
-/** Of a channel, buckets included, when everything that can happen has happened there. */
+/** The maximum for one channel, including buckets, once everything that can happen has happened there. */
 const seriesPerChannelMax = 200;
 const channels = Array.from({ length: 12 }, (_, n) => `channel-${n}`);
 

@@ -11,7 +11,7 @@ import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
 const caller = `00-${trace}-00f067aa0ba902b7`;
 const request = { name: 'request', kind: 'server' } as const;
-/** More than a batch: it is sent without waiting for more. */
+/** A full batch, which is sent without waiting for more spans. */
 const spansOfABatch = 512;
 
 let otlp: Awaited<ReturnType<typeof startOtlpReceiver>>;
@@ -33,7 +33,7 @@ afterEach(async () => {
 afterAll(() => void otlp.close());
 
 function open(environment: Readonly<Record<string, string>>): Promise<Tracing | undefined> {
-  // The exporter reads them itself.
+  // The exporter reads these variables directly.
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   const write = (line: string): void => void logged.push(line);
   const log = createLogger({ level: 'info', format: 'json', destination: { write } });
@@ -80,7 +80,7 @@ describe('whether there are traces', () => {
     return JSON.parse(stdout);
   };
 
-  it('off, no process loads anything but what the metrics bring along', async () => {
+  it('off, no process loads more than the metrics need', async () => {
     expect(await run({})).toEqual({ hooked: false, packages: ['@opentelemetry/api'] });
   });
 
@@ -130,12 +130,12 @@ describe('a caller’s traceparent', () => {
     expect(all.tracer.enter(`${caller}-00`, request)?.traceparent).toMatch(/-01$/);
   });
 
-  it('cannot buy its place among those that are recorded', async () => {
+  it('cannot influence which traces are recorded', async () => {
     const { tracer } = await openTraced({
       OTEL_TRACES_SAMPLER: 'traceidratio',
       OTEL_TRACES_SAMPLER_ARG: '0.5',
     });
-    // An id that every sampler by id would take.
+    // An id that every id-based sampler would accept.
     const header = `00-${'0'.repeat(31)}1-00f067aa0ba902b7-01`;
     const flags = Array.from({ length: 200 }, () => tracer.enter(header, request)?.traceparent.slice(-2));
     expect(new Set(flags)).toEqual(new Set(['00', '01']));
@@ -167,7 +167,7 @@ describe('the spans of a task', () => {
     expect(others).toEqual([]);
   });
 
-  it('say by which code a step failed, not in which words, and that a wait is none', async () => {
+  it('state the code of a failed step, not its message; a wait is not a failure', async () => {
     const { tracer, tasks } = await openTraced();
     const step = { name: 'step', parent: tracer.enter(undefined, request)?.traceparent };
     const fails = (error: Error) =>
@@ -184,17 +184,17 @@ describe('the spans of a task', () => {
 });
 
 describe('a receiver of traces', () => {
-  const patiently = { timeout: 60_000 };
+  const patiently = { timeout: 180_000 };
 
   async function emptyBatch({ tracer }: Tracing): Promise<void> {
     const before = otlp.answer.requests;
     for (let span = 0; span < spansOfABatch; span += 1) tracer.enter(undefined, request)?.end();
     await vi.waitFor(() => expect(otlp.answer.requests).toBeGreaterThan(before), patiently);
-    // What its answer brings about has happened.
+    // Waits until the effects of its answer have happened.
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 
-  it('that refuses is said once, and so is that it takes them again', async () => {
+  it('that refuses is reported once, and once more when it recovers', async () => {
     const tracing = await openTraced();
     Object.assign(otlp.answer, { status: 400, body: 'the prompt was: a paper boat' });
     for (let batch = 0; batch < 3; batch += 1) await emptyBatch(tracing);
@@ -226,7 +226,7 @@ describe('a receiver of traces', () => {
     try {
       const closing = tracer.close().then(() => (isClosed = true));
       await vi.advanceTimersByTimeAsync(3_000);
-      // No time has passed for the receiver: what waits for it waits still.
+      // The receiver's clock has not moved, so its timers are still waiting.
       expect(isClosed).toBe(true);
       await closing;
     } finally {

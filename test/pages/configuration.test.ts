@@ -1,10 +1,18 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { browserPath, noBrowser, overhang, seriousFindings, startBrowser } from '../support/browser.ts';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  browserPath,
+  expectReadable,
+  noBrowser,
+  overhang,
+  seriousFindings,
+  startBrowser,
+} from '../support/browser.ts';
 import type { TestBrowser } from '../support/browser.ts';
 import { startDraftsNode } from '../support/drafts-node.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { snap } from '../support/shots.ts';
+import { workerReport } from '../support/worker-report.ts';
 
 /** Operators can change the configuration in the console, without a file. */
 
@@ -28,11 +36,19 @@ describe.skipIf(browserPath === undefined)(`the configuration page${noBrowser}`,
     return watched;
   };
 
-  async function set(page: Page, pointer: string, value: string): Promise<void> {
-    await page.getByRole('button', { name: 'Set a value' }).click();
-    await page.getByLabel(/^Where/).fill(pointer);
-    await page.getByLabel(/^Value/).fill(value);
-    await page.getByRole('button', { name: 'Set', exact: true }).click();
+  /** Opens the entry at the end of the path, and writes into one of its fields. */
+  async function edit(page: Page, path: readonly string[], [label, value]: readonly [string, string]) {
+    await page.getByRole('button', { name: 'Edit an entry' }).click();
+    const dialog = page.getByRole('dialog');
+    for (const pointer of path) await dialog.getByLabel('Entry').selectOption(pointer);
+    await dialog.getByLabel(label, { exact: true }).fill(value);
+    await dialog.getByRole('button', { name: 'Save in the draft' }).click();
+    await dialog.getByText('Saved in the draft').waitFor();
+    return dialog;
+  }
+
+  async function back(page: Page): Promise<void> {
+    await page.getByRole('button', { name: 'Back', exact: true }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   }
 
@@ -48,43 +64,160 @@ describe.skipIf(browserPath === undefined)(`the configuration page${noBrowser}`,
       tryCredential: () => Promise.resolve({ verdict: 'accepted', words: 'The upstream accepts the key.' }),
     });
     const { page, faults } = await openPage(node.url);
-    await set(page, '/channels/one/credentials/a/api_key', 'sk-of-a-vendor-9876');
+    const key = ['api_key', 'sk-of-a-vendor-9876'] as const;
+    await edit(page, ['/channels/one', '/channels/one/credentials/a'], key);
+    await back(page);
     await page.getByText('…9876').waitFor();
     expect(await page.content()).not.toContain('sk-of-a-vendor');
     await page.getByRole('button', { name: 'Test a key' }).click();
-    await page.getByLabel('Channel').fill('one');
-    await page.getByLabel('Credential').fill('a');
+    expect(await page.getByLabel('Channel').inputValue()).toBe('one');
+    expect(await page.getByLabel('Credential').inputValue()).toBe('a');
     await page.getByRole('button', { name: 'Test', exact: true }).click();
-    await page.getByText('accepted: The upstream accepts the key.').waitFor();
-    await page.getByRole('button', { name: 'Back' }).click();
+    await page.getByRole('status').filter({ hasText: 'The upstream accepts the key.' }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await snap(page, 'configuration-test-key');
+    await back(page);
 
-    await set(page, '/models/clip/price/lines/0/price', '"cheap"');
-    await page.getByText('models[0].price.lines[0].price').waitFor();
-    await set(page, '/models/clip/price/lines/0/price', '"0.20"');
+    const line = ['/models/clip', '/models/clip/price/lines/0'];
+    const dialog = await edit(page, line, ['price', 'cheap']);
+    await dialog.getByText('must be a decimal string').waitFor();
+    const price0 = dialog.getByLabel('price', { exact: true });
+    expect(await price0.getAttribute('aria-invalid')).toBe('true');
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await overhang(page)).toBe(0);
+    expect(await dialog.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+    await snap(page, 'configuration-entry-narrow');
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await snap(page, 'configuration-entry');
+    expect(await seriousFindings(page)).toEqual([]);
+    await price0.fill('0.20');
+    await dialog.getByRole('button', { name: 'Save in the draft' }).click();
+    await dialog.getByText('must be a decimal string').waitFor({ state: 'detached' });
+    await back(page);
     await page.getByRole('button', { name: 'Try the last 7 days' }).click();
     await page.getByText('Difference').waitFor();
     await page.getByRole('button', { name: 'Edit the text' }).click();
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await seriousFindings(page)).toEqual([]);
-      await snap(page, `configuration-${colorScheme}`);
-      await page.setViewportSize({ width: 360, height: 740 });
-      expect(await overhang(page)).toBe(0);
-      await snap(page, `configuration-${colorScheme}-narrow`);
-      await page.setViewportSize({ width: 1280, height: 900 });
-    }
+    await expectReadable(page, 'configuration');
     await publish(page, 'spring prices');
     const price = () => node.running.current().models[0]?.price.lines[0];
     expect([node.running.state().version, price()]).toEqual([2, { measure: 'second', price: '0.20' }]);
     await page.getByText('Version 2 is in force.').waitFor();
 
-    await page.getByRole('button', { name: 'Earlier versions' }).click();
     await page.getByText('spring prices').waitFor();
     await page.getByRole('button', { name: 'Roll back to version 1' }).click();
     await page.getByRole('dialog').getByText('models.clip.price.lines').waitFor();
     await page.getByRole('button', { name: 'Roll back', exact: true }).click();
     await page.getByText('Version 3 is in force.').waitFor();
     expect(price()).toEqual({ measure: 'second', price: '0.10' });
+    expect(faults).toEqual([]);
+  });
+
+  it('adds and removes what a list of the configuration has, and lines of a price', async () => {
+    const node = await startDraftsNode(world);
+    const { page, faults } = await openPage(node.url);
+    await page.getByRole('button', { name: 'Edit an entry' }).click();
+    const dialog = page.getByRole('dialog');
+    const entry = dialog.getByLabel('Entry', { exact: true });
+    await entry.selectOption('/channels/one');
+    await dialog.getByLabel('To', { exact: true }).selectOption('/channels/one/credentials');
+    await dialog.getByLabel('Its id').fill('second');
+    await snap(page, 'configuration-new-element');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.getByLabel('api_key').fill('sk-of-the-second-5555');
+    expect(await entry.inputValue()).toBe('/channels/one/credentials/second');
+    expect(await seriousFindings(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save in the draft' }).click();
+    await dialog.getByText('Saved in the draft.').waitFor();
+    await entry.selectOption('/channels/one');
+    // Only the form of the channel has this choice, so it has replaced the former one.
+    await dialog.getByLabel('To', { exact: true }).selectOption('/channels/one/credentials');
+    await dialog.getByLabel('Its id').fill('second');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.getByText('/channels/one/credentials/second exists already').waitFor();
+    await entry.selectOption('/channels/one/credentials/a');
+    await dialog.getByRole('button', { name: 'Remove from the draft' }).click();
+    await dialog.getByLabel('base_url').waitFor();
+    await back(page);
+    await page.getByText('channels.one.credentials.a', { exact: true }).waitFor();
+    expect((await node.draft()).channels).toEqual([{ id: 'one', provider: 'test', credentials: ['second'] }]);
+
+    await page.getByRole('button', { name: 'Change a price' }).click();
+    await dialog.getByLabel('USD for a second', { exact: true }).fill('0.15');
+    await dialog.getByRole('button', { name: 'Add a line' }).click();
+    await dialog.getByLabel('measure', { exact: true }).selectOption('call');
+    await dialog.getByLabel('price', { exact: true }).fill('0.01');
+    await dialog.getByRole('button', { name: 'Save in the draft' }).click();
+    await dialog.getByText('Saved in the draft.').waitFor();
+    await back(page);
+    const lines = async () => (await node.draft()).models[0].lines;
+    expect(await lines()).toEqual([
+      { measure: 'second', price: '0.15', when: {}, beyond: 0 },
+      { measure: 'call', price: '0.01', when: {}, beyond: 0 },
+    ]);
+    await page.getByRole('button', { name: 'Change a price' }).click();
+    await page.getByRole('button', { name: 'Remove: USD for a second' }).click();
+    await dialog.getByLabel('USD for a call', { exact: true }).fill('0.02');
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await dialog.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    await snap(page, 'configuration-price-lines-narrow');
+    await dialog.getByRole('button', { name: 'Change', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await lines()).toEqual([{ measure: 'call', price: '0.02', when: {}, beyond: 0 }]);
+    expect((await node.draft()).violations).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  it('closes a dialog when the page shows what was saved', async () => {
+    const node = await startDraftsNode(world);
+    const { page, faults } = await openPage(node.url);
+    const dialog = page.getByRole('dialog');
+    const held: (() => Promise<void>)[] = [];
+    let isHeld = false;
+    await page.route('**/admin/v1/config/draft', (route) => {
+      if (!isHeld || route.request().method() !== 'GET') return route.continue();
+      held.push(() => route.continue());
+      return undefined;
+    });
+    const press = async (opener: string, final: string) => {
+      await page.getByRole('button', { name: opener, exact: true }).click();
+      if (opener === 'Change a price')
+        await dialog.getByLabel('USD for a second', { exact: true }).fill('0.15');
+      if (opener === 'Publish') await dialog.getByLabel('Reason').fill('ours');
+      isHeld = true;
+      await dialog.getByRole('button', { name: final, exact: true }).click();
+      await expect.poll(() => held.length).toBe(1);
+      expect([opener, await dialog.isVisible()]).toEqual([opener, true]);
+      isHeld = false;
+      await held.pop()?.();
+      await dialog.waitFor({ state: 'detached' });
+    };
+    const discard = page.getByRole('button', { name: 'Discard', exact: true });
+    await press('Change a price', 'Change');
+    expect(await discard.count()).toBe(1);
+    await press('Discard', 'Discard');
+    expect(await discard.count()).toBe(0);
+    await press('Change a price', 'Change');
+    await press('Publish', 'Publish');
+    expect(await page.getByText('Version 2 is in force.').count()).toBe(1);
+    await press('Roll back to version 1', 'Roll back');
+    expect(await page.getByText('Version 3 is in force.').count()).toBe(1);
+    expect(faults).toEqual([]);
+  });
+
+  it('shows which processes run a version that was published', async () => {
+    const node = await startDraftsNode(world);
+    const { page, faults } = await openPage(node.url);
+    const report = async (version: number) =>
+      world.stores.nodes.report(workerReport(['one'], { config: { version, hash: 'abc' } }));
+    onTestFinished(async () => void (await world.db.collection('nodes').deleteMany({})));
+    await report(1);
+    await node.set({ '/models/clip/owned_by': 'us' });
+    await page.reload();
+    await publish(page, 'ours');
+    await page.getByText('0 of 1 process runs version 2.').waitFor();
+    await report(2);
+    await page.getByText('1 of 1 process runs version 2.').waitFor();
     expect(faults).toEqual([]);
   });
 

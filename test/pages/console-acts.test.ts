@@ -12,7 +12,10 @@ import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { succeededWith } from '../support/task-records.ts';
 
-/** A slip of the hand must not act. Tries each act of the table in the console, for one task and for several. */
+/**
+ * Accidental input must not trigger an act. Tries each act of the table in the console, for one task and for
+ * several.
+ */
 
 const world = useHttpWorld('console_acts');
 
@@ -109,12 +112,11 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
     await watched.page.addInitScript(
       `sessionStorage.setItem('mediary.operator', ${JSON.stringify(adminToken)})`,
     );
-    watched.page.setDefaultTimeout(30_000);
     await watched.page.goto(`${world.url}/console${hash}`);
     return watched;
   }
 
-  /** Presses Enter three times on each element of the dialog except `final`. `isOpen`: it is as it was opened. */
+  /** Presses Enter three times on each element of the dialog except `final`. `isOpen` checks that it is unchanged. */
   async function misuse(
     page: Page,
     { open, isOpen, final }: { open: () => Promise<void>; isOpen: () => Promise<boolean>; final?: string },
@@ -176,7 +178,9 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
     expect(await changed([id])).toEqual(before);
 
     await opened();
-    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Preview');
+    await expect
+      .poll(() => page.evaluate(`document.activeElement.getAttribute("aria-label")`))
+      .toBe('Preview');
     expect(await preview(page).locator('.notice.warn').count()).toBe(bills === 'twice' ? 1 : 0);
     if (confirmation !== undefined) {
       expect(await final.isDisabled()).toBe(true);
@@ -214,7 +218,7 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
       ids.push(id);
     }
     const { page, faults } = await signedIn(`#/tasks?account=${account.id}`);
-    await page.getByLabel('Select all in sight').check();
+    await page.getByLabel('Select all shown').check();
     const opener = page.getByRole('button', { name: 'Act on 2 selected' });
     const act = page.getByLabel('Act', { exact: true });
     const open = async () => {
@@ -254,13 +258,13 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
       world.port.situations.set(id, 'asking');
     }
     const { page, faults } = await signedIn(`#/tasks?account=${account.id}`);
-    await page.getByLabel('Select all in sight').check();
+    await page.getByLabel('Select all shown').check();
     await page.getByRole('button', { name: 'Act on 30 selected' }).click();
     await page.getByLabel('Act', { exact: true }).selectOption('resubmit');
     await page.getByRole('textbox', { name: /^Reason/ }).fill('an outage');
     await page.getByRole('button', { name: 'Preview for 30' }).click();
     await preview(page)
-      .getByText('30 tasks of 30 would be touched: no money is moved in the ledger.')
+      .getByText('30 tasks of 30 would be affected: no money is moved in the ledger.')
       .waitFor();
     await preview(page).getByText('The upstream may bill 30 jobs that nobody pays for.').waitFor();
     expect(await preview(page).getByText('Done.').allInnerTexts()).toEqual(['30 × Done.']);

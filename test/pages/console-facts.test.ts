@@ -8,11 +8,11 @@ import type { TestGateway } from '../support/gateway.ts';
 import { startRewritingUpstream } from '../support/rewriting-upstream.ts';
 import type { RewritingUpstream } from '../support/rewriting-upstream.ts';
 
-/** What the console says of a task and of a channel, of tasks that went through a whole gateway. */
+/** Tests the facts that the console shows about tasks and channels, after tasks have run on a whole gateway. */
 
 const badLink = 'https://user:secret@media.example/video.mp4';
 
-/** The channel of `testYaml` again, for a model of its own. */
+/** Repeats the channel of `testYaml` for a separate model. */
 function channelYaml(id: string, more: { base?: string; limits?: string; cost?: string }): string {
   return `
   - id: ${id}
@@ -97,9 +97,9 @@ describe.skipIf(browserPath === undefined)(`facts on the console${noBrowser}`, (
     const id = await created({ model: 'costly', metadata: { return_last_frame: true } });
     await account.finished(id);
     const { page, faults } = await signedIn(`#/tasks/${id}`);
-    await expect.poll(() => fact(page, 'Charged').textContent()).toBe('0.7623 USD');
+    await expect.poll(() => fact(page, 'Charged').textContent()).toBe('−0.7623 USD');
     expect(await fact(page, 'Cost').textContent()).toBe('0.5445 USD');
-    expect(await fact(page, 'Margin').textContent()).toBe('0.2178 USD');
+    expect(await fact(page, 'Margin').textContent()).toBe('+0.2178 USD');
     await page.locator('video').waitFor();
     const frame = page.getByRole('img', { name: 'The last frame' });
     await frame.waitFor();
@@ -115,7 +115,7 @@ describe.skipIf(browserPath === undefined)(`facts on the console${noBrowser}`, (
     const id = await created({ model: 'broken' });
     expect(await account.finished(id)).toMatchObject({ status: 'failed' });
     const { page, faults } = await signedIn(`#/tasks/${id}`);
-    await page.getByText('The upstream delivered this, and the caller does not get it').waitFor();
+    await page.getByText('The upstream delivered this, but it is withheld from the caller').waitFor();
     expect(await page.getByRole('link', { name: 'Open the withheld result' }).getAttribute('href')).toBe(
       badLink,
     );

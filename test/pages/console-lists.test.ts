@@ -1,10 +1,10 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { browserPath, noBrowser, startBrowser } from '../support/browser.ts';
+import { browserPath, noBrowser, pressSearchKey, startBrowser } from '../support/browser.ts';
 import type { TestBrowser, WatchedPage } from '../support/browser.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 
-/** The console's list of tasks: what leads to it, how it is read, and what is done with it by the keyboard. */
+/** Tests the console's list of tasks: how operators reach it, read it and use it from the keyboard. */
 
 const world = useHttpWorld('console_lists');
 
@@ -25,7 +25,7 @@ describe.skipIf(browserPath === undefined)(`lists of the console${noBrowser}`, (
     return watched;
   }
 
-  it.each([360, 1000, 1440])('keeps the head of a table in sight, %s pixels wide', async (width) => {
+  it.each([360, 1000, 1440])('keeps the header of a table visible, %s pixels wide', async (width) => {
     const account = await world.newAccount();
     for (let n = 0; n < 30; n += 1) await account.create();
     const { page, faults } = await signedIn(`#/tasks?account=${account.id}`, width);
@@ -37,7 +37,7 @@ describe.skipIf(browserPath === undefined)(`lists of the console${noBrowser}`, (
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
     await expect.poll(() => topOf(page.getByRole('row').nth(1))).toBeLessThan(0);
     await expect.poll(() => topOf(head)).toBe(0);
-    // It moves sideways with its columns.
+    // The header moves sideways with its columns.
     await page.getByRole('region', { name: 'Tasks' }).evaluate((node) => node.scrollTo(60, 0));
     const leftOf = (element: Locator) => element.evaluate((node) => node.getBoundingClientRect().left);
     const cell = page.getByRole('row').nth(30).getByRole('cell').nth(3);
@@ -55,7 +55,7 @@ describe.skipIf(browserPath === undefined)(`lists of the console${noBrowser}`, (
     const { id } = (await account.create()).body;
     world.clock.aheadMs += 2 * day;
     await world.drive.fail(id, { code: 'provider_error', message: 'm', class: 'quota' });
-    // The counts are shared for some seconds.
+    // The counts are cached for some seconds.
     world.clock.aheadMs += 30_000;
     const { page, faults } = await signedIn('#/now');
     const count = page
@@ -72,21 +72,19 @@ describe.skipIf(browserPath === undefined)(`lists of the console${noBrowser}`, (
     expect(await page.getByLabel('Ended').inputValue()).toBe('1');
     await page.getByLabel('Created').selectOption('1');
     await page.getByText('No task matches').waitFor();
-    // What does not go together with the time of an end goes when one is chosen, and the reverse.
+    // Filtering by end time clears the filters that cannot be combined with it, and vice versa.
     expect(await page.getByLabel('Ended').inputValue()).toBe('');
     await page.getByLabel('Account').fill(account.id);
     await page.keyboard.press('Enter');
     await page.getByLabel('Ended').selectOption('24');
     await page.getByRole('link', { name: id }).waitFor();
-    expect([
-      await page.getByLabel('Created').inputValue(),
-      await page.getByLabel('Account').inputValue(),
-    ]).toEqual(['', '']);
+    for (const label of ['Created', 'Account'])
+      await expect.poll(() => page.getByLabel(label).inputValue()).toBe('');
     expect(await page.getByLabel('Failure').inputValue()).toBe('quota');
     expect(faults).toEqual([]);
   });
 
-  it('by the keyboard alone: acts on many, and comes back from a task to where the list was', async () => {
+  it('by keyboard alone: acts on many, and returns from a task to its position in the list', async () => {
     const account = await world.newAccount();
     const ids: string[] = [];
     for (let n = 0; n < 30; n += 1) {
@@ -107,12 +105,13 @@ describe.skipIf(browserPath === undefined)(`lists of the console${noBrowser}`, (
     await press('a');
     await dialog.waitFor();
     const act = page.getByLabel('Act', { exact: true });
-    await page.keyboard.type('Fail');
-    expect(await act.inputValue()).toBe('fail');
+    // Only one letter, because a select forgets what was typed a second ago.
+    await press('f');
+    await expect.poll(() => act.inputValue()).toBe('fail');
     await press('Tab');
     await page.keyboard.type('by hand');
     await press('Enter');
-    await page.getByText('2 tasks of 2 would be touched').waitFor();
+    await page.getByText('2 tasks of 2 would be affected').waitFor();
     await press('Enter', 'Tab', 'Tab', 'Enter');
     await page.getByText('Done for 2 tasks.').waitFor();
     const acted = world.port.acts.filter(({ input }) => input.reason === 'by hand' && !input.dry_run);
@@ -130,9 +129,68 @@ describe.skipIf(browserPath === undefined)(`lists of the console${noBrowser}`, (
     await page.goBack();
     await focused.waitFor();
     expect(page.url()).toContain(`account=${account.id}&state=attention`);
-    expect([await focused.getAttribute('data-key'), await page.evaluate('scrollY')]).toEqual([row, position]);
+    await expect
+      .poll(async () => [await focused.getAttribute('data-key'), await page.evaluate('scrollY')])
+      .toEqual([row, position]);
     await press('j');
     expect(await focused.getAttribute('data-key')).not.toBe(row);
+    expect(faults).toEqual([]);
+  });
+
+  it('opens what a search finds, and lists several things by their kind', async () => {
+    const account = await world.newAccount();
+    const { id } = (await account.create()).body;
+    const { page, faults } = await signedIn('#/now');
+    await page.getByRole('heading', { name: 'Now' }).waitFor();
+    const search = async (text: string) => {
+      await pressSearchKey(page);
+      await page.keyboard.type(text);
+      await page.keyboard.press('Enter');
+    };
+    await search(id.slice(11, 19));
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+    expect(page.url()).toContain(id);
+    await page.goto(`${world.url}/console#/tasks`);
+    await search('moderated');
+    const failed = page.getByRole('region', { name: 'Failed tasks' });
+    await failed.getByRole('link', { name: 'result was moderated' }).click();
+    await expect.poll(() => page.getByLabel('Failure').inputValue()).toBe('moderation_output');
+    await search('pict');
+    await expect.poll(() => page.getByLabel('Model').inputValue()).toBe('picture');
+    await search('nobody-knows-it');
+    await page.getByText('Nothing has this id, this name or these words').waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  it('keeps views and columns in the browser, and offers what there is with its counts', async () => {
+    const account = await world.newAccount();
+    const { id } = (await account.create()).body;
+    const { page, faults } = await signedIn(`#/tasks?account=${account.id}`);
+    await page.getByRole('link', { name: id }).waitFor();
+    await page.getByRole('button', { name: 'Save this view' }).click();
+    await page.keyboard.type('Mine');
+    await page.keyboard.press('Enter');
+    await page.getByText('Columns').click();
+    await page.getByLabel('Show Request').check();
+    await page.getByLabel('Show Account').uncheck();
+    await expect
+      .poll(() => page.getByRole('columnheader').allTextContents())
+      .toEqual(expect.arrayContaining(['Request']));
+    expect(await page.getByRole('columnheader').allTextContents()).not.toContain('Account');
+    await page.goto(`${world.url}/console#/tasks`);
+    await page.reload();
+    await page.getByRole('columnheader', { name: 'Request' }).waitFor();
+    await page.getByRole('group', { name: 'Saved views' }).getByRole('link', { name: 'Mine' }).click();
+    await expect.poll(() => page.url()).toContain(`account=${account.id}`);
+    await page.getByRole('button', { name: 'Forget this view' }).click();
+    await page.getByRole('link', { name: 'Mine' }).waitFor({ state: 'detached' });
+    await page.getByLabel('Model').focus();
+    await expect.poll(() => page.locator('datalist option').first().getAttribute('value')).toBe('clip');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save as CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('tasks.csv');
     expect(faults).toEqual([]);
   });
 });

@@ -4,13 +4,18 @@ import { openedBy, orderedBy } from '../../src/health/circuit-rules.ts';
 import type { CircuitRecord } from '../../src/health/circuit-rules.ts';
 import { attentionReasons, concerns } from '../../src/task/attention.ts';
 import type { AttentionReason, Concern } from '../../src/task/attention.ts';
+import { actionTable, operatorActions } from '../../src/task/acts.ts';
+import type { OperatorActionName } from '../../src/task/acts.ts';
 import type { StateName } from '../../src/task/state.ts';
 import { browserPath, noBrowser, startBrowser } from '../support/browser.ts';
 import type { TestBrowser } from '../support/browser.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { succeededWith } from '../support/task-records.ts';
 
-/** Every problem on the page Now can be resolved from the keyboard, with a limited number of key presses. */
+/**
+ * Every problem on the page Now can be resolved from the keyboard, from the row to the end of the act, with a limited
+ * number of key presses.
+ */
 
 const world = useHttpWorld('console_walk');
 let browser: TestBrowser;
@@ -57,8 +62,12 @@ const ways: Readonly<Record<string, Way>> = {
   ...Object.fromEntries(concerns.map((concern) => [concern, noted(concern)])),
 };
 
+const tasks = new Map<AttentionReason, string>();
+
 async function make(reason: AttentionReason): Promise<void> {
-  const { id } = (await (await world.newAccount()).create({})).body;
+  const hook = { metadata: { callback_url: 'https://caller.example/hook' } };
+  const { id } = (await (await world.newAccount()).create(hook)).body;
+  tasks.set(reason, id);
   const state = await ways[reason]?.(id);
   expect((await world.stores.tasks.find(id))?.attention).toBe(reason);
   if (state !== undefined) world.port.situations.set(id, state);
@@ -87,11 +96,13 @@ describe.skipIf(browserPath === undefined)(`the keyboard leads to the act for${n
   });
   afterAll(() => browser.close());
 
+  type Walk = Awaited<ReturnType<typeof onNow>>;
+
   async function onNow() {
     const { page, faults } = await browser.open({ viewport: { width: 1280, height: 900 } });
     await page.addInitScript(`sessionStorage.setItem('mediary.operator', ${JSON.stringify(adminToken)})`);
     await page.goto(`${world.url}/console#/now`);
-    await page.getByRole('heading', { name: 'Now', exact: true }).waitFor();
+    await page.locator('.now .opens').first().waitFor();
     let presses = 0;
     const press = async (key: string) => {
       presses += 1;
@@ -108,14 +119,16 @@ describe.skipIf(browserPath === undefined)(`the keyboard leads to the act for${n
     return { page, faults, press, pressTo, presses: () => presses };
   }
 
-  /** Returns the link and the text of the focused element. */
+  /** Returns the link or the name of the focused element, its label and its text. */
   const focused = (page: Page) =>
-    page.evaluate<string>(
-      `[document.activeElement.getAttribute('href'), document.activeElement.textContent.trim()].join(' ')`,
-    );
+    page.evaluate<string>(`(() => {
+      const element = document.activeElement;
+      const name = ['href', 'name', 'aria-label'].map((one) => element.getAttribute(one)).find(Boolean);
+      return [name, element.labels?.[0]?.textContent.trim(), element.textContent.trim()].join(' ');
+    })()`);
 
-  it.each(attentionReasons)('a task with %s, by its row, its list and its page', async (reason) => {
-    const { page, faults, press, pressTo, presses } = await onNow();
+  /** Goes from the page Now to the acts on the task with this reason, and focuses the first one. */
+  async function toActs({ page, press, pressTo, presses }: Walk, reason: AttentionReason): Promise<void> {
     await pressTo('j', new RegExp(`attention=${reason}\\b`));
     const row = presses();
     await press('Enter');
@@ -125,11 +138,65 @@ describe.skipIf(browserPath === undefined)(`the keyboard leads to the act for${n
     await press('Enter');
     await page.locator('.acts button').first().waitFor();
     await press('a');
+    expect(presses()).toBe(row + 4);
+    expect(row).toBeLessThanOrEqual(attentionReasons.length);
+  }
+
+  /** Opens the dialog of the focused act, fills it in, previews the act, confirms it, and carries it out. */
+  async function carryOut(
+    { page, press, pressTo, presses }: Walk,
+    id: string,
+    action: OperatorActionName,
+  ): Promise<void> {
+    const { title, fields, example, confirmation } = actionTable[action];
+    const before = presses();
     await press('Enter');
     await page.getByRole('dialog').waitFor();
-    expect(presses()).toBe(row + 5);
-    expect(row).toBeLessThanOrEqual(attentionReasons.length);
-    expect(faults).toEqual([]);
+    for (const [name, value] of Object.entries({ ...example, reason: 'by hand' })) {
+      const field = new RegExp(`^${name} `);
+      if (!field.test(await focused(page))) await pressTo('Tab', field);
+      await page.keyboard.type(String(value));
+    }
+    await press('Enter');
+    await expect.poll(() => focused(page)).toMatch(/^Preview /);
+    expect(isDone(id, action)).toBe(false);
+    if (confirmation !== undefined) {
+      await pressTo('Tab', new RegExp(confirmation));
+      await press('Space');
+    }
+    await pressTo('Tab', new RegExp(`${title} now$`));
+    await press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(isDone(id, action)).toBe(true);
+    // Enter, a Tab for each field but the first, Enter, the tick, and the final button.
+    const most = 1 + Object.keys(fields).length + 1 + (confirmation === undefined ? 0 : 2) + 2;
+    expect(presses() - before).toBeLessThanOrEqual(most);
+  }
+
+  /** Returns whether the act was carried out. A preview does not count. */
+  const isDone = (id: string, action: OperatorActionName): boolean =>
+    world.port.redelivered.includes(id) ||
+    world.port.acts.some(
+      ({ task, action: name, input }) => task === id && name === action && input.dry_run !== true,
+    );
+
+  it.each(attentionReasons)('a task with %s, through the preview to the end', async (reason) => {
+    const walk = await onNow();
+    await toActs(walk, reason);
+    const first = await focused(walk.page);
+    const action = operatorActions.find((name) => first.startsWith(`  ${actionTable[name].title}`));
+    if (action === undefined) throw new Error(`${first} is not the button of an act`);
+    await carryOut(walk, tasks.get(reason) ?? '', action);
+    expect(walk.faults).toEqual([]);
+  });
+
+  const confirmed = operatorActions.filter((name) => actionTable[name].confirmation !== undefined);
+  it.each(confirmed)('%s, which needs a confirmation, to the end', async (action) => {
+    const walk = await onNow();
+    await toActs(walk, 'submit_ambiguous');
+    await walk.pressTo('Tab', new RegExp(`^ {2}${actionTable[action].title}`));
+    await carryOut(walk, tasks.get('submit_ambiguous') ?? '', action);
+    expect(walk.faults).toEqual([]);
   });
 
   it.each(Object.keys(circuits))('the circuit %s, by its row and its channel', async (id) => {
@@ -142,7 +209,7 @@ describe.skipIf(browserPath === undefined)(`the keyboard leads to the act for${n
     await pressTo('j', / Close$/);
     await press('Enter');
     await page.getByRole('dialog', { name: `Close the circuit ${id.slice(channel.length + 1)}` }).waitFor();
-    // Enter, past the acts on the channel, to the circuit, Enter.
+    // The keys after the row: Enter, past the acts on the channel, down to the circuit, and Enter.
     expect(presses()).toBe(row + 4);
     expect(row).toBeLessThanOrEqual(attentionReasons.length + Object.keys(circuits).length);
     const state = () => world.stores.circuits.list();

@@ -48,7 +48,7 @@ it.each([
   [-5, '0 s'],
 ])('a span of %d seconds is written as %s', (seconds, written) => expect(span(seconds)).toBe(written));
 
-it('says how far a moment is', () => {
+it('formats a time relative to now', () => {
   expect([relative(1000, 1000), relative(940, 1000), relative(4600, 1000)]).toEqual([
     'now',
     '1 min ago',
@@ -56,18 +56,19 @@ it('says how far a moment is', () => {
   ]);
 });
 
-it('writes moments with their date', () =>
+it('formats times with their date', () =>
   expect(dateTime(1_732_287_383)).toMatch(/^2024-11-2[23] \d\d:\d\d:23$/));
 
 it('writes names as words, and counts with their noun', () => {
-  expect([words('submit_ambiguous'), counted(1, 'task'), counted(2500, 'task')]).toEqual([
-    'submit ambiguous',
-    '1 task',
-    '2,500 tasks',
-  ]);
+  expect([
+    words('submit_ambiguous'),
+    counted(1, 'task'),
+    counted(2500, 'task'),
+    counted(2, 'process'),
+  ]).toEqual(['submit ambiguous', '1 task', '2,500 tasks', '2 processes']);
 });
 
-it('puts into an address only what was given, and nothing that changes it', () => {
+it('adds only the given values to an address, and nothing that alters it', () => {
   expect(withQuery('/a', { b: undefined, c: '', d: 'x&y=1#?', e: 20 })).toBe('/a?d=x%26y%3D1%23%3F&e=20');
   expect(withQuery('/a', {})).toBe('/a');
 });

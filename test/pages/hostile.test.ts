@@ -5,7 +5,7 @@ import type { TestAccount } from '../support/client.ts';
 import { hostileControls, hostileStrings } from '../support/hostile-strings.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 
-/** Everything that comes from outside is text in every view of both apps, whoever wrote it. */
+/** Every view of both apps shows text from outside as plain text, no matter who wrote it. */
 
 const world = useHttpWorld('hostile_strings');
 const all = [...hostileStrings, ...hostileControls];
@@ -34,7 +34,10 @@ describe.skipIf(browserPath === undefined)(`hostile strings${noBrowser}`, () => 
     await put('/channels/three', { enabled: false, reason: text });
   }
 
-  /** In turn: one that failed with such words, one that nobody knows of, one with such a result. */
+  /**
+   * Creates, in turn, a failed task whose error has this text, a task whose outcome is unknown, and a task
+   * whose result has this text.
+   */
   async function taskOf(n: number, text: string): Promise<string> {
     const { body } = await owner.create({ prompt: text, metadata: { end_user: `user-${n}` } });
     const id = String(body.id);
@@ -69,7 +72,7 @@ describe.skipIf(browserPath === undefined)(`hostile strings${noBrowser}`, () => 
       [...node.attributes].some(({ name }) => name.startsWith('on'))))
     .map((node) => node.outerHTML)`;
 
-  /** Each place after the other, in one page; what can be opened there is opened. */
+  /** Visits each place in one page, and opens everything that can be opened there. */
   async function walk({ page, faults }: WatchedPage, { app, places }: { app: string; places: string[] }) {
     for (const place of places) {
       await page.goto(`${world.url}/${app}#/${place}`);

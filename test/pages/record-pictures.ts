@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
 import type { TestBrowser } from '../support/browser.ts';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -14,14 +15,14 @@ import type { TestTemporal } from '../support/servers.ts';
 import { snap } from '../support/shots.ts';
 
 /**
- * The pictures of docs/images: every page, light and dark, of a gateway with something to see; and what the Temporal UI
- * shows of a task that needs a person.
+ * Takes the screenshots for docs/images: every page, light and dark, of a gateway that has something to show, and
+ * the Temporal UI's view of a task that needs a person.
  *
  *     SCREENSHOTS=docs/images npx vitest run test/pages/record-pictures.ts
  */
 
 const local = readFileSync(new URL('../../src/local/gateway.local.yaml', import.meta.url), 'utf8');
-/** A vendor that cannot be asked for a lost job. */
+/** A vendor that cannot be asked about a lost job. */
 const yaml = local.replaceAll('${SIMULATOR_API_KEY}', 'simulated');
 
 let directory: string;
@@ -29,6 +30,7 @@ let temporal: TestTemporal;
 let gateway: TestGateway;
 let browser: TestBrowser;
 let acme: TestAccount;
+let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>;
 let parked = '';
 let done = '';
 
@@ -38,7 +40,7 @@ const prompts = ['A paper boat on a rainy street', 'A lighthouse in a storm', 'A
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-pictures-'));
   temporal = await startTemporal({ dir: directory, hasPages: true });
-  // As in local mode.
+  // Uses the same settings as local mode.
   const environment = { TEMPORAL_ADDRESS: temporal.address, PAYLOAD_ENCRYPTION: 'off' };
   gateway = await startGateway({ yaml, environment, renderSeconds: 1 });
   browser = await startBrowser();
@@ -47,8 +49,12 @@ beforeAll(async () => {
   const create = async (account: TestAccount, body: object) =>
     String((await account.create({ model: 'seedance-2.5', ...small, ...body })).body.id);
   const made: string[] = [];
+  receiver = await startCallbackReceiver();
+  const metadata = { callback_url: receiver.url };
   for (const [n, prompt] of prompts.entries())
-    made.push(await create(n === 1 ? birch : acme, { prompt, duration: 4 + n }));
+    made.push(
+      await create(n === 1 ? birch : acme, { prompt, duration: 4 + n, ...(n === 2 ? { metadata } : {}) }),
+    );
   for (const marks of ['[sim:failed]', '[sim:moderation-in-task]'])
     made.push(await create(acme, { prompt: `A cat ${marks}` }));
   await create(acme, { prompt: 'A long tracking shot [sim:never-finishes]' });
@@ -63,9 +69,20 @@ beforeAll(async () => {
     enabled: false,
     reason: 'Renders are late since noon',
   });
+  const agreed = {
+    factor: '0.9',
+    models: [{ model: 'wan-2.6', factor: '0.8' }],
+    reason: 'Agreed for a year',
+  };
+  await gateway.admin('POST', `/accounts/${acme.id}/price-factors`, agreed);
+  await gateway.admin('POST', `/accounts/${acme.id}/overdraft`, {
+    overdraft_limit: '50',
+    reason: 'Pays by invoice',
+  });
 });
 afterAll(async () => {
   await Promise.all([gateway.stop(), browser.close()]);
+  receiver.close();
   await temporal.stop();
   await rm(directory, { recursive: true });
 });
@@ -96,7 +113,7 @@ async function show(
   await page.context().close();
 }
 
-/** The acts of the parked task, as far as the preview. */
+/** Opens the acts of the parked task, up to the preview. */
 async function preview(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Fail/ }).click();
   await page.getByLabel(/^Reason/).fill('Not in the upstream’s console');
@@ -105,7 +122,7 @@ async function preview(page: Page): Promise<void> {
 }
 
 async function bulk(page: Page): Promise<void> {
-  await page.getByLabel('Select all in sight').check();
+  await page.getByLabel('Select all shown').check();
   await page.getByRole('button', { name: /^Act on \d/ }).click();
   await page.getByLabel('Act', { exact: true }).selectOption('fail');
   await page.getByRole('textbox', { name: /^Reason/ }).fill('An outage of the upstream');
@@ -117,7 +134,7 @@ async function play(page: Page): Promise<void> {
   await page.getByLabel('Model').selectOption('seedance-2.5');
   await page.getByLabel('Prompt').fill(prompts[0] ?? '');
   await page.getByLabel('Resolution').selectOption('480p');
-  await page.getByText(/Expected \d/).waitFor();
+  await page.getByText(/\d held/).waitFor();
   await page.getByRole('button', { name: 'Make the video' }).click();
   await page.locator('video').waitFor();
 }
@@ -145,12 +162,14 @@ it.each([false, true])('every page, dark: %s', { timeout: 300_000 }, async (dark
     ['account', 'account-task', () => `tasks/video/${done}`, heading('Task')],
     ['account', 'account-playground', () => 'playground', play],
     ['account', 'account-usage', () => 'usage', rows],
+    ['account', 'account-webhooks', () => 'webhooks', rows],
     ['account', 'account-key', () => 'key', rows],
     ['', 'welcome', () => ''],
     ['docs', 'docs', () => '', heading('Videos')],
   ];
+  // One page must not overwrite the picture of another.
+  expect(new Set(pages.map(([, name]) => name)).size).toBe(pages.length);
   for (const [app, name, place, prepare] of pages) await show({ app, name, dark }, place(), prepare);
-  expect(pages.length).toBe(20);
 });
 
 it('the Temporal UI', { timeout: 300_000 }, async () => {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { writers } from '../../src/base/request-code.js';
-import { fieldsOf, requestOf } from '../../src/pages/account/request.js';
+import { enteredOf, fieldsOf, requestOf, templatesOf } from '../../src/pages/account/request.js';
 
-const pricing = { currency: 'USD', lines: [] };
+const pricing = { currency: 'USD', factor: '1', lines: [] };
 const video = {
   id: 'clip',
   kind: 'video' as const,
@@ -25,7 +25,7 @@ const image = {
 };
 
 describe('the form of a model', () => {
-  it('has what the model takes, and nothing else', () => {
+  it('has exactly the fields that the model accepts', () => {
     const names = (model: Parameters<typeof fieldsOf>[0]) => fieldsOf(model).map(({ name }) => name);
     expect(names(video)).toEqual(['resolution', 'ratio', 'duration', 'seed', 'generate_audio']);
     expect(names(image)).toEqual(['size', 'n']);
@@ -33,7 +33,7 @@ describe('the form of a model', () => {
     expect(names({ ...image, capabilities: { inputs: {} } })).toEqual([]);
   });
 
-  it('becomes a request without what was left open', () => {
+  it('becomes a request without the empty fields', () => {
     const values = { resolution: '', duration: '6', seed: '7', generate_audio: true, watermark: true };
     const entered = { prompt: 'a boat', values, media: { images: ['https://a.example/1.png'], videos: [] } };
     expect(requestOf(video, entered)).toEqual({
@@ -48,7 +48,7 @@ describe('the form of a model', () => {
     });
   });
 
-  it('leaves out what only another model takes', () => {
+  it('leaves out fields that only another model accepts', () => {
     const media = {
       images: ['https://a.example/1.png', 'https://a.example/2.png'],
       videos: ['https://a.example/1.mp4'],
@@ -63,7 +63,7 @@ describe('the form of a model', () => {
     expect(requestOf(video, entered).body).not.toHaveProperty('videos');
   });
 
-  it('edits where an image is given', () => {
+  it('makes an edit if an image is given', () => {
     const entered = { prompt: 'a boat', values: { n: '2' }, media: {} };
     const body = { model: 'picture', prompt: 'a boat', n: 2, async: true };
     expect(requestOf(image, entered)).toEqual({ path: '/v1/images/generations', body });
@@ -73,6 +73,58 @@ describe('the form of a model', () => {
       body: { ...body, image: ['data:image/png;base64,AA=='] },
     });
   });
+});
+
+describe('a stored request', () => {
+  const stored = {
+    kind: 'video' as const,
+    model: 'clip',
+    prompt: 'a boat',
+    resolution: '720p',
+    duration: 6,
+    generateAudio: true,
+    seed: 7,
+    references: [],
+    videos: [],
+    audios: [],
+    extra: {},
+  };
+
+  it('fills in the form from which it came', () => {
+    const { entered, missing } = enteredOf(stored);
+    expect(missing).toBe(0);
+    expect(requestOf(video, entered).body).toEqual({
+      model: 'clip',
+      prompt: 'a boat',
+      resolution: '720p',
+      duration: 6,
+      metadata: { seed: 7, generate_audio: true },
+    });
+  });
+
+  it('keeps the roles of frames, and counts the files that were in the request', () => {
+    const [firstFrame, lastFrame] = ['https://a.example/1.png', 'data:image/png;base64,… (900 characters)'];
+    const { entered, missing } = enteredOf({ ...stored, firstFrame, lastFrame });
+    expect([entered.values['input_type'], entered.media['images'], missing]).toEqual([
+      'first_last_frame',
+      [firstFrame],
+      1,
+    ]);
+  });
+});
+
+it.each([video, image])('the templates of $id are requests that it can take', (model) => {
+  const templates = templatesOf(model);
+  expect(templates.length).toBeGreaterThan(0);
+  for (const { prompt, values } of templates) {
+    const known = new Map(fieldsOf(model).map((field) => [field.name, field]));
+    for (const [name, value] of Object.entries(values)) {
+      const { options = [value], range } = known.get(name) ?? { options: [] };
+      expect([model.id, name, options]).toEqual([model.id, name, expect.arrayContaining([value])]);
+      if (range !== undefined) expect(Number(value)).toBeGreaterThanOrEqual(range.min);
+    }
+    expect(prompt).not.toBe('');
+  }
 });
 
 describe('a request as code', () => {
@@ -88,6 +140,14 @@ describe('a request as code', () => {
     const raw = /json\.loads\(r"""([^]*)"""\)/.exec(writers.python(asked))?.[1] ?? '';
     expect(raw).not.toContain('"""');
     expect(JSON.parse(raw)).toEqual(body);
+  });
+
+  it('can be copied with its files, however large they are', () => {
+    const image = `data:image/png;base64,${'A'.repeat(300_000)}`;
+    const whole = { ...body, image: [image] };
+    const curl = writers.curl({ ...asked, body: whole, isWhole: true });
+    const sent = execFileSync('sh', { input: curl.replace(/^curl[^<]*/, 'cat '), encoding: 'utf8' });
+    expect(JSON.parse(sent)).toEqual(whole);
   });
 
   it('holds no file, and no key', () => {

@@ -9,7 +9,7 @@ import {
 import type { FailedPoll, PollMemory } from '../../src/polling/poll-memory.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 
-/** What one attempt leaves to the next, in the details of a heartbeat. */
+/** Tests what one attempt passes on to the next in its heartbeat details. */
 
 const fresh = rememberedPolls(undefined);
 const pending = (phase: 'submitted' | 'running', more: { progress?: number; queuePosition?: number } = {}) =>
@@ -38,7 +38,7 @@ describe('what is remembered', () => {
     {},
     { polls: '3' },
     { polls: 1, errors: 0, gone: 0, phase: 'ended' },
-  ])('of the details %j is nothing', (details) => {
+  ])('is empty for the details %j', (details) => {
     expect(rememberedPolls(details)).toEqual({ polls: 0, errors: 0, gone: 0, phase: 'submitted' });
     expect(worthKeeping(rememberedPolls(details))).toBeUndefined();
   });
@@ -61,7 +61,7 @@ describe('after an answer', () => {
     expect(seen).toEqual({ polls: 2, errors: 0, gone: 0, phase: 'running', lastAt: 2_000 });
   });
 
-  it('what operators were asked about, and when progress was written, stay', () => {
+  it('the questions to operators and the time of the last progress stay', () => {
     const before: PollMemory = { ...fresh, concern: 'overdue', progressAt: 77 };
     expect(afterPending(before, pending('running'), 500)).toMatchObject({
       concern: 'overdue',
@@ -77,7 +77,7 @@ describe('after an answer', () => {
 });
 
 describe('after a failure', () => {
-  it('the streak is counted from its first', () => {
+  it('the streak is counted from its first failure', () => {
     const first = afterFailure(fresh, failed({ now: 1_000 }));
     const second = afterFailure(first, failed({ now: 5_000 }));
     expect(second).toMatchObject({ polls: 2, errors: 2, failingSince: 1_000, lastAt: 5_000 });
@@ -106,7 +106,7 @@ describe('after a failure', () => {
     expect(afterFailure(fresh, failed({ error: made })).isRefused).toBe(isRefused);
   });
 
-  it('the wait that an upstream asked for once does not stay for ever', () => {
+  it('the wait that an upstream once asked for does not last forever', () => {
     const asked = afterFailure(
       fresh,
       failed({ error: error({ code: 'c', status: 429, retryAfterMs: 9_000 }) }),
@@ -116,7 +116,7 @@ describe('after a failure', () => {
   });
 });
 
-it('people read how polling stands', () => {
+it('operators can read the state of polling', () => {
   expect(progressOf(fresh)).toBe('submitted, 0 polls');
   expect(progressOf(afterFailure(fresh, failed()))).toBe(
     'submitted, 1 poll, the last 1 failed (500 internal)',

@@ -18,7 +18,7 @@ function learned(...milliseconds: number[]): RenderTimes {
 
 /** 40 renders of 100 to 139 s. */
 const usual = learned(...Array.from({ length: 40 }, (_, n) => 100_000 + n * 1_000));
-/** 0.5 means without jitter. */
+/** A random value of 0.5 means no jitter. */
 const facts = (change: Partial<PollFacts>): PollFacts => ({
   times: usual,
   elapsedMs: 0,
@@ -121,13 +121,13 @@ describe('renders of 100 to 139 seconds', () => {
     expect(delayMs).toBeLessThan(100_000);
   });
 
-  it('are asked about every second by an attempt that stays, where the upstream lists', () => {
+  it('are polled every second by an attempt that stays, if the upstream lists jobs', () => {
     expect(next({ elapsedMs: 110_000 })).toEqual({ delayMs: 1_000, isFar: false });
     expect(next({ elapsedMs: 139_000, polls: 60 })).toEqual({ delayMs: 1_000, isFar: false });
   });
 
-  it('are asked about less often once nearly all of their kind had ended', () => {
-    // By an attempt that stays: two heartbeats a minute cost less than four timers.
+  it('are polled less often once nearly all of their kind would have ended', () => {
+    // The attempt stays, because two heartbeats a minute cost less than four timers.
     expect(next({ elapsedMs: 200_000 })).toEqual({ delayMs: 15_000, isFar: false });
     expect(next({ elapsedMs: 25 * minute }).delayMs).toBe(60_000);
   });
@@ -144,7 +144,7 @@ describe('renders of 100 to 139 seconds', () => {
   });
 });
 
-/** When the questions about one job come, up to its end. */
+/** Returns the times of the polls for one job until its end. */
 function questions(times: RenderTimes, renderMs: number, change: Partial<PollFacts> = {}) {
   let elapsedMs = 0;
   let polls = 0;
@@ -159,7 +159,7 @@ function medianOf(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** Reproducible. */
+/** A reproducible random source. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;
@@ -171,7 +171,7 @@ describe('an upstream without a list', () => {
   const twoModes = (random: number) =>
     random < 0.5 ? even(11_000, 13_000)(2 * random) : even(100_000, 120_000)(2 * random - 1);
 
-  /** Renders beside those that it was learned from. */
+  /** Compares renders with those from which the schedule was learned. */
   function observe(draw: (random: number) => number, known?: RenderTimes) {
     const random = randomOf(42);
     const times = known ?? learned(...Array.from({ length: 48 }, () => draw(random())));
@@ -203,20 +203,20 @@ describe('an upstream without a list', () => {
     expect(seen.lag).toBeLessThanOrEqual(lag);
   });
 
-  it('knows of the end of most within 8 % of their time, unless it varies by more than a factor of four', () => {
+  it('learns of most ends within 8 % of the render time, unless it varies by more than a factor of four', () => {
     for (const draw of [even(58_000, 62_000), even(32_000, 48_000), even(20_000, 80_000), twoModes]) {
       expect(observe(draw).medianLag).toBeLessThanOrEqual(0.08);
     }
   });
 
-  it('is asked hardly at all between two modes', () => {
+  it('is hardly polled between two modes', () => {
     const random = randomOf(42);
     const times = learned(...Array.from({ length: 48 }, () => twoModes(random())));
     const before = questions(times, 13_500, { lists: false }).polls;
     expect(questions(times, 95_000, { lists: false }).polls - before).toBeLessThanOrEqual(3);
   });
 
-  it('of which nothing is known but a guess that fits costs as little', () => {
+  it('with nothing but a fitting guess costs as little', () => {
     const seen = observe(even(35_000, 85_000), guessedTimes(60_000));
     expect(seen.questionsMax).toBeLessThanOrEqual(12);
     expect(seen.medianLag).toBeLessThanOrEqual(0.08);
@@ -235,7 +235,7 @@ describe('an upstream without a list', () => {
     );
   });
 
-  it('is asked rarely about a job that is overdue', () => {
+  it('is rarely polled about an overdue job', () => {
     const inTime = questions(usual, 139_000, { lists: false }).polls;
     expect(questions(usual, 60 * minute, { lists: false }).polls - inTime).toBeLessThanOrEqual(35);
     expect(next({ lists: false, elapsedMs: 20 * minute, polls: 20 })).toEqual({
@@ -251,7 +251,7 @@ describe('an upstream without a list', () => {
 });
 
 describe('an upstream with a list', () => {
-  it('is late by a second or so, whatever the render time', () => {
+  it('is about a second late, whatever the render time', () => {
     for (const renderMs of [101_000, 120_000, 139_000]) {
       expect(questions(usual, renderMs).lateMs).toBeLessThanOrEqual(1_000);
     }

@@ -5,7 +5,7 @@ import { providerContext } from '../providers/support.ts';
 
 const pending: OperationStatus = { state: 'pending', phase: 'running' };
 
-/** Counts what is let through; `most` requests are, and no more until `more` says so. */
+/** Counts the requests that pass. It lets `most` of them through, and more only after `more`. */
 function gateOf(most: number) {
   let left = most;
   let taken = 0;
@@ -57,10 +57,10 @@ function pollerOf(known: readonly string[], gate: ReturnType<typeof gateOf>) {
 
 const job = (id: string, model = 'm') => ({ task: `task-${id}`, operation: { id }, model });
 const signal = () => new AbortController().signal;
-/** Everything that may happen without another token has happened. */
+/** Waits until everything that needs no further token has happened. */
 const settle = () => new Promise((resolve) => void setTimeout(resolve, 200));
 
-it('what a list does not name is asked about alone, at the pace of the limiter', async () => {
+it('a job that a list omits is polled alone, at the pace of the limiter', async () => {
   const gate = gateOf(1);
   const { poller, asked } = pollerOf(['a'], gate);
   const answers = ['a', 'b', 'c'].map((id) => poller.status(job(id), signal()));
@@ -77,7 +77,7 @@ it('what a list does not name is asked about alone, at the pace of the limiter',
   expect(gate.taken()).toBe(3);
 });
 
-it('nobody asks again for whoever went away', async () => {
+it('a poll is not repeated for a caller that left', async () => {
   const gate = gateOf(1);
   const { poller, asked } = pollerOf(['a'], gate);
   const gone = new AbortController();
@@ -90,7 +90,7 @@ it('nobody asks again for whoever went away', async () => {
   expect(asked).toEqual(['list of 2']);
 });
 
-it('a credential that is gone is an answer, not the end of the process', async () => {
+it('a missing credential is an answer and does not end the process', async () => {
   const poller = createStatusPoller({
     provider: { status: () => Promise.resolve(pending) },
     context: () => {
@@ -103,7 +103,7 @@ it('a credential that is gone is an answer, not the end of the process', async (
   await expect(poller.status(job('a'), signal())).rejects.toThrow('no such credential');
 });
 
-it('a question that was cancelled before it was asked fails at once', async () => {
+it('a poll that was cancelled before its request fails at once', async () => {
   const { poller, asked } = pollerOf(['a'], gateOf(5));
   await expect(poller.status(job('a'), AbortSignal.abort(new Error('cancelled before')))).rejects.toThrow(
     'cancelled before',

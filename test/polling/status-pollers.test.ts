@@ -53,7 +53,7 @@ function openPollers(
   });
 }
 
-it('reads the answer about a job by the mapping of its own model, and says whose job it asks about', async () => {
+it('reads the answer about a job by the mapping of its own model, and names the task of the job', async () => {
   const completed = { json: { status: 'COMPLETED' } };
   const { request } = canned(
     completed,
@@ -71,7 +71,7 @@ it('reads the answer about a job by the mapping of its own model, and says whose
   };
   const pollers = openPollers(() => config, { request, recorder });
   const poller = pollers({ channel: 'fal', credential: 'a' }, 'video');
-  const signal = AbortSignal.timeout(5_000);
+  const { signal } = new AbortController();
   const task = 'task_1';
   const operation = { id: 'r1', endpoint: 'owner/one', app: 'owner/one' };
   expect(await poller.status({ task, operation, model: 'one' }, signal)).toMatchObject({
@@ -87,7 +87,7 @@ it('reads the answer about a job by the mapping of its own model, and says whose
   expect(owned).toEqual([...once, ...once]);
 });
 
-it('asks at the rate, within the time and with the callbacks of the configuration that runs, not of its first question', async () => {
+it('uses the rate, the timeout and the callbacks of the running configuration, not those of its first poll', async () => {
   const channel = '    credentials: [{ id: a, api_key: k }]\n';
   const limits = (perSecond: number, pollMs: number, callbacks: boolean) =>
     `${channel}    limits: { polls_per_second: ${perSecond} }\n    timeouts: { poll_ms: ${pollMs} }\n    callbacks: ${callbacks}\n`;
@@ -117,7 +117,7 @@ it('asks at the rate, within the time and with the callbacks of the configuratio
   expect(poller.callsBack()).toBe(true);
   [, current] = configs;
   isSilent = true;
-  // Much sooner than the minute of the first configuration.
+  // The limit is much less than the minute in the first configuration.
   const unanswered = poller.status(job, AbortSignal.timeout(30_000));
   await expect(unanswered).rejects.toMatchObject({ name: 'TimeoutError' });
   expect(poller.callsBack()).toBe(false);

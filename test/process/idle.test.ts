@@ -4,9 +4,12 @@ import { openCountedLink } from '../../workshop/bench/support/counted-link.ts';
 import { startGateway } from '../support/gateway.ts';
 import { databaseUri } from '../support/run-servers.ts';
 
-const untilIdleMs = 16_000;
 const countedSeconds = 15;
-/** A quiet machine has 2.7 a second (`npm run bench -- idle`). The rest allows for rounds that fall due together. */
+const countsMax = 12;
+/**
+ * An idle machine sends 1.9 commands a second (`npm run bench -- idle`). The rest allows for rounds that fall due
+ * together.
+ */
 const commandsMax = countedSeconds * 4;
 
 it('an idle API and worker send few commands to MongoDB', async () => {
@@ -16,13 +19,22 @@ it('an idle API and worker send few commands to MongoDB', async () => {
   uri.port = String(link.port);
   const gateway = await startGateway({ environment: { MONGODB_URI: uri.href } });
   onTestFinished(() => gateway.stop());
-  const busy = link.take();
-  await sleep(untilIdleMs);
-  link.take();
-  await sleep(countedSeconds * 1000);
-  const idle = link.take();
-  expect(busy.size).toBeGreaterThan(0);
-  expect(idle.get('find configuration')).toBeGreaterThan(0);
-  const total = [...idle.values()].reduce((sum, n) => sum + n, 0);
-  if (total >= commandsMax) throw new Error(`MongoDB got ${total} commands: ${JSON.stringify([...idle])}`);
+  expect(link.take().size).toBeGreaterThan(0);
+  // On a busy machine, startup may take longer than two counts.
+  const counts: Commands[] = [];
+  while (counts.length < countsMax && counts.filter(isIdle).length < 2) counts.push(await countCommands());
+  expect(counts.filter(isIdle), `two counts are low: ${JSON.stringify(counts)}`).toHaveLength(2);
+
+  async function countCommands(): Promise<Commands> {
+    link.take();
+    await sleep(countedSeconds * 1000);
+    return [...link.take()];
+  }
 });
+
+type Commands = readonly (readonly [name: string, count: number])[];
+
+function isIdle(commands: Commands): boolean {
+  const total = commands.reduce((sum, [, count]) => sum + count, 0);
+  return commands.some(([name]) => name === 'find configuration') && total < commandsMax;
+}

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createRecent } from '../../src/process/recent.ts';
 
-it('what was read is remembered for its time, by the clock that is given', () => {
+it('values are cached for their time, by the given clock', () => {
   let at = 1_000;
   const recent = createRecent<{ readonly n: number }>({ max: 2, ttlMs: 500, now: () => at });
   recent.set('a', { n: 1 });
@@ -11,7 +11,7 @@ it('what was read is remembered for its time, by the clock that is given', () =>
   expect(recent.get('a')).toBeUndefined();
 });
 
-it('no more than so many are remembered: the one that nobody asked for longest is forgotten', () => {
+it('beyond the limit, the least recently used value is dropped', () => {
   const recent = createRecent<{ readonly n: number }>({ max: 2, ttlMs: 500, now: () => 1 });
   for (const n of [1, 2, 3]) recent.set(`${n}`, { n });
   expect(['1', '2', '3'].map((name) => recent.get(name)?.n)).toEqual([undefined, 2, 3]);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createRounds } from '../../src/process/rounds.ts';
 
-/** Rounds whose work ends when the test says so. */
+/** Rounds whose work lasts until the test ends it. */
 function world(everyMs = 3_600_000) {
   const ends: { resolve: () => void; reject: (error: Error) => void }[] = [];
   const errors: unknown[] = [];
@@ -13,7 +13,7 @@ function world(everyMs = 3_600_000) {
   return { ...rounds, ends, errors };
 }
 
-it('one round at a time: who asks for one meanwhile waits for that', async () => {
+it('one round at a time: a request for one meanwhile waits for the current round', async () => {
   const { run, ends } = world();
   const both = [run(), run()];
   expect(ends).toHaveLength(1);

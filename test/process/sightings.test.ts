@@ -11,7 +11,7 @@ function open() {
   };
 }
 
-it('counts from the first sight, by the clock of whoever looks', () => {
+it('counts from the first sight, by the observer’s clock', () => {
   const { unchangedMs, forgetOthers, pass } = open();
   expect(unchangedMs('a', 1)).toBe(0);
   for (const at of [1_000, 2_000]) {
@@ -34,7 +34,7 @@ it('begins anew with each change, also if it changes back', () => {
   }
 });
 
-it('forgets what was not seen in a whole round', () => {
+it('forgets an item that was not seen in a whole round', () => {
   const { unchangedMs, forgetOthers, pass } = open();
   unchangedMs('gone', 1);
   unchangedMs('here', 1);

@@ -1,76 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { commonParameters } from '../../src/models/model-facts.ts';
-import type { JsonObject } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
-import { canned, consumedBy, submitContext, videoIssue, videoRequest } from './support.ts';
+import { videoIssue, videoRequest } from './support.ts';
 
-/** What several vendors have is asked for by one name at all of them; where a model lacks it, the caller is warned. */
-
-const values = {
-  negative_prompt: 'rain',
-  cfg_scale: 0.25,
-  camera_control: { type: 'simple' },
-  fps: 23,
-  motion_strength: 0.75,
-} as const satisfies JsonObject;
-const names = ['negative_prompt', 'cfg_scale', 'camera_control', 'fps', 'motion_strength'] as const;
-
-/** By our names, the vendor's. */
-type Mapping = Partial<Record<(typeof names)[number], string>>;
-
-const rows: readonly (readonly [provider: string, model: string, sent: Mapping])[] = [
-  ['bfl', 'flux-3-video', {}],
-  ['gateway', 'any', Object.fromEntries(names.map((name) => [name, name]))],
-  ['google', 'gemini-omni-flash', {}],
-  ['google', 'veo-3.1-generate-preview', { negative_prompt: 'negativePrompt' }],
-  ['google', 'veo-3.1-generate-001@gs://bucket', { negative_prompt: 'negativePrompt', fps: 'fps' }],
-  ['kling', 'kling-3.0', {}],
-  [
-    'kling',
-    'kling-v1-6',
-    { negative_prompt: 'negative_prompt', cfg_scale: 'cfg_scale', camera_control: 'camera_control' },
-  ],
-  ['kling', 'kling-v2-6', { negative_prompt: 'negative_prompt', camera_control: 'camera_control' }],
-  ['luma', 'ray-3.2', {}],
-  ['minimax', 'MiniMax-H3', {}],
-  ['minimax', 'MiniMax-Hailuo-2.3', {}],
-  // What is for the vendor behind it has a field of its own.
-  ['openrouter', 'google/veo-3.1', {}],
-  ['runway', 'gen4.5', {}],
-  ['runway', 'veo3.1', { negative_prompt: 'negativePrompt' }],
-  ['vidu', 'viduq2', {}],
-  ['xai', 'grok-imagine-video', {}],
-];
-
-/** The names under which a value stands anywhere in a body. */
-function namesOf(value: unknown, body: unknown): readonly string[] {
-  if (typeof body !== 'object' || body === null) return [];
-  return Object.entries(body).flatMap(([name, part]: [string, unknown]) =>
-    JSON.stringify(part) === JSON.stringify(value) ? [name] : namesOf(value, part),
-  );
-}
-
-async function bodyOf(provider: string, model: string, extra: JsonObject): Promise<unknown> {
-  const upstream = canned({ status: 400, json: {} });
-  const baseUrl = `https://upstream.example/v1${model.includes('@') ? '/publishers/google' : ''}`;
-  const context = submitContext({ model, baseUrl, request: upstream.request });
-  await providers[provider]?.video?.submit(videoRequest({ extra }), context).catch(() => undefined);
-  return upstream.sent[0]?.json;
-}
-
-describe.each(rows)('%s, %s', (provider, model, mapping) => {
-  it.each(names)('%s', async (name) => {
-    const extra = { [name]: values[name] };
-    const request = videoRequest({ extra });
-    const video = providers[provider]?.video;
-    if (video === undefined) throw new Error('the vendor makes no videos');
-    const sentAs = mapping[name];
-    const body = await bodyOf(provider, model, extra);
-    expect(namesOf(values[name], body)).toEqual(sentAs === undefined ? [] : [sentAs]);
-    expect(videoIssue(video, request, model)).toBeUndefined();
-    expect(consumedBy(video, request, { upstream: model })?.metadata(name)).toBe(sentAs !== undefined);
-  });
-});
+/** `video_task` has one meaning for every vendor. vendor-matrix.test.ts tries the other common parameters. */
 
 const words = ['reference', 'edit', 'extend', 'upscale', 'reframe'];
 
@@ -110,9 +42,5 @@ describe('video_task', () => {
         word,
         'metadata.video_task',
       ]);
-  });
-
-  it('is one of the names that mean the same everywhere', () => {
-    expect(commonParameters).toEqual([...names, 'video_task']);
   });
 });

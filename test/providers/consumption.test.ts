@@ -1,11 +1,15 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { optionalFields } from '../../src/models/consumption.ts';
+import type { OptionalField } from '../../src/models/consumption.ts';
+import { servedFacts } from '../../src/models/facts-table.ts';
 import { fieldMappingSchema } from '../../src/models/field-mapping.ts';
-import type { VideoRequest } from '../../src/models/request.ts';
+import { commonParameters, factsFor } from '../../src/models/facts-of-request.ts';
+import type { JsonObject, VideoRequest } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { consumedBy, submissionOf, videoIssue, videoRequest } from './support.ts';
 
-/** What an adapter says that it uses is what changes the body that it sends. */
+/** The fields that an adapter declares as used are exactly those that change the body that it sends. */
 
 const mapping = fieldMappingSchema.parse({
   fields: {
@@ -93,9 +97,7 @@ const rows: readonly (readonly [provider: string, model: string, request: Partia
   ['xai', 'grok-imagine-video', { ...edit, extra: { video_task: 'extend' } }],
 ];
 
-const samples: Partial<
-  Record<keyof VideoRequest, readonly (VideoRequest[keyof VideoRequest] | undefined)[]>
-> = {
+const samples: Readonly<Record<OptionalField, readonly unknown[]>> = {
   mode: ['pro'],
   resolution: ['480p', '720p', '768p', '1080p', '2k'],
   ratio: ['16:9', '9:16'],
@@ -109,44 +111,96 @@ const samples: Partial<
   tools: [[{ type: 'web_search' }]],
 };
 
-const bodyOf = async (provider: string, model: string, request: VideoRequest) =>
-  submissionOf(providers[provider]?.video, request, { model, mapping });
+const bodyOf = async (
+  provider: string,
+  model: string,
+  request: VideoRequest,
+  more: { callbackUrl?: string } = {},
+) => submissionOf(providers[provider]?.video, request, { model, mapping, ...more });
 
 describe.each(rows)('%s, %s, %j', (provider, model, request) => {
   const video = providers[provider]?.video;
   const consumed = (asked: VideoRequest) =>
     video === undefined ? undefined : consumedBy(video, asked, { upstream: model, mapping });
 
-  it.each(optionalFields)('%s', async (field) => {
-    const plain = await bodyOf(provider, model, videoRequest({ ...request, [field]: undefined }));
-    const rendered = (samples[field] ?? [])
-      .map((value) => videoRequest({ ...request, [field]: value }))
-      .filter((asked) => videoIssue(video, asked, model, mapping) === undefined);
-    const bodies = await Promise.all(rendered.map((asked) => bodyOf(provider, model, asked)));
-    const isSent = bodies.some((body) => body !== plain);
-    const [first] = rendered;
-    if (first === undefined) return;
-    const isConsumed = consumed(first)?.fields.includes(field);
-    // Where nothing can be chosen, every other wish is refused: this one comes true anyway.
-    const isKept = bodies.length === 1 && (samples[field] ?? []).length > 1;
-    expect(isConsumed).toBe(isSent || isKept);
+  it('uses the fields that change the body', async () => {
+    for (const [field, values] of Object.entries(samples)) {
+      const plain = await bodyOf(provider, model, videoRequest({ ...request, [field]: undefined }));
+      const rendered = values
+        .map((value) => videoRequest({ ...request, [field]: value }))
+        .filter((asked) => videoIssue(video, asked, model, mapping) === undefined);
+      const bodies = await Promise.all(rendered.map((asked) => bodyOf(provider, model, asked)));
+      const [first] = rendered;
+      if (first === undefined) continue;
+      // If only one value can be chosen, all others are refused, and this value takes effect without being sent.
+      const isKept = bodies.length === 1 && values.length > 1;
+      const isUsed = consumed(first)?.fields.some((name) => name === field);
+      expect([field, isUsed]).toEqual([field, isKept || bodies.some((body) => body !== plain)]);
+    }
   });
 
-  it.each([
-    ['theirs', 'x'],
-    ['model', 'x'],
-    ['callback_url', 'x'],
-    ['negative_prompt', 'x'],
-    ['cfg_scale', 0.5],
-    ['camera_control', { type: 'simple' }],
-    ['fps', 24],
-    ['motion_strength', 0.5],
-  ])('metadata.%s', async (name, value) => {
-    const extra = { ...request.extra, [name]: value };
-    const asked = videoRequest({ ...request, extra });
+  it.each(['theirs', 'model', 'callback_url'])('uses metadata.%s if it is sent', async (name) => {
+    const asked = videoRequest({ ...request, extra: { ...request.extra, [name]: 'x' } });
     if (videoIssue(video, asked, model, mapping) !== undefined) return;
     const isSent =
       (await bodyOf(provider, model, asked)) !== (await bodyOf(provider, model, videoRequest(request)));
     expect(consumed(asked)?.metadata(name)).toBe(isSent);
   });
+
+  it('is changed only by the metadata that it declares, and never in fields that the gateway sets', async () => {
+    const extraOf = (more: JsonObject) => videoRequest({ ...request, extra: { ...more, ...request.extra } });
+    const jsonOf = async (more: JsonObject) => JSON.parse(await bodyOf(provider, model, extraOf(more)))[1];
+    if (video === undefined) throw new Error('the vendor makes no videos');
+    const facts = factsFor(videoRequest(request), servedFacts(video.facts, { upstream: model, mapping }));
+    const extra = Object.keys(request.extra ?? {});
+    const known = new Set<string>([...commonParameters, ...Object.keys(facts.parameters ?? {}), ...extra]);
+    const plain = await jsonOf({});
+    const callbackUrl = 'https://gw.example/cb';
+    const whole = JSON.parse(await bodyOf(provider, model, extraOf({}), { callbackUrl }))[1];
+    // The metadata may be in a separate field.
+    const decided = Object.keys(whole).filter((name) => !known.has(name) && name !== 'metadata');
+    const taken = [...decided, ...(facts.reserved ?? []), ...keysOf(whole)].filter(
+      (name) => !known.has(name),
+    );
+    const names = fc.oneof(fc.constantFrom(...taken), fc.string({ maxLength: 12 }));
+    const metadata = fc.dictionary(names, fc.jsonValue({ maxDepth: 1 }), { noNullPrototype: true });
+    await fc.assert(
+      fc.asyncProperty(metadata, async (said) => {
+        const more: JsonObject = JSON.parse(JSON.stringify(said));
+        const { metadata: isUsed } = consumed(extraOf(more)) ?? { metadata: () => false };
+        const used = Object.fromEntries(Object.entries(more).filter(([name]) => isUsed(name)));
+        const body = await jsonOf(more);
+        expect(body).toMatchObject(plain);
+        expect(decided.filter((name) => Object.hasOwn(body, name))).toEqual(
+          decided.filter((name) => Object.hasOwn(plain, name)),
+        );
+        expect(body).toEqual(await jsonOf(used));
+        for (const [name, value] of Object.entries(used)) expect(valuesOf(name, body)).toContainEqual(value);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+/** Returns the names of all fields in a body. */
+function keysOf(body: unknown): string[] {
+  if (typeof body !== 'object' || body === null) return [];
+  const names = Array.isArray(body) ? [] : Object.keys(body);
+  return [...names, ...Object.values(body).flatMap(keysOf)];
+}
+
+/** Returns what the fields of this name hold, anywhere in a body. */
+function valuesOf(name: string, body: unknown): unknown[] {
+  if (typeof body !== 'object' || body === null) return [];
+  const found = Object.hasOwn(body, name) && !Array.isArray(body) ? [Reflect.get(body, name)] : [];
+  return [...found, ...Object.values(body).flatMap((value) => valuesOf(name, value))];
+}
+
+it('every adapter of videos has a row', () => {
+  const withVideos = Object.keys(providers).filter((name) => providers[name]?.video !== undefined);
+  expect(new Set(rows.map(([provider]) => provider))).toEqual(new Set(withVideos));
+});
+
+it('tries every field', () => {
+  expect(Object.keys(samples).toSorted()).toEqual(optionalFields.toSorted());
 });

@@ -11,7 +11,7 @@ import { imageMatrix } from './image-matrix.ts';
 import { vendorMatrix } from './vendor-matrix.ts';
 import type { PlainFacts, VideoFacts } from '../../src/models/model-facts.ts';
 
-/** docs/providers.md: what each adapter can do, read from the adapters themselves. */
+/** Builds docs/providers.md, which describes what each adapter can do, from the adapters themselves. */
 export function describeProviders(providers: Readonly<Record<string, Provider>>): string {
   const sections = Object.entries(providers).map(([name, provider]) => section(name, provider));
   const matrix = [
@@ -27,35 +27,35 @@ export function describeProviders(providers: Readonly<Record<string, Provider>>)
 
 const intro = `# Providers
 
-What each adapter can do. This page is generated from the adapters: \`UPDATE_DOCS=1 npx vitest run
-test/providers/every-provider.test.ts\` writes it, and the same test keeps it in sync. How to add one:
-[adding-a-provider.md](adding-a-provider.md).
+This page is for operators who choose a vendor. It shows what each adapter can do. The page is generated from the adapters: \`UPDATE_DOCS=1 npx vitest run
+test/providers/every-provider.test.ts\` writes it, and the same test keeps it in sync. [adding-a-provider.md](adding-a-provider.md)
+explains how to add one.
 
-"Lost jobs" says what happens when the answer to a submission is lost: a job is found by a text of ours that the vendor
-returns, or an operator decides: the model and the time alone would find the job of anybody who uses the same account.
-It is never submitted again automatically.
+"Lost jobs" states what happens when the response to a submission is lost: the job is found by a marker that the vendor
+returns, or an operator decides. The model and the time alone are not enough, because they can also match jobs of other users
+of the same account. A lost submission is never resubmitted automatically.
 
-"Unbilled failures" are the classes of failed jobs for which the vendor promises to charge nothing. Of other failures it is not known,
-unless the answer reports a cost: that counts more than any promise, and a zero as much as an amount. Only a job that is known to be
-unbilled is replaced by another one (\`fallback\` in [configuration.md](configuration.md)).`;
+"Unbilled failures" are the classes of failed jobs for which the vendor promises to charge nothing. For all other failures, billing is unknown
+unless the response reports a cost. A reported cost, even zero, takes precedence over any promise. Only a job that is known to be
+unbilled is replaced by a new job (\`fallback\` in [configuration.md](configuration.md)).`;
 
-const matrixIntro = `## What requests for videos may hold
+const matrixIntro = `## What requests for videos may contain
 
-Over all models that the tables know; "(some)": not every one of them. \`sound\` is a choice, or comes always or never. What a vendor has
-no place for is refused, or named in the \`warnings\`; \`test/providers/vendor-matrix.test.ts\` tries each cell. "mapping": whatever the
-mapping of a model has a field for.`;
+The table covers all models that the adapters know. "(some)" means that only some models support it. \`sound\` is a choice, or is always or never generated. Anything for which a vendor has
+no field is refused, or listed in the \`warnings\`; \`test/providers/vendor-matrix.test.ts\` tests each cell. "mapping" means that support
+depends on the fields of the model's mapping.`;
 
-const tablesIntro = `The table of each vendor is below. A name is a pattern of the vendor's own names, and the first that fits counts; "others" are models that
-are in no row. An empty cell is for the vendor to say. Where a star stands, something else holds for some requests: \`gateway vendors
-show <vendor> --model <name>\` prints all of it, and \`facts\` in [configuration.md](configuration.md#facts) changes it.`;
+const tablesIntro = `The table of each vendor is below. Each name is a pattern for the vendor's own model names; the first match applies. "others" are models that
+no row matches. An empty cell means that the vendor decides. A star means that the value differs for some requests: \`gateway vendors
+show <vendor> --model <name>\` prints all values, and \`facts\` in [configuration.md](configuration.md#facts) overrides them.`;
 
-const imageMatrixIntro = `## What requests for images may hold
+const imageMatrixIntro = `## What requests for images may contain
 
-As above; \`test/providers/image-matrix.test.ts\` tries each cell, and every further field that some vendor has.`;
+This table shows the same for images. \`test/providers/image-matrix.test.ts\` tests each cell, and every other field that some vendor supports.`;
 
-const originsIntro = `"Facts" lists the source of each table and the date on which it was read. "Shut down" lists the models that the vendor no longer serves from
-that day on. \`gateway vendors check\` compares these lists with your configuration.
-"Not offered" lists what the vendor’s SDKs have but the adapter does not. \`npm run vendor-sdks -- --newest\` compares the tables with the newest SDKs.`;
+const originsIntro = `"Facts" lists the source of each table and the date on which it was read. "Shut down" lists models, each with the first day on which the vendor may no
+longer serve it. \`gateway vendors check\` compares these lists with your configuration.
+"Not offered" lists models, fields and values that the vendor’s SDKs have but the adapter does not support. \`npm run vendor-sdks -- --newest\` compares the tables with the newest SDKs.`;
 
 function section(name: string, provider: Provider): string {
   const { about, video, image, imageTask } = provider;
@@ -66,9 +66,9 @@ function section(name: string, provider: Provider): string {
   ];
   return [
     `## ${name}`,
-    `${about.vendor}. Inputs: ${about.inputs}. Cost in answers: ${about.costUnit ?? 'no'}.`,
+    `${about.vendor}. Inputs: ${about.inputs}. Cost in responses: ${about.costUnit ?? 'no'}.`,
     table([
-      ['what', 'cancel', 'callback', 'many in one question', 'lost jobs', 'unbilled failures', 'links'],
+      ['what', 'cancel', 'callback', 'many in one request', 'lost jobs', 'unbilled failures', 'links'],
       ...rows,
     ]),
     ...modelsOf(video),
@@ -114,7 +114,7 @@ function pattern({ source }: RegExp): string {
   return `\`${source.replaceAll('|', '\\|')}\``;
 }
 
-/** The rows of its table of facts. */
+/** Returns the rows of the provider's table of facts. */
 function modelsOf(video: VideoProvider | undefined): string[] {
   const { facts } = video ?? {};
   if (facts === undefined || typeof facts === 'function') return [];
@@ -128,7 +128,7 @@ function modelsOf(video: VideoProvider | undefined): string[] {
 
 type Cell = (facts: PlainFacts) => string;
 
-/** A star: in some case the cell would say something else. */
+/** Adds a star if the cell would differ in some case. */
 function starred(cell: Cell, { cases = [], ...facts }: VideoFacts): string {
   const text = cell(facts);
   const changes = cases.some(({ facts: over }) => {
@@ -200,7 +200,7 @@ function unbilledWords({ classes, models }: UnbilledFailures): string {
 
 function imageRow({ imageForms }: SynchronousImageProvider): string[] {
   const forms = imageForms.length === 0 ? 'no reference images' : `references as ${imageForms.join(', ')}`;
-  return [`image, at once (${forms})`, 'no', 'no', 'no', 'not charged', '-', '-'];
+  return [`image, synchronous (${forms})`, 'no', 'no', 'no', 'not charged', '-', '-'];
 }
 
 function table(rows: readonly (readonly string[])[]): string {

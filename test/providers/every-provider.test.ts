@@ -2,22 +2,37 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createGuardedClient } from '../../src/http-client/guarded-client.ts';
 import type { GuardedClient } from '../../src/http-client/index.ts';
+import type { FailureClass } from '../../src/errors/failure.ts';
+import { isUnbilled } from '../../src/task/rescue.ts';
+import { choosePort } from '../../src/local/servers/ports.ts';
 import { noMediaUrl } from '../../src/models/stored-media.ts';
 import { presentTask, taskSchemas } from '../../src/http/presenters/video-task.ts';
 import { providers } from '../../src/providers/index.ts';
 import type { ResultItem } from '../../src/task/task.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
-import type { ProviderContext } from '../../src/providers/provider.ts';
+import type { Operation, ProviderContext } from '../../src/providers/provider.ts';
 import { firstRecord } from '../support/task-records.ts';
+import { taskFaults } from '../../workshop/simulator/fault.ts';
+import { startSimulator } from '../../workshop/simulator/simulator.ts';
+import { isFinal } from '../../workshop/simulator/task.ts';
+import { startReceiver } from '../workshop/simulator/support.ts';
 import { describeProviders } from './describe-providers.ts';
-import { imageIssue, providerContext, realMarker, submitContext, upstreamError } from './support.ts';
+import {
+  callback,
+  imageIssue,
+  providerContext,
+  realMarker,
+  submitContext,
+  upstreamError,
+} from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 import { imageVendors, jobVendors } from './vendors.ts';
+import type { JobVendor } from './vendors.ts';
 
-/** What every adapter must do, tried against its dialect of the simulator through the real HTTP client. */
+/** Requirements that every adapter must meet, tested on its dialect of the simulator through the real HTTP client. */
 
 const renderSeconds = 80;
 const simulator = useSimulator({ renderSeconds });
@@ -50,7 +65,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     vendor.submit(prompt, submitContext({ ...context(), marker }));
   const jobsOf = (prompt: string) => simulator.control.tasks(prompt).length;
 
-  /** The end of a job with this fault. */
+  /** Returns the end of a job with this fault. */
   async function end(fault: string) {
     const { operation } = await submit(`a boat ${fault}`);
     simulator.control.advance(100);
@@ -67,7 +82,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     simulator.control.advance(80);
     const status = await vendor.status(operation, context());
     if (status.state !== 'succeeded') throw new Error(`it is ${status.state}`);
-    // Some say nothing but what they charge, or not even that.
+    // Some vendors report only the cost, and others not even that.
     const reported = Object.keys({ ...status.facts, ...status.cost });
     expect(reported.length > 0).toBe(vendor.reportsNothing !== true);
     const headersOf = (url: string) => vendor.linkHeaders(url, context());
@@ -87,6 +102,13 @@ describe.each(jobVendors)('$name', (vendor) => {
     if (kind === 'image') return;
     expect(presented).toMatchObject({ video_url: presented.data[0]?.url, duration: expect.any(Number) });
     expect('duration' in presented ? presented.duration : 0).toBeGreaterThan(0);
+  });
+
+  it('reads the other shape of an answer that the documents leave open', async () => {
+    expect(await end('[sim:docs-shape]')).toMatchObject({
+      state: 'succeeded',
+      items: [{ url: expect.any(String) }],
+    });
   });
 
   it('leaves out what an answer without usage does not say', async () => {
@@ -114,7 +136,18 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(await end('[sim:failed]')).toMatchObject({ state: 'failed', failure: { class: 'internal' } });
   });
 
-  it('knows when it was not accepted: to wait, or to go elsewhere', async () => {
+  it.each(['failed', 'moderation-in-task'] as const)(
+    'knows whether a job is billed after %s',
+    async (fault) => {
+      const status = await end(`[sim:${fault}]`);
+      if (status.state !== 'failed') throw new Error(`it is ${status.state}`);
+      expect(isUnbilled(status)).toBe(vendor.unbilled?.includes(fault) ?? false);
+      // The adapter must do what docs/providers.md says about the vendor.
+      expect(status.unbilled === true).toBe(isPromised(vendor, status.failure.class));
+    },
+  );
+
+  it('distinguishes refusals: to wait, or to use another channel', async () => {
     const throttled = await upstreamError(submit('a boat [sim:429=7]'));
     expect([throttled.outcome, throttled.failure.class]).toEqual(['throttled', 'capacity']);
     expect(throttled.retryAfterMs).toBe(7_000);
@@ -123,6 +156,15 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect([unknown.outcome, unknown.failure.class]).toEqual(['unavailable', 'quota']);
     expect(jobsOf('a boat')).toBe(0);
   });
+
+  it.each(['401', '403', '404', 'quota', 'redirect'])(
+    'knows from the refusal %s that there is no job',
+    async (fault) => {
+      const { outcome } = await upstreamError(submit(`a boat [sim:${fault}]`));
+      expect(['rejected', 'unavailable', 'throttled']).toContain(outcome);
+      expect(jobsOf('a boat')).toBe(0);
+    },
+  );
 
   it.each([
     ['500', 0],
@@ -135,9 +177,80 @@ describe.each(jobVendors)('$name', (vendor) => {
     ['malformed', 1],
     ['empty', 1],
     ['html', 1],
+    ['gzip', 1],
+    ['accepted-504', 1],
   ])('never takes %s for a refusal', async (fault, accepted) => {
     const error = await upstreamError(submit(`a boat [sim:${fault}]`));
     expect([error.outcome, jobsOf('a boat')]).toEqual(['ambiguous', accepted]);
+  });
+
+  it('reads a job with any fault of a task as one of its states, or says that it cannot', async () => {
+    for (const fault of taskFaults) {
+      const status = await end(`[sim:${fault}]`).catch((error: unknown) => error);
+      if (status instanceof UpstreamError) continue;
+      expect([fault, status]).toEqual([fault, expect.objectContaining({ state: expect.any(String) })]);
+    }
+  });
+
+  const { parseCallback, verifyCallback } = part.callbacks;
+  it.runIf(parseCallback !== undefined && vendor.uncalled !== true)(
+    'is called when the job ends, and accepts the genuine signature',
+    async () => {
+      const callbackSecret = vendor.callbackSecret ?? 'secret';
+      const credential = { id: 'a', apiKey: 'test-key', callbackSecret };
+      let aheadMs = 0;
+      const ends: Promise<boolean | undefined>[] = [];
+      const receiver = await startReceiver((response, index) => {
+        const { body, headers } = receiver.received[index] ?? {};
+        const came = {
+          ...callback(body),
+          url: receiver.url,
+          header: (name: string) => headers?.[name]?.toString(),
+        };
+        const said = parseCallback?.(came);
+        const at = { ...context(), credential, now: Date.now() + aheadMs };
+        if (said?.ended === true) ends.push(verifyCallback?.(came, at) ?? Promise.resolve(undefined));
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(said?.reply ?? {}));
+      });
+      onTestFinished(() => receiver.close());
+      await vendor.submit('a boat', submitContext({ ...context(), credential, callbackUrl: receiver.url }));
+      // Some vendors call the address once before they accept it.
+      await expect
+        .poll(() => {
+          // Once the job has ended, its callback is under way, and its signature must not become too old.
+          if (!simulator.control.tasks('a boat').some(({ phase }) => isFinal(phase))) {
+            simulator.control.advance(10);
+            aheadMs += 10_000;
+          }
+          return ends.length;
+        })
+        .toBeGreaterThan(0);
+      expect(await ends[0]).toBe(verifyCallback === undefined ? undefined : true);
+    },
+  );
+
+  it('is continued by a simulator that restarts', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'mediary-simulator-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const options = {
+      host: '127.0.0.1',
+      // URLs in the operation contain the port. No other process may take it during the restart.
+      port: await choosePort('any', 'the simulator'),
+      apiKeys: ['test-key'],
+      stateFile: join(directory, 'state.jsonl'),
+    };
+    const first = await startSimulator({ ...options, renderSeconds });
+    const at = (url: string) => ({ ...context(), baseUrl: url + vendor.path });
+    const { operation } = await vendor.submit(
+      'a boat',
+      submitContext({ ...at(first.url), marker: realMarker() }),
+    );
+    await first.close();
+    const next = await startSimulator({ ...options, renderSeconds });
+    onTestFinished(() => next.close());
+    next.control.advance(100);
+    expect(await vendor.status(operation, at(next.url))).toMatchObject({ state: 'succeeded' });
   });
 
   it('finds the job of a lost answer, or leaves it to a person', async () => {
@@ -151,7 +264,7 @@ describe.each(jobVendors)('$name', (vendor) => {
       expect(found?.map(({ operation }) => operation.id)).toEqual(vendor.unmarked === true ? [] : [job?.id]);
   });
 
-  it('never takes a lost job of another task for its own, of the same model at the same time', async () => {
+  it('never mistakes another task’s lost job of the same model and time for its own', async () => {
     const prompt = 'a lost boat [sim:accepted-then-silent]';
     const markers = [realMarker(), realMarker()];
     for (const marker of markers) await upstreamError(submit(prompt, marker));
@@ -164,11 +277,23 @@ describe.each(jobVendors)('$name', (vendor) => {
     }
   });
 
-  it('keeps waiting at a status that nobody knows', async () => {
+  it('keeps waiting after an unknown status', async () => {
     const { operation } = await submit('a boat [sim:unknown-status]');
     simulator.control.advance(20);
     expect(await vendor.status(operation, context())).toMatchObject({ state: 'pending', phase: 'running' });
   });
+
+  /** Cancels a job that is no longer queued. A DELETE that does not cancel a job would delete its result. */
+  async function cancelled(operation: Operation): Promise<'cancelled' | 'refused' | undefined> {
+    const methods: string[] = [];
+    const request: ProviderContext['request'] = (asked) => {
+      methods.push(asked.method);
+      return simulator.request(asked);
+    };
+    const answer = await vendor.cancel(operation, { ...context(), request });
+    if (answer === 'refused') expect(methods).not.toContain('DELETE');
+    return answer;
+  }
 
   it('cancels up to the state that it names, and distinguishes a refusal from a success', async () => {
     const until = vendor.cancelUntil ?? part.cancelUntil;
@@ -186,14 +311,14 @@ describe.each(jobVendors)('$name', (vendor) => {
     }
     const running = await submit('a boat');
     simulator.control.advance(20);
-    expect(await vendor.cancel(running.operation, context())).toBe(expected(until === 'running'));
+    expect(await cancelled(running.operation)).toBe(expected(until === 'running'));
     const ended = await submit('a boat');
     simulator.control.advance(100);
-    expect(await vendor.cancel(ended.operation, context())).toBe(expected(false));
+    expect(await cancelled(ended.operation)).toBe(expected(false));
     expect(await vendor.status(ended.operation, context())).toMatchObject({ state: 'succeeded' });
   });
 
-  it('charges by what the answer says, and not by what was asked for', async () => {
+  it('charges by the answer, not by the request', async () => {
     const measured = async (fault: string) => {
       const status = await end(fault);
       if (status.state !== 'succeeded') throw new Error(`it is ${status.state}`);
@@ -216,7 +341,7 @@ describe.each(jobVendors)('$name', (vendor) => {
       const found = await ask();
       expect(found === undefined).toBe(!part.lists);
       expect(found?.has('unknown') ?? false).toBe(false);
-      // One whose end the list does not report is missing.
+      // A job whose end the list does not report would be missing.
       for (const [index, operation] of operations.entries()) {
         const listed = found?.get(operation.id);
         const alone = await vendor.status(operation, context());
@@ -225,7 +350,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     }
   });
 
-  it('knows when a link dies: it works until then', async () => {
+  it('knows when a link expires: it works until then', async () => {
     const status = await end('');
     const [item] = status.state === 'succeeded' ? status.items : [];
     const [job] = simulator.control.tasks('a boat');
@@ -235,7 +360,7 @@ describe.each(jobVendors)('$name', (vendor) => {
       return;
     }
     expect(item.expiresAt).toBeGreaterThan(now);
-    // Dates of links are whole seconds.
+    // The expiry times of links are in whole seconds.
     simulator.control.advance(item.expiresAt - now - 30);
     expect(await readAll([item])).toBeGreaterThan(100);
   });
@@ -251,14 +376,14 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(['gone', 'pending', 'expired', 'internal']).toContain(ending);
   });
 
-  it('delivers a link that is dead as it is: the copy says so', async () => {
+  it('returns a dead link unchanged: the copy reports it', async () => {
     const status = await end('[sim:url-403]');
     const [item] = status.state === 'succeeded' ? status.items : [];
     const headers = vendor.linkHeaders(item?.url ?? '', context());
     await expect(media(item?.url, headers)).rejects.toMatchObject({ code: 'bad_status', status: 403 });
   });
 
-  it('says that a job is gone only when the upstream does', async () => {
+  it('reports a job as gone only if the upstream does', async () => {
     const { operation } = await submit('a boat [sim:vanishes]');
     simulator.control.advance(20);
     expect((await upstreamError(vendor.status(operation, context()))).gone).toBe(true);
@@ -267,6 +392,13 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(await vendor.status(other.operation, context())).toMatchObject({ state: 'pending' });
   });
 });
+
+/** Rows are named after their provider, some with a family of its models. */
+function isPromised({ name, model }: JobVendor, failure: FailureClass): boolean {
+  const unbilled = providers[name.split(/[ ,]/)[0] ?? '']?.about.unbilled;
+  if (unbilled === undefined || !model.startsWith(unbilled.models ?? '')) return false;
+  return unbilled.classes === 'all' || unbilled.classes.includes(failure);
+}
 
 describe.each(imageVendors)('$name images ($model)', (vendor) => {
   const context = (): ProviderContext =>
@@ -287,7 +419,7 @@ describe.each(imageVendors)('$name images ($model)', (vendor) => {
     else expect(first.base64.toString().length).toBeGreaterThan(100);
   });
 
-  it('sends a reference image as it stands or lies there: as data, and from a file', async () => {
+  it('sends a reference image from data and from a file', async () => {
     const bytes = Buffer.concat([pngHead, Buffer.alloc(20_000)]);
     const path = join(await mkdtemp(join(tmpdir(), 'mediary-reference-')), 'image');
     await writeFile(path, bytes);
@@ -329,7 +461,7 @@ describe('the table of adapters', () => {
     expect(new Set(tested)).toEqual(new Set(Object.keys(providers)));
   });
 
-  it.each(parts)('%s: what it says of itself agrees with its methods', (_, part) => {
+  it.each(parts)('%s: its description agrees with its methods', (_, part) => {
     expect(part.cancelUntil === 'never').toBe(part.cancel === undefined);
     expect(part.listMax === undefined).toBe(part.list === undefined);
   });

@@ -1,4 +1,4 @@
-import { unconsumedOfImage } from '../../src/models/consumption.ts';
+import { someNamesMax, unconsumedOfImage } from '../../src/models/consumption.ts';
 import { fieldMappingSchema } from '../../src/models/field-mapping.ts';
 import type { ImageInput, ImageRequest, JsonValue } from '../../src/models/request.ts';
 import { vendorImageFields } from '../../src/providers/index.ts';
@@ -7,12 +7,15 @@ import { capabilityFor, offerOf } from '../../src/routing/capability.ts';
 import { canned, imageRequest, submitContext } from './support.ts';
 import { exampleOf, summedUp } from './vendor-matrix.ts';
 
-/** Vendor × field of image requests, read from the tables of facts; image-matrix.test.ts tries every cell. */
+/**
+ * Builds the matrix of vendors and fields of image requests, from the tables of facts. image-matrix.test.ts
+ * tries every cell.
+ */
 
 const addresses = ['https://ex.com/one.png', 'https://ex.com/two.png', 'https://ex.com/mask.png'] as const;
 const data = ['T25lT25l', 'VHdvVHdv', 'TWFza01h'] as const;
 
-/** Requests without the field that a cell tries. Their inputs have each form that an adapter may want. */
+/** Requests without the field that a cell tries. Their inputs come in each form that an adapter may need. */
 const plainRequests: readonly ImageRequest[] = [0, 1].flatMap((form) => {
   const input = (index: 0 | 1 | 2): ImageInput =>
     form === 0
@@ -43,7 +46,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
   quality: ['low', 'high', 'medium', 'standard', 'hd'],
 };
-/** Of any further field: a model may take one of them. */
+/** Values for any other field. A model may accept one of them. */
 const values: readonly JsonValue[] = [
   'some text',
   0.5,
@@ -60,7 +63,10 @@ const values: readonly JsonValue[] = [
   'opaque',
 ];
 
-/** A request, the same without what a cell is about, and texts of it that must be in what is sent. */
+/**
+ * A request, the same request without the part that a cell is about, and texts that must appear in what is
+ * sent.
+ */
 export interface ImageProbe {
   readonly request: ImageRequest;
   readonly plain: ImageRequest;
@@ -85,7 +91,45 @@ export function imageProbesOf(column: string): ImageProbe[] {
   });
 }
 
-/** With a field for everything. */
+/** A request with several fields, each with a different value. */
+export interface ForeignProbe extends ImageProbe {
+  readonly fields: Readonly<Record<string, JsonValue>>;
+}
+
+/** Warnings name at most `someNamesMax` fields, and one of them may belong to the plain request. */
+const namesAtOnce = someNamesMax - 1;
+
+/** Tries every column with every plain request. The values rotate, so that each column meets many of them. */
+export function foreignProbesOf(columns: readonly string[]): ForeignProbe[] {
+  const starts = columns.flatMap((_, index) => (index % namesAtOnce === 0 ? [index] : []));
+  return plainRequests.flatMap((plain, form) =>
+    starts.map((start) => {
+      const names = columns.slice(start, start + namesAtOnce);
+      const fields = Object.fromEntries(
+        names.map((name, index) => [name, values[(form + index) % values.length] ?? '']),
+      );
+      return { request: { ...plain, extra: { ...plain.extra, ...fields } }, plain, fields };
+    }),
+  );
+}
+
+/** Returns the columns that the model uses or refuses in some request. */
+export function ownColumns(row: ImageRow): string[] {
+  const accepted = plainRequests.filter((request) => capabilityOf(row, request)?.issue === undefined);
+  return triedColumns.filter(
+    (column) =>
+      commonColumns.has(column) ||
+      accepted.some((plain) => {
+        const request = { ...plain, extra: { ...plain.extra, [column]: values[0] ?? '' } };
+        return saidOfImage(row, { request, plain }, column) !== 'warned';
+      }),
+  );
+}
+
+/** The columns that are not fields of a vendor. */
+const commonColumns: ReadonlySet<string> = new Set(['references', 'mask', 'images', ...Object.keys(fields)]);
+
+/** A mapping with a field for everything. */
 const mapping = fieldMappingSchema.parse({
   fields: Object.fromEntries(
     ['prompt', 'images', 'mask', 'n', 'size', 'quality'].map((name) => [name, `their_${name}`]),
@@ -94,7 +138,7 @@ const mapping = fieldMappingSchema.parse({
   result: 'output',
 });
 
-/** One row of a vendor's table. */
+/** A row of a vendor's table. */
 export interface ImageRow {
   readonly provider: Provider;
   readonly model: string;
@@ -124,7 +168,10 @@ export function saidOfImage(row: ImageRow, { request }: ImageProbe, column: stri
   return unconsumedOfImage(request, capability.facts).includes(column) ? 'warned' : 'sent';
 }
 
-/** Whether an adapter gets it so: several calls are made of many images, and addresses may be fetched before. */
+/**
+ * Returns whether the request reaches the adapter in this form. A request for many images becomes several calls, and
+ * addresses may be fetched first.
+ */
 export function isHandedOn(row: ImageRow, request: ImageRequest): boolean {
   const { image } = row.provider;
   const capability = capabilityOf(row, request);
@@ -133,7 +180,7 @@ export function isHandedOn(row: ImageRow, request: ImageRequest): boolean {
   return !isConverted && request.n <= (capability.facts.per_call ?? 1);
 }
 
-/** Address and body of the one request that the adapter makes; the vendor refuses it. */
+/** Returns the address and body of the single request that the adapter makes. The vendor refuses it. */
 export async function imageSubmissionOf(row: ImageRow, request: ImageRequest): Promise<string> {
   const { provider, model, mapping: map } = row;
   const upstream = canned({ status: 400, json: {} });
@@ -158,7 +205,7 @@ export async function imageSubmissionOf(row: ImageRow, request: ImageRequest): P
   return JSON.stringify([sent?.url, sent?.json, parts]);
 }
 
-/** The matrix of docs/providers.md. */
+/** The columns of the matrix in docs/providers.md. */
 const imageColumns = [
   'images',
   'references',
@@ -174,7 +221,7 @@ const imageColumns = [
   'user',
 ];
 
-/** Whatever some vendor has, and what none has. */
+/** The columns of the matrix, and fields that no vendor has. */
 export const triedColumns: readonly string[] = [
   ...new Set([...imageColumns, ...vendorImageFields, 'qualty']),
 ];

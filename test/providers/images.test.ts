@@ -2,12 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { factsFor } from '../../src/models/model-facts.ts';
+import { factsFor } from '../../src/models/facts-of-request.ts';
 import { servedFacts } from '../../src/models/facts-table.ts';
 import type { ImageInput, ImageRequest } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
-import { canned, fixture, imageIssue, imageRequest, providerContext, upstreamError } from './support.ts';
+import { canned, fixture, imageRequest, providerContext, upstreamError } from './support.ts';
 import type { CannedAnswer } from './support.ts';
+import { imageTables } from './vendor-tables.ts';
 
 const seedream = 'doubao-seedream-4-5-251128';
 
@@ -15,7 +16,6 @@ function use(name: string, model: string) {
   const image = providers[name]?.image;
   if (image === undefined) throw new Error(`${name} makes no images`);
   return {
-    check: (request: Partial<ImageRequest>) => imageIssue(image, imageRequest(request), model)?.param,
     generate: async (request: Partial<ImageRequest>, ...answers: CannedAnswer[]) => {
       const upstream = canned(...answers);
       const context = providerContext({ model, request: upstream.request, baseUrl: 'https://up.example/v1' });
@@ -106,47 +106,35 @@ describe('Seedream', () => {
     expect([error.outcome, error.code]).toEqual(['rejected', 'OutputImageSensitiveContentDetected']);
   });
 
-  it.each<[string, string, Partial<ImageRequest>, string | undefined]>([
-    ['plain', seedream, {}, undefined],
-    ['2K', seedream, { size: '2K' }, undefined],
-    ['too small for 4.5', seedream, { size: '1024x1024' }, 'size'],
-    ['small enough for 4.0', 'doubao-seedream-4-0-250828', { size: '1024x1024' }, undefined],
-    ['1K of 4.5', seedream, { size: '1K' }, 'size'],
-    ['1024x1024 of 5.0 lite', 'seedream-5-0-260128', { size: '1024x1024' }, 'size'],
-    ['3K of 5.0 lite', 'seedream-5-0-lite-260128', { size: '3K' }, undefined],
-    ['3K of 5.0 pro', 'dola-seedream-5-0-pro-260628', { size: '3K' }, 'size'],
-    ['2560x1440 of 5.0 pro', 'dola-seedream-5-0-pro-260628', { size: '2560x1440' }, undefined],
-    ['2560x1450 of 5.0 pro', 'dola-seedream-5-0-pro-260628', { size: '2560x1450' }, 'size'],
-    ['4K of 5.0 pro', 'dola-seedream-5-0-pro-260628', { size: '4096x4096' }, 'size'],
-    ['1.5K of 5.5', 'dola-seedream-5-5-261028', { size: '1.5K' }, undefined],
-    [
-      'a transparent jpeg',
-      'dola-seedream-5-5-261028',
-      { extra: { background: 'transparent', output_format: 'jpeg' } },
-      'background',
-    ],
-    [
-      'eleven images of 5.0 pro',
-      'dola-seedream-5-0-pro-260628',
-      { images: Array.from({ length: 11 }, () => link) },
-      'image',
-    ],
-    ['too large', seedream, { size: '8192x4096' }, 'size'],
-    ['too long', 'seedream-4-0-250828', { size: '16400x1000' }, 'size'],
-    ['a word', seedream, { size: 'large' }, 'size'],
-    ['fifteen images', seedream, { images: Array.from({ length: 15 }, () => link) }, 'image'],
-    ['an image for a text model', 'doubao-seedream-3-0-t2i-250415', { images: [link] }, 'image'],
-    ['an edit without an image', 'doubao-seededit-3-0-i2i-250628', {}, 'image'],
-    ['a size of an edit', 'doubao-seededit-3-0-i2i-250628', { images: [link], size: '1024x1024' }, 'size'],
-    ['a mask', seedream, { images: [link], mask: data }, 'mask'],
-    ['a group', seedream, { extra: { sequential_image_generation: 'auto' } }, 'sequential_image_generation'],
-  ])('check: %s', (_, model, request, param) => {
-    expect(use('ark', model).check(request)).toBe(param);
-  });
+  imageTables(providers['ark']?.image).checks([
+    ['plain', {}, seedream, undefined],
+    ['2K', { size: '2K' }, seedream, undefined],
+    ['too small for 4.5', { size: '1024x1024' }, seedream, 'size'],
+    ['small enough for 4.0', { size: '1024x1024' }, 'doubao-seedream-4-0-250828', undefined],
+    ['1K of 4.5', { size: '1K' }, seedream, 'size'],
+    ['1024x1024 of 5.0 lite', { size: '1024x1024' }, 'seedream-5-0-260128', 'size'],
+    ['3K of 5.0 lite', { size: '3K' }, 'seedream-5-0-lite-260128', undefined],
+    ['3K of 5.0 pro', { size: '3K' }, 'dola-seedream-5-0-pro-260628', 'size'],
+    ['2560x1440 of 5.0 pro', { size: '2560x1440' }, 'dola-seedream-5-0-pro-260628', undefined],
+    ['2560x1450 of 5.0 pro', { size: '2560x1450' }, 'dola-seedream-5-0-pro-260628', 'size'],
+    ['4K of 5.0 pro', { size: '4096x4096' }, 'dola-seedream-5-0-pro-260628', 'size'],
+    ['1.5K of 5.5', { size: '1.5K' }, 'dola-seedream-5-5-261028', undefined],
+    ['a transparent jpeg', { extra: { background: 'transparent', output_format: 'jpeg' } }, 'dola-seedream-5-5-261028', 'background'],
+    ['eleven images of 5.0 pro', { images: Array.from({ length: 11 }, () => link) }, 'dola-seedream-5-0-pro-260628', 'image'],
+    ['too large', { size: '8192x4096' }, seedream, 'size'],
+    ['too long', { size: '16400x1000' }, 'seedream-4-0-250828', 'size'],
+    ['a word', { size: 'large' }, seedream, 'size'],
+    ['fifteen images', { images: Array.from({ length: 15 }, () => link) }, seedream, 'image'],
+    ['an image for a text model', { images: [link] }, 'doubao-seedream-3-0-t2i-250415', 'image'],
+    ['an edit without an image', {}, 'doubao-seededit-3-0-i2i-250628', 'image'],
+    ['a size of an edit', { images: [link], size: '1024x1024' }, 'doubao-seededit-3-0-i2i-250628', 'size'],
+    ['a mask', { images: [link], mask: data }, seedream, 'mask'],
+    ['a group', { extra: { sequential_image_generation: 'auto' } }, seedream, 'sequential_image_generation'],
+  ]); // prettier-ignore
 });
 
 describe('OpenAI', () => {
-  it('generates, and hands on what the response shape knows', async () => {
+  it('generates, and returns the known parts of the response', async () => {
     const { sent, images, facts, extra } = await use('openai', 'gpt-image-1.5').generate(
       {
         n: 2,
@@ -158,7 +146,7 @@ describe('OpenAI', () => {
       { json: fixture('openai/images') },
     );
     expect(sent.url).toBe('https://up.example/v1/images/generations');
-    // No response_format: the model would refuse it. No seed: it is not known.
+    // The body lacks response_format, which the model would refuse, and the seed, which it does not know.
     expect(sent.json).toEqual({
       model: 'gpt-image-1.5',
       prompt: 'a red cube',
@@ -200,7 +188,7 @@ describe('OpenAI', () => {
     ]);
   });
 
-  it('one file goes by the singular name, and an image on the generation route is an edit', async () => {
+  it('a single file has the singular field name, and an image on the generation route makes an edit', async () => {
     const { sent } = await use('openai', 'gpt-image-1.5').generate(
       { images: [data] },
       { json: fixture('openai/images') },
@@ -225,23 +213,6 @@ describe('OpenAI', () => {
     expect(use('openai', 'gpt-image-1.5').imageForms).toEqual(['file', 'data']);
   });
 
-  it.each([
-    [400, { code: 'invalid_value' }, 'rejected'],
-    [400, { type: 'image_generation_user_error', code: 'moderation_blocked' }, 'rejected'],
-    [400, { code: 'billing_hard_limit_reached' }, 'unavailable'],
-    [401, { code: 'invalid_api_key' }, 'unavailable'],
-    [403, { type: 'invalid_request_error', code: null }, 'unavailable'],
-    [404, { code: 'model_not_found' }, 'unavailable'],
-    [429, { code: 'rate_limit_exceeded' }, 'throttled'],
-    [429, { code: 'insufficient_quota' }, 'unavailable'],
-    [500, { type: 'server_error' }, 'ambiguous'],
-    [503, { type: 'server_error' }, 'throttled'],
-  ])('%i %j is %s', async (status, said, outcome) => {
-    const json = { error: { message: 'words', param: null, ...said } };
-    const error = await upstreamError(use('openai', 'gpt-image-1.5').generate({}, { status, json }));
-    expect(error.outcome).toBe(outcome);
-  });
-
   it.each([{}, { data: [] }, { data: [{}] }, { data: 'x' }])(
     'a success without an image is ambiguous: %j',
     async (json) => {
@@ -250,36 +221,24 @@ describe('OpenAI', () => {
     },
   );
 
-  it.each<[string, string, Partial<ImageRequest>, string | undefined]>([
-    ['a known size', 'gpt-image-1.5', { size: '1536x1024' }, undefined],
-    ['an unknown size', 'gpt-image-1.5', { size: '800x600' }, 'size'],
-    ['a free size', 'gpt-image-2', { size: '1920x1088' }, undefined],
-    ['a free size off the grid', 'gpt-image-2', { size: '1920x1080' }, 'size'],
-    ['a free size too long', 'gpt-image-2', { size: '3840x160' }, 'size'],
-    ['a quality of another model', 'gpt-image-1.5', { quality: 'hd' }, 'quality'],
-    ['a quality above high', 'gpt-image-2.5-flare', { quality: 'max' }, undefined],
-    ['a quality above high of an older model', 'gpt-image-2', { quality: 'max' }, 'quality'],
-    ['a quality that only the vendor knows', 'gpt-image-2.6-sunburst', { quality: 'max' }, undefined],
-    ['a complexity', 'gpt-image-2.6-flare', { extra: { complexity: 'high' } }, undefined],
-    [
-      'a complexity that there is not',
-      'gpt-image-2.5-flare',
-      { extra: { complexity: 'huge' } },
-      'complexity',
-    ],
-    [
-      'high fidelity of the small model',
-      'gpt-image-1-mini',
-      { images: [data], extra: { input_fidelity: 'high' } },
-      'input_fidelity',
-    ],
-    ['hd', 'dall-e-3', { quality: 'hd' }, undefined],
-    ['an image for dall-e-3', 'dall-e-3', { images: [data] }, 'image'],
-    ['two images for dall-e-2', 'dall-e-2', { images: [data, data] }, 'image'],
-    ['a mask alone', 'gpt-image-1.5', { mask: data }, 'mask'],
-  ])('check: %s', (_, model, request, param) => {
-    expect(use('openai', model).check(request)).toBe(param);
-  });
+  imageTables(providers['openai']?.image).checks([
+    ['a known size', { size: '1536x1024' }, 'gpt-image-1.5', undefined],
+    ['an unknown size', { size: '800x600' }, 'gpt-image-1.5', 'size'],
+    ['a free size', { size: '1920x1088' }, 'gpt-image-2', undefined],
+    ['a free size off the grid', { size: '1920x1080' }, 'gpt-image-2', 'size'],
+    ['a free size too long', { size: '3840x160' }, 'gpt-image-2', 'size'],
+    ['a quality of another model', { quality: 'hd' }, 'gpt-image-1.5', 'quality'],
+    ['a quality above high', { quality: 'max' }, 'gpt-image-2.5-flare', undefined],
+    ['a quality above high of an older model', { quality: 'max' }, 'gpt-image-2', 'quality'],
+    ['a quality that only the vendor knows', { quality: 'max' }, 'gpt-image-2.6-sunburst', undefined],
+    ['a complexity', { extra: { complexity: 'high' } }, 'gpt-image-2.6-flare', undefined],
+    ['a complexity that there is not', { extra: { complexity: 'huge' } }, 'gpt-image-2.5-flare', 'complexity'],
+    ['high fidelity of the small model', { images: [data], extra: { input_fidelity: 'high' } }, 'gpt-image-1-mini', 'input_fidelity'],
+    ['hd', { quality: 'hd' }, 'dall-e-3', undefined],
+    ['an image for dall-e-3', { images: [data] }, 'dall-e-3', 'image'],
+    ['two images for dall-e-2', { images: [data, data] }, 'dall-e-2', 'image'],
+    ['a mask alone', { mask: data }, 'gpt-image-1.5', 'mask'],
+  ]); // prettier-ignore
 
   it.each<[string, Partial<ImageRequest>, bigint]>([
     ['gpt-image-1.5', { quality: 'low', size: '1024x1024' }, 272n],

@@ -6,7 +6,7 @@ import { providerContext, realMarker, submitContext, upstreamError } from './sup
 import { useSimulator } from './use-simulator.ts';
 import { jobVendors } from './vendors.ts';
 
-/** Every adapter that declares a list is asked by it: many jobs in flight do not cost a request each. */
+/** Every adapter that declares a list is polled by it, so many jobs in flight do not cost a request each. */
 
 const simulator = useSimulator({ renderSeconds: 80 });
 
@@ -32,7 +32,7 @@ describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => 
     return (await vendor.submit(prompt, marked)).operation;
   }
 
-  /** Submits one after the other: a vendor may limit how many arrive at once. */
+  /** Submits the prompts one by one, because a vendor may limit how many arrive at once. */
   async function submitAll(prompts: readonly string[]) {
     const operations = [];
     for (const prompt of prompts) operations.push(await submit(prompt));
@@ -44,7 +44,7 @@ describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => 
     return { gets, lists };
   }
 
-  it('asks about several jobs in flight in one request', async () => {
+  it('polls several jobs in flight in one request', async () => {
     const jobs = await submitAll(['a boat', 'a boat', 'a boat']);
     const status = pollerOf();
     const expected = unlisted === true ? { gets: 3, lists: 0 } : { gets: 0, lists: 1 };
@@ -58,7 +58,7 @@ describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => 
     }
   });
 
-  it('asks alone about a job that the list leaves out, and learns that it is gone', async () => {
+  it('polls a job that the list omits alone, and learns that it is gone', async () => {
     const [lost, ...jobs] = await submitAll(['a boat [sim:vanishes]', 'a boat', 'a boat']);
     if (lost === undefined) throw new Error('nothing was submitted');
     simulator.control.advance(20);
@@ -69,7 +69,7 @@ describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => 
     expect(asked()).toEqual(unlisted === true ? { gets: 3, lists: 0 } : { gets: 1, lists: 1 });
   });
 
-  it('asks about more jobs than one list holds in several requests', async () => {
+  it('polls more jobs than one list holds in several requests', async () => {
     const count = (part.questions.listMax ?? 0) + 2;
     const jobs = await submitAll(Array.from({ length: count }, () => 'a boat'));
     const found = await Promise.all(jobs.map(pollerOf()));
@@ -77,7 +77,7 @@ describe.each(jobVendors.filter(({ part }) => part.lists))('$name', (vendor) => 
     expect(asked()).toEqual(unlisted === true ? { gets: count, lists: 0 } : { gets: 0, lists: 2 });
   });
 
-  it('asks about each job alone where the list itself is refused', async () => {
+  it('polls each job alone if the list itself is refused', async () => {
     const jobs = await submitAll(['a boat', 'a boat']);
     for (const fault of ['list:403', 'list:404', 'list:malformed']) {
       simulator.control.clearFaults();

@@ -6,12 +6,13 @@ import type { AskedImage, AskedVideo } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { asAsked, canned, submitContext, videoRequest } from './support.ts';
+import { testBuyer } from '../support/buyer.ts';
 
-/** What every adapter sends for each part that an image can play, by way of the core that gives the parts out. */
+/** Tests what every adapter sends for each role that an image can have, through the core that assigns the roles. */
 
 const first = 'data:image/png;base64,Rmlyc3Q=';
 const last = 'data:image/png;base64,TGFzdA==';
-/** Some vendors take the base64 alone. */
+/** Some vendors accept only the base64 text. */
 const bare = (url: string) => url.slice(url.indexOf(',') + 1);
 
 const mapping = fieldMappingSchema.parse({
@@ -31,7 +32,7 @@ const framesOnly = fieldMappingSchema.parse({
 interface Row {
   readonly provider: string;
   readonly upstream: string;
-  /** Where the words about an image are, or nothing: the model has no such part. */
+  /** The words for the role of an image. Undefined if the model has no such role. */
   readonly first?: string;
   readonly last?: string;
   readonly references?: string;
@@ -106,10 +107,10 @@ function plan(row: Row, images: readonly AskedImage[], named: AskedVideo['named'
     random: () => 0,
   });
   const asked = { ...asAsked(videoRequest({ model: 'm' })), images, named };
-  return catalogue.plan(asked, { account: 'a', key: 'k' }).request;
+  return catalogue.plan(asked, testBuyer).request;
 }
 
-/** The words beside an address in the body that is sent, and the names of the fields above it. */
+/** Returns the words beside a URL in the body that was sent, and the names of the fields that enclose it. */
 async function wordsAbout(row: Row, images: readonly AskedImage[], url: string): Promise<readonly string[]> {
   const request = plan(row, images);
   if (request.kind !== 'video') throw new Error('no video');
@@ -135,7 +136,7 @@ function search(value: unknown, url: string, above: readonly string[]): readonly
   return undefined;
 }
 
-/** Of the whole body where a vendor says it there: `task`, `input_type`. */
+/** Returns words from the whole body, because some vendors name the role there, as in `task` or `input_type`. */
 function plainWords(value: unknown): string[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([name, item]) =>
@@ -172,7 +173,7 @@ describe.each(rows)('$provider, $upstream', (row) => {
     }
   });
 
-  it('takes references as nothing else, or refuses them', async () => {
+  it('uses references only as references, or refuses them', async () => {
     if (row.references === undefined) {
       expect(refusal(row, [reference])).toBe('images');
       expect(refusal(row, [reference, another])).toBe('images');
@@ -182,13 +183,13 @@ describe.each(rows)('$provider, $upstream', (row) => {
     expect(await wordsAbout(row, [reference, another], last)).toContain(row.references);
   });
 
-  it('takes an image without a word about it as a reference, and where it has none as its first frame', async () => {
+  it('uses an image without a role as a reference, or as the first frame if it accepts no references', async () => {
     const expected = row.references ?? row.first;
     if (expected === undefined) expect(refusal(row, [{ url: first }], { images: 'image' })).toBe('image');
     else expect(await wordsAbout(row, [{ url: first }], first)).toContain(expected);
   });
 
-  it('never takes two images without a word about them as frames', async () => {
+  it('never uses two images without roles as frames', async () => {
     const two = [{ url: first }, { url: last }];
     if (row.references === undefined) expect(refusal(row, two)).toBe('images');
     else expect(await wordsAbout(row, two, first)).toContain(row.references);

@@ -5,7 +5,7 @@ import type { FieldMapping } from '../../src/models/field-mapping.ts';
 import { markerOf, newTaskId } from '../../src/base/ids.ts';
 import { consumptionOf } from '../../src/models/consumption.ts';
 import type { Consumption } from '../../src/models/consumption.ts';
-import { factsFor } from '../../src/models/model-facts.ts';
+import { factsFor } from '../../src/models/facts-of-request.ts';
 import { servedFacts } from '../../src/models/facts-table.ts';
 import type { VideoFacts } from '../../src/models/model-facts.ts';
 import type { Served } from '../../src/models/facts-table.ts';
@@ -39,7 +39,7 @@ export interface CannedAnswer {
   readonly text?: string;
 }
 
-/** An upstream that gives these answers in turn, and remembers what it was asked. */
+/** An upstream that gives these answers in order and records the requests. */
 export function canned(...answers: CannedAnswer[]) {
   const sent: HttpRequestOptions[] = [];
   const request: HttpRequest = (options) => {
@@ -64,13 +64,13 @@ export function providerContext(over: Partial<ProviderContext> = {}): ProviderCo
     credential: { id: 'a', apiKey: 'test-key' },
     baseUrl: 'https://upstream.example/api/v3',
     model: 'upstream-model',
-    // Long enough that a test which runs into it has failed.
+    // A test that waits this long has failed.
     signal: AbortSignal.timeout(60_000),
     ...over,
   };
 }
 
-/** As in service, and unique: a vendor may refuse a second job of one marker. */
+/** Returns a unique marker, as in production, because a vendor may refuse a second job with the same one. */
 export function realMarker(): string {
   return markerOf({ task: newTaskId(randomBytes), n: 1 });
 }
@@ -92,7 +92,7 @@ export function videoRequest(over: Partial<VideoRequest> = {}): VideoRequest {
   };
 }
 
-/** As a caller asks for it who says what each image is. */
+/** Converts a request to the form of a caller who names the role of each image. */
 export function asAsked({ firstFrame, lastFrame, references, ...rest }: VideoRequest): AskedVideo {
   const urls = { first_frame: firstFrame, last_frame: lastFrame };
   const frames = (['first_frame', 'last_frame'] as const).flatMap((role) => {
@@ -127,18 +127,18 @@ function capabilityOfPart(
   return offer === undefined ? undefined : capabilityFor(offer, request);
 }
 
-/** What of the request reaches the vendor. */
+/** Returns the fields of the request that reach the vendor. */
 export function consumedBy({ facts }: VideoProvider, request: VideoRequest, served: Served): Consumption {
   return consumptionOf(factsFor(request, servedFacts(facts, served)));
 }
 
-/** What the core and the adapter together have against a request, in the words of a caller who sent `images`. */
+/** Returns what the core or the adapter refuses in a request, in the terms of a caller who sent `images`. */
 export function videoIssue(...asking: Asking): RequestIssue | undefined {
   const issue = capabilityOf(...asking)?.issue;
   return issue === undefined ? undefined : { ...issue, param: nameIn({}, issue.param) };
 }
 
-/** The same of images. */
+/** Does the same for images. */
 export function imageIssue(
   provider: SynchronousImageProvider | ImageTaskProvider | undefined,
   request: ImageRequest,
@@ -150,19 +150,19 @@ export function imageIssue(
   return capabilityOfPart(part, request, { upstream: model, ...defined({ mapping }) })?.issue;
 }
 
-/** What may be rendered where a request leaves it open. */
+/** Returns what may be rendered for the parts that a request leaves open. */
 export function videoOutput(...asking: Asking): PossibleOutput | undefined {
   return capabilityOf(...asking)?.possible;
 }
 
-/** Address and body of the one request that a submission makes; the vendor refuses it. */
+/** Returns the URL and body of a submission's only request, which the vendor refuses. */
 export async function submissionOf(
   video: VideoProvider | undefined,
   request: VideoRequest,
   over: Partial<SubmitContext> & { readonly model: string },
 ): Promise<string> {
   const upstream = canned({ status: 400, json: {} });
-  // The base address of Google's other house, whose models name where results are written.
+  // The base address of Google's other service, whose model names contain the place for results.
   const isElsewhere = over.model.includes('@');
   const baseUrl = `https://upstream.example/v1${isElsewhere ? '/projects/p/locations/l/publishers/google' : ''}`;
   await video
@@ -172,7 +172,7 @@ export async function submissionOf(
   return JSON.stringify([sent?.url, sent?.json]);
 }
 
-/** The UpstreamError that a call must end with. */
+/** Returns the UpstreamError with which a call rejects, and fails if it does not. */
 export async function upstreamError(promise: Promise<unknown>): Promise<UpstreamError> {
   try {
     await promise;

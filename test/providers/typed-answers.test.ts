@@ -13,13 +13,13 @@ import {
 } from './support.ts';
 import { testOrigin } from '../support/test-origin.ts';
 
-/** What an adapter hands on is typed, whatever its upstream wrote. */
+/** Adapters return only typed values, whatever the upstream wrote. */
 
 const hostile = '\u001B[2J\u202Ex';
 const about = { vendor: 'Test', inputs: 'text', unverified: [] };
 const facts = { durationSeconds: 5, resolution: hostile, ratio: '16:9', size: '1280x720', quality: ' ' };
 
-/** All of its capabilities answer with these. */
+/** Every capability of this adapter answers with these values. */
 function adapterOf(job: Submitted, status: OperationStatus) {
   const provider: Provider = {
     about,
@@ -53,7 +53,7 @@ const context = providerContext({});
 const lost = { request: videoRequest(), marker: 'm', sentAfter: 0, sentBefore: 1 };
 
 describe('a job', () => {
-  it('passes as it came', async () => {
+  it('passes unchanged', async () => {
     const { video, find } = adapterOf(job, pending);
     expect(await video.submit(videoRequest(), submitContext({}))).toEqual(job);
     expect(await find(lost, context)).toEqual([job]);
@@ -102,14 +102,14 @@ describe('a status, however it was asked for', () => {
     ['durationSeconds', -5, undefined],
     ['billedSeconds', Number.POSITIVE_INFINITY, undefined],
     ['images', -1, undefined],
-  ])('has no number that cannot be true, and says that it had: %s %j', async (name, value, left) => {
+  ])('drops impossible numbers, and reports that: %s %j', async (name, value, left) => {
     const status = { state: 'succeeded', items: [], facts: { ratio: '16:9', [name]: value } } as const;
     const kept = left === undefined ? {} : { [name]: left };
     for (const seen of await everyWay(status))
       expect(seen).toEqual({ ...status, facts: { ratio: '16:9', ...kept, incredible: true } });
   });
 
-  it('keeps zero, and the largest that can be true', async () => {
+  it('keeps zero, and the largest possible number', async () => {
     const credible = {
       durationSeconds: 0,
       billedSeconds: 1e12,
@@ -153,7 +153,7 @@ describe('an error', () => {
       failure: { class: 'invalid_input', field: 'metadata.images[0]' },
     });
 
-  it('has the words apart: neither its message nor its stack shows them', () => {
+  it('keeps the upstream’s words separate: neither its message nor its stack shows them', () => {
     const error = errorOf('bad.Code-1');
     expect(error).toMatchObject({
       message: 'rejected: bad.Code-1',
@@ -163,13 +163,13 @@ describe('an error', () => {
     expect(error.stack).not.toContain('a boat');
   });
 
-  it('whose code is none shows it among the words', () => {
+  it('with an invalid code shows it among the words', () => {
     expect(errorOf('a boat', 400)).toMatchObject({ code: 'http_400', words: 'a boat: no to ‘a boat’' });
     expect(errorOf(hostile)).toMatchObject({ code: 'unnamed', message: 'rejected: unnamed' });
   });
 });
 
-it.each(['ark', 'gateway'])('%s is typed in the table that everybody uses', async (name) => {
+it.each(['ark', 'gateway'])('%s is typed in the shared table', async (name) => {
   const { request } = canned({ json: { id: hostile } });
   const submitted = providers[name]?.video?.submit(videoRequest(), submitContext({ request }));
   expect(await upstreamError(submitted ?? Promise.resolve())).toMatchObject({ code: 'unreadable_answer' });

@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { canned, providerContext, submitContext, upstreamError } from './support.ts';
 import { imageVendors, jobVendors } from './vendors.ts';
 
-/** A code that no table names may be what the caller wrote: it is among the words, and logs and histories lack it. */
+/**
+ * A code that no table names may be a word of the caller. It is treated as part of the message, and kept out of logs
+ * and histories.
+ */
 
 const word = 'silverfjord';
 const reason = { code: word, type: word, status: word, message: word };
-/** Wherever some vendor has its codes. */
+/** Contains the code in every place where some vendor puts codes. */
 const json = {
   ...reason,
   error: reason,

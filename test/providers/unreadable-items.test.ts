@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { providers } from '../../src/providers/index.ts';
 import { canned, imageRequest, providerContext } from './support.ts';
 
-/** One item of a list that cannot be read does not hide the others: they were rendered, and are billed. */
+/** An unreadable item in a list does not hide the others, which were rendered and are billed. */
 
 const url = 'https://files.example/1.png';
 
@@ -29,16 +29,9 @@ describe('an image beside one that cannot be read', () => {
   });
 
   it.each([
-    [
-      'kling',
-      { id: 'j', path: '/v1/images/generations' },
-      { code: 0, data: { task_id: 'j', task_status: 'succeed', task_result: { images: [null, { url }] } } },
-    ],
-    [
-      'dashscope',
-      { id: 'j' },
-      { output: { task_id: 'j', task_status: 'SUCCEEDED', results: [null, { url }] } },
-    ],
+    ['kling', { id: 'j', path: '/v1/images/generations' },
+      { code: 0, data: { task_id: 'j', task_status: 'succeed', task_result: { images: [null, { url }] } } }],
+    ['dashscope', { id: 'j' }, { output: { task_id: 'j', task_status: 'SUCCEEDED', results: [null, { url }] } }],
     ['luma', { id: 'j' }, { id: 'j', state: 'completed', output: [null, { url }] }],
     ['runway', { id: 'j' }, { id: 'j', status: 'SUCCEEDED', output: [null, url] }],
   ])('is delivered by a job of %s', async (name, operation, json) => {
@@ -47,7 +40,7 @@ describe('an image beside one that cannot be read', () => {
       state: 'succeeded',
       items: [{ url }],
     });
-  });
+  }); // prettier-ignore
 });
 
 it('a flag that cannot be read does not release the images that are flagged', async () => {

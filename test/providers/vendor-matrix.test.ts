@@ -1,29 +1,46 @@
 import { describe, expect, it } from 'vitest';
-import { factsFor } from '../../src/models/model-facts.ts';
+import { factsFor } from '../../src/models/facts-of-request.ts';
 import { servedFacts } from '../../src/models/facts-table.ts';
 import { providers } from '../../src/providers/index.ts';
 import { canned, providerContext, submissionOf, videoRequest } from './support.ts';
-import { probesOf, requestColumns, rowsOf, saidOf } from './vendor-matrix.ts';
+import { parameters, probesOf, requestColumns, rowsOf, saidOf } from './vendor-matrix.ts';
 import type { Probe, Served } from './vendor-matrix.ts';
 
-/** Every cell of the matrix in docs/providers.md: what it promises is sent, anything else is refused or warned of. */
+/**
+ * Tries every cell of the matrix in docs/providers.md: what it promises is sent, and anything else is refused or
+ * causes a warning.
+ */
 
 const makers = Object.entries(providers).filter(([, { video }]) => video?.facts !== undefined);
 const rows = makers.flatMap(([name, provider]) =>
   rowsOf(provider).map((row) => [name, row.model, row] as const),
 );
 
-/** What the model makes anyway is not sent. */
+/** Returns whether the request asks for something other than the model's default, which is not sent. */
 function isChosen({ video, model }: Served, request: ReturnType<typeof videoRequest>): boolean {
   if (video.facts === undefined || typeof video.facts === 'function') return true;
   const { sound = 'choice' } = factsFor(request, servedFacts(video.facts, { upstream: model }));
   return sound === 'choice';
 }
 
+const probeOf = (over: Parameters<typeof videoRequest>[0]): Probe => ({
+  request: videoRequest(over),
+  plain: videoRequest(),
+});
+
 describe.each(rows)('%s, %s', (_, model, row) => {
   const { video, mapping } = row;
   const bodyOf = async (request: ReturnType<typeof videoRequest>) =>
     submissionOf(video, request, { model, ...(mapping === undefined ? {} : { mapping }) });
+
+  const plainBodies = new Map<string, Promise<string>>();
+  /** Shared by all columns. */
+  const plainBodyOf = async (request: ReturnType<typeof videoRequest>) => {
+    const name = JSON.stringify(request);
+    const body = plainBodies.get(name) ?? bodyOf(request);
+    plainBodies.set(name, body);
+    return body;
+  };
 
   it('is the model of its own row', () => {
     const { facts } = video;
@@ -32,19 +49,29 @@ describe.each(rows)('%s, %s', (_, model, row) => {
     expect(found).toBe(row.pattern);
   });
 
-  /** Undefined: what becomes of the part in question is what the table says. */
+  it('warns of a common parameter that the model lacks, and never refuses it', () => {
+    const refused = Object.entries(parameters).filter(([name, values]) =>
+      values.every((value) => saidOf(row, probeOf({ extra: { [name]: value } })) === 'refused'),
+    );
+    const plain = saidOf(row, probeOf({}));
+    expect(plain === 'refused' ? [] : refused).toEqual([]);
+  });
+
+  /** Returns how the outcome differs from the table, or undefined if it matches. */
   async function brokenPromise(column: string, probe: Probe): Promise<string | undefined> {
     const said = saidOf(row, probe);
     if (said === 'refused') return undefined;
     const body = await bodyOf(probe.request);
-    const isThere = probe.texts?.every((text) => body.includes(text)) ?? body !== (await bodyOf(probe.plain));
+    const isThere =
+      probe.texts?.every((text) => body.includes(text)) ?? body !== (await plainBodyOf(probe.plain));
     const isKept = column === 'sound' && said === 'sent' && !isChosen(row, probe.request);
-    return isKept || isThere === (said === 'sent') ? undefined : `${said}: ${body}`;
+    return isKept || isThere === (said === 'sent') ? undefined : `${column} ${said}: ${body}`;
   }
 
-  it.each(requestColumns)('%s', async (column) => {
-    const broken = await Promise.all(probesOf(column).map(async (probe) => brokenPromise(column, probe)));
-    expect(broken.filter((words) => words !== undefined)).toEqual([]);
+  it('sends what the matrix promises, and nothing else', async () => {
+    const cells = requestColumns.flatMap((column) => probesOf(column).map((probe) => ({ column, probe })));
+    const broken = cells.map(async ({ column, probe }) => brokenPromise(column, probe));
+    expect((await Promise.all(broken)).filter((words) => words !== undefined)).toEqual([]);
   });
 });
 

@@ -1,12 +1,15 @@
 import { fieldMappingSchema } from '../../src/models/field-mapping.ts';
-import { commonParameters, factsFor } from '../../src/models/model-facts.ts';
+import { commonParameters, factsFor } from '../../src/models/facts-of-request.ts';
 import { servedFacts } from '../../src/models/facts-table.ts';
 import type { PlainFacts } from '../../src/models/model-facts.ts';
 import type { JsonValue, VideoRequest } from '../../src/models/request.ts';
 import type { Provider, VideoProvider } from '../../src/providers/provider.ts';
 import { consumedBy, videoIssue, videoRequest } from './support.ts';
 
-/** Vendor × role × parameter, read from the tables of facts; vendor-matrix.test.ts tries every cell. */
+/**
+ * Builds the matrix of vendors, roles and parameters, from the tables of facts. vendor-matrix.test.ts tries
+ * every cell.
+ */
 
 const media = {
   firstFrame: ['https://ex.com/first.png', 'data:image/png;base64,Rmlyc3Q='],
@@ -16,7 +19,7 @@ const media = {
   audio: ['https://ex.com/audio.mp3', 'data:audio/mpeg;base64,QXVkaW8x'],
 } as const;
 
-/** What a request may be given, in every way that some adapter wants it. */
+/** Inputs for a request, in every form that some adapter needs. */
 const given: readonly Partial<VideoRequest>[] = [0, 1].flatMap((form) => {
   const {
     firstFrame = '',
@@ -45,10 +48,10 @@ const given: readonly Partial<VideoRequest>[] = [0, 1].flatMap((form) => {
   ];
 });
 
-/** `video_task` says what a video is for: test/providers/common-parameters.test.ts tries it for each model. */
+/** `video_task` states the purpose of a video. test/providers/common-parameters.test.ts tries it for each model. */
 type Parameter = Exclude<(typeof commonParameters)[number], 'video_task'>;
-/** Values of which a model may take one. */
-const parameters: Readonly<Record<Parameter, readonly JsonValue[]>> = {
+/** Values of which a model may accept one. */
+export const parameters: Readonly<Record<Parameter, readonly JsonValue[]>> = {
   negative_prompt: ['rain'],
   cfg_scale: [0.5, 1, 5],
   camera_control: [{ type: 'simple' }, 'pan_left'],
@@ -66,18 +69,18 @@ type Field = (typeof fields)[keyof typeof fields][0];
 const roles = ['first_frame', 'last_frame', 'references', 'videos', 'audios'] as const;
 type Role = (typeof roles)[number];
 
-/** A request, and what of it a cell is about. */
+/** A request, and the part of it that a cell is about. */
 export interface Probe {
   readonly request: VideoRequest;
-  /** The same without it. */
+  /** The same request without that part. */
   readonly plain: VideoRequest;
-  /** Texts that must be in what is sent; absent: it differs from `plain`. */
+  /** Texts that must appear in what is sent. If undefined, the sent body must differ from that of `plain`. */
   readonly texts?: readonly string[];
   readonly field?: Field;
   readonly parameter?: string;
 }
 
-/** Every request that a cell of the table is tried with. */
+/** Returns every request used to probe a cell in this column of the table. */
 export function probesOf(column: string): Probe[] {
   return given.flatMap((over): Probe[] => {
     const plain = videoRequest(over);
@@ -112,14 +115,14 @@ function broughtTexts({ firstFrame, lastFrame, references, videos, audios }: Vid
   return brought.map((address) => address.replace(/^data:.*,/, ''));
 }
 
-/** One row of a vendor's table. */
+/** A row of a vendor's table. */
 export interface Served {
   readonly video: VideoProvider;
   readonly model: string;
   readonly mapping?: typeof mapping;
 }
 
-/** Whether the request is accepted, and what becomes of the part in question. */
+/** Returns whether the request is accepted, and what happens to the part in question. */
 export function saidOf({ video, model, mapping: map }: Served, { request, field, parameter }: Probe) {
   if (videoIssue(video, request, model, map) !== undefined) return 'refused';
   const consumed = consumedBy(video, request, {
@@ -132,7 +135,7 @@ export function saidOf({ video, model, mapping: map }: Served, { request, field,
   return isUsed ? 'sent' : 'warned';
 }
 
-/** A mapping with a field for everything: what a mapped vendor can be sent. */
+/** A mapping with a field for everything that a mapped vendor can be sent. */
 const mapping = fieldMappingSchema.parse({
   fields: Object.fromEntries(
     [
@@ -153,7 +156,7 @@ const mapping = fieldMappingSchema.parse({
   result: 'output',
 });
 
-/** A name that a pattern fits; lookaheads and classes are of the simplest kind. */
+/** Returns a name that matches the pattern. Only the simplest lookaheads and classes are supported. */
 export function exampleOf({ source }: RegExp): string {
   const name = `${source}${/\$$|@gs:$/.test(source) ? '' : '-x'}`
     .replaceAll(/\(\?!.*?\)/g, '')
@@ -162,7 +165,7 @@ export function exampleOf({ source }: RegExp): string {
     .replaceAll('.*', '-')
     .replaceAll(/\w\?/g, '')
     .replaceAll(/[\^$\\]/g, '');
-  // Google's other house: where the results go.
+  // For Google's other service, adds the place for the results.
   return name.endsWith('@gs:') ? `${name === '@gs:' ? 'model' : ''}${name}//bucket` : name;
 }
 
@@ -180,13 +183,14 @@ export const requestColumns: readonly string[] = [
   ...Object.keys(parameters),
 ];
 
-/** The matrix of docs/providers.md: a head, and one row for each vendor of videos. */
+/** The matrix of docs/providers.md: a header, and one row for each video vendor. */
 export function vendorMatrix(providers: Readonly<Record<string, Provider>>): string[][] {
   const rows = Object.entries(providers).flatMap(([name, provider]) => {
     const { video } = provider;
     if (video === undefined) return [];
     const rowsKnown = rowsOf(provider);
-    // What is not in the table is for the vendor to say: it counts where there is nothing else.
+    // The last row is for models outside the table, whose limits are left to the vendor. It counts only if it is the
+    // only row.
     const counted = rowsKnown.length > 1 ? rowsKnown.slice(0, -1) : rowsKnown;
     return [[name, ...requestColumns.map((column) => cellOf(counted, column)), ...abilitiesOf(video)]];
   });
@@ -211,7 +215,7 @@ function cellOf(rows: readonly Served[], column: string): string {
   );
 }
 
-/** What the models of a vendor have to say together. */
+/** Combines what the models of a vendor say into one text. */
 export function summedUp(words: readonly string[], isMapped: boolean): string {
   const taken = words.filter((word) => word !== 'no');
   if (taken.length === 0) return 'no';

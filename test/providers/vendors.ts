@@ -1,5 +1,5 @@
 import type { FailureClass } from '../../src/errors/failure.ts';
-import type { GenerationRequest, ImageRequest } from '../../src/models/request.ts';
+import type { GenerationRequest, ImageRequest, VideoRequest } from '../../src/models/request.ts';
 import type { TaskKind } from '../../src/base/task-kind.ts';
 import { defined } from '../../src/base/defined.ts';
 import { providers } from '../../src/providers/index.ts';
@@ -15,37 +15,48 @@ import type {
 } from '../../src/providers/provider.ts';
 import { fieldMappingSchema } from '../../src/models/field-mapping.ts';
 import type { FieldMapping } from '../../src/models/field-mapping.ts';
+import { klingCallbackSecret } from '../../workshop/simulator/dialects/kling.ts';
+import { replicateWebhookSecret } from '../../workshop/simulator/dialects/replicate.ts';
 import { imageRequest, videoRequest } from './support.ts';
 
-/** Every adapter that runs jobs, beside its dialect of the simulator: one row each. */
+/** Lists every adapter that runs jobs, with its dialect of the simulator: one row each. */
 
 interface Row {
   readonly name: string;
-  /** Below the simulator's address. */
+  /** The path below the simulator's address. */
   readonly path: string;
-  /** The upstream's name of a model. */
+  /** The upstream's name for a model. */
   readonly model: string;
-  /** What the dialect's moderation after the submit stands for. */
+  /** The failure class if content is refused after the submission. Usually `moderation_output`. */
   readonly moderatedLater: FailureClass;
-  /** Its answers say nothing of what was rendered. */
+  /** Set if the answers contain nothing about what was rendered. */
   readonly reportsNothing?: true;
-  /** Where the dialect lets less be cancelled than the adapter can. */
+  /** Set if the dialect allows jobs to be cancelled for less long than the adapter does. */
   readonly cancelUntil?: TaskProvider<never>['cancelUntil'];
-  /** No submit is refused for its content: the job says so. */
+  /** Set if content is refused only when the job runs, never at the submission. */
   readonly inspectsInJob?: true;
-  /** What the dialect's moderation of the input stands for, where the vendor does not say which it was. */
+  /** The failure class if the input is refused and the vendor does not say what was moderated. */
   readonly moderatedBefore?: FailureClass;
-  /** No answer says what is billed: what was asked for counts, or the files that came. */
+  /** Set if no answer states what is billed, so that the requested or delivered amount counts. */
   readonly billsUntold?: true;
-  /** A cancelled job cannot be asked for any more. */
+  /** Set if a cancelled job can no longer be queried. */
   readonly forgetsCancelled?: true;
-  /** The vendor's list has none of this model's jobs: each is asked about alone. */
+  /** Set if the vendor's list lacks this model's jobs, so that each job is polled separately. */
   readonly unlisted?: true;
-  /** Of a provider that knows its models by their mappings. */
+  /** The faults of the simulator after which a job is known to cost nothing. Only such jobs may be replaced. */
+  readonly unbilled?: readonly ('failed' | 'moderation-in-task')[];
+  /** Set for providers that know their models only by mappings. */
   readonly mapping?: FieldMapping;
-  /** Its mapping has no field for a text of ours: nothing finds a lost job. */
+  /** Set if the mapping has no field for our marker, so that a lost job cannot be found. */
   readonly unmarked?: true;
-  /** Lost jobs are found by the address that they call back. */
+  /**
+   * The secret with which the dialect signs its callbacks, if this is neither the key nor a secret from the
+   * create.
+   */
+  readonly callbackSecret?: string;
+  /** Set if this model sends no callbacks, although another model of the vendor does. */
+  readonly uncalled?: true;
+  /** The callback address by which lost jobs of this vendor are found. */
   readonly callbackUrl?: string;
 }
 
@@ -54,20 +65,21 @@ export interface JobVendor extends Row {
   readonly part: Pick<TaskProvider<never>, 'cancelUntil'> & {
     readonly finds: boolean;
     readonly lists: boolean;
-    /** Of many jobs and of one, as the poller asks for them. */
+    /** Requests for many jobs and for one, as the poller makes them. */
     readonly questions: Pick<TaskProvider<never>, 'status' | 'list' | 'listMax'>;
+    readonly callbacks: Pick<TaskProvider<never>, 'parseCallback' | 'verifyCallback'>;
   };
   readonly kind: TaskKind;
   submit(prompt: string, context: SubmitContext): Promise<Submitted>;
   status(operation: Operation, context: ProviderContext): Promise<OperationStatus>;
   linkHeaders(url: string, context: ProviderContext): Readonly<Record<string, string>>;
   cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused' | undefined>;
-  /** Undefined: it cannot ask for many at once. */
+  /** Returns undefined if the provider has no list. */
   list(
     operations: readonly Operation[],
     context: ProviderContext,
   ): Promise<ReadonlyMap<string, OperationStatus> | undefined>;
-  /** Undefined: it cannot look. */
+  /** Returns undefined if the provider cannot search. */
   find(prompt: string, marker: string, context: ProviderContext): Promise<readonly Submitted[] | undefined>;
 }
 
@@ -95,6 +107,7 @@ function jobs<Request extends GenerationRequest>(
     kind: request('').kind,
     part: defined({
       cancelUntil: part.cancelUntil,
+      callbacks: defined({ parseCallback: part.parseCallback, verifyCallback: part.verifyCallback }),
       finds: part.find !== undefined,
       lists: part.list !== undefined,
       questions: defined({
@@ -104,23 +117,33 @@ function jobs<Request extends GenerationRequest>(
       }),
     }),
     submit: (prompt, context) =>
-      part.submit(request(prompt), { ...mapped(context), ...defined({ callbackUrl }) }),
+      part.submit(request(prompt), { ...defined({ callbackUrl }), ...mapped(context) }),
     status: (operation, context) => part.status(operation, mapped(context)),
     cancel: async (operation, context) => part.cancel?.(operation, mapped(context)),
     list: async (operations, context) => part.list?.(operations, mapped(context)),
     linkHeaders: (url, context) => part.linkHeaders?.(url, context) ?? {},
     find: async (prompt, marker, context) => {
-      // The simulator's clock is put forward by the tests.
-      const window = { sentAfter: Date.now() - 60_000, sentBefore: Date.now() + 3650 * 86_400_000 };
+      // The window is wide enough for tests that move the simulator's clock forward, and for slow ones.
+      const window = { sentAfter: Date.now() - 3_600_000, sentBefore: Date.now() + 3650 * 86_400_000 };
       return part.find?.({ request: request(prompt), marker, ...window }, mapped(context));
     },
   };
 }
 
-function image(name: string, row: Pick<ImageVendor, 'path' | 'model'>): ImageVendor {
+function image(
+  name: string,
+  model: string,
+  asked: Partial<ImageRequest> = { size: '1024x1024' },
+): ImageVendor {
   const part = find(name).image;
   if (part === undefined) throw new Error(`${name} makes no images at once`);
-  return { name, image: part, request: (prompt) => imageRequest({ prompt, size: '2048x2048' }), ...row };
+  return {
+    name,
+    path: pathOf(name),
+    model,
+    image: part,
+    request: (prompt) => imageRequest({ ...asked, prompt }),
+  };
 }
 
 function find(name: string): Provider {
@@ -129,11 +152,7 @@ function find(name: string): Provider {
   return provider;
 }
 
-const video = (prompt: string) => videoRequest({ prompt, resolution: '720p', ratio: '16:9', duration: 5 });
-const video768 = (prompt: string) => ({ ...video(prompt), resolution: '768p' });
-const picture = (prompt: string) => imageRequest({ prompt, size: '1024x1024' });
-
-/** Nobody listens there. */
+/** An address at which nothing listens. */
 const callbackUrl = 'https://127.0.0.1:9/callbacks/upstream/t1/secret';
 const videoMapping = fieldMappingSchema.parse({
   fields: { prompt: 'prompt', duration: 'duration', resolution: 'resolution', ratio: 'aspect_ratio' },
@@ -162,256 +181,110 @@ const pictureMapping = fieldMappingSchema.parse({
   result: 'output',
 });
 
+/** The path of each dialect, if it is not the vendor's name alone. */
+const paths: Readonly<Record<string, string>> = {
+  ark: '/ark/api/v3',
+  dashscope: '/dashscope/api/v1',
+  google: '/google/v1beta',
+  gateway: '/new-api/v1',
+  luma: '/luma/v1',
+  openai: '/openai/v1',
+  openrouter: '/openrouter/api/v1',
+  replicate: '/replicate/v1',
+  xai: '/xai/v1',
+};
+const pathOf = (provider: string): string => paths[provider] ?? `/${provider}`;
+
+/** The differences from the usual row and the usual request. */
+type Differences = Partial<Row> & { readonly asks?: Partial<VideoRequest> };
+
+function videoJobs(provider: string, name: string, model: string, more: Differences = {}): JobVendor {
+  const { asks = {}, ...row } = more;
+  const usual = { resolution: '720p', ratio: '16:9', duration: 5, ...asks };
+  return jobs(find(provider).video, (prompt) => videoRequest({ prompt, ...usual }), {
+    ...rowOf(provider, name, model),
+    ...row,
+  });
+}
+
+function imageJobs(provider: string, model: string, more: Partial<Row> & { size?: string } = {}): JobVendor {
+  const { size = '1024x1024', ...row } = more;
+  return jobs(find(provider).imageTask, (prompt) => imageRequest({ prompt, size }), {
+    ...rowOf(provider, `${provider} image`, model),
+    ...row,
+  });
+}
+
+const rowOf = (provider: string, name: string, model: string): Row => ({
+  name,
+  path: pathOf(provider),
+  model,
+  moderatedLater: 'moderation_output',
+});
+
+const inJob = { inspectsInJob: true } as const;
+const free = { unbilled: ['failed', 'moderation-in-task'] } as const;
+const freeFailures = { ...inJob, unbilled: ['failed'] } as const;
+const freeModeration = { unbilled: ['moderation-in-task'] } as const;
+const untold = { billsUntold: true } as const;
+const kling = { callbackSecret: klingCallbackSecret };
+const luma = { ...inJob, ...untold, moderatedLater: 'moderation_input' } as const;
+const minimax1 = { ...untold, unlisted: true, cancelUntil: 'never', asks: { resolution: '768p', duration: 6 } } as const; // prettier-ignore
+const replicate = { ...inJob, ...untold, callbackSecret: replicateWebhookSecret, callbackUrl, moderatedBefore: 'moderation_output' } as const; // prettier-ignore
+const runway = { ...inJob, ...free, forgetsCancelled: true } as const;
+const bfl = { ...inJob, ...freeModeration } as const;
+
 export const jobVendors: readonly JobVendor[] = [
-  jobs(find('ark').video, video, {
-    name: 'ark',
-    path: '/ark/api/v3',
-    model: 'doubao-seedance-2-0-260128',
-    moderatedLater: 'moderation_output',
-  }),
-  jobs(find('dashscope').video, video, {
-    name: 'dashscope video',
-    path: '/dashscope/api/v1',
-    model: 'wan2.6-t2v',
-    moderatedLater: 'moderation_output',
-  }),
-  jobs(find('dashscope').video, video, {
-    name: 'dashscope Wan 3.0',
-    path: '/dashscope/api/v1',
-    model: 'wan3.0-video',
-    moderatedLater: 'moderation_output',
-  }),
-  jobs(find('dashscope').video, video, {
-    name: 'dashscope Wan 3.0 Prime',
-    path: '/dashscope/api/v1',
-    model: 'wan3.0-video-prime',
-    moderatedLater: 'moderation_output',
-  }),
-  jobs(find('dashscope').video, video, {
-    name: 'dashscope HappyHorse',
-    path: '/dashscope/api/v1',
-    model: 'happyhorse-1.1-t2v',
-    moderatedLater: 'moderation_output',
-  }),
-  jobs(find('dashscope').imageTask, picture, {
-    name: 'dashscope image',
-    billsUntold: true,
-    path: '/dashscope/api/v1',
-    model: 'wan2.5-t2i-preview',
-    moderatedLater: 'moderation_output',
-  }),
-  jobs(find('fal').video, video, {
-    name: 'fal',
-    path: '/fal',
-    model: 'bytedance/seedance-2.0/text-to-video',
-    mapping: falVideoMapping,
-    callbackUrl,
-    moderatedLater: 'moderation_output',
-    inspectsInJob: true,
-  }),
-  jobs(find('fal').imageTask, picture, {
-    name: 'fal image',
-    path: '/fal',
-    model: 'fal-ai/flux-2-pro',
-    mapping: falPictureMapping,
-    unmarked: true,
-    moderatedLater: 'moderation_output',
-    inspectsInJob: true,
-  }),
-  jobs(find('kling').video, video, {
-    name: 'kling',
-    path: '/kling',
-    model: 'kling-3.0',
-    moderatedLater: 'moderation_output',
-  }),
-  jobs(find('kling').video, video, {
-    name: 'kling omni',
-    path: '/kling',
-    model: 'kling-3.0-omni',
-    moderatedLater: 'moderation_output',
-  }),
-  jobs(find('kling').video, video, {
-    name: 'kling legacy',
-    unlisted: true,
-    path: '/kling',
-    model: 'kling-v2-6',
-    moderatedLater: 'moderation_output',
-  }),
-  jobs(find('kling').imageTask, picture, {
-    name: 'kling image',
-    path: '/kling',
-    model: 'kling-v3',
-    moderatedLater: 'moderation_output',
-  }),
-  jobs(find('luma').video, video, {
-    name: 'luma',
-    path: '/luma/v1',
-    model: 'ray-3.2',
-    moderatedLater: 'moderation_input',
-    inspectsInJob: true,
-    reportsNothing: true,
-    billsUntold: true,
-  }),
-  jobs(find('luma').imageTask, (prompt) => imageRequest({ prompt, size: '2048x2048' }), {
-    name: 'luma image',
-    path: '/luma/v1',
-    model: 'uni-1',
-    moderatedLater: 'moderation_input',
-    inspectsInJob: true,
-    billsUntold: true,
-  }),
-  jobs(find('minimax').video, video768, {
-    name: 'minimax v2',
-    path: '/minimax',
-    model: 'MiniMax-H3',
-    moderatedLater: 'moderation_output',
-  }),
-  jobs(find('minimax').video, (prompt) => ({ ...video768(prompt), duration: 6 }), {
-    name: 'minimax v1',
-    billsUntold: true,
-    unlisted: true,
-    path: '/minimax',
-    model: 'MiniMax-Hailuo-2.3',
-    moderatedLater: 'moderation_output',
-    cancelUntil: 'never',
-  }),
-  jobs(find('openrouter').video, video, {
-    name: 'openrouter',
-    path: '/openrouter/api/v1',
-    model: 'bytedance/seedance-2.0',
-    moderatedLater: 'moderation_output',
-  }),
-  jobs(find('replicate').video, video, {
-    name: 'replicate',
-    billsUntold: true,
-    path: '/replicate/v1',
-    model: 'bytedance/seedance-2.0',
-    mapping: videoMapping,
-    callbackUrl,
-    moderatedBefore: 'moderation_output',
-    moderatedLater: 'moderation_output',
-    inspectsInJob: true,
-  }),
-  jobs(find('replicate').imageTask, picture, {
-    name: 'replicate image',
-    billsUntold: true,
-    path: '/replicate/v1',
-    model: 'black-forest-labs/flux-2-pro',
-    mapping: pictureMapping,
-    callbackUrl,
-    moderatedBefore: 'moderation_output',
-    moderatedLater: 'moderation_output',
-    inspectsInJob: true,
-  }),
-  jobs(find('runway').video, video, {
-    name: 'runway',
-    path: '/runway',
-    model: 'gen4.5',
-    moderatedLater: 'moderation_output',
-    inspectsInJob: true,
-    forgetsCancelled: true,
-  }),
-  jobs(find('runway').imageTask, picture, {
-    name: 'runway image',
-    path: '/runway',
-    model: 'gen4_image',
-    moderatedLater: 'moderation_output',
-    inspectsInJob: true,
-    forgetsCancelled: true,
-  }),
-  jobs(find('bfl').video, video, {
-    name: 'bfl video',
-    path: '/bfl',
-    model: 'flux-3-video',
-    moderatedLater: 'moderation_output',
-    inspectsInJob: true,
-  }),
-  jobs(find('bfl').imageTask, picture, {
-    name: 'bfl image',
-    path: '/bfl',
-    model: 'flux-2-pro',
-    moderatedLater: 'moderation_output',
-    inspectsInJob: true,
-  }),
-  jobs(find('bfl').imageTask, picture, {
-    name: 'bfl FLUX 3 image',
-    path: '/bfl',
-    model: 'flux-3-image',
-    moderatedLater: 'moderation_output',
-    inspectsInJob: true,
-  }),
-  jobs(find('bfl').imageTask, picture, {
-    name: 'bfl FLUX 3 image klein',
-    path: '/bfl',
-    model: 'flux-3-image-klein',
-    moderatedLater: 'moderation_output',
-    inspectsInJob: true,
-  }),
-  jobs(find('vidu').video, video, {
-    name: 'vidu',
-    path: '/vidu',
-    model: 'viduq3-pro',
-    moderatedLater: 'moderation_output',
-  }),
-  jobs(find('xai').video, video, {
-    name: 'xai',
-    path: '/xai/v1',
-    model: 'grok-imagine-video',
-    moderatedLater: 'moderation_output',
-  }),
-  jobs(find('google').video, video, {
-    name: 'google Omni',
-    path: '/google/v1beta',
-    model: 'gemini-omni-1.1-flash',
-    moderatedLater: 'moderation_output',
-  }),
-  jobs(find('google').video, (prompt) => ({ ...video(prompt), duration: 8 }), {
-    name: 'google Veo',
-    path: '/google/v1beta',
-    model: 'veo-3.1-generate-preview',
-    moderatedLater: 'moderation_output',
-    reportsNothing: true,
-    billsUntold: true,
-    cancelUntil: 'never',
-  }),
-  jobs(find('gateway').video, video, {
-    name: 'gateway, task dialect',
-    path: '/new-api/v1',
-    model: 'doubao-seedance-2-0-260128',
-    moderatedLater: 'moderation_output',
-    cancelUntil: 'never',
-  }),
-  jobs(find('gateway').video, video, {
-    name: 'gateway, videos dialect',
-    billsUntold: true,
-    path: '/new-api/v1/videos',
-    model: 'doubao-seedance-2-0-260128',
-    moderatedLater: 'moderation_output',
-    cancelUntil: 'never',
-  }),
-];
+  videoJobs('ark', 'ark', 'doubao-seedance-2-0-260128', free),
+  videoJobs('dashscope', 'dashscope video', 'wan2.6-t2v', free),
+  videoJobs('dashscope', 'dashscope Wan 3.0', 'wan3.0-video', free),
+  videoJobs('dashscope', 'dashscope Wan 3.0 Prime', 'wan3.0-video-prime', free),
+  videoJobs('dashscope', 'dashscope HappyHorse', 'happyhorse-1.1-t2v', free),
+  imageJobs('dashscope', 'wan2.5-t2i-preview', { ...untold, ...free }),
+  videoJobs('fal', 'fal', 'bytedance/seedance-2.0/text-to-video', { ...freeFailures, mapping: falVideoMapping, callbackUrl }),
+  imageJobs('fal', 'fal-ai/flux-2-pro', { ...freeFailures, mapping: falPictureMapping, unmarked: true }),
+  videoJobs('kling', 'kling', 'kling-3.0', kling),
+  videoJobs('kling', 'kling omni', 'kling-3.0-omni', kling),
+  videoJobs('kling', 'kling legacy', 'kling-v2-6', { ...kling, unlisted: true }),
+  imageJobs('kling', 'kling-v3', kling),
+  videoJobs('luma', 'luma', 'ray-3.2', { ...luma, reportsNothing: true }),
+  imageJobs('luma', 'uni-1', { ...luma, size: '2048x2048' }),
+  videoJobs('minimax', 'minimax v2', 'MiniMax-H3', { ...free, asks: { resolution: '768p' } }),
+  videoJobs('minimax', 'minimax v1', 'MiniMax-Hailuo-2.3', minimax1),
+  videoJobs('openrouter', 'openrouter', 'bytedance/seedance-2.0', { callbackSecret: 'openrouter-signing-secret' }),
+  videoJobs('replicate', 'replicate', 'bytedance/seedance-2.0', { ...replicate, mapping: videoMapping }),
+  imageJobs('replicate', 'black-forest-labs/flux-2-pro', { ...replicate, mapping: pictureMapping }),
+  videoJobs('runway', 'runway', 'gen4.5', runway),
+  imageJobs('runway', 'gen4_image', runway),
+  videoJobs('bfl', 'bfl video', 'flux-3-video', bfl),
+  imageJobs('bfl', 'flux-2-pro', bfl),
+  imageJobs('bfl', 'flux-3-image', { ...bfl, name: 'bfl FLUX 3 image', uncalled: true }),
+  imageJobs('bfl', 'flux-3-image-klein', { ...bfl, name: 'bfl FLUX 3 image klein', uncalled: true }),
+  videoJobs('vidu', 'vidu', 'viduq3-pro'),
+  videoJobs('xai', 'xai', 'grok-imagine-video'),
+  videoJobs('google', 'google Omni', 'gemini-omni-1.1-flash', freeModeration),
+  videoJobs('google', 'google Veo', 'veo-3.1-generate-preview', { ...untold, ...freeModeration, reportsNothing: true, cancelUntil: 'never', asks: { duration: 8 } }),
+  videoJobs('gateway', 'gateway, task dialect', 'doubao-seedance-2-0-260128', { cancelUntil: 'never' }),
+  videoJobs('gateway', 'gateway, videos dialect', 'doubao-seedance-2-0-260128', { ...untold, path: '/new-api/v1/videos', cancelUntil: 'never' }),
+]; // prettier-ignore
+
+const large = { size: '2048x2048' };
 
 export const imageVendors: readonly ImageVendor[] = [
-  image('ark', { path: '/ark/api/v3', model: 'doubao-seedream-4-0-250828' }),
-  image('ark', { path: '/ark/api/v3', model: 'dola-seedream-5-0-pro-260628' }),
-  image('ark', { path: '/ark/api/v3', model: 'dola-seedream-5-5-261028' }),
-  image('ark', { path: '/ark/api/v3', model: 'seedream-5-0-260128' }),
-  image('google', { path: '/google/v1beta', model: 'gemini-nano-banana-2.1' }),
-  {
-    ...image('google', { path: '/google/v1beta', model: 'gemini-3.1-flash-lite-image' }),
-    request: picture,
-  },
-  image('openai', { path: '/openai/v1', model: 'gpt-image-2' }),
-  image('openai', { path: '/openai/v1', model: 'gpt-image-2.6-sunburst' }),
-  { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.7-image' }), request: picture },
-  { ...image('dashscope', { path: '/dashscope/api/v1', model: 'qwen-image-2.0' }), request: picture },
-  { ...image('dashscope', { path: '/dashscope/api/v1', model: 'wan2.6-image' }), request: picture },
-  { ...image('xai', { path: '/xai/v1', model: 'grok-imagine-image-2.0' }), request: picture },
-  { ...image('minimax', { path: '/minimax', model: 'image-01' }), request: picture },
-  { ...image('minimax', { path: '/minimax', model: 'MiniMax-H3-Image' }), request: picture },
-  { ...image('minimax', { path: '/minimax', model: 'MiniMax-H3-Image-Highspeed' }), request: picture },
-  {
-    ...image('stability', { path: '/stability', model: 'sd3.5-large' }),
-    request: (prompt) => ({ ...picture(prompt), extra: { strength: 0.5 } }),
-  },
+  image('ark', 'doubao-seedream-4-0-250828', large),
+  image('ark', 'dola-seedream-5-0-pro-260628', large),
+  image('ark', 'dola-seedream-5-5-261028', large),
+  image('ark', 'seedream-5-0-260128', large),
+  image('google', 'gemini-nano-banana-2.1', large),
+  image('google', 'gemini-3.1-flash-lite-image'),
+  image('openai', 'gpt-image-2', large),
+  image('openai', 'gpt-image-2.6-sunburst', large),
+  image('dashscope', 'wan2.7-image'),
+  image('dashscope', 'qwen-image-2.0'),
+  image('dashscope', 'wan2.6-image'),
+  image('xai', 'grok-imagine-image-2.0'),
+  image('minimax', 'image-01'),
+  image('minimax', 'MiniMax-H3-Image'),
+  image('minimax', 'MiniMax-H3-Image-Highspeed'),
+  image('stability', 'sd3.5-large', { size: '1024x1024', extra: { strength: 0.5 } }),
 ];

@@ -10,6 +10,8 @@ async function* bodyOf(...chunks: readonly Uint8Array[]) {
   yield* chunks;
 }
 
+const onName = () => Promise.resolve();
+
 function copy(write: CopyFileDeps['storage']['write'], signal: AbortSignal, body = bodyOf(png)) {
   return copyFile(
     {
@@ -17,20 +19,20 @@ function copy(write: CopyFileDeps['storage']['write'], signal: AbortSignal, body
       openLink: () => Promise.resolve({ mediaType: 'image/png', bytes: undefined, body }),
       maxBytes: 1000,
     },
-    { task: 't', channel: 'c', url: 'https://cdn.example/a', stem: 'result', signal },
+    { task: 't', channel: 'c', url: 'https://cdn.example/a', stem: 'result', signal, onName },
   );
 }
 
 const hangs = () => new Promise<never>(() => undefined);
 
-it('a storage that hangs holds the copy no longer than its time', async () => {
+it('a storage that hangs holds the copy no longer than its time limit', async () => {
   const time = new AbortController();
   const copied = copy(hangs, time.signal);
   setImmediate(() => time.abort());
   await expect(copied).rejects.toThrow(new CopyError('the copy took too long'));
 });
 
-it('so does one to which the copy comes when its time is over', async () => {
+it('so does one that the copy reaches after its time limit', async () => {
   await expect(copy(hangs, AbortSignal.abort())).rejects.toThrow('the copy took too long');
 });
 

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openHeadsPlace } from '../../src/compose/heads-place.ts';
 import { serve } from './support.ts';
 
-/** A bucket in which nothing is found before something is written, and where another process wrote meanwhile. */
+/** A bucket in which the file is not found, although another process writes it before us. */
 async function bucketAfterAnother(refusal: { readonly status: number; readonly code: string }) {
   const conditions: unknown[] = [];
   const server = await serve((request, response) => {
@@ -16,7 +16,7 @@ async function bucketAfterAnother(refusal: { readonly status: number; readonly c
   const keys = { access_key_id: 'a', secret_access_key: 'b' };
   const address = { endpoint: server.url, region: 'us-east-1', path_style: true };
   const s3 = { ...keys, ...address, bucket: 'heads', prefix: '' };
-  const place = openHeadsPlace({ s3 }, () => Promise.reject(new Error('nothing is posted')));
+  const place = await openHeadsPlace({ s3 }, () => Promise.reject(new Error('nothing is posted')));
   onTestFinished(() => place?.close());
   async function* heads() {
     yield Buffer.from('{}\n');
@@ -27,13 +27,13 @@ async function bucketAfterAnother(refusal: { readonly status: number; readonly c
 it.each([
   { status: 412, code: 'PreconditionFailed' },
   { status: 409, code: 'ConditionalRequestConflict' },
-])('the heads that another process exported meanwhile are left: $status', async (refusal) => {
+])('heads that another process exported meanwhile are kept: $status', async (refusal) => {
   const { write, conditions } = await bucketAfterAnother(refusal);
   await write();
   expect(conditions).toEqual([['PUT', '*']]);
 });
 
-it('another refusal is one', async () => {
+it('any other refusal is an error', async () => {
   const { write } = await bucketAfterAnother({ status: 403, code: 'AccessDenied' });
   await expect(write()).rejects.toThrow('m');
 });

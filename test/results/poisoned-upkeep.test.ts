@@ -8,7 +8,7 @@ import { isOutage } from '../../src/store/mongo.ts';
 import { createResultCopyStore } from '../../src/store/result-copies.ts';
 import { openDatabase } from '../capacity/support.ts';
 
-/** An object that the storage does not delete, such as one under legal hold, stops the deletion of no other. */
+/** An object that the storage refuses to delete, such as one under legal hold, does not stop the deletion of others. */
 
 const names = ['held', 'one', 'two'];
 const hourMs = 3_600_000;
@@ -30,7 +30,15 @@ const unused = () => Promise.reject(new Error('is not called'));
 
 function copierOf(copies: ReturnType<typeof createResultCopyStore>) {
   return createResultCopier({
-    storage: { write: unused, stat: unused, read: unused, remove, close: () => undefined },
+    storage: {
+      write: unused,
+      stat: unused,
+      read: unused,
+      remove,
+      refusal: unused,
+      problem: unused,
+      close: () => undefined,
+    },
     copies,
     tasks: { find: unused, replaceItems: unused, setConcern: unused, isOutage },
     openLink: unused,
@@ -49,16 +57,16 @@ async function writeCopies() {
   return copies;
 }
 
-it('copies whose time is over', async () => {
+it('expired copies', async () => {
   const copies = await writeCopies();
-  expect(await copierOf(copies).deleteExpired()).toBe(2);
+  expect(await copierOf(copies).deleteExpired()).toEqual({ done: 2, failed: 1 });
   expect(removed.toSorted()).toEqual(['one/0.png', 'two/0.png']);
   expect(await copies.find('held')).toMatchObject({
     state: 'stored',
     names: ['0.png'],
     dueAt: now() + hourMs,
   });
-  expect(await copierOf(copies).deleteExpired()).toBe(0);
+  expect(await copierOf(copies).deleteExpired()).toEqual({ done: 0, failed: 0 });
 });
 
 it('copies of tasks that are removed', async () => {
@@ -73,15 +81,15 @@ it('copies of tasks that are removed', async () => {
   });
 });
 
-it('copies that are retried, where the record of a task cannot be read', async () => {
+it('copies that are retried, if the record of a task cannot be read', async () => {
   const copies = createResultCopyStore(database.db);
   for (const task of names)
     await copies.write({ task, state: 'retry', names: [], tries: 1, dueAt: now() - 1 });
-  expect(await copierOf(copies).retryDue()).toBe(0);
+  expect(await copierOf(copies).retryDue()).toEqual({ done: 0, failed: names.length });
   for (const task of names) expect((await copies.find(task))?.dueAt).toBe(now() + 300_000);
 });
 
-it('files whose time is over, and the next walk begins with others', async () => {
+it('expired files, and the next walk begins with others', async () => {
   const store = createFileStore(database.db, { drop: () => Promise.resolve() }, testSealing);
   const about = { filename: 'x.png', purpose: 'reference', media: { mediaType: 'image/png' } };
   for (const id of names)
@@ -96,7 +104,7 @@ it('files whose time is over, and the next walk begins with others', async () =>
       ...about,
     });
   const deps = { store, storage: { remove }, log, now };
-  expect(await deleteExpiredFiles(deps)).toBe(2);
+  expect(await deleteExpiredFiles(deps)).toEqual({ done: 2, failed: 1 });
   expect(removed.toSorted()).toEqual(['one/x.png', 'two/x.png']);
   expect(await store.listDue(now(), 10)).toEqual([]);
   expect(await store.listDue(now() + hourMs, 10)).toEqual([{ id: 'held', name: 'x.png' }]);

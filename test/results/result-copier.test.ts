@@ -8,6 +8,7 @@ import { createGuardedClient } from '../../src/http-client/guarded-client.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { createDirectoryStorage } from '../../src/results/directory-storage.ts';
 import { createResultCopier } from '../../src/results/result-copier.ts';
+import type { ResultStorage } from '../../src/results/storage.ts';
 import { isOutage } from '../../src/store/mongo.ts';
 import { createResultCopyStore } from '../../src/store/result-copies.ts';
 import { openDatabase } from '../capacity/support.ts';
@@ -18,12 +19,12 @@ const mebibyte = 1024 * 1024;
 const maxBytes = 300 * mebibyte;
 const largeBytes = 200 * mebibyte;
 
-/** What `/keyed` was opened with. */
+/** The headers with which `/keyed` was requested. */
 const seenKeys: unknown[] = [];
-/** Where `/elsewhere` leads. */
+/** The target of the redirect `/elsewhere`. */
 let otherHost = '';
 
-/** What an upstream might link to, by path. */
+/** The files to which an upstream might link, by path. */
 function answer(request: IncomingMessage, response: ServerResponse): void {
   const { url = '' } = request;
   switch (url) {
@@ -43,8 +44,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
       response.end();
       break;
     case '/short':
-      response.setHeader('content-length', '5000').write(png(1000));
-      setTimeout(() => response.destroy(), 50);
+      response.setHeader('content-length', '5000').write(png(1000), () => response.destroy());
       break;
     case '/huge':
       response.setHeader('content-length', String(maxBytes + 1)).write(png(1000));
@@ -94,7 +94,7 @@ describe('the copy of a result', () => {
   let server: TestServer;
   let directory: string;
   let database: Awaited<ReturnType<typeof openDatabase>>;
-  // No limit of the client's own: what ends a copy is the time that the copy has.
+  // The client has no limit of its own here, so that only the copy's own time limit ends it.
   const client = createGuardedClient({ networks: ['127.0.0.0/8'], bodyTimeoutMs: 3_600_000 });
   beforeAll(async () => {
     [server, directory, database] = await Promise.all([
@@ -113,11 +113,15 @@ describe('the copy of a result', () => {
   const copyOf = async (
     task: string,
     path: string,
-    { timeoutMs = 60_000, headers }: { timeoutMs?: number; headers?: Record<string, string> } = {},
+    {
+      timeoutMs = 60_000,
+      headers,
+      storage = createDirectoryStorage(directory),
+    }: { timeoutMs?: number; headers?: Record<string, string>; storage?: ResultStorage } = {},
   ) => {
     const copies = createResultCopyStore(database.db);
     const copier = createResultCopier({
-      storage: createDirectoryStorage(directory),
+      storage,
       copies,
       tasks: {
         find: () => Promise.resolve(undefined),
@@ -162,7 +166,7 @@ describe('the copy of a result', () => {
     },
   );
 
-  it('is made of a link that needs the vendor’s key, which no other host is shown', async () => {
+  it('opens a link with the vendor’s key, which no other host gets', async () => {
     const headers = { 'x-key': 'secret' };
     const other = await serve(answer);
     otherHost = other.url;
@@ -179,14 +183,31 @@ describe('the copy of a result', () => {
     expect(record?.error).toContain('answer_too_large');
   });
 
+  it('is recorded before its bytes are written, so that the files of a killed worker are deleted', async () => {
+    const copies = createResultCopyStore(database.db);
+    const storage = createDirectoryStorage(directory);
+    const found: unknown[] = [];
+    await copyOf('task_recorded', '/plain', {
+      storage: {
+        ...storage,
+        write: async (...file) => {
+          found.push(await copies.find('task_recorded'));
+          await storage.write(...file);
+        },
+      },
+    });
+    expect(found).toMatchObject([{ state: 'retry', names: ['0.png'], tries: 0 }]);
+  });
+
   it('is retried when the file broke off, or did not come in time', async () => {
     expect(await copyOf('task_short', '/short')).toMatchObject({
       evidence: 'silent',
-      record: { state: 'retry', names: [] },
+      record: { state: 'retry', names: ['0.png'] },
     });
-    const late = await copyOf('task_hangs', '/hangs', { timeoutMs: 700 });
-    expect(late).toMatchObject({ record: { state: 'retry', tries: 1 } });
-    expect(late.evidence).toBeUndefined();
+    // On a busy machine, the head alone may take longer, so the limit is doubled until it suffices.
+    let timeoutMs = 100;
+    const late = () => copyOf(`task_hangs_${(timeoutMs *= 2)}`, '/hangs', { timeoutMs });
+    await expect.poll(late).toMatchObject({ evidence: undefined, record: { state: 'retry', tries: 1 } });
   });
 
   it.each([
@@ -195,10 +216,10 @@ describe('the copy of a result', () => {
     ['/empty', 'refused'],
     ['/page', undefined],
     ['/huge', undefined],
-  ])('says of %s that its link is %s', async (path, evidence) => {
+  ])('reports for %s that its link is %s', async (path, evidence) => {
     const { evidence: seen, record } = await copyOf(`task_evidence_${path.slice(1)}`, path);
     expect(seen).toBe(evidence);
-    // Tries count from the task's success.
+    // Tries are counted from the task's success.
     expect(record?.tries).toBe(evidence === undefined ? 1 : 0);
   });
 
@@ -206,13 +227,13 @@ describe('the copy of a result', () => {
     let peak = 0;
     const before = process.memoryUsage().rss;
     const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss - before)), 20);
-    const { item } = await copyOf('task_large', '/large', { timeoutMs: 60_000 });
-    const endless = await copyOf('task_endless', '/endless', { timeoutMs: 60_000 });
+    // The copies have no time limit of their own here, because a busy machine needs minutes for so many bytes.
+    const { item } = await copyOf('task_large', '/large', { timeoutMs: 3_600_000 });
+    const endless = await copyOf('task_endless', '/endless', { timeoutMs: 3_600_000 });
     clearInterval(timer);
     expect(item?.stored?.name).toBe('0.mp4');
     expect(endless.record?.error).toContain('answer_too_large');
     expect(peak).toBeLessThan(largeBytes / 2);
-    const left = await readdir(directory, { recursive: true });
-    expect(left.filter((path) => path.endsWith('.part'))).toEqual([]);
+    expect(await readdir(join(directory, '.parts'))).toEqual([]);
   });
 });

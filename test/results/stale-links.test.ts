@@ -20,7 +20,7 @@ import { useSimulator } from '../providers/use-simulator.ts';
 import { jobVendors } from '../providers/vendors.ts';
 import type { JobVendor } from '../providers/vendors.ts';
 
-/** Whatever the vendor, and whether results are kept: no task succeeds with a link that was refused. */
+/** No task succeeds with a link that was refused, whatever the vendor, and whether or not results are kept. */
 
 const simulator = useSimulator({ renderSeconds: 80 });
 const log = createLogger({ level: 'silent', format: 'json' });
@@ -63,7 +63,7 @@ function delivery(isStored: boolean): Deliver {
 
 let tasks = 0;
 
-/** The end of a task whose job ended with this fault, and what its upstream was asked. */
+/** Returns the end of a task whose job had this fault, and the requests to its upstream. */
 async function end(vendor: JobVendor, { fault, isStored }: { fault: string; isStored: boolean }) {
   const { model, path, kind } = vendor;
   const context = (): ProviderContext =>
@@ -80,11 +80,13 @@ async function end(vendor: JobVendor, { fault, isStored }: { fault: string; isSt
     return status;
   };
   const deliver = delivery(isStored);
-  // The links of some vendors need the key.
+  // The links of some vendors can only be opened with the key.
   const headersFor = (url: string) => vendor.linkHeaders(url, context());
   const delivering: Delivering = {
     deps: {
       measure: () => Promise.resolve(undefined),
+      measureVideos: () => Promise.resolve([]),
+      requests: { find: () => Promise.resolve(undefined) },
       shapeOf: () => undefined,
       deliver: (task, items, options) => deliver(task, items, { ...options, headersFor }),
       channels: () => undefined,
@@ -101,6 +103,7 @@ async function end(vendor: JobVendor, { fault, isStored }: { fault: string; isSt
   tasks += 1;
   const job = {
     task: `task_stale_${tasks}`,
+    account: 'a',
     kind,
     model,
     candidate: { channel: 'c', credential: 'a' },
@@ -115,7 +118,7 @@ const ways = [
 
 describe.each(jobVendors)('a result of $name', (vendor) => {
   it.each(ways)('that is %s: a refused link is replaced before the task succeeds', async (_, isStored) => {
-    // The callback of those that send one has the first link.
+    // If the vendor sends callbacks, the first link comes with the callback.
     const stale = vendor.callbackUrl === undefined ? 1 : 2;
     const fault = `[sim:url-403*${stale}]`;
     const { outcome, asked, headersFor } = await end(vendor, { fault, isStored });
@@ -130,7 +133,7 @@ describe.each(jobVendors)('a result of $name', (vendor) => {
       ).toBeUndefined();
   });
 
-  it.each(ways)('that is %s: links that stay refused are no success', async (_, isStored) => {
+  it.each(ways)('that is %s: links that stay refused do not count as a success', async (_, isStored) => {
     const { outcome, asked } = await end(vendor, { fault: '[sim:url-403]', isStored });
     await expect(outcome).rejects.toMatchObject({ code: 'result_not_delivered' });
     expect(asked).toHaveLength(2);

@@ -1,13 +1,18 @@
+import { spawn } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, statfs, symlink, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDirectoryStorage } from '../../src/results/directory-storage.ts';
 import { createS3Storage } from '../../src/results/s3-storage.ts';
 import type { ResultStorage } from '../../src/results/storage.ts';
+import { loadsTypeScript } from '../support/typescript.ts';
 import { png, readAll, serve, startS3 } from './support.ts';
+
+const storageModule = new URL('../../src/results/directory-storage.ts', import.meta.url).href;
 
 const mebibyte = 1024 * 1024;
 
@@ -20,7 +25,7 @@ async function* breaking(whole: Buffer): AsyncGenerator<Uint8Array> {
   throw new Error('the upstream broke off');
 }
 
-/** What the gateway relies on, the same for every storage. */
+/** The behaviour on which the gateway relies, tested for each kind of storage. */
 function storageTests(open: () => Promise<{ storage: ResultStorage; close(): Promise<void> }>) {
   let opened: Awaited<ReturnType<typeof open>>;
   let storage: ResultStorage;
@@ -33,9 +38,9 @@ function storageTests(open: () => Promise<{ storage: ResultStorage; close(): Pro
     await opened.close();
   });
 
-  it('gives back what was written, whole and in parts', async () => {
+  it('returns the written content, whole and in parts', async () => {
     const file = png(300_000);
-    await storage.write('task_a/0.png', pieces(file), 'image/png');
+    await storage.write('task_a/0.png', pieces(file), { mediaType: 'image/png' });
     const stat = await storage.stat('task_a/0.png');
     expect(stat?.bytes).toBe(file.length);
     expect(stat?.etag).toMatch(/^"[^"]+"$/);
@@ -47,20 +52,22 @@ function storageTests(open: () => Promise<{ storage: ResultStorage; close(): Pro
 
   it('accepts files of several parts, and of unknown length', async () => {
     const file = png(20 * mebibyte);
-    await storage.write('task_b/0.png', pieces(file), 'image/png');
+    await storage.write('task_b/0.png', pieces(file), { mediaType: 'image/png' });
     const whole = await storage.read('task_b/0.png', { start: 0, end: file.length - 1 });
     expect((await readAll(whole)).equals(file)).toBe(true);
   });
 
-  it('shows nothing of a file that broke off', async () => {
-    // The test's S3 server does not know AbortMultipartUpload: the error may be about that.
-    await expect(storage.write('task_c/0.png', breaking(png(12 * mebibyte)), 'image/png')).rejects.toThrow();
+  it('does not show an incomplete file', async () => {
+    // The test's S3 server does not know AbortMultipartUpload, so the error may be about that.
+    await expect(
+      storage.write('task_c/0.png', breaking(png(12 * mebibyte)), { mediaType: 'image/png' }),
+    ).rejects.toThrow();
     expect(await storage.stat('task_c/0.png')).toBeUndefined();
   });
 
   it('accepts the same file twice, and deletes it on demand', async () => {
-    await storage.write('task_d/0.png', pieces(png(1000)), 'image/png');
-    await storage.write('task_d/0.png', pieces(png(2000)), 'image/png');
+    await storage.write('task_d/0.png', pieces(png(1000)), { mediaType: 'image/png' });
+    await storage.write('task_d/0.png', pieces(png(2000)), { mediaType: 'image/png' });
     expect((await storage.stat('task_d/0.png'))?.bytes).toBe(2000);
     await storage.remove('task_d/0.png');
     await storage.remove('task_d/0.png');
@@ -74,11 +81,71 @@ describe('a directory', () => {
     return {
       storage: createDirectoryStorage(directory),
       async close() {
-        const left = await readdir(directory, { recursive: true });
+        const left = await readdir(join(directory, '.parts'));
         await rm(directory, { recursive: true });
-        expect(left.filter((path) => path.endsWith('.part'))).toEqual([]);
+        expect(left).toEqual([]);
       },
     };
+  });
+
+  it('removes the parts of a killed process, but none that are being written', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'mediary-results-'));
+    const program = `
+      const { createDirectoryStorage } = await import(${JSON.stringify(storageModule)});
+      async function* body() {
+        yield Buffer.alloc(1000);
+        process.stdout.write('begun');
+        await new Promise((resolve) => setTimeout(resolve, 600_000));
+      }
+      await createDirectoryStorage(${JSON.stringify(directory)}).write('task_e/0.png', body(), { mediaType: 'image/png' });`;
+    const child = spawn(process.execPath, [...loadsTypeScript, '--input-type=module', '--eval', program]);
+    await once(child.stdout, 'data');
+    const parts = join(directory, '.parts');
+    await expect.poll(() => readdir(parts)).toHaveLength(1);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const [killed = ''] = await readdir(parts);
+    expect(killed).not.toBe('');
+    const storage = createDirectoryStorage(directory);
+    expect(await storage.sweep?.(() => undefined)).toEqual({ done: 0, failed: 0 });
+    await utimes(join(parts, killed), 0, 0);
+    expect(await storage.sweep?.(() => undefined)).toEqual({ done: 1, failed: 0 });
+    expect(await readdir(parts)).toEqual([]);
+    await rm(directory, { recursive: true });
+  });
+
+  it('does not count a part as a failure that its writer has renamed since it was listed', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'mediary-results-'));
+    const parts = join(directory, '.parts');
+    await mkdir(parts);
+    // A dangling link is listed, but cannot be opened.
+    await symlink(join(directory, 'renamed'), join(parts, 'part'));
+    const failed: string[] = [];
+    const swept = await createDirectoryStorage(directory).sweep?.((path) => failed.push(path));
+    expect([swept, failed]).toEqual([{ done: 0, failed: 0 }, []]);
+    await rm(directory, { recursive: true });
+  });
+
+  it('writes nothing while the disk has too little space, and warns at twice that', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'mediary-results-'));
+    const { bavail, bsize } = await statfs(directory);
+    const free = bavail * bsize;
+    const full = createDirectoryStorage(directory, { freeBytesMin: 100 * free });
+    await expect(
+      full.write('task_f/0.png', pieces(png(1000)), { mediaType: 'image/png' }),
+    ).rejects.toMatchObject({
+      code: 'service_unavailable',
+      detail: expect.stringContaining('results.free_bytes'),
+    });
+    expect(await full.stat('task_f/0.png')).toBeUndefined();
+    expect(await full.refusal()).toMatchObject({ detail: expect.stringContaining('results.free_bytes') });
+    expect(await full.problem()).toMatch(/^The disk of .* bytes free\. Below/);
+    const scarce = createDirectoryStorage(directory, { freeBytesMin: 0.75 * free });
+    await scarce.write('task_f/0.png', pieces(png(1000)), { mediaType: 'image/png' });
+    expect(await scarce.refusal()).toBeUndefined();
+    expect(await scarce.problem()).toContain('results.free_bytes');
+    expect(await createDirectoryStorage(directory, { freeBytesMin: 1 }).problem()).toBeUndefined();
+    await rm(directory, { recursive: true });
   });
 });
 
@@ -100,9 +167,39 @@ const s3Settings = {
   secret_access_key: 'secret',
 };
 
-// The test's S3 server does not verify the signatures of addresses.
+describe('a bucket', () => {
+  const rule = (status: string, more: string) =>
+    `<LifecycleConfiguration><Rule><ID>x</ID><Status>${status}</Status>${more}</Rule></LifecycleConfiguration>`;
+  const abort =
+    '<AbortIncompleteMultipartUpload><DaysAfterInitiation>1</DaysAfterInitiation></AbortIncompleteMultipartUpload>';
+  const prefix = (text: string) => `<Filter><Prefix>${text}</Prefix></Filter>`;
+  const error = (code: string) => `<Error><Code>${code}</Code><Message>x</Message></Error>`;
+
+  it.each([
+    ['with the rule', 200, rule('Enabled', prefix('') + abort), true],
+    ['with the rule for our prefix', 200, rule('Enabled', prefix('of/') + abort), true],
+    ['with the rule for another prefix', 200, rule('Enabled', prefix('other/') + abort), false],
+    ['with the rule switched off', 200, rule('Disabled', prefix('') + abort), false],
+    ['with another rule', 200, rule('Enabled', prefix('')), false],
+    ['without rules', 404, error('NoSuchLifecycleConfiguration'), false],
+    ['whose key may not read them', 403, error('AccessDenied'), true],
+    ['of a server that has none', 501, error('NotImplemented'), true],
+  ])('%s', async (_name, status, xml, isFine) => {
+    const server = await serve((_request, response) => void response.writeHead(status).end(xml));
+    const storage = createS3Storage({ ...s3Settings, endpoint: server.url });
+    const problem = await storage.problem();
+    storage.close();
+    await server.close();
+    expect([problem === undefined, problem?.includes('AbortIncompleteMultipartUpload') ?? true]).toEqual([
+      isFine,
+      true,
+    ]);
+  });
+});
+
+// The test's S3 server does not verify the signatures of addresses, so the test does.
 describe('an address at which an S3 server shows a file', () => {
-  it.each(['GET', 'HEAD'] as const)('carries a signature that the secret explains: %s', async (method) => {
+  it.each(['GET', 'HEAD'] as const)('carries a valid signature by the secret: %s', async (method) => {
     const storage = createS3Storage({ ...s3Settings, links: 'presigned' });
     const ask = { method, seconds: 90, mediaType: 'image/png' };
     const address = new URL((await storage.directAddress?.('task_a/0.png', ask)) ?? '');
@@ -120,7 +217,7 @@ describe('an address at which an S3 server shows a file', () => {
     );
   });
 
-  it('is nowhere, unless the operator wants it', async () => {
+  it('is not offered unless the operator wants it', async () => {
     const storage = createS3Storage(s3Settings);
     expect(storage.directAddress).toBeUndefined();
     storage.close();
@@ -136,7 +233,7 @@ describe('what is sent to an S3 server', () => {
     });
     const settings = { ...s3Settings, endpoint: server.url };
     const storage = createS3Storage(settings);
-    await storage.write('task_a/0.png', pieces(png(100)), 'image/png');
+    await storage.write('task_a/0.png', pieces(png(100)), { mediaType: 'image/png' });
     storage.close();
     await server.close();
     const authorization = seen?.headers.authorization ?? '';
@@ -147,7 +244,7 @@ describe('what is sent to an S3 server', () => {
   });
 });
 
-/** Signature Version 4, from its documentation, like `sign`. */
+/** Computes Signature Version 4 from its documentation, independently of `sign`. */
 function signatureOf(request: IncomingMessage | undefined, secret: string, region: string): string {
   const headers = request?.headers ?? {};
   const names = (/SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1] ?? '').split(';');

@@ -143,7 +143,7 @@ describe('with presigned links', () => {
         }),
       );
 
-    it('an earlier video, though it has a place for files', async () => {
+    it('an earlier video, although it accepts uploads', async () => {
       const { account, url } = await finish();
       const prompt = 'the boat sinks';
       const next = await account.create({ model: 'wan', prompt, videos: [url] });

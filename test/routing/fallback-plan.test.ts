@@ -1,21 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../src/access/caller.ts';
+import type { Buyer } from '../../src/access/caller.ts';
 import type { VideoRequest } from '../../src/models/request.ts';
 import type { ChannelConfig, GatewayConfig } from '../../src/config/gateway-file.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { asAsked } from '../providers/support.ts';
 import { testConfig, testRequest } from './support.ts';
+import { testBuyer } from '../support/buyer.ts';
 
 const [template] = testConfig.channels;
 const [model] = testConfig.models;
 if (template === undefined || model === undefined) throw new Error('the test configuration has both');
 const known = { template, model };
 
-const caller: Caller = { account: 'a', key: 'k' };
+const caller = testBuyer;
 type Change = Partial<Omit<ChannelConfig, 'id'>>;
 
-/** `low` is the cheaper channel and is asked first; `dear` and `other` are the fallback, in this order. */
+/** `low` is the cheaper channel and is tried first. `dear` and `other` are the fallback, in this order. */
 function configOf(changes: Readonly<Record<string, Change>> = {}, isOn = true): GatewayConfig {
   const channels = ['low', 'dear', 'other'].map((id) => ({
     ...known.template,
@@ -36,7 +37,7 @@ function configOf(changes: Readonly<Record<string, Change>> = {}, isOn = true): 
 interface Asked {
   readonly config?: GatewayConfig;
   readonly request?: Partial<VideoRequest>;
-  readonly caller?: Caller;
+  readonly caller?: Buyer;
   readonly broken?: string;
 }
 
@@ -49,7 +50,7 @@ function planOf({ config = configOf(), request: fields, caller: who = caller, br
 const channelsOf = (asked?: Asked) => planOf(asked).fallback?.candidates.map(({ channel }) => channel);
 
 describe('the fallback of a plan', () => {
-  it('is absent where the model names none, and then holds what the plan costs', () => {
+  it('is absent if the model names none, and then the hold is the cost of the plan', () => {
     const { fallback, hold } = planOf({ config: configOf({ dear: { enabled: false } }, false) });
     expect(fallback).toBeUndefined();
     expect(hold).toBe(762_300n);
@@ -67,7 +68,7 @@ describe('the fallback of a plan', () => {
   });
 
   it('is held for: the dearest channel counts, although the plan itself does not need it', () => {
-    // Its circuit is open, so that the plan has the others only; by the time of a failure it may have closed.
+    // Its circuit is open, so the plan has only the others. It may have closed by the time of a failure.
     const plan = planOf({ broken: 'dear' });
     expect(plan.candidates.map(({ channel }) => channel)).toEqual(['low', 'other']);
     expect(plan.fallback?.candidates.map(({ channel }) => channel)).toEqual(['dear', 'other']);

@@ -4,8 +4,12 @@ import type { VideoRequest } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { asAsked, videoRequest } from '../providers/support.ts';
+import { testBuyer } from '../support/buyer.ts';
 
-/** One model that five vendors serve: who may render what, in which order, and what is held for it. */
+/**
+ * Tests a model that five vendors serve: which of them can render a request, in which order they are tried, and
+ * how much is held.
+ */
 
 const yaml = `
 currency: USD
@@ -47,7 +51,7 @@ function plan(
       broken.includes(id) ? { channel: id, reason: 'circuit_open', detail: 'credential a' } : undefined,
   });
   const full = videoRequest({ model: 'clip', resolution: '720p', ratio: '16:9', duration: 5, ...request });
-  return catalogue.plan(asAsked(full), { account: 'a', key: 'k' });
+  return catalogue.plan(asAsked(full), testBuyer);
 }
 
 const picture = 'https://ex.com/a.png';
@@ -67,13 +71,13 @@ describe('one model of five vendors', () => {
     ['a video', { videos: [clip] }, ['ark', 'bfl', 'runway', 'wan']],
     ['several references', { references: [picture, picture, picture] }, ['ark', 'runway', 'wan']],
     ['a seed', { seed: 7 }, ['ark', 'runway', 'wan']],
-  ])('%s is rendered by those who can', (_, request, able) => {
+  ])('%s is rendered by the vendors that can', (_, request, able) => {
     const { candidates, dropped } = plan(request);
     expect(candidates.map(({ channel }) => channel).sort()).toEqual(able);
     expect(dropped.map(({ channel }) => channel).sort()).toEqual(all.filter((id) => !able.includes(id)));
   });
 
-  it('warns of what one of them would not use', () => {
+  it('warns of fields that one of them would not use', () => {
     expect(plan({}).warnings).toEqual([]);
     expect(plan({ mode: 'pro', safetyIdentifier: 'u1' }).warnings).toEqual([
       'mode',
@@ -84,7 +88,7 @@ describe('one model of five vendors', () => {
     ]);
   });
 
-  it('refuses a strict request for what is not used, but not for its end user, whose caps apply', () => {
+  it('refuses a strict request for an unused field, but not for its end user, whose caps apply', () => {
     const strict = { strict: true } as const;
     expect(plan({ ...strict, safetyIdentifier: 'u1' }).warnings).toEqual(['metadata.safety_identifier']);
     expect(() => plan({ ...strict, safetyIdentifier: 'u1', mode: 'pro' })).toThrow('The parameter mode');
@@ -102,7 +106,7 @@ describe('one model of five vendors', () => {
     expect(seconds.filter((id) => id === 'runway').length).toBeGreaterThan(3);
   });
 
-  it('passes those over that are out of service, unless nobody is left', () => {
+  it('skips those that are out of service, unless no others are left', () => {
     const channelsOf = (broken: readonly string[]) =>
       plan({}, broken)
         .candidates.map(({ channel }) => channel)
@@ -120,7 +124,7 @@ describe('one model of five vendors', () => {
     expect(held({})).toEqual([1_800_000n, 500_000n]);
     expect(held({}, ['runway'])).toEqual([850_000n, 500_000n]);
     expect(held({ seed: 7 }, ['runway'])).toEqual([500_000n, 500_000n]);
-    // Whoever chooses the length may choose the longest.
+    // If the vendor chooses the length, the longest one is held.
     expect(held({ duration: 'auto' })[0]).toBe(3_400_000n);
   });
 });

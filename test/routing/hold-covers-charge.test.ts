@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Caller } from '../../src/access/caller.ts';
 import { defined } from '../../src/base/defined.ts';
 import { GatewayError } from '../../src/errors/errors.ts';
 import { chargeTask } from '../../src/money/charge.ts';
@@ -18,8 +17,9 @@ import { UpstreamError } from '../../src/providers/provider.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import type { RoutePlan } from '../../src/routing/catalogue.ts';
 import { asAsked, providerContext, submitContext, videoRequest } from '../providers/support.ts';
+import { testBuyer } from '../support/buyer.ts';
 
-/** What is held is never less than what the simulator's own usage costs, whatever a valid request leaves open. */
+/** The hold is never less than the cost of the simulator's own usage, whatever a valid request leaves open. */
 
 let simulator: Simulator;
 let request: UpstreamClient;
@@ -38,6 +38,8 @@ interface Sold {
   readonly provider: keyof typeof paths;
   readonly upstream: string;
   readonly model: SoldModel;
+  /** The account's factor. */
+  readonly factor?: string | undefined;
 }
 
 interface SoldModel {
@@ -56,9 +58,11 @@ const paths = {
   minimax: '/minimax',
   xai: '/xai/v1',
 };
-const caller: Caller = { key: 'k', account: 'a' };
 
-function planOf({ provider, upstream, model }: Sold, asked: VideoRequest): RoutePlan | undefined {
+function planOf(
+  { provider, upstream, model, factor: all }: Sold,
+  asked: VideoRequest,
+): RoutePlan | undefined {
   const credentials = [{ id: 'a', api_key: 'test-key' }];
   const channel = {
     id: 'one',
@@ -74,14 +78,15 @@ function planOf({ provider, upstream, model }: Sold, asked: VideoRequest): Route
     random: () => 0,
   });
   try {
-    return catalogue.plan(asAsked(asked), caller);
+    const factors = { models: new Map<string, string>(), ...defined({ all }) };
+    return catalogue.plan(asAsked(asked), { ...testBuyer, factors });
   } catch (error) {
     if (error instanceof GatewayError) return undefined;
     throw error;
   }
 }
 
-/** What the upstream says it rendered; undefined: it refused the request. */
+/** Returns what the upstream reports as rendered, or undefined if it refused the request. */
 async function render(sold: Sold, sent: VideoRequest): Promise<SettleFacts | undefined> {
   const base = { request, baseUrl: simulator.url + paths[sold.provider], model: sold.upstream };
   const provider = videoOf(sold);
@@ -101,7 +106,7 @@ function videoOf({ provider }: Sold): VideoProvider {
   return video;
 }
 
-/** Undefined: refused by us or by the upstream; nothing is charged then. */
+/** Undefined if we or the upstream refused the request. Nothing is charged then. */
 async function heldAndCharged(sold: Sold, asked: VideoRequest) {
   const plan = planOf(sold, asked);
   if (plan?.request.kind !== 'video') return undefined;
@@ -199,6 +204,7 @@ const sold: fc.Arbitrary<Sold> = fc
     durations: fc.option(durations, { nil: undefined }),
     rules: fc.array(fc.record({ when: condition, price: amount }), { maxLength: 4 }),
     last: fc.option(amount, { nil: undefined, freq: 4 }),
+    factor: fc.constantFrom(undefined, '0.333333', '1.7'),
     given: fc.uniqueArray(
       fc.record({
         measure: fc.constantFrom(
@@ -214,8 +220,9 @@ const sold: fc.Arbitrary<Sold> = fc
     ),
   })
   .filter(({ rules, last }) => rules.length > 0 || last !== undefined)
-  .map(({ at: { provider, upstream: name, measure }, rules, last, given, ...model }) => ({
+  .map(({ at: { provider, upstream: name, measure }, rules, last, given, factor, ...model }) => ({
     provider,
+    factor,
     upstream: name,
     model: {
       kind: 'video',
@@ -234,7 +241,7 @@ const sold: fc.Arbitrary<Sold> = fc
     },
   }));
 
-/** Between nothing said and everything said, with what `metadata` passes on. A choice is an index into what is sold. */
+/** Requests from empty to complete, with fields passed on by `metadata`. A choice is an index into what is sold. */
 const choice = fc.nat({ max: 59 });
 const wish = fc.record(
   {
@@ -259,7 +266,7 @@ function pick<Value>(values: readonly Value[], index: number | undefined): Value
 
 function askFor({ model, upstream: name }: Sold, chosen: Wish): VideoRequest {
   const { rendered } = chosen;
-  // What another family refuses would compare nothing.
+  // Requests that another family refuses would prove nothing.
   const first = name.includes('1-0');
   const draft = name.includes('1-5') ? chosen.draft : undefined;
   const frames = first ? chosen.frames : undefined;
@@ -269,7 +276,7 @@ function askFor({ model, upstream: name }: Sold, chosen: Wish): VideoRequest {
   const isGrok = name.startsWith('grok');
   const lengths = [shortest, shortest + 1, model.durations?.max ?? 5, 5, 'auto' as const];
   const media = name.includes('t2v') ? undefined : name.includes('i2v') ? 'image' : chosen.media;
-  // All reference videos together are at most 15 seconds long, and there are none without a reference.
+  // All reference videos together are limited to 15 seconds, and this fault needs a reference video.
   const fault = chosen.fault === 'input-seconds=15' && media !== 'video' ? undefined : chosen.fault;
   const marks = [`[sim:ratio=${rendered}]`, ...(fault === undefined ? [] : [`[sim:${fault}]`])];
   const url = 'https://media.example/1';
@@ -318,7 +325,7 @@ describe('a hold', () => {
     },
   });
 
-  it('is for the resolution that is sent where the request names none', async () => {
+  it('covers the resolution that is sent if the request names none', async () => {
     const narrow = entry({ resolutions: ['720p', '480p'], durations: { min: 2, max: 12, default: 5 } });
     const plan = planOf(narrow, videoRequest({ model: 'm' }));
     expect(plan?.request).toMatchObject({ resolution: '720p' });
@@ -327,7 +334,7 @@ describe('a hold', () => {
     expect(result?.charged).toBeLessThanOrEqual(result?.held ?? 0n);
   });
 
-  it('is for the frames that take the place of the duration', async () => {
+  it('covers the frames that replace the duration', async () => {
     const perSecond = entry({
       resolutions: ['720p'],
       durations: { min: 2, max: 12, default: 5 },
@@ -338,7 +345,7 @@ describe('a hold', () => {
     expect(result).toEqual({ held: 1_204_200n, charged: 1_204_200n, isBeyond: false });
   });
 
-  it('is for the dearest ratio where the image decides it, whatever the request names', async () => {
+  it('covers the most expensive ratio if the image decides it, whatever the request names', async () => {
     const animated: Sold = {
       ...entry({
         input_types: ['first_last_frame'],

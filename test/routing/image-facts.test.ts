@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { imageFactsIssue } from '../../src/routing/image-facts-check.ts';
 import { shapeOf } from '../../src/base/image-sizes.ts';
-import { factsFor, imageFactsSchema, passedOn } from '../../src/models/model-facts.ts';
+import { factsFor, passedOn } from '../../src/models/facts-of-request.ts';
+import { imageFactsSchema } from '../../src/models/model-facts.ts';
 import { servedFacts } from '../../src/models/facts-table.ts';
 import type { ImageFacts } from '../../src/models/model-facts.ts';
 import type { ImageInput, ImageRequest } from '../../src/models/request.ts';
@@ -42,7 +43,7 @@ const issue = (over: Partial<ImageRequest>, own: ImageFacts = facts) => {
   return imageFactsIssue(request, factsFor(request, own));
 };
 
-describe('what an image request is refused for', () => {
+describe('the reasons for refusing an image request', () => {
   it.each<[Partial<ImageRequest>, string | undefined]>([
     [{}, undefined],
     [{ n: 4 }, undefined],
@@ -66,12 +67,12 @@ describe('what an image request is refused for', () => {
     expect(issue(over)?.param).toBe(param);
   });
 
-  it('not for a field that is not sent', () => {
+  it('do not include a field that is not sent', () => {
     const unsent = { sizes: { only: ['1K'] }, qualities: ['low'] };
     expect(issue({ size: '2K', quality: 'high' }, unsent)).toBeUndefined();
   });
 
-  it('nothing that the facts leave open', () => {
+  it('do not include values that the facts leave open', () => {
     const asked = { n: 9, images: [image, image, image], size: 'huge', quality: 'hd' };
     expect(issue({ ...asked, mask: data, prompt: 'x'.repeat(50) }, {})).toBeUndefined();
   });
@@ -81,6 +82,8 @@ describe('what an image request is refused for', () => {
     [{ references: { max: 0 } }, { images: [image] }, 'The model does not accept images.'],
     [{ references: { min: 1 } }, {}, 'The model edits an image: send one.'],
     [{ references: { mask: false } }, { images: [image], mask: data }, 'The model does not accept a mask.'],
+    [{ required: ['strength'] }, {}, 'The model needs strength here.'],
+    [{ required: ['size'] }, { extra: { strength: 1 } }, 'The model needs size here.'],
     [{ images: { max: 1 } }, { n: 2 }, 'The model renders one image at a time.'],
     [{ images: { only: [1, 4] } }, { n: 2 }, 'n must be one of 1, 4.'],
     [{ fields, qualities: [] }, { quality: 'low' }, 'The model has no quality here.'],
@@ -99,7 +102,7 @@ describe('what an image request is refused for', () => {
   });
 });
 
-describe('what a size says', () => {
+describe('the meaning of a size', () => {
   it.each([
     ['auto', { word: 'auto' }],
     ['2k', { class: '2K' }],
@@ -116,12 +119,12 @@ describe('what a size says', () => {
     expect(shapeOf(size, facts.sizes)).toEqual(shape);
   });
 
-  it('as it came where nothing is known, with its pixels', () => {
+  it('unchanged if nothing is known, with its pixels', () => {
     expect(shapeOf('3K', undefined)).toEqual({ word: '3K' });
     expect(shapeOf('8x9', undefined)).toEqual({ word: '8x9', pixels: { width: 8, height: 9 } });
   });
 
-  it('the smallest class that is not smaller, where it is rounded up', () => {
+  it('the smallest class that is not smaller, if it is rounded up', () => {
     const sizes = { ...facts.sizes, pixels: undefined, rounded_up: true };
     expect(shapeOf('1500x1500', sizes)).toEqual({ class: '2K', ratio: '1:1' });
     expect(shapeOf('64x64', sizes)).toEqual({ class: '1K', ratio: '1:1' });
@@ -129,7 +132,7 @@ describe('what a size says', () => {
   });
 });
 
-it('what the configuration says is laid over the table', () => {
+it('the configuration overrides the table', () => {
   const table = { origin: testOrigin, models: [[/^m/, facts]] as const, others: {} };
   const own = servedFacts(table, {
     upstream: 'm1',

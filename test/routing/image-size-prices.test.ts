@@ -12,17 +12,20 @@ import { createCatalogue } from '../../src/routing/catalogue.ts';
 import type { RoutePlan } from '../../src/routing/catalogue.ts';
 import { readRepositoryFile, variablesOf } from '../deploy/compose-file.ts';
 import { imageSubmissionOf } from '../providers/image-matrix.ts';
+import { testBuyer } from '../support/buyer.ts';
 
-/** However its size is spelt: an image costs what its upstream renders, and no less than a smaller one. */
-
-const caller = { account: 'a', key: 'k' };
+/**
+ * Tests that an image costs what its upstream renders, and no less than a smaller one, however its size is
+ * spelled.
+ */
+const caller = testBuyer;
 
 function parse(text: string): GatewayConfig {
   const environment = Object.fromEntries(variablesOf(text).map(({ name }) => [name, `dummy of ${name}`]));
   return parseGatewayConfig(text, 'test', { environment, providerNames: Object.keys(providers) });
 }
 
-/** Undefined: refused. */
+/** Undefined if the request is refused. */
 async function planOf(
   config: GatewayConfig,
   model: ModelConfig,
@@ -88,14 +91,14 @@ async function pricesOf(model: ModelConfig): Promise<Priced[]> {
 }
 
 describe.each(priced.map((model) => [model.id, model] as const))('the sizes of %s', (_, model) => {
-  it('cost the same where its upstream is asked for the same', async () => {
+  it('cost the same if its upstream gets the same request', async () => {
     const all = await pricesOf(model);
     const byBody = new Map(all.map((one) => [one.body, one]));
     expect(byBody.size).toBeGreaterThan(2);
     expect(all.filter(({ body, hold }) => byBody.get(body)?.hold !== hold)).toEqual([]);
   });
 
-  it('are none cheaper than a priced size with no more pixels', async () => {
+  it('are never cheaper than a priced size with no more pixels', async () => {
     const all = await pricesOf(model);
     const named = new Set(model.price.lines.flatMap(({ when }) => when?.size ?? []));
     const pixels = (size: string) => {
@@ -150,7 +153,7 @@ describe('a size in pixels', () => {
     { price: '1' },
   ];
 
-  it('costs what its class costs, or the class below where that has no rule', async () => {
+  it('costs as much as its class, or the class below if that has no rule', async () => {
     const config = sold(words, ['1K', '2K', '4K']);
     expect(await holdOf(config, '4096x4096')).toBe(4_000_000n);
     expect(await holdOf(config, '2050X2050')).toBe(2_000_000n);
@@ -158,18 +161,18 @@ describe('a size in pixels', () => {
     expect(await holdOf(sold(words.slice(1), ['1K', '2K']), '4096x4096')).toBe(2_000_000n);
   });
 
-  it('costs what its own rule says', async () => {
+  it('has the price of its own rule', async () => {
     const config = sold([{ when: { size: ['4096x4096'] }, price: '3' }, ...words], ['2K', '4K', '4096x4096']);
     expect(await holdOf(config, '4096x4096')).toBe(3_000_000n);
   });
 
-  it('is refused where no rule holds for it', async () => {
+  it('is refused if no rule matches it', async () => {
     const config = sold([{ when: { size: ['1024x1024'] }, price: '1' }], ['1024x1024'], [bare]);
     expect(await holdOf(config, '4096x4096')).toBeUndefined();
     expect(await holdOf(config, '1024x1024')).toBe(1_000_000n);
   });
 
-  it('is charged as it was held, at each channel by its own classes', async () => {
+  it('is charged as held, by the classes of each channel', async () => {
     const config = sold(words, ['2K', '4K'], [google, bare]);
     const [model] = config.models;
     const plan = model === undefined ? undefined : await planOf(config, model, '2050x2050');

@@ -5,7 +5,7 @@ import { needsMeasuring, withMeasured, withMeasuredImages } from '../../src/rout
 const film: MediaFacts = { mediaType: 'video/mp4', width: 1280, height: 704, seconds: 5.04 };
 const shape = { resolution: '720p', ratio: '16:9', size: '1280x720' };
 
-describe('what the upstream left out', () => {
+describe('a fact that the upstream omitted', () => {
   it.each([
     ['everything', {}, true],
     ['the length', { resolution: '720p', ratio: '16:9' }, true],
@@ -29,7 +29,7 @@ it('is taken from the file, with the model’s shape of its pixels', () => {
   });
 });
 
-it('what the upstream reported stays', () => {
+it('reported facts stay', () => {
   expect(withMeasured({ durationSeconds: 6, resolution: '480p' }, film, () => shape)).toEqual({
     durationSeconds: 6,
     resolution: '480p',

@@ -7,10 +7,10 @@ import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import type { MeasureVideos } from '../../src/routing/measured-plan.ts';
 import { asAsked, videoRequest } from '../providers/support.ts';
+import { testBuyer } from '../support/buyer.ts';
 
-/** What is held where a model charges for the length of the videos that a request gives. */
-
-const caller = { key: 'k', account: 'a' };
+/** Tests the hold for a model that charges for the length of the videos in a request. */
+const caller = testBuyer;
 const clips = ['https://media.example/1.mp4', 'https://media.example/2.mp4'];
 
 interface Sold {
@@ -43,8 +43,8 @@ function catalogueOf({ provider, upstream, measures }: Sold, measureVideos?: Mea
     kind: 'video',
     input_types: ['text_to_video', 'first_last_frame', 'reference'],
     resolutions: ['720p'],
-    ratios: ['16:9'],
-    durations: { min: 4, max: 15, default: 5 },
+    ratios: ['16:9', 'adaptive'],
+    durations: { min: 4, max: 15, default: 5, auto: true },
     inputs: { images: { max: 9 }, videos: { max: 3 } },
     price: { lines: measures.map((measure) => ({ measure, price: '1' })) },
   };
@@ -57,7 +57,11 @@ function catalogueOf({ provider, upstream, measures }: Sold, measureVideos?: Mea
   });
 }
 
-function planned(sold: Sold, seconds: readonly (number | undefined)[], asked: Partial<VideoRequest> = {}) {
+function planned(
+  sold: Sold,
+  seconds: readonly (number | undefined)[],
+  { factor, ...asked }: Partial<VideoRequest> & { readonly factor?: string } = {},
+) {
   const measured: (readonly string[])[] = [];
   const catalogue = catalogueOf(sold, (urls) => {
     measured.push(urls);
@@ -72,14 +76,15 @@ function planned(sold: Sold, seconds: readonly (number | undefined)[], asked: Pa
       ...asked,
     }),
   );
-  return catalogue.planMeasured(request, caller).then((plan) => ({ plan, measured }));
+  const factors = { models: new Map<string, string>(), ...defined({ all: factor }) };
+  return catalogue.planMeasured(request, { ...caller, factors }).then((plan) => ({ plan, measured }));
 }
 
-/** 1280 x 720 pixels, 24 frames a second and one, a price of one for a million. */
+/** The price of 1280 x 720 pixels in 24 frames a second plus one frame, at one per million. */
 const micros = (seconds: number): bigint => (921_600n * BigInt(Math.ceil(seconds * 24) + 1)) / 1024n;
 
 describe('the hold of a request that gives videos', () => {
-  it('is for their length, as measured, where tokens are charged for it', async () => {
+  it('covers their measured length if tokens are charged for it', async () => {
     const { plan, measured } = await planned(byTokens, [2, 1.5]);
     expect(measured).toEqual([clips]);
     expect(plan.hold).toBe(micros(5 + 3.5));
@@ -88,28 +93,35 @@ describe('the hold of a request that gives videos', () => {
     expect(plan.basis.input_seconds).toBe(3.5);
   });
 
-  it('is for no more than the model takes, however long they are', async () => {
+  it('covers no more than the model accepts, however long they are', async () => {
     expect((await planned(byTokens, [40, 40])).plan.hold).toBe(micros(5 + 15));
   });
 
-  it('is for their length where seconds are charged for it', async () => {
+  it('covers their length if seconds are charged for it', async () => {
     expect((await planned(bySeconds, [2])).plan.hold).toBe(7_000_000n);
   });
 
-  it.each([byTokens, bySeconds])(
-    'is for the longest, with a warning, where one is not known',
-    async (sold) => {
-      const { plan } = await planned(sold, [2, undefined]);
-      const { hold, basis } = catalogueOf(sold).plan(asAsked(plan.request as VideoRequest), caller);
-      expect(plan.hold).toBe(hold);
-      expect(plan.basis).toEqual(basis);
-      expect(plan.warnings).toEqual([
-        'videos[1]: its length could not be read; the hold is for the longest that the model takes.',
-      ]);
-    },
-  );
+  it.each([byTokens, bySeconds])('covers the longest, with a warning, if one is unknown', async (sold) => {
+    const { plan } = await planned(sold, [2, undefined]);
+    const { hold, basis } = catalogueOf(sold).plan(asAsked(plan.request as VideoRequest), caller);
+    expect(plan.hold).toBe(hold);
+    expect(plan.basis).toEqual(basis);
+    expect(plan.warnings).toEqual([
+      'videos[1]: its length could not be read in time; the hold is for the longest that the model takes.',
+    ]);
+  });
 
-  it('waits for nobody where their length costs nothing, or there are none', async () => {
+  it.each([byTokens, bySeconds])('is measured alike whatever the account’s price factor', async (sold) => {
+    const { plan: listed } = await planned(sold, [undefined]);
+    expect(listed.pricesInput).toBe(true);
+    for (const factor of ['0', '0.000001']) {
+      const { plan, measured } = await planned(sold, [undefined], { factor });
+      expect(measured).toEqual([clips.slice(0, 1)]);
+      expect([plan.pricesInput, plan.inputNeededBy]).toEqual([true, listed.inputNeededBy]);
+    }
+  });
+
+  it('does not wait if their length is free, or if there are none', async () => {
     const free = await planned({ ...byTokens, measures: ['call'] }, [2, 2]);
     const none = await planned(byTokens, []);
     expect([...free.measured, ...none.measured]).toEqual([]);
@@ -117,7 +129,30 @@ describe('the hold of a request that gives videos', () => {
   });
 });
 
-it('what an upstream does not report is charged by the same length', async () => {
+describe('the hold of a video that is as long as the one it is made from', () => {
+  const edit = { extra: { video_task: 'edit' } };
+  const motion = { references: ['https://media.example/a.png'], extra: { character_orientation: 'video' } };
+  it.each<[string, string, object]>([
+    ['luma', 'ray-3.2', edit],
+    ['luma', 'ray-3.2', { extra: { video_task: 'reframe' } }],
+    ['ark', 'dreamina-seedance-2-5-pro', { ...edit, duration: 'auto', ratio: 'adaptive' }],
+    ['runway', 'aleph2', {}],
+    ['google', 'gemini-omni-1.2', { extra: { video_task: 'upscale' } }],
+    ['kling', 'kling-3.0-omni', edit],
+    ['kling', 'kling-3.0', motion],
+    ['xai', 'grok-imagine-video', edit],
+  ])('%s %s %j', async (provider, upstream, asked) => {
+    const sold = { provider, upstream, measures: ['second'] };
+    const held = async (seconds: number | undefined) => (await planned(sold, [seconds], asked)).plan.hold;
+    // A vendor may round 7.1 seconds, which count as 7, up to 8.
+    expect([await held(7.1), await held(6.4)]).toEqual([8_000_000n, 7_000_000n]);
+    const { plan } = await planned(sold, [7.1], asked);
+    expect([plan.expected.amount, plan.seconds]).toEqual([7_000_000n, 7]);
+    expect(await held(undefined)).toBeGreaterThan(8_000_000n);
+  });
+});
+
+it('an unreported length is charged by the same length', async () => {
   const { plan } = await planned(byTokens, [2, 1.5]);
   const formula = providers['ark']?.video?.estimateTokens;
   const output = { resolution: '720p', ratio: '16:9', durationSeconds: 5 };

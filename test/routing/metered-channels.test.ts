@@ -44,7 +44,7 @@ it('counts each method that asks an upstream by its own step', async () => {
   expect(seen).toEqual(steps.map((step) => ['one', step, 'ok']));
 });
 
-it('counts a failure by what it was, and passes it on', async () => {
+it('counts a failure by its kind, and rethrows it', async () => {
   const failures = [new UpstreamError('throttled', 'later', { code: 'busy' }), new TypeError('broken')];
   const { channels, seen } = meter({ video: { submit: () => Promise.reject(failures.shift()) } });
   const submit = () => channels('one')?.provider.video?.submit(undefined as never, undefined as never);
@@ -53,7 +53,7 @@ it('counts a failure by what it was, and passes it on', async () => {
   expect(seen.map(([, , result]) => result)).toEqual(['throttled', 'adapter_failed']);
 });
 
-it('gives a provider no method that it lacks, and finds no channel that is gone', () => {
+it('adds no methods to a provider, and finds no removed channel', () => {
   const { channels } = meter({ video: { submit: answers, status: answers } });
   expect(Object.keys(channels('one')?.provider.video ?? {}).toSorted()).toEqual(['status', 'submit']);
   expect(Object.keys(channels('one')?.provider ?? {})).toEqual(['video']);

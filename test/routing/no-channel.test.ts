@@ -20,19 +20,19 @@ describe('a request that no channel can serve', () => {
     expect(explainNoChannel(model, dropped(...reasons), []).code).toBe(code);
   });
 
-  it('is refused for what an adapter has against it, before anything else', () => {
+  it('is refused for an adapter’s objection before anything else', () => {
     const issue = { param: 'duration', message: 'The model renders 5 or 10 seconds.' };
     const later = { param: 'ratio', message: 'Another one.' };
     const error = explainNoChannel(model, dropped('unsupported', 'circuit_open'), [issue, later]);
     expect(error).toMatchObject({ code: 'unsupported_parameter', ...issue });
   });
 
-  it('is repeated after half a minute only where that may help', () => {
+  it('may be repeated after half a minute only if that can help', () => {
     expect(explainNoChannel(model, dropped('circuit_open'), []).retryAfterSeconds).toBe(30);
     expect(explainNoChannel(model, dropped('no_price'), []).retryAfterSeconds).toBeUndefined();
   });
 
-  it('names no channel to its caller, and says to its operator why each was dropped', () => {
+  it('names no channel to its caller, and explains to operators why each was dropped', () => {
     const error = explainNoChannel(model, dropped('circuit_open', 'disabled'), []);
     expect(error.message).not.toMatch(/c0|why|circuit/);
     expect(error.detail).toBe('c0: circuit_open (why 0); c1: disabled (why 1)');

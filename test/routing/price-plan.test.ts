@@ -10,13 +10,14 @@ import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { reckoned } from '../money/reckoned.ts';
 import { asAsked, videoRequest } from '../providers/support.ts';
+import { testBuyer } from '../support/buyer.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is asked for; `resolutions` are the model's. */
+/** The request. `resolutions` are those of the model. */
 type Wish = Partial<VideoRequest> & { readonly resolutions?: readonly string[] };
 
-/** `main` has the model's price, `dear` perhaps one of its own. */
+/** `main` uses the model's price. `dear` may have its own. */
 function planOf(
   modelPrice: Fields,
   own: Fields | undefined,
@@ -50,7 +51,7 @@ function planOf(
     providerNames: Object.keys(providers),
   });
   const catalogue = createCatalogue({ current: () => config, providers, random: () => 0.5 });
-  return catalogue.plan(asAsked(videoRequest({ model: 'm', ...fields })), { account: 'a', key: 'k' });
+  return catalogue.plan(asAsked(videoRequest({ model: 'm', ...fields })), testBuyer);
 }
 
 const second = (price: string, more: Fields = {}) => ({ lines: [{ measure: 'second', price }], ...more });
@@ -122,7 +123,7 @@ describe('the price of a plan', () => {
     expect(tokens.reckoning).toMatchObject({ lines: [{ source: 'formula' }], seconds: 5 });
   });
 
-  it('comes to its amount by the steps, whatever is asked and sold', () => {
+  it('is the result of its steps, for any request and price', () => {
     const decimal = fc.integer({ min: 1, max: 10 ** 7 }).map((micros) => formatMicros(BigInt(micros)));
     const sold = measures.filter(
       (measure) => measure !== 'image' && measure !== 'megapixel' && measure !== 'frame',

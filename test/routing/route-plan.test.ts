@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import type { Duration } from '../../src/models/request.ts';
-import type { Caller } from '../../src/access/caller.ts';
+import type { Buyer } from '../../src/access/caller.ts';
 import type { GatewayConfig } from '../../src/config/gateway-file.ts';
 import { explainRoute } from '../../src/routing/explain.ts';
 import { GatewayError } from '../../src/errors/errors.ts';
@@ -11,6 +11,7 @@ import type { RouteChannel } from '../../src/task/candidates.ts';
 import { providers } from '../../src/providers/index.ts';
 import { asAsked } from '../providers/support.ts';
 import { testConfig, testRequest } from './support.ts';
+import { testBuyer } from '../support/buyer.ts';
 
 interface Fact {
   readonly credentials: number;
@@ -19,7 +20,7 @@ interface Fact {
   readonly enabled: boolean;
   readonly serves: boolean;
   readonly permitted: boolean;
-  /** Credentials with an open circuit, as bits. */
+  /** The credentials with an open circuit, as bits. */
   readonly broken: number;
 }
 
@@ -67,7 +68,7 @@ function planOf(facts: readonly Fact[]) {
     },
   });
   const channels = facts.flatMap(({ permitted }, index) => (permitted ? [idOf(index)] : []));
-  const caller: Caller = { account: 'a', key: 'k', channels };
+  const caller: Buyer = { ...testBuyer, channels };
   try {
     return { plan: catalogue.plan(asAsked(testRequest), caller) };
   } catch (error) {
@@ -80,7 +81,7 @@ it('a reload changes the channels even of a model whose entry did not change', (
   let config = testConfig;
   const catalogue = createCatalogue({ current: () => config, providers, random: () => 0.5 });
   const channels = () =>
-    catalogue.plan(asAsked(testRequest), { account: 'a', key: 'k' }).candidates.map(({ channel }) => channel);
+    catalogue.plan(asAsked(testRequest), testBuyer).candidates.map(({ channel }) => channel);
   const before = channels();
   const renamed = testConfig.channels.map((channel) => ({ ...channel, id: `${channel.id}-new` }));
   config = { ...testConfig, channels: renamed };
@@ -95,14 +96,14 @@ describe('the seconds of a plan', () => {
     }));
     const current = () => ({ ...testConfig, models });
     const catalogue = createCatalogue({ current, providers, random: Math.random });
-    return catalogue.plan(asAsked({ ...testRequest, duration }), { account: 'a', key: 'k' }).seconds;
+    return catalogue.plan(asAsked({ ...testRequest, duration }), testBuyer).seconds;
   };
 
   it.each(['second', 'call'] as const)('are those that were asked for: %s', (unit) => {
     expect(secondsOf(6, unit)).toBe(6);
   });
 
-  it('are those of the hold where the model decides and the length is sold, else the usual ones', () => {
+  it('are those of the hold if the model decides and the length is priced, else the usual ones', () => {
     const { durations } = testConfig.models[0] ?? {};
     expect([secondsOf('auto', 'second'), secondsOf('auto', 'call')]).toEqual([
       durations?.max,
@@ -117,7 +118,7 @@ describe('a channel that no living worker serves', () => {
     if (channel === undefined) throw new Error('no channel');
     const config = { ...testConfig, channels: [channel, { ...channel, id: 'new' }] };
     const catalogue = createCatalogue({ current: () => config, providers, random: Math.random, isServed });
-    return catalogue.plan(asAsked(testRequest), { account: 'a', key: 'k' });
+    return catalogue.plan(asAsked(testRequest), testBuyer);
   };
 
   it('is in no plan while another one is served', () => {
@@ -126,7 +127,7 @@ describe('a channel that no living worker serves', () => {
     expect(dropped).toMatchObject([{ channel: 'new', reason: 'no_worker' }]);
   });
 
-  it('is refused for now where it is the only one', () => {
+  it('is temporarily refused if it is the only one', () => {
     expect(() => planWith(() => false)).toThrow('out of service at the moment');
   });
 });
@@ -153,7 +154,7 @@ describe('the route plan', () => {
         }
         const planned = plan?.candidates.map(({ channel, credential }) => `${channel}/${credential}`) ?? [];
         expect([...planned].sort()).toEqual(expected);
-        // Every channel that is not used is explained.
+        // Every unused channel has an explanation.
         const used = new Set(plan?.candidates.map(({ channel }) => channel));
         const explained = new Set(plan?.dropped.map(({ channel }) => channel));
         facts.forEach((_, index) => expect(used.has(idOf(index)) || explained.has(idOf(index))).toBe(true));
@@ -167,13 +168,11 @@ describe('the route plan', () => {
     );
   });
 
-  it('is explained also where nobody is left', () => {
+  it('is explained even if no candidate is left', () => {
     const fact = { credentials: 1, priority: 0, weight: 1, serves: true, permitted: true, broken: 0 };
     const config = configOf([{ ...fact, enabled: false }]);
     const catalogue = createCatalogue({ current: () => config, providers, random: Math.random });
-    expect(
-      explainRoute(catalogue, { request: asAsked(testRequest), caller: { account: 'a', key: 'k' } }, []),
-    ).toEqual({
+    expect(explainRoute(catalogue, { request: asAsked(testRequest), buyer: testBuyer }, [])).toEqual({
       candidates: [],
       dropped: [{ channel: 'ch0', reason: 'disabled', detail: 'is switched off' }],
       health: [],
@@ -203,7 +202,7 @@ describe('the route plan', () => {
           const total = weights.reduce((sum, weight) => sum + weight, 0);
           weights.forEach((weight, index) => {
             const share = weight / total;
-            // Six standard deviations of a binomial draw: wrong once in 10^9.
+            // Six standard deviations of a binomial draw, so the test fails by chance once in 10^9 runs.
             const tolerance = 6 * Math.sqrt((share * (1 - share)) / draws);
             expect(Math.abs((firsts.get(idOf(index)) ?? 0) / draws - share)).toBeLessThan(tolerance);
           });

@@ -15,8 +15,9 @@ import {
   submitContext,
   videoRequest,
 } from '../providers/support.ts';
+import { testBuyer } from '../support/buyer.ts';
 
-/** `facts` of a channel's model, by way of the whole plan. */
+/** Tests that a plan applies the `facts` of a channel's model. */
 
 function configOf(facts: string) {
   return parseGatewayConfig(
@@ -59,7 +60,7 @@ function catalogueOf(facts: string) {
 function plan(facts: string, over: Partial<VideoRequest>) {
   const asked = asAsked(videoRequest({ model: 'm', ...over }));
   try {
-    const { warnings, request } = catalogueOf(facts).plan(asked, { account: 'a', key: 'k' });
+    const { warnings, request } = catalogueOf(facts).plan(asked, testBuyer);
     return { warnings, resolution: request.kind === 'video' ? request.resolution : undefined };
   } catch (error) {
     if (error instanceof GatewayError) return error.param;
@@ -89,11 +90,11 @@ describe('facts of a channel’s model', () => {
     expect(plan(facts, { extra: { motion: 'much' } })).toBe('metadata.motion');
   });
 
-  it('are shown to callers, in our words alone and once', () => {
+  it('are shown to callers once, only under our names', () => {
     const catalogue = catalogueOf(', facts: { parameters: { motion: { max: 3, sent_as: motionScore } } }');
     const [model] = catalogue.current().models;
     if (model === undefined) throw new Error('no model');
-    const shown = catalogue.offered(model, { account: 'a', key: 'k' }).facts;
+    const shown = catalogue.offered(model, testBuyer).facts;
     expect(shown).toMatchObject([
       { media: { frames: 1 }, seconds: { min: 2, max: 10 }, parameters: { motion: { max: 3 } } },
     ]);
@@ -112,7 +113,7 @@ describe('facts of a channel’s model', () => {
     const catalogue = catalogueOf(`, facts: { parameters: ${parameters}, cases: ${cases} }`);
     const [model] = catalogue.current().models;
     if (model === undefined) throw new Error('no model');
-    const [facts] = catalogue.offered(model, { account: 'a', key: 'k' }).facts;
+    const [facts] = catalogue.offered(model, testBuyer).facts;
     expect(facts?.parameters).toMatchObject({ sometimes: { values: [] }, always: {} });
     expect(facts?.cases?.at(-1)?.facts).toEqual({ parameters: { sometimes: {} } });
     expect(JSON.stringify(facts)).not.toContain('barred');
@@ -162,7 +163,7 @@ models: [{ id: m, kind: image, n: { max: 20 }, price: { lines: [{ measure: image
   };
   const refused = (facts: string, over: Partial<ImageRequest>) => {
     try {
-      served(facts).plan(imageRequest({ model: 'm', ...over }), { account: 'a', key: 'k' });
+      served(facts).plan(imageRequest({ model: 'm', ...over }), testBuyer);
       return undefined;
     } catch (error) {
       if (error instanceof GatewayError) return error.param;
@@ -184,8 +185,7 @@ models: [{ id: m, kind: image, n: { max: 20 }, price: { lines: [{ measure: image
   });
 
   const warned = (vendor: readonly [string, string], over: Partial<AskedImages>, facts = '') =>
-    served(facts, ...vendor).plan({ ...imageRequest({ model: 'm' }), ...over }, { account: 'a', key: 'k' })
-      .warnings;
+    served(facts, ...vendor).plan({ ...imageRequest({ model: 'm' }), ...over }, testBuyer).warnings;
 
   it.each<[vendor: [string, string], over: Partial<AskedImages>, warnings: string[]]>([
     [
@@ -221,13 +221,7 @@ models: [{ id: m, kind: image, n: { max: 20 }, price: { lines: [{ measure: image
     expect(warned(['openai', 'gpt-image-1.5'], { extra: { seed: 7 }, named })).toEqual(['metadata.seed']);
     const google = served('', 'google', 'gemini-3-pro-image');
     expect(() =>
-      google.plan(
-        { ...imageRequest({ model: 'm', extra: { aspect_ratio: '7:1' } }), named },
-        {
-          account: 'a',
-          key: 'k',
-        },
-      ),
+      google.plan({ ...imageRequest({ model: 'm', extra: { aspect_ratio: '7:1' } }), named }, testBuyer),
     ).toThrow(expect.objectContaining({ param: 'metadata.aspect_ratio' }));
     const many = Object.fromEntries(
       Array.from({ length: 30 }, (_, index) => [`${index}${'x'.repeat(90)}`, 1]),
@@ -236,11 +230,11 @@ models: [{ id: m, kind: image, n: { max: 20 }, price: { lines: [{ measure: image
     expect([names.length, Math.max(...names.map((name) => name.length))]).toEqual([20, 64]);
   });
 
-  it('are shown to callers, in our words alone', () => {
+  it('are shown to callers only under our names', () => {
     const catalogue = served(', facts: { qualities: [high], parameters: { mood: { sent_as: vibe } } }');
     const [model] = catalogue.current().models;
     if (model === undefined) throw new Error('no model');
-    const [facts] = catalogue.offered(model, { account: 'a', key: 'k' }).facts;
+    const [facts] = catalogue.offered(model, testBuyer).facts;
     expect(facts).toMatchObject({
       qualities: ['high'],
       references: { max: 5, mask: false },
@@ -251,12 +245,12 @@ models: [{ id: m, kind: image, n: { max: 20 }, price: { lines: [{ measure: image
     expect(JSON.stringify(facts)).not.toMatch(/vibe|per_call|reserved/);
   });
 
-  it('do not say what only videos have', () => {
+  it('do not contain facts of videos', () => {
     expect(() => served(', facts: { seconds: { max: 3 }, qualities: [high] }')).toThrow(
-      /^(?!.*qualities)[^]*channels\[0\]\.models\.m\.facts\.seconds: does not concern an image model/,
+      /^(?!.*qualities)[^]*channels\[0\]\.models\.m\.facts\.seconds: does not apply to an image model/,
     );
     expect(() => catalogueOf(', facts: { sizes: { only: [auto] } }')).toThrow(
-      'channels[0].models.m.facts.sizes: does not concern a video model',
+      'channels[0].models.m.facts.sizes: does not apply to a video model',
     );
   });
 

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { retiredModels } from '../../src/routing/served-models.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { providers } from '../../src/providers/index.ts';
-import { createExpressions } from '../../src/vendor-files/expressions.ts';
-import { fileProvider } from '../../src/vendor-files/file-provider.ts';
-import { exampleFile } from '../vendor-files/support.ts';
+import { createExpressions } from '../../src/providers/vendor-files/expressions.ts';
+import { fileProvider } from '../../src/providers/vendor-files/file-provider.ts';
+import { exampleFile } from '../providers/vendor-files/support.ts';
 
 const config = parseGatewayConfig(
   `
@@ -24,7 +24,7 @@ models:
   { environment: {}, providerNames: Object.keys(providers) },
 );
 
-it('a model is shut down from the day on that its vendor has named', () => {
+it('a model is shut down from the day that its vendor has named', () => {
   const gone = (time: string) => retiredModels(config, (name) => providers[name], Date.parse(time));
   expect(gone('2026-10-22T23:59:59Z')).toEqual([]);
   expect(gone('2026-10-23T00:00:00Z')).toEqual([

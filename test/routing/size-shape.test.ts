@@ -6,8 +6,9 @@ import { providers } from '../../src/providers/index.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { readRepositoryFile, variablesOf } from '../deploy/compose-file.ts';
 import { asAsked, videoRequest } from '../providers/support.ts';
+import { testBuyer } from '../support/buyer.ts';
 
-/** Pixels mean the same to the price as to the picture: every video model of gateway.example.yaml. */
+/** For every video model of gateway.example.yaml, a size in pixels means the same for the price and for the picture. */
 
 const text = readRepositoryFile('gateway.example.yaml');
 const config = parseGatewayConfig(text, 'gateway.example.yaml', {
@@ -20,10 +21,7 @@ const models = config.models.flatMap(({ id, kind }) => (kind === 'video' ? [id] 
 type Over = Partial<VideoRequest>;
 
 function plan(model: string, over: Over) {
-  const { request, ...planned } = catalogue.plan(asAsked(videoRequest({ model, ...over })), {
-    account: 'a',
-    key: 'k',
-  });
+  const { request, ...planned } = catalogue.plan(asAsked(videoRequest({ model, ...over })), testBuyer);
   if (request.kind === 'image') throw new Error('not a video');
   return { ...planned, request };
 }

@@ -5,7 +5,7 @@ import type { OperationStatus } from '../../src/providers/provider.ts';
 import { withUsableLinks } from '../../src/routing/usable-links.ts';
 import { canned, imageRequest, providerContext, upstreamError } from '../providers/support.ts';
 
-/** An upstream's links are as hostile as a caller's: what adapters read is checked before anybody else sees it. */
+/** An upstream's links are as untrusted as a caller's, so they are checked before they leave the adapter. */
 
 const hostile = [
   'javascript:alert(1)',
@@ -75,12 +75,12 @@ describe('a job whose result has a link that nobody may follow', () => {
   });
 });
 
-it('what may be followed passes as it came', async () => {
+it('permitted links pass unchanged', async () => {
   const read = await channelOf().video.status({ id: 'cgt-1' }, context(job({ video_url: good })));
   expect(read).toMatchObject({ state: 'succeeded', items: [{ url: good }] });
 });
 
-it('a private network passes where the settings let it through', async () => {
+it('a private network passes if the settings permit it', async () => {
   const url = 'http://10.0.0.7:8080/video.mp4';
   const read = await channelOf(['10.0.0.0/8']).video.status(
     { id: 'cgt-1' },

@@ -37,7 +37,7 @@ const key = (n: number, change: Partial<ApiKey> = {}): ApiKey => ({
 const change = { at: 1, by: 'ada', action: 'changed', reason: 'due' };
 
 describe('an account', () => {
-  it('is made by one of several simultaneous callers, whose account stays as it is', async () => {
+  it('is created by one of several simultaneous callers, and then stays unchanged', async () => {
     const made = await Promise.all(
       Array.from({ length: 8 }, (_, n) => accounts().insert({ ...account, name: `by${n}` })),
     );
@@ -133,18 +133,17 @@ describe('a key', () => {
 
   it('has the latest of its last uses, in whatever order the processes write', async () => {
     await keys().insert(key(27));
-    await keys().noteUsed(new Map([['key_27', 700]]));
-    await keys().noteUsed(
-      new Map([
-        ['key_27', 600],
-        ['key_unknown', 800],
-      ]),
-    );
+    const uses = new Map([
+      ['key_unknown', 800],
+      ['key_27', 700],
+    ]);
+    await keys().noteUsed(uses);
+    await keys().noteUsed(new Map([['key_27', 600]]));
     expect((await keys().find('key_27'))?.lastUsedAt).toBe(700);
     expect(await keys().find('key_unknown')).toBeUndefined();
   });
 
-  it('that nobody was given is removed', async () => {
+  it('that was never handed out is removed', async () => {
     await keys().insert(key(28));
     await keys().remove('key_28');
     await keys().remove('key_28');

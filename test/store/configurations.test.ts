@@ -4,7 +4,7 @@ import { openDatabase } from '../capacity/support.ts';
 import { testSealing } from '../support/sealing.ts';
 import { staleReads } from '../support/stale-reads.ts';
 
-/** Publishes from a process that reads from a member which is behind after an election. */
+/** Publishes from a process that reads from a lagging member after an election. */
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const openStale = async () =>
   open(await staleReads(database.db, ['configuration', 'replaced_configurations']));
 const file = (hash: string) => ({ text: hash, hash, currency: 'USD', by: 'ada', node: 'n', at: 1 });
 
-it('an older configuration that is published again is in force again', async () => {
+it('an older configuration takes effect when it is republished', async () => {
   const store = open();
   await store.publish(file('old'));
   const stale = await openStale();

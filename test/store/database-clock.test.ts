@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** The document, as one process or several have it. */
+/** The stored document, shared by one or several processes. */
 function memoryMarks() {
   let mark: ClockMark | undefined;
   return {
@@ -35,7 +35,9 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const start = Date.parse('2026-11-28T12:00:00Z');
 
-/** Processes on one database. Each has a monotonic clock and a wall clock of its own; `pass` lets time pass for all. */
+/**
+ * Processes on one database. Each has its own monotonic clock and wall clock. `pass` lets time pass for all of them.
+ */
 function openClocks() {
   const world = { passed: 0, databaseApart: 0, ownApart: 0, slept: 0 };
   const marks = memoryMarks();
@@ -71,7 +73,7 @@ describe('a jump of the database’s clock', () => {
   });
   const jumps = [-40 * dayMs, -15 * minuteMs, 15 * minuteMs, 40 * dayMs];
 
-  it.each(jumps)('of %i ms is not taken, is on record, and is over when it is undone', async (apart) => {
+  it.each(jumps)('of %i ms is not accepted, is recorded, and is over when it is undone', async (apart) => {
     const { world, marks, open, pass } = openClocks();
     const clock = await open();
     await pass(2);
@@ -86,7 +88,7 @@ describe('a jump of the database’s clock', () => {
     expect((await marks.find())?.jump).toBeUndefined();
   });
 
-  it.each(jumps)('of %i ms is not taken by a process that starts meanwhile, either', async (apart) => {
+  it.each(jumps)('of %i ms is not accepted by a process that starts meanwhile, either', async (apart) => {
     const { world, open, pass } = openClocks();
     await open();
     await pass(2);
@@ -94,7 +96,7 @@ describe('a jump of the database’s clock', () => {
     await pass();
     const late = await open();
     expect(late.isRight()).toBe(false);
-    // Where both clocks of one machine were set, they agree.
+    // If both clocks of a machine were changed, they agree.
     world.ownApart = apart;
     expect((await open()).isRight()).toBe(false);
     await pass();
@@ -104,7 +106,7 @@ describe('a jump of the database’s clock', () => {
     expect([late.isRight(), late.apart()]).toEqual([true, 0]);
   });
 
-  it('that happened while no process ran shows against the clock of the machine', async () => {
+  it('that happened while no process ran is detected by the clock of the machine', async () => {
     const { world, open, pass } = openClocks();
     (await open()).stop();
     await pass(10);
@@ -141,7 +143,7 @@ describe('a jump of the database’s clock', () => {
     expect([clock.isRight(), clock.apart()]).toEqual([false, 0]);
   });
 
-  it('does not count where the machine slept, or up to two minutes', async () => {
+  it('does not count if the machine slept, or up to two minutes', async () => {
     const { world, open, pass } = openClocks();
     const clock = await open();
     world.slept = 3_600_000;
@@ -180,7 +182,7 @@ it('while the time has jumped no money is written, and what was written stays re
 
 const yearMs = 365 * 86_400_000;
 
-it('a process whose clock is a year ahead says so, and writes money by the time of the database', async () => {
+it('a process whose clock is a year ahead reports that, and writes money by the time of the database', async () => {
   const account = await gateway.account();
   const lines: string[] = [];
   const log = createLogger({
@@ -203,12 +205,12 @@ it('a process whose clock is a year ahead says so, and writes money by the time 
   await gateway.core.ledger.hold({ ...hold, task: 'after', amount: 1n });
   const entries = await gateway.core.ledger.entries(account.id, { limit: 10 });
   const today = utcDay(Date.now());
-  // The test may run at midnight.
+  // The test may run around midnight.
   expect([today, utcDay(Date.now() - 60_000)]).toContain(entries.at(-1)?.day);
   expect(entries.at(-1)?.at).toBeLessThan(Date.now() + 60_000);
 });
 
-it('continues between two looks by the monotonic clock, and takes what the next one says', async () => {
+it('continues by the monotonic clock between two reads, and accepts the next read', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   try {
     let [server, uptime] = [1_000_000, 50];
@@ -259,7 +261,8 @@ it('an answer that a busy process reads late does not set the time back', async 
     lateMs = 7_000;
     await vi.advanceTimersByTimeAsync(60_000);
     expect([server, clock.now()]).toEqual([1_007_000, 1_007_000]);
-    // The other way: what was known contradicts the answer, and was too late or too early.
+    // Also tests the other direction: the earlier value contradicts the answer, which came too late or too
+    // early.
     server += 20_000;
     await vi.advanceTimersByTimeAsync(60_000);
     expect(clock.now()).toBe(1_027_000);
@@ -272,7 +275,7 @@ it('an answer that a busy process reads late does not set the time back', async 
   }
 });
 
-it('a server that does not say what time it is is an error', async () => {
+it('a server that does not report its time is an error', async () => {
   const silent = {
     db: { command: () => Promise.resolve({}) },
     marks: memoryMarks(),

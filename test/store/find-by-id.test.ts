@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Its commands fail; its collections work. */
+/** A database whose commands fail, although its collections work. */
 function failing(error: Error): Db {
   return new Proxy(database.db, {
     get: (db, name) =>
@@ -25,7 +25,7 @@ function failing(error: Error): Db {
   });
 }
 
-it('gives what findOne gives', async () => {
+it('returns the same as findOne', async () => {
   const find = createFindById(database.db, tasks);
   expect(await find('task_1')).toEqual(await tasks.findOne({ _id: 'task_1' }));
   expect(await find('task_1')).toMatchObject({ _id: 'task_1', hold: 1n, createdAt: 1 });
@@ -40,7 +40,7 @@ it.each([
   expect(await createFindById(failing(error), tasks)('task_2')).toBeUndefined();
 });
 
-it('does not ask again what was not answered in time', async () => {
+it('does not repeat a read that timed out', async () => {
   const error = new MongoNetworkTimeoutError('timed out');
   await expect(createFindById(failing(error), tasks)('task_1')).rejects.toBe(error);
 });
@@ -52,7 +52,7 @@ describe('many at once', () => {
     for (const id of ids) await store.insert(firstRecord(id));
   });
 
-  it('get what each asked for, by fewer reads', async () => {
+  it('get their own documents with fewer reads', async () => {
     let commands = 0;
     const counting = new Proxy(database.db, {
       get: (db, name) =>
@@ -70,7 +70,7 @@ describe('many at once', () => {
     expect(commands).toBeLessThan(10);
   });
 
-  it('are asked for once more after a lost connection', async () => {
+  it('are read once more after a lost connection', async () => {
     const find = createFindById(failing(new MongoNetworkError('connection 1 closed')), tasks);
     const found = await Promise.all(ids.map((id) => find(id)));
     expect(found.map((document) => document?._id)).toEqual(ids);

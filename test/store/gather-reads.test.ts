@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { gatherReads } from '../../src/store/gather-reads.ts';
 
-/** A store whose reads are answered by hand; every id but those of `missing` is found. */
+/** A store whose reads are answered by the test. It has every id except those in `missing`. */
 function openReads(missing: readonly string[] = []) {
   const asked: {
     readonly ids: readonly string[];
@@ -32,19 +32,19 @@ function openReads(missing: readonly string[] = []) {
   return { find, asked, answerAll };
 }
 
-/** Everything that follows without a timer has run. */
+/** Waits until everything that needs no timer has run. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const idsOf = (asked: readonly { readonly ids: readonly string[] }[]) => asked.map(({ ids }) => ids);
 
 describe('reads that are asked for at once', () => {
-  it('leave alone and immediately while hardly any are in flight', () => {
+  it('are sent alone and immediately while hardly any are in flight', () => {
     const { find, asked } = openReads();
     void find('a');
     void find('b');
     expect(idsOf(asked)).toEqual([['a'], ['b']]);
   });
 
-  it('share the next read when one is back, each id once', async () => {
+  it('share the next read when one has returned, each id once', async () => {
     const { find, asked, answerAll } = openReads();
     const found = ['a', 'b', 'c', 'd', 'c'].map((id) => find(id));
     expect(idsOf(asked)).toEqual([['a'], ['b']]);
@@ -55,7 +55,7 @@ describe('reads that are asked for at once', () => {
     expect(await Promise.all(found)).toEqual(['a', 'b', 'c', 'd', 'c'].map((id) => `value of ${id}`));
   });
 
-  it('are never answered from a read that left before', async () => {
+  it('are never answered from a read that was sent before them', async () => {
     const { find, asked, answerAll } = openReads();
     const found = ['a', 'b', 'a'].map((id) => find(id));
     asked[0]?.answer();
@@ -82,7 +82,7 @@ describe('reads that are asked for at once', () => {
     expect(await Promise.all(found)).toEqual(ids.map((id) => `value of ${id}`));
   });
 
-  it('ask alone for what a shared read did not contain', async () => {
+  it('read separately what a shared read did not contain', async () => {
     const { find, asked, answerAll } = openReads(['c']);
     const found = ['a', 'b', 'c', 'd'].map((id) => find(id));
     for (const { answer } of asked.splice(0)) answer();

@@ -74,12 +74,12 @@ describe('a lease', () => {
   });
 });
 
-describe('what an image’s account owes', () => {
+describe('the debt of an image’s account', () => {
   const upstream = { model: 'image-1', channel: 'one', cost: 3n, unknown: 0 };
   const small = { charge: 5n, basis: '{}', upstream };
   const large = { charge: 2n ** 53n + 1n, basis: '{}', upstream };
 
-  it('is read as it was last written, until it is paid', async () => {
+  it('is read in its latest version, until it is paid', async () => {
     const leases = createImageLeaseStore(database.db);
     await Promise.all([leases.owe('i1', small), leases.owe('i1', small)]);
     await leases.owe('i2', large);

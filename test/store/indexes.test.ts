@@ -9,6 +9,8 @@ import { databaseUri } from '../support/run-servers.ts';
 import { testSealing } from '../support/sealing.ts';
 
 let mongo: Mongo;
+/** Creates the indexes of a collection, and those of the other collections of its store. */
+const makers = new Map<string, () => Promise<void>>();
 
 async function ensureAll(): Promise<void> {
   await ensureStoreIndexes(createStores(mongo.db, Date.now, testSealing));
@@ -18,7 +20,17 @@ async function ensureAll(): Promise<void> {
 beforeAll(async () => {
   mongo = await connectMongo(databaseUri('store_indexes'));
   await mongo.db.dropDatabase();
-  await ensureAll();
+  const stores = Object.entries(createStores(mongo.db, Date.now, testSealing));
+  const parts = stores.map(
+    ([name, store]) =>
+      () =>
+        ensureStoreIndexes({ [name]: store }),
+  );
+  for (const make of [...parts, () => ensureLedgerIndexes(mongo.db)]) {
+    await make();
+    for (const { collectionName } of await mongo.db.collections())
+      if (!makers.has(collectionName)) makers.set(collectionName, make);
+  }
 });
 
 afterAll(async () => {
@@ -35,18 +47,24 @@ describe('a start', () => {
     const accepted: string[] = [];
     let indexes = 0;
     for (const collection of await mongo.db.collections()) {
+      // Every store is started for the first collection. After that, only the collection's own is, because that is faster.
+      const make = (indexes > 0 && makers.get(collection.collectionName)) || ensureAll;
+      // The stand-in drops an index from every collection that has one of this name.
+      await make();
       for (const { name, key, ...shape } of await collection.indexes()) {
         if (name === undefined || name === '_id_') continue;
         indexes += 1;
-        const error = await withIndex(collection, name, () => ensureAll());
+        const error = await withIndex(collection, name, make);
         if (!(error instanceof IndexConflictError))
           accepted.push(`${collection.collectionName}.${name}: ${String(error)}`);
         await collection.createIndex(key, { name, ...options(shape) });
+        // What the refused start had begun for other collections of a store ends before their indexes are dropped.
+        await make();
       }
     }
+    await ensureAll();
     expect(indexes).toBeGreaterThan(20);
     expect(accepted).toEqual([]);
-    await ensureAll();
   });
 });
 
@@ -65,8 +83,9 @@ describe('the declared indexes', () => {
   it('make unique what two writers must never both have', async () => {
     expect(await shapesOf('unique')).toEqual([
       'audit: bulk true',
-      'keys: id true',
+      'keys: hmac true',
       'ledger: key true',
+      'operator_sessions: hmac true',
       'operators: hmac true',
       'tasks: jobs true',
     ]);
@@ -80,6 +99,7 @@ describe('the declared indexes', () => {
       'image_result_bodies: expires 0',
       'ledger_lines: expires 0',
       'nodes: seen 600',
+      'operator_sessions: expires 0',
       'partial_images: expires 0',
       'rate_limits: expires 0',
       'render_times: expires 0',
@@ -89,12 +109,13 @@ describe('the declared indexes', () => {
       'slot_rounds: expires 0',
       'slot_tickets: expires 0',
       'stored_bytes: expires 0',
+      'upkeep_failures: expires 0',
       'wakes: expires 0',
     ]);
   });
 });
 
-/** What `act` throws while the index is one on a field that nothing has. */
+/** Returns what `act` throws while the index covers a field that no document has. */
 async function withIndex(collection: Collection, name: string, act: () => Promise<void>): Promise<unknown> {
   await collection.dropIndex(name);
   await collection.createIndex({ nothing: 1 }, { name });

@@ -19,7 +19,7 @@ describe('the slots of a key', () => {
   });
   afterAll(() => database.drop());
 
-  /** As a process of its own would. */
+  /** Opens a store as a separate process would. */
   const open = (): KeySlotStore => createKeySlotStore(database.db, () => clock);
   const countOf = async (key: string): Promise<number> =>
     (await open().list()).find((entry) => entry.key === key)?.tasks.length ?? 0;
@@ -33,7 +33,7 @@ describe('the slots of a key', () => {
     expect(await countOf('k1')).toBe(7);
   });
 
-  it('are exact with a limit of 1 when one asks while another stands before its write', async () => {
+  it('are exact with a limit of 1 when one asks while another is about to write', async () => {
     const [first, second] = [open(), open()];
     const paused = pauseFirstAt('slots.take', 'slow');
     const slow = first.take('k2', { task: 'slow', until }, 1);
@@ -56,7 +56,7 @@ describe('the slots of a key', () => {
     expect(await open().take('k3', { task: 'third', until }, 2)).toBe(false);
   });
 
-  it('are free again after a release, which may be repeated and takes nobody else off', async () => {
+  it('are free after a release, which may be repeated and affects no other task', async () => {
     const slots = open();
     await slots.take('k4', { task: 'a', until }, 2);
     await slots.take('k4', { task: 'b', until }, 2);
@@ -76,7 +76,7 @@ describe('the slots of a key', () => {
     expect(await slots.take('k5', { task: 'e', until }, 4)).toBe(true);
   });
 
-  it('stop counting at their end, if whoever took them died', async () => {
+  it('stop counting at their end, if their holder died', async () => {
     const slots = open();
     expect(await slots.take('k6', { task: 'lost', until: clock + 1000 }, 1)).toBe(true);
     expect(await slots.take('k6', { task: 'next', until }, 1)).toBe(false);
@@ -85,7 +85,7 @@ describe('the slots of a key', () => {
     expect(await countOf('k6')).toBe(1);
   });
 
-  it('are tidied: an ended task and an admission that died are taken off, an unfinished one stays', async () => {
+  it('are cleaned up: an ended task and a dead admission are removed, an unfinished task stays', async () => {
     const [slots, tasks] = [open(), createTaskStore(database.db, () => clock, testSealing)];
     for (const id of ['ended', 'running']) {
       await tasks.insert(firstRecord(id, { key: 'k7', createdAt: clock, deadlineAt: until }));
@@ -94,7 +94,7 @@ describe('the slots of a key', () => {
     for (const task of ['ended', 'running', 'died']) await slots.take('k7', { task, until }, 4);
     clock += 6 * 60_000;
     await slots.take('k7', { task: 'new', until }, 4);
-    await tidyKeySlots(slots, tasks, () => clock);
+    await tidyKeySlots(slots, { tasks, onFailed: () => undefined, now: () => clock });
     const left = (await slots.list()).find(({ key }) => key === 'k7')?.tasks.map(({ task }) => task);
     expect(left).toEqual(['running', 'new']);
   });

@@ -53,13 +53,13 @@ describe('connectMongo', () => {
     expect(await things.findOne({ _id: 'small' })).toEqual({ _id: 'small', amount: 1n });
   });
 
-  it('leaves out undefined fields, waits for the majority and never for ever', () => {
+  it('omits undefined fields, and waits for the majority, but not forever', () => {
     expect(mongo.client.options).toMatchObject({
       ignoreUndefined: true,
-      writeConcern: { w: 'majority', wtimeoutMS: 10_000 },
-      serverSelectionTimeoutMS: 10_000,
+      writeConcern: { w: 'majority', wtimeoutMS: 20_000 },
+      serverSelectionTimeoutMS: 20_000,
       socketTimeoutMS: 30_000,
-      connectTimeoutMS: 10_000,
+      connectTimeoutMS: 20_000,
       maxPoolSize: 2,
     });
   });
@@ -93,7 +93,7 @@ describe('ensureIndexes', () => {
     expect(Object.keys(await fresh.indexInformation()).sort()).toEqual(['_id_', 'expires', 'once', 'pair']);
   });
 
-  it('is content with what a client without bigint made', async () => {
+  it('accepts an index that a client without bigint created', async () => {
     const client = await MongoClient.connect(databaseUri(name));
     await client.db().collection('foreign').createIndex({ a: 1, b: -1 }, { name: 'pair' });
     await client.close();

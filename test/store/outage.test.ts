@@ -41,7 +41,7 @@ it.each<[string, unknown]>([
   expect(isOutage(error)).toBe(false);
 });
 
-describe('what a server says', () => {
+describe('a server’s message', () => {
   let database: Awaited<ReturnType<typeof openDatabase>>;
   beforeAll(async () => {
     database = await openDatabase();
@@ -54,7 +54,7 @@ describe('what a server says', () => {
       (error: unknown) => error,
     );
 
-  it('about what is written is none', async () => {
+  it('about the written data is not an outage', async () => {
     const things = database.db.collection<{ _id: string; n: unknown }>('things');
     await things.insertOne({ _id: 'a', n: 'text' });
     const refused = await Promise.all([
@@ -66,7 +66,7 @@ describe('what a server says', () => {
     expect(refused.map(isOutage)).toEqual([false, false, false]);
   });
 
-  it('not, because there is none, is an outage', async () => {
+  it('that is missing because there is no server is an outage', async () => {
     const client = new MongoClient('mongodb://127.0.0.1:1/x', { serverSelectionTimeoutMS: 200 });
     expect(isOutage(await errorOf(() => client.db().command({ ping: 1 })))).toBe(true);
     await client.close();

@@ -10,7 +10,10 @@ import { openDatabase } from '../capacity/support.ts';
 import { testLedgerKey, testSealing } from '../support/sealing.ts';
 import { linesWith, readSources } from '../support/source-rules.ts';
 
-/** What a process has written to a collection its next read finds: the concerns of the collection belong together. */
+/**
+ * A process can read what it has just written to a collection: the read and write concerns of the collection fit
+ * together.
+ */
 
 const sources = readSources('.', ['src']);
 let database: Awaited<ReturnType<typeof openDatabase>>;
@@ -27,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Every collection, as the product opens it. */
+/** Opens every collection as the product does. */
 function openEverything(db: Db): ReadonlyMap<string, Collection<Thing>> {
   const found = new Map<string, Collection<Thing>>();
   const noting = new Proxy(db, {
@@ -52,7 +55,7 @@ function openEverything(db: Db): ReadonlyMap<string, Collection<Thing>> {
 
 it('every collection is opened by openCollection, and its concerns are named in one place', () => {
   expect(linesWith(sources, /\.collection(<[^(]*>)?\(/, ['src/store/mongo.ts'])).toEqual([]);
-  // The sums of a cap are read as of an entry that has its majority already.
+  // The sums of a cap are read as of an entry that a majority has already acknowledged.
   expect(
     linesWith(sources, /writeConcern|readConcern: \{/, ['src/store/mongo.ts', 'src/ledger/collection.ts']),
   ).toEqual([]);

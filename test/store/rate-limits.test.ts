@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const minute = 60_000;
-/** Far ahead: MongoDB removes a counter of the past whenever it tidies. */
+/** Far in the future, because MongoDB may remove expired counters at any time. */
 const first = 70_000_000 * minute;
 
 it('every request of a minute has a number of its own, whichever process counts it', async () => {
@@ -21,7 +21,7 @@ it('every request of a minute has a number of its own, whichever process counts 
   expect(counts.map(Number).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, n) => n + 1));
 });
 
-it('another key, and the next minute, begin at one', async () => {
+it('another key and the next minute start at one', async () => {
   const limits = createRateLimitStore(database.db);
   await limits.count('key_2', first);
   expect(await limits.count('key_2', first)).toBe(2);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** As a process of its own would. */
+/** Opens a store as a separate process would. */
 const open = () => createRenderTimesStore(database.db, Date.now);
 const kind = { channel: 'ark', model: 'seedance', output: '720p/5' };
 const find = async (id: string) => (await open().list()).find((record) => record.id === id);
@@ -30,7 +30,7 @@ it('keeps the last renders of each kind, from all processes, and no more than a 
   expect(new Set(record?.samples.map(({ ms }) => ms)).size).toBe(48);
 });
 
-it('reads whatever stands there without trusting it', async () => {
+it('reads any stored content without trusting it', async () => {
   const renders = database.db.collection<{ _id: string; [name: string]: unknown }>('render_times');
   const good = { ms: 5, at: 1 };
   await renders.insertMany([

@@ -4,7 +4,7 @@ import { createRepeatStore } from '../../src/store/repeats.ts';
 import { openDatabase } from '../capacity/support.ts';
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
-/** Far ahead: MongoDB removes what has expired whenever it tidies. */
+/** Far in the future, because MongoDB may remove expired documents at any time. */
 let clock = 4_200_000_000_000;
 let count = 0;
 beforeAll(async () => {
@@ -24,7 +24,7 @@ const bytes = (text: string) => new Uint8Array(Buffer.from(text));
 const contender = (id: string, n: number) => ({ id, made: `by${n}`, fingerprint: 'f', keptMs: 1000 });
 
 describe('a claim', () => {
-  it('is that of one of many simultaneous callers; the others learn what it makes', async () => {
+  it('belongs to one of many simultaneous callers; the others learn what it creates', async () => {
     const { id } = newClaim();
     const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => open().claim(contender(id, n))));
     const winner = answers.indexOf(undefined);
@@ -44,7 +44,7 @@ describe('a claim', () => {
     expect(answers.filter((answer) => answer?.made === claim.made)).toEqual([]);
   });
 
-  it('lasts until its end, and not a moment longer', async () => {
+  it('lasts exactly until its end', async () => {
     const claim = newClaim();
     await open().claim(claim);
     clock += claim.keptMs - 1;
@@ -106,7 +106,7 @@ describe('an answer', () => {
     await expect(open().readBody(claim.made, 4)).rejects.toThrow('part 3');
   });
 
-  it('that was too large to keep, or may not be retried, says so', async () => {
+  it('that was too large to store, or may not be retried, is marked as such', async () => {
     const claim = newClaim({ isAwaited: true });
     await open().claim(claim);
     await open().store(claim, { status: 502, mayRetry: false });

@@ -45,7 +45,7 @@ describe('the request of a task', () => {
 
   it('reads as it was written, whatever the names in it', async () => {
     const record = newRecord({
-      request: { $set: { 'a.b': 1 }, kind: 'video' } as never,
+      request: { $set: { 'a.b': 1 }, prompt: 'a boat', kind: 'video' } as never,
       callbackUrl: 'https://me.example/hook?secret=1',
       warnings: ['seed was ignored'],
       by: 'try',
@@ -54,7 +54,7 @@ describe('the request of a task', () => {
     expect(await open().find(record.task)).toEqual(kept(record));
   });
 
-  it('keeps what its caller wrote under lock, and not for ever', async () => {
+  it('is stored sealed, and expires', async () => {
     const secret = 'https://me.example/hook?secret=1';
     const record = newRecord({
       request: { prompt: 'a very private wish', kind: 'video' } as never,

@@ -1,4 +1,4 @@
-import { testEndUsers } from '../support/sealing.ts';
+import { testSealing } from '../support/sealing.ts';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSealer } from '../../src/access/sealer.ts';
@@ -20,7 +20,7 @@ let database: Awaited<ReturnType<typeof openDatabase>>;
 let stores: Stores;
 beforeAll(async () => {
   database = await openDatabase();
-  stores = createStores(database.db, Date.now, { ...secrets, endUsers: testEndUsers });
+  stores = createStores(database.db, Date.now, { ...testSealing, ...secrets });
 });
 afterAll(() => database.drop());
 
@@ -79,6 +79,10 @@ const fields: Readonly<Record<Exclude<SealPurpose, (typeof named)[number]>, Fiel
       }),
     read: async (task) => (await stores.requests.find(task))?.request.prompt,
   },
+  prompt: {
+    write: (task) => fields.request.write(task),
+    read: async (task) => (await stores.requests.prompts([task])).get(task),
+  },
   'upstream-words': {
     write: (id) => {
       const message = `words about ${id}`;
@@ -92,7 +96,7 @@ const fields: Readonly<Record<Exclude<SealPurpose, (typeof named)[number]>, Fiel
   },
   'result-links': {
     write: (id) => {
-      const items = [{ url: `https://files.example/${id}?signature=1` }];
+      const items = [{ url: `https://files.example/${id}?signature=1`, base64: id }];
       return stores.tasks.insert(firstRecord(id, { outcome: { kind: 'succeeded', items, facts: {} } }));
     },
     read: async (id) => {
@@ -133,6 +137,16 @@ const fields: Readonly<Record<Exclude<SealPurpose, (typeof named)[number]>, Fiel
       return claim.kind === 'ready' ? claim.url : undefined;
     },
   },
+  'partial-image': {
+    async write(id) {
+      const [task = '', n] = uploadOf(id);
+      await stores.partialImages.write(task, Number(n), `image of ${id}`);
+    },
+    async read(id) {
+      const [task = '', n] = uploadOf(id);
+      return stores.partialImages.find(task, Number(n));
+    },
+  },
   answer: {
     async write(id) {
       const [made = ''] = uploadOf(id);
@@ -157,7 +171,7 @@ function uploadOf(id: string): readonly string[] {
 const idOf = (purpose: string, whose: string): string =>
   purpose === 'upload-link'
     ? `${whose}_${purpose}/channel/1`
-    : purpose === 'answer'
+    : purpose === 'answer' || purpose === 'partial-image'
       ? `${whose}_${purpose}/0`
       : `${whose}_${purpose}`;
 

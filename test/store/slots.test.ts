@@ -3,7 +3,7 @@ import { createSlotStore } from '../../src/store/slots.ts';
 import { openDatabase } from '../capacity/support.ts';
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
-/** Far ahead: MongoDB removes what has expired whenever it tidies. */
+/** Far in the future, because MongoDB may remove expired documents at any time. */
 let clock = 4_200_000_000_000;
 beforeAll(async () => {
   database = await openDatabase();
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** As a process of its own would. */
+/** Opens a store as a separate process would. */
 const open = () => createSlotStore(database.db, () => clock);
 const lease = (task: string, ms = 1000) => ({ task, until: clock + ms });
 const taken = (answers: readonly unknown[]) => answers.filter((answer) => answer !== undefined);
@@ -26,7 +26,7 @@ describe('a slot', () => {
     expect(new Set(held.map(({ task }) => task)).size).toBe(3);
   });
 
-  it('is free again when its lease has run out, and not a moment before', async () => {
+  it('is free exactly when its lease has expired', async () => {
     const until = clock + 1000;
     const first = await open().reserve('lease/a', 1, { task: 'dead', until });
     expect(first).toBe('lease/a/0');
@@ -92,7 +92,7 @@ describe('a slot', () => {
     );
     expect(new Set(taken(answers)).size).toBe(60);
     expect(answers).not.toContain('large/a/0');
-    // None is missing: a slot that was never made could never be had.
+    // None may be missing, because a slot that was never created could never be taken.
     const numbers = await numbersOf('large/a');
     expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, n) => n));
     expect(numbers.length).toBeLessThanOrEqual(128);
@@ -149,13 +149,13 @@ describe('a ticket', () => {
   });
 
   it('says when its task looks again, as long as there is one', async () => {
-    await insert('t', 'look/a', 1);
-    expect(await open().keepTicket('t', 'look/a', 77)).toBe(true);
+    const order = await insert('t', 'look/a', 1);
+    expect(await open().keepTicket('t', 'look/a', 77)).toBe(order);
     expect(await open().firstTicket('look/a')).toMatchObject({ task: 't', round: 1, looksAt: 77 });
     await insert('t', 'look/b', 1);
     await insert('other', 'look/b', 1);
     await open().removeTickets('t');
-    expect(await open().keepTicket('t', 'look/a', 88)).toBe(false);
+    expect(await open().keepTicket('t', 'look/a', 88)).toBeUndefined();
     expect(await open().firstTicket('look/b')).toMatchObject({ task: 'other' });
   });
 
@@ -163,16 +163,19 @@ describe('a ticket', () => {
     for (const task of names(4)) await insert(task, 'count/a', 1);
     expect(await open().countTickets('count/a', 3)).toBe(3);
     expect(await open().countTickets('count/a', 9)).toBe(4);
+    const last = await insert('last', 'count/a', 2);
+    expect(await open().countTickets('count/a', 9, last)).toBe(4);
+    expect(await open().countTickets('count/a', 3, last)).toBe(3);
   });
 });
 
 describe('a round', () => {
-  it('is another for each ticket of an account, also when all ask at once', async () => {
+  it('is different for each ticket of an account, even if all ask at once', async () => {
     const rounds = await Promise.all(names(10).map(() => open().takeRound('burst', 'acc')));
     expect(rounds.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 10 }, (_, n) => n + 1));
   });
 
-  it('begins behind the one that is served, so that nobody saves turns up', async () => {
+  it('starts behind the served one, so that turns cannot be saved', async () => {
     await open().noteServed('served', 40);
     expect(await open().takeRound('served', 'new')).toBe(41);
     expect(await open().takeRound('served', 'new')).toBe(42);

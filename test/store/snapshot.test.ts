@@ -21,7 +21,7 @@ function open(reads: (readonly Switch[] | Error)[]) {
   return { snapshot, errors };
 }
 
-it('shows what was read last, and what this process decided since', async () => {
+it('shows the last read, with the later decisions of this process', async () => {
   const { snapshot } = open([[{ id: 'a', on: true }], [{ id: 'b', on: true }]]);
   expect(snapshot.find('a')).toBeUndefined();
   await snapshot.refresh();
@@ -31,14 +31,14 @@ it('shows what was read last, and what this process decided since', async () => 
   expect([...snapshot.all()]).toEqual([{ id: 'b', on: true }]);
 });
 
-/** Each read is answered by hand. */
+/** Opens a snapshot whose reads the test answers. */
 function openSlow() {
   const reads: ((found: readonly Switch[]) => void)[] = [];
   const list = () => new Promise<readonly Switch[]>((resolve) => void reads.push(resolve));
   return { reads, snapshot: createSnapshot<Switch>({ list, intervalMs: 1_000, onError: () => undefined }) };
 }
 
-it('keeps what was decided during a read, and nothing longer than that', async () => {
+it('keeps decisions made during a read, but no longer', async () => {
   const { reads, snapshot } = openSlow();
   const read = snapshot.refresh();
   snapshot.put({ id: 'a', on: false });

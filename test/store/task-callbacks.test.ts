@@ -63,7 +63,7 @@ describe('a callback that is owed', () => {
     expect(await isOwed(task)).toBe(false);
   });
 
-  it('is owed no more once it was abandoned, however that was written', async () => {
+  it('is no longer owed once it was abandoned, however that was written', async () => {
     const [answered410, died] = [await endedTask(), await endedTask()];
     for (const task of [answered410, died]) await begin(task, ownRound);
     await record(answered410, ownRound, answered(1, 410), 'gave_up');
@@ -119,7 +119,7 @@ describe('a callback that is owed', () => {
   it('stays delivered through what an operator does later', async () => {
     const task = await endedTask();
     const other = open();
-    // This store remembers the task as one whose caller does not know its end.
+    // This store remembers the task without a callback.
     expect((await other.look(task))?.callback).toBeUndefined();
     await begin(task, ownRound);
     await record(task, ownRound, answered(1, 200), 'delivered');

@@ -7,7 +7,7 @@ import { openDatabase } from '../capacity/support.ts';
 import { firstCandidate, firstRecord, succeededWith, taskDriver } from '../support/task-records.ts';
 import { testSealing } from '../support/sealing.ts';
 
-/** What is seen on the way is shown and decides nothing: a sight that comes late matches nothing. */
+/** Observations are shown but decide nothing, so one that arrives late changes nothing. */
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
 let tasks: TaskStore;
@@ -91,7 +91,7 @@ describe('progress', () => {
     for (const name of ['progress', 'queuePosition']) expect(await read(id)).not.toHaveProperty(name);
   });
 
-  it('changes no rev: what is decided meanwhile is still written', async () => {
+  it('changes no rev: a step that is decided meanwhile is still written', async () => {
     const id = await submitted();
     const { rev } = await read(id);
     await tasks.recordProgress(id, { progress: 40 });
@@ -106,7 +106,7 @@ describe('what a task waits for', () => {
     const first = await read(id);
     expect(first.wait).toMatchObject({ cause: 'slot', ahead: 3 });
     const later = createTaskStore(database.db, () => first.updatedAt + 5_000, testSealing);
-    await later.setWait(id, { cause: 'slot', ahead: 2, until: 7 });
+    await later.setWait(id, { cause: 'slot', ahead: 3, until: 7 });
     expect(await read(id)).toEqual(first);
     await later.setWait(id, { cause: 'rate' });
     const second = await read(id);
@@ -115,7 +115,7 @@ describe('what a task waits for', () => {
     expect(second.updatedAt).toBe(first.updatedAt + 5_000);
   });
 
-  it('changes no rev: what an operator has planned is still as planned', async () => {
+  it('changes no rev: the plan of an operator’s act stays valid', async () => {
     const id = await newTask();
     const { rev } = await read(id);
     await tasks.setWait(id, { cause: 'slot' });
@@ -153,6 +153,12 @@ describe('what a task waits for', () => {
       [lost]: true,
     });
     expect(await tasks.waitingFor({ ...place, model: 'none' }, 10)).toEqual([]);
+    const { model, wait } = await read(circuit);
+    const counted = (await tasks.countBehind()).filter(({ channel }) => channel === 'down');
+    expect(counted.toSorted((a, b) => a.credential.localeCompare(b.credential))).toEqual([
+      { ...place, model, count: 2, since: wait?.since },
+      { ...place, credential: 'b', model, count: 1, since: expect.any(Number) },
+    ]);
 
     await tasks.setWait(circuit, { cause: 'slot', ...place });
     await tasks.step(lost, { kind: 'wanted', stop: 'cancel' });
@@ -165,7 +171,7 @@ describe('what a task waits for', () => {
     await tasks.setWait(id, { cause: 'rate', ...place, until: 5_000, ahead: 9 });
     const { wait, waited } = await read(id);
     const since = wait?.since;
-    await tasks.setWait(id, { cause: 'rate', ...place, until: 6_000, ahead: 8 });
+    await tasks.setWait(id, { cause: 'rate', ...place, until: 6_000, ahead: 9 });
     expect((await read(id)).wait).toMatchObject({ until: 5_000, ahead: 9 });
     await tasks.setWait(id, { cause: 'rate', ...place, until: 60_000, ahead: 4 });
     expect((await read(id)).wait).toEqual({ cause: 'rate', ...place, until: 60_000, ahead: 4, since });
@@ -190,7 +196,7 @@ describe('a concern', () => {
     expect(await read(id)).toMatchObject({ concern: 'poll_failing', attention: 'poll_failing' });
     expect(await tasks.setConcern(id, 'overdue')).toBe(true);
     expect((await read(id)).attention).toBe('overdue');
-    // What was noted in its place stays.
+    // The concern that replaced it stays.
     expect(await tasks.withdrawConcern(id, 'poll_failing')).toBe(false);
     expect(await read(id)).toMatchObject({ concern: 'overdue', attention: 'overdue' });
     expect(await tasks.withdrawConcern(id, 'overdue')).toBe(true);
@@ -254,7 +260,7 @@ describe('a concern', () => {
   });
 });
 
-describe('where the files of a result lie', () => {
+describe('the location of a result’s files', () => {
   it('changes after a success, and no failure gets any', async () => {
     const [succeeded, failed] = [await newTask(), await newTask()];
     await drive().succeed(succeeded, succeededWith('https://first.example/a.mp4'));

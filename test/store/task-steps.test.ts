@@ -18,7 +18,7 @@ import {
 } from '../support/task-records.ts';
 import { testSealing } from '../support/sealing.ts';
 
-/** A step is one guarded write: decided on the record as it was, and written only if it still is. */
+/** A step is one guarded write: it is decided from a record, and written only if that record has not changed. */
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
 let tasks: TaskStore;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** As another process would: with a memory of its own. */
+/** Opens a store with its own memory, as another process would. */
 const openStore = (): TaskStore => createTaskStore(database.db, Date.now, testSealing);
 const documents = (): Collection<TaskDocument> => database.db.collection<TaskDocument>('tasks');
 
@@ -54,11 +54,11 @@ const act = (id: string, reason = 'due'): TaskActionRecord => {
   return { id, action: 'fail', by: 'anna', reason, detail: 'done', at: 1 };
 };
 
-describe('of writers that meet', () => {
-  it('exactly one begins the submission; the others are decided again on what it wrote', async () => {
+describe('of simultaneous writers', () => {
+  it('exactly one begins the submission; the others are decided anew on its record', async () => {
     const id = await newTask();
     const stores = Array.from({ length: 20 }, openStore);
-    // Each has seen the task before anybody wrote.
+    // Each store has seen the task before the first write.
     for (const store of stores) expect(await store.look(id)).toMatchObject({ rev: 0 });
     const answers = await Promise.all(stores.map((store, n) => store.step(id, sendingBy(`run${n}`))));
     const winners = answers.flatMap((answer, n) => (answer.ok ? [n] : []));
@@ -69,7 +69,7 @@ describe('of writers that meet', () => {
     expect(await read(id)).toMatchObject({ rev: 1, attempts: [{ n: 1, state: 'sending' }] });
   });
 
-  it('both are heard where both events are possible', async () => {
+  it('both take effect if both events are possible', async () => {
     const id = await newTask();
     const [one, other] = [openStore(), openStore()];
     await Promise.all([one.look(id), other.look(id)]);
@@ -93,7 +93,7 @@ describe('of writers that meet', () => {
     const runs = Array.from({ length: 20 }, (_, n) => openStore().step(id, sendingBy(`run${n}`)));
     expect((await Promise.all(runs)).filter(({ ok }) => ok)).toHaveLength(1);
     expect((await read(id)).attempts).toMatchObject([{ n: 1, state: 'sending' }]);
-    // Its late repeat does not take the right to send from the run that has it now.
+    // A late repeat by the first run does not take the right to send away from the run that now has it.
     expect(await tasks.step(id, { ...refused, owner: 'first', stays: true })).toMatchObject({
       code: 'decided',
     });
@@ -110,7 +110,7 @@ describe('of writers that meet', () => {
       const { state, attempts } = await read(id);
       const stop = stopOf(state);
       expect(wanted.ok).toBe(true);
-      // Where the request may have left, the cancellation waits for its answer.
+      // If the request may have been sent, the cancellation waits for its answer.
       expect([state.at, attempts.length, stop]).toEqual(
         sent.ok ? ['sending', 1, 'cancel'] : ['ending', 0, undefined],
       );
@@ -118,7 +118,7 @@ describe('of writers that meet', () => {
   });
 });
 
-describe('a memory that is old', () => {
+describe('an outdated copy', () => {
   it('leads to no second write', async () => {
     const id = await newTask();
     const old = openStore();
@@ -128,17 +128,17 @@ describe('a memory that is old', () => {
     expect(await old.step(id, sendingBy('late'))).toMatchObject({ ok: false, code: 'not_now' });
     const { reads: _reads, ...after } = await read(id);
     expect(after).toEqual(before);
-    // What it has seen now is what it remembers.
+    // The store remembers what it has now read.
     expect(await old.look(id)).toMatchObject({ rev: before.rev, status: 'submitted' });
   });
 
-  it('refuses nothing: what a refusal rests on is read by a write', async () => {
+  it('causes no refusal: a refusal is based on a record that a write has read', async () => {
     const id = await newTask();
     const old = openStore();
     await taskDriver(tasks).ask(id);
     await old.look(id);
     await tasks.step(id, { kind: 'resubmitted' });
-    // The old one sees a lost submission, with which `sending` is impossible.
+    // The old process sees a lost submission, for which `sending` is impossible.
     expect(await old.step(id, sendingBy('run'))).toMatchObject({
       ok: true,
       task: { attempts: [{ n: 1 }, { n: 2 }] },
@@ -147,7 +147,7 @@ describe('a memory that is old', () => {
     expect(await read(id)).toMatchObject({ reads: 2 });
   });
 
-  it('leaves nothing undone: that nothing is left to be done is read by a write too', async () => {
+  it('omits no step: a step is skipped only on a record that a write has read', async () => {
     const id = await newTask();
     const [old, cancel] = [openStore(), { kind: 'wanted', stop: 'cancel' } as const];
     await taskDriver(tasks).accept(id);
@@ -158,7 +158,7 @@ describe('a memory that is old', () => {
     expect(await read(id)).toMatchObject({ state: { stop: 'cancel' } });
   });
 
-  it('is forgotten on demand', async () => {
+  it('is dropped on demand', async () => {
     const id = await newTask();
     const old = openStore();
     await old.look(id);
@@ -170,7 +170,7 @@ describe('a memory that is old', () => {
 });
 
 describe('a write whose outcome is unknown', () => {
-  /** A store whose next write is made, and whose answer is lost. */
+  /** A store whose next write succeeds although its answer is lost. */
   function losingAnswers(): { readonly store: TaskStore; loseNext: boolean } {
     const losing = { store: tasks, loseNext: false };
     const db = new Proxy(database.db, {
@@ -197,7 +197,7 @@ describe('a write whose outcome is unknown', () => {
     return Object.assign(losing, { store: createTaskStore(db, Date.now, testSealing) });
   }
 
-  it('is the same when it is repeated', async () => {
+  it('has the same result when it is repeated', async () => {
     const id = await newTask();
     const losing = losingAnswers();
     const events: readonly TaskEvent[] = [
@@ -247,7 +247,7 @@ describe('a refusal', () => {
   });
 });
 
-describe('what an operator did', () => {
+describe('an operator’s act', () => {
   it('is written once for each id, however many processes write it at once', async () => {
     const id = await newTask();
     await Promise.all(
@@ -278,7 +278,7 @@ describe('what an operator did', () => {
     expect((await read(id)).actions?.[0]).not.toHaveProperty('rev');
   });
 
-  it('and could not be done is not on record', async () => {
+  it('that could not be carried out is not recorded', async () => {
     const id = await newTask();
     expect(await tasks.step(id, { kind: 'approved' }, act('update-1'))).toMatchObject({ ok: false });
     expect(await read(id)).not.toHaveProperty('actions');
@@ -325,7 +325,7 @@ describe('an upstream’s job', () => {
     ]);
   });
 
-  it('is free again after its adoption was undone', async () => {
+  it('is free after its adoption was undone', async () => {
     const [first, second] = [await newTask(), await newTask()];
     for (const id of [first, second]) await taskDriver(tasks).ask(id);
     const adopted: TaskEvent = { kind: 'adopted', operation: { id: 'named-wrongly' } };
@@ -338,7 +338,7 @@ describe('an upstream’s job', () => {
     expect(await tasks.ownerOf('one/named-wrongly')).toBe(second);
   });
 
-  it('that a late answer names is kept beside the attempt, and is nobody’s', async () => {
+  it('that a late answer names is kept beside the attempt, and belongs to no task', async () => {
     const id = await newTask();
     await taskDriver(tasks).ask(id);
     await tasks.step(id, { kind: 'wanted', stop: 'fail' });
@@ -348,7 +348,7 @@ describe('an upstream’s job', () => {
   });
 });
 
-describe('what follows from the record', () => {
+describe('the fields derived from the record', () => {
   const drive = (): ReturnType<typeof taskDriver> => taskDriver(tasks);
   const derived = ['channel', 'credential', 'upstreamId', 'attention', 'jobs', 'owes'] as const;
   const follows = async (id: string) => {
@@ -356,7 +356,7 @@ describe('what follows from the record', () => {
     return Object.fromEntries(derived.flatMap((name) => (name in document ? [[name, document[name]]] : [])));
   };
 
-  it('is absent before there is a job: no task without one is in the unique index', async () => {
+  it('are absent before there is a job: no task without one is in the unique index', async () => {
     const ids = [await newTask(), await newTask()];
     for (const id of ids) {
       await drive().send(id);
@@ -364,7 +364,7 @@ describe('what follows from the record', () => {
     }
   });
 
-  it('says where the job is, also after the end', async () => {
+  it('name the place of the job, even after the end', async () => {
     const id = await newTask();
     await drive().accept(id, 'job-1');
     const where = { ...firstCandidate, upstreamId: 'job-1', jobs: ['one/job-1'] };
@@ -373,7 +373,7 @@ describe('what follows from the record', () => {
     expect(await follows(id)).toEqual(where);
   });
 
-  it('says where a lost job may be, and whom it asks, until it was found', async () => {
+  it('name the possible place of a lost job, and the question about it, until it is found', async () => {
     const id = await newTask();
     await drive().lose(id);
     expect(await follows(id)).toEqual(firstCandidate);
@@ -385,7 +385,7 @@ describe('what follows from the record', () => {
     expect(await follows(id)).toEqual({ ...firstCandidate, attention: 'submit_ambiguous' });
   });
 
-  it('names the newest job of a task whose job was replaced, and keeps the first one its own', async () => {
+  it('name the newest job of a task whose job was replaced, while the first one stays its own', async () => {
     const id = await newTask({
       plan: {
         candidates: [firstCandidate],
@@ -410,7 +410,7 @@ describe('what follows from the record', () => {
     }
   });
 
-  it('asks for a person as long as the state does', async () => {
+  it('ask for a person as long as the state does', async () => {
     const id = await newTask();
     const n = await drive().accept(id);
     await tasks.step(id, { kind: 'broken', n, code: 'c' });
@@ -424,11 +424,11 @@ describe('what follows from the record', () => {
     expect(await follows(id)).not.toHaveProperty('attention');
   });
 
-  it('forgets a concern with the state that it was about, whoever noted it, and also at the end', async () => {
+  it('drop a concern with the state that it was about, whoever recorded it, and at the end', async () => {
     const [running, ended] = [await newTask(), await newTask()];
     for (const id of [running, ended]) {
       await drive().accept(id);
-      // The writer of the next step remembers the task without the concern.
+      // The process that writes the next step has cached the task without the concern.
       await openStore().setConcern(id, 'poll_failing');
       expect(await follows(id)).toMatchObject({ attention: 'poll_failing' });
     }
@@ -439,7 +439,7 @@ describe('what follows from the record', () => {
     expect(await read(ended)).not.toHaveProperty('concern');
   });
 
-  it('keeps a concern through a step that does not change the state', async () => {
+  it('keep a concern through a step that does not change the state', async () => {
     const id = await newTask();
     await drive().accept(id);
     await openStore().setConcern(id, 'overdue');
@@ -450,7 +450,7 @@ describe('what follows from the record', () => {
     expect(await follows(id)).not.toHaveProperty('attention');
   });
 
-  it('owes a callback from the end on, if there is an address', async () => {
+  it('owe a callback from the end on, if there is an address', async () => {
     const [wanted, unwanted] = [await newTask({ hasCallback: true }), await newTask()];
     await drive().accept(wanted);
     expect(await follows(wanted)).not.toHaveProperty('owes');
@@ -500,7 +500,7 @@ describe('a creation', () => {
 
   it('is neither abandoned nor taken over once the task waits', async () => {
     for (const event of [abandonedBy(first), takenOverBy(second)]) {
-      // This store remembers the record as it was before the wait.
+      // This store remembers the record from before the wait.
       const id = await newTask({ state: creatingAs(first) });
       await openStore().step(id, { kind: 'begun' });
       expect(await tasks.step(id, event)).toMatchObject({ ok: false, code: 'decided' });

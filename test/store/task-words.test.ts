@@ -9,7 +9,10 @@ import type { Sealing } from '../../src/store/sealed-document.ts';
 import { testSealing } from '../support/sealing.ts';
 import { firstCandidate, firstRecord, secondCandidate, taskDriver } from '../support/task-records.ts';
 
-/** What upstreams said of a task's failures, which may be its prompt: sealed in MongoDB, and there for who reads the task. */
+/**
+ * What upstreams say about a task's failures may contain its prompt. It is sealed in MongoDB, and shown to those who
+ * may read the task.
+ */
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
 beforeAll(async () => {
@@ -17,7 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const open = (sealing: Sealing = testSealing) => createTaskStore(database.db, Date.now, sealing);
+const open = (sealing: Sealing = testSealing) =>
+  createTaskStore(database.db, Date.now, { ...testSealing, ...sealing });
 const stored = async (id: string) => {
   const document = await database.db.collection<{ _id: string }>('tasks').findOne({ _id: id });
   return JSON.stringify(document, (_, value: unknown) => (typeof value === 'bigint' ? `${value}` : value));
@@ -31,7 +35,7 @@ const failed = {
   failure: { class: 'invalid_input' },
 } as const satisfies TaskOutcome;
 
-/** Refused once, then failed; with all that was said. */
+/** Creates a task that was refused once and then failed, with all of the upstream's words. */
 async function failedTask(id: string) {
   const tasks = open();
   const drive = taskDriver(tasks);
@@ -51,6 +55,26 @@ async function failedTask(id: string) {
 }
 
 describe('the words of a task', () => {
+  it('find it, also after a process without the key of its messages has changed it', async () => {
+    const tasks = open();
+    const foundBy = async (text: string) =>
+      (await tasks.findNamed(text)).map(({ by, task }) => [by, task.id]);
+    await tasks.insert(firstRecord('task_found'));
+    const n = await taskDriver(tasks).send('task_found');
+    const said = { code: 'busy', message: 'there is no room for this walrus' };
+    await taskDriver(tasks).step('task_found', { kind: 'rejected', n, owner: 'run', ...said });
+    expect(await foundBy('WALRUS: busy')).toEqual([['error', 'task_found']]);
+    await taskDriver(open(createSealer([randomBytes(32)]))).step('task_found', {
+      kind: 'ended',
+      status: 'failed',
+      charge: 0n,
+      chargeEstimated: false,
+      error: { ...taskFailures.upstream, message: second, class: 'quota' },
+    });
+    expect(await foundBy('walrus room')).toEqual([['error', 'task_found']]);
+    expect(await foundBy('walrus otter')).toEqual([]);
+  });
+
   it('are in no document while it lives, nor afterwards', async () => {
     const tasks = open();
     await tasks.insert(firstRecord('task_lost'));
@@ -81,7 +105,7 @@ describe('the words of a task', () => {
     expect(await stored('task_whole')).not.toContain(second);
   });
 
-  it('go when what they were about does', async () => {
+  it('are removed with their subject', async () => {
     const tasks = open();
     const drive = taskDriver(tasks);
     await tasks.insert(firstRecord('task_taken'));

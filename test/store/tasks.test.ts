@@ -76,7 +76,7 @@ describe('a record', () => {
     expect((await tasks.find(id))?.hold).toBe(BigInt(answers.indexOf(true)));
   });
 
-  it('that is not there is nothing', async () => {
+  it('that does not exist is undefined', async () => {
     expect(await tasks.find('task_none')).toBeUndefined();
     expect(await tasks.look('task_none')).toBeUndefined();
     expect(await tasks.ownerOf('one/none')).toBeUndefined();
@@ -116,14 +116,14 @@ describe('lists', () => {
     expect(found.map(({ id }) => id)).toEqual(made.slice(0, 3).toReversed());
   });
 
-  it('of these tasks have those that the filter lets pass', async () => {
+  it('contain the tasks that the filter matches', async () => {
     const other = await newTask({ account: 'other' });
     const found = await tasks.listThese([...made, other, 'task_none'], { account, createdAfter: 3 });
     expect(found.map(({ id }) => id)).toEqual(made.slice(2));
   });
 });
 
-describe('what the reconciler reads', () => {
+describe('the reads of the reconciler', () => {
   it('every unfinished task, the most urgent of each status first, and none that has ended', async () => {
     const late = await newTask({ deadlineAt: 9_000 });
     const soon = await newTask({ deadlineAt: 5 });
@@ -186,7 +186,7 @@ describe('whatever the connection string says', () => {
     await mongo.close();
   });
 
-  it('every read and write of a record names it itself', async () => {
+  it('every read and write of a record states this explicitly', async () => {
     const client = new MongoClient(weaker(), {
       monitorCommands: true,
       useBigInt64: true,
@@ -194,7 +194,8 @@ describe('whatever the connection string says', () => {
     });
     const seen: { readonly name: string; readonly command: Record<string, unknown> }[] = [];
     client.on('commandStarted', ({ commandName, command }) => void seen.push({ name: commandName, command }));
-    // Of a single server the driver asks with a preference of its own: what a replica set is asked with stands here.
+    // On a single server, the driver uses a read preference of its own. The test checks what a replica set would be
+    // asked with.
     const used: (string | undefined)[] = [];
     const db = new Proxy(client.db(), {
       get(target, name) {
@@ -235,7 +236,7 @@ describe('whatever the connection string says', () => {
     expect(writes.length).toBeGreaterThan(9);
     expect(reads.length).toBeGreaterThan(5);
     for (const { command } of writes) {
-      expect(command['writeConcern']).toMatchObject({ w: 'majority', wtimeout: 10_000 });
+      expect(command['writeConcern']).toMatchObject({ w: 'majority', wtimeout: 20_000 });
     }
     for (const { command } of reads) {
       expect(command['readConcern']).toEqual({ level: 'majority' });

@@ -9,11 +9,11 @@ import { readSources } from '../support/source-rules.ts';
 import { transitionSamples } from '../support/state-table.ts';
 import { start } from '../support/task-model.ts';
 
-/** Servers before 5.0 refuse an update with an operator that has no fields. */
+/** Servers before 5.0 refuse an update with an empty operator. */
 
 const form = createTaskForm(testSealing);
 const { tasks, events } = transitionSamples();
-/** What is noted beside a state, and goes with it. */
+/** Fields that are stored in addition to a state and removed when it changes. */
 const noted = {
   wait: { cause: 'slot', since: start },
   concern: 'poll_failing',
@@ -33,7 +33,7 @@ describe('a change of a task’s record', () => {
     expect(sent.flatMap(emptyOperators)).toEqual([]);
   });
 
-  it('has none when fields are only removed, or only derived', () => {
+  it('has none if fields are only removed, or only derived', () => {
     const [, task] = tasks[0] ?? [];
     if (task === undefined) throw new Error('there is no task');
     const update = form.updateOf(task, { wait: undefined });
@@ -56,7 +56,7 @@ it('updateWith leaves out fields that are undefined, and operators without field
   expect(updateWith(update as object)).toEqual({ $set: { a: 1 } });
 });
 
-/** A literal that begins with a field always has one; everything else is built by `updateWith`. */
+/** An object literal that begins with a field is never empty. All other updates are built by `updateWith`. */
 it('each update of the stores and the ledger names a field in its operators, or is made by updateWith', () => {
   const sources = readSources(join(import.meta.dirname, '../..'), ['src/store', 'src/ledger']);
   expect(
@@ -66,7 +66,7 @@ it('each update of the stores and the ledger names a field in its operators, or 
   ).toEqual([]);
 });
 
-it('that rule sees an operand that may be empty', () => {
+it('the rule detects an operand that may be empty', () => {
   const found = (text: string): number => unnamedOperands(text).length;
   expect(
     [
@@ -94,7 +94,7 @@ function unnamedOperands(source: string): readonly string[] {
   const text = source
     .replaceAll(/updateWith(<\w+>)?\((\{(?:[^{}]|\{[^{}]*\})*\})\)/g, '')
     .replaceAll(/\s+/g, ' ')
-    // The type of a variable says nothing of what it becomes.
+    // A type annotation says nothing about the value of the variable.
     .replaceAll(/const \$\w+: /g, 'const ');
   const named = /^\{ ?['[\w]/;
   const operands = [...text.matchAll(new RegExp(`\\$(${operator})( ?[:=] |,| \\})(.{0,30})`, 'g'))];

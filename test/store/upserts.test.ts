@@ -8,7 +8,7 @@ import { createResultCopyStore } from '../../src/store/result-copies.ts';
 import { createSlotStore } from '../../src/store/slots.ts';
 import { openDatabase } from '../capacity/support.ts';
 
-/** Two upserts of one `_id` may both try to insert: a server then answers one of them with a duplicate key. */
+/** Two upserts of one `_id` may both try to insert. The server then answers one of them with a duplicate key error. */
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** The first call of each named method loses that race after `other` has won it. */
+/** Makes the first call of each named method lose that race to `other`. */
 function losingRace(methods: readonly (keyof Collection)[], other: () => Promise<unknown>): Db {
   const { db } = database;
   let lost = false;
@@ -44,7 +44,7 @@ function losingRace(methods: readonly (keyof Collection)[], other: () => Promise
 }
 
 describe('the requests of a key in a minute', () => {
-  /** Far ahead: MongoDB removes what has expired whenever it tidies. */
+  /** Far in the future, because MongoDB may remove expired documents at any time. */
   const minute = 4_200_000_000_000;
 
   it('are counted exactly when many arrive at once, each key and minute for itself', async () => {
@@ -57,7 +57,7 @@ describe('the requests of a key in a minute', () => {
     expect(await stores[0]?.count('other', minute)).toBe(1);
   });
 
-  it('are counted by the one that lost the race for the first, too', async () => {
+  it('are also counted for the writer that lost the race for the first', async () => {
     const first = createRateLimitStore(database.db);
     const second = createRateLimitStore(losingRace(['findOneAndUpdate'], () => first.count('raced', minute)));
     expect(await second.count('raced', minute)).toBe(2);
@@ -77,7 +77,7 @@ describe('the requests of a key in a minute', () => {
 describe('an operator’s switch', () => {
   const off = { id: 'one', enabled: false, by: 'ada', reason: 'errors', at: 1 };
 
-  it('is one document a channel; the last word counts', async () => {
+  it('is one document per channel; the last change counts', async () => {
     const states = createChannelStateStore(database.db);
     await states.set(off);
     await states.set({ ...off, enabled: true, by: 'bob', reason: 'fixed', at: 2 });
@@ -144,7 +144,7 @@ describe('the copy of a task’s results', () => {
   const copy = { task: 't', state: 'retry', names: ['a.mp4'], tries: 1, dueAt: 100 } as const;
   const open = () => createResultCopyStore(database.db);
 
-  it('is due from its time on, in order, those of its state only', async () => {
+  it('is due from its time on, in order, and only in its state', async () => {
     for (const [task, dueAt] of [['late', 300], ['second', 200], ['first', 100]] as const)
       await open().write({ ...copy, task, dueAt }); // prettier-ignore
     await open().write({ ...copy, task: 'stored', state: 'stored', dueAt: 1 });

@@ -4,35 +4,44 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
+import { snap } from './shots.ts';
 
-/** A page of a test, which keeps what must not happen on it. */
+/** A page under test that records everything that must not happen on it. */
 export interface WatchedPage {
   readonly page: Page;
-  /** Violations of the content security policy, errors on the console and uncaught ones, in order. */
+  /** Content security policy violations, console errors and uncaught errors, in order. */
   readonly faults: readonly string[];
-  /** Requests to the gateway's API so far: `GET /admin/v1/tasks?…`. */
+  /** The requests to the gateway's API so far, such as `GET /admin/v1/tasks?…`. */
   readonly calls: readonly string[];
 }
 
 export interface TestBrowser {
-  /** `isExpected`: errors on the console that the test brings about, such as a refused request. */
+  /**
+   * Opens a page, and closes it after the test, because an open page keeps polling. `isExpected` matches console errors
+   * that the test provokes, such as a refused request.
+   */
   open(options?: BrowserContextOptions & { isExpected?: (text: string) => boolean }): Promise<WatchedPage>;
   close(): Promise<void>;
 }
 
-/** Chromium of this machine; undefined: there is none, and `noBrowser` says so. */
+/** The path of Chromium on this machine. If undefined, `noBrowser` explains why. */
 export const browserPath = [
   process.env['CHROMIUM_PATH'] ?? '',
-  ...['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
+  // The first one needs half as much CPU.
+  ...['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
     (process.env['PATH'] ?? '').split(delimiter).map((directory) => join(directory, name)),
   ),
 ].find((path) => path !== '' && existsSync(path));
 
-/** Why tests of pages are skipped; for their names. */
+/** The reason for skipping page tests, as a suffix for their names. */
 export const noBrowser =
   browserPath === undefined ? ' (skipped: no Chromium on PATH or at CHROMIUM_PATH)' : '';
 
-/** Below the limit of a test, so that it says what it waited for; far above what a busy machine needs. */
+/**
+ * Shorter than a test's time limit, so that a failure reports what was awaited, and far longer than a busy machine
+ * needs.
+ */
 const waitMs = 120_000;
 
 export async function startBrowser(): Promise<TestBrowser> {
@@ -43,12 +52,18 @@ export async function startBrowser(): Promise<TestBrowser> {
   return {
     async open({ isExpected = () => false, ...options } = {}) {
       const context = await browser.newContext(options);
+      onTestFinished(() => context.close());
       const faults: string[] = [];
       const calls: string[] = [];
       await context.exposeFunction('reportViolation', (text: string) => void faults.push(text));
       await context.addInitScript(reportViolations);
       const page = await context.newPage();
       page.setDefaultTimeout(waitMs);
+      // Loaded content shifts whatever is below it, so a click would miss. Before each action, wait until loading is
+      // complete.
+      await page.addLocatorHandler(page.getByText('Loading…', { exact: true }).first(), () =>
+        Promise.resolve(),
+      );
       page.on('console', (message) => {
         const text = `console: ${message.text()} ${message.location().url}`;
         if (message.type() === 'error' && !isExpected(text)) faults.push(text);
@@ -64,13 +79,25 @@ export async function startBrowser(): Promise<TestBrowser> {
   };
 }
 
-/** Runs in the page, before its own scripts. */
+/** Runs in the page before the page's own scripts. */
 const reportViolations = `
   addEventListener('securitypolicyviolation', (event) =>
     globalThis.reportViolation('violation: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample));
 `;
 
+/**
+ * A script for `addInitScript` that stops polling: anything that a page reloads every `ms` or less often is loaded only
+ * once, however long the test takes.
+ */
+export const withoutPolls = (ms: number): string => `{
+  const { setTimeout: set } = globalThis;
+  globalThis.setTimeout = (run, after, ...rest) => (after >= ${ms} ? 0 : set(run, after, ...rest));
+}`;
+
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** The rules whose outcome depends on the colour scheme. */
+export const contrast: readonly string[] = ['color-contrast'];
 
 interface AxeViolation {
   readonly id: string;
@@ -78,11 +105,15 @@ interface AxeViolation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** What axe finds serious or critical on the page, as `rule: element` with what to change. */
-export async function seriousFindings(page: Page): Promise<readonly string[]> {
+/**
+ * Returns axe's serious and critical findings on the page, as `rule: element` and how to fix it. Runs all of axe's
+ * rules by default.
+ */
+export async function seriousFindings(page: Page, runOnly?: readonly string[]): Promise<readonly string[]> {
   if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(axeSource);
+  const options = JSON.stringify({ resultTypes: ['violations'], runOnly });
   const violations = (await page.evaluate(
-    'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)',
+    `axe.run(document, ${options}).then(({ violations }) => violations)`,
   )) as readonly AxeViolation[];
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -91,7 +122,45 @@ export async function seriousFindings(page: Page): Promise<readonly string[]> {
     );
 }
 
-/** Pixels by which the page is wider than the window: it would have to be scrolled sideways. */
+/** Returns how many pixels wider the page is than the window. More than 0 means horizontal scrolling. */
 export async function overhang(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+}
+
+/**
+ * Checks that the page is readable in both colour schemes and fits both its window and a narrow one, and saves
+ * screenshots of it. The schemes differ only in contrast.
+ */
+export async function expectReadable(page: Page, name: string): Promise<void> {
+  const wide = page.viewportSize() ?? { width: 1280, height: 900 };
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const about = [name, colorScheme];
+    await page.emulateMedia({ colorScheme });
+    const findings = await seriousFindings(page, colorScheme === 'dark' ? contrast : undefined);
+    expect([...about, findings, await overhang(page)]).toEqual([...about, [], 0]);
+    await snap(page, `${name}-${colorScheme}`);
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect([...about, await overhang(page)]).toEqual([...about, 0]);
+    await snap(page, `${name}-${colorScheme}-narrow`);
+    await page.setViewportSize(wide);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+/**
+ * Focuses the console's search field with its shortcut key. A page that is still being built ignores the key, or
+ * navigates first.
+ */
+export async function pressSearchKey(page: Page): Promise<void> {
+  const isFocused = "document.activeElement?.id === 'find'";
+  const timeout = 10_000;
+  do await page.keyboard.press('/');
+  while (
+    !(await page.waitForFunction(isFocused, undefined, { timeout }).then(
+      () => true,
+      () => false,
+    ))
+  );
+  // If the focus came late, the field contains the second key press.
+  await page.locator('#find').fill('');
 }

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
+import { expect } from 'vitest';
+import type { Task } from '../../src/task/record.ts';
 
 export interface ReceivedCallback {
   readonly headers: IncomingHttpHeaders;
@@ -8,7 +10,10 @@ export interface ReceivedCallback {
   readonly body: any;
 }
 
-/** A caller's endpoint: records what arrives and answers the statuses it is given, the last one for ever; 0: never. */
+/**
+ * A caller's endpoint. Records incoming requests and responds with these statuses, repeating the last one. 0 means no
+ * response.
+ */
 export async function startCallbackReceiver(statuses: readonly number[] = [204]) {
   const received: ReceivedCallback[] = [];
   const server = createServer((request, response) => {
@@ -40,4 +45,21 @@ export async function startCallbackReceiver(statuses: readonly number[] = [204])
       return server.close();
     },
   };
+}
+
+/**
+ * Expects that every request to the receiver is on record, and that only the last one delivered the task's callback.
+ * Earlier ones may have failed, because a busy machine may not respond in time.
+ */
+export function expectDeliveredOnce(
+  { received }: { readonly received: readonly ReceivedCallback[] },
+  task: Task | undefined,
+): void {
+  const attempts = task?.callback?.attempts ?? [];
+  const isDelivered = attempts.map(({ status = 0 }) => status >= 200 && status < 300);
+  expect(isDelivered, `only the last request delivered the callback: ${JSON.stringify(attempts)}`).toEqual([
+    ...isDelivered.slice(1).fill(false),
+    true,
+  ]);
+  expect(received.filter(({ headers }) => headers['webhook-id'] === task?.id)).toHaveLength(attempts.length);
 }

@@ -1,10 +1,10 @@
 import { keyScopes } from '../../src/base/key-scope.ts';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { planOutdated } from '../../src/task/acts.ts';
 
-/** How tests call a gateway: as a user, with a key or none, and as an operator. */
+/** How tests call a gateway: as a caller with or without a key, and as an operator. */
 
 export interface Answer {
   readonly status: number;
@@ -15,7 +15,7 @@ export interface Answer {
 }
 
 export interface CallOptions {
-  /** A string or bytes are sent as they are, everything else as JSON. */
+  /** Strings and bytes are sent unchanged, and everything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly key?: string;
@@ -23,15 +23,15 @@ export interface CallOptions {
 
 export type Call = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
 
-/** `path` without `/admin/v1`, or whole. */
+/** `path` is complete, or relative to `/admin/v1`. */
 export type AdminCall = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
 export interface AccountOptions {
-  /** Default: one of its own. */
+  /** Defaults to a new id. */
   readonly id?: string;
-  /** Default 100. */
+  /** Defaults to 100. */
   readonly credit?: string;
-  /** Fields of the key. */
+  /** The key's fields. */
   readonly key?: Readonly<Record<string, unknown>>;
 }
 
@@ -42,9 +42,11 @@ export interface TestAccount {
   readonly webhookSecret: string;
   readonly call: Call;
   balance(): Promise<{ available: string; held: string }>;
-  /** Creates a video: the world's usual one with these fields changed. */
+  /** Creates the world's usual video with these fields changed. */
   create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
-  /** Asks with `?wait=` until the task has ended. */
+  /** Creates it with `createOnce`, and returns the task's id. */
+  made(body?: Record<string, unknown>): Promise<string>;
+  /** Waits with `?wait=` until the task has ended. */
   finished(id: string, deadlineMs?: number): Promise<Record<string, any>>;
 }
 
@@ -54,8 +56,8 @@ export function caller(url: string, key?: string): Call {
 }
 
 /**
- * Repeats a call that a busy gateway answers with 503, or with 408 because it did not read the request in time. The call
- * must be repeatable: a create needs an idempotency key of its own.
+ * Repeats a call after a 503 from a busy gateway, or a 408 because the gateway did not read the request in time. The
+ * call must be repeatable: a create needs its own idempotency key.
  */
 export async function persevere(call: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
@@ -65,12 +67,18 @@ export async function persevere(call: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
+/** Sends a create under its own idempotency key, and repeats it while the gateway is busy. */
+export function createOnce(call: Call, path: string, body: unknown): Promise<Answer> {
+  const headers = { 'idempotency-key': randomUUID() };
+  return persevere(() => call('POST', path, { body, headers }));
+}
+
 export function adminCaller(url: string, token: string): AdminCall {
   return (method, path, body) =>
     send(url, method, path.startsWith('/admin') ? path : `/admin/v1${path}`, { body, key: token });
 }
 
-/** Acts on a task with the plan of a dry run, as operators do. Repeats both if the task changes in between. */
+/** Acts on a task with a dry run's plan, as operators do. Repeats both if the task changes in between. */
 export async function actOn(
   admin: AdminCall,
   task: string,
@@ -85,7 +93,7 @@ export async function actOn(
   }
 }
 
-/** An account with a credit and a key. `video` is what its `create` asks for. */
+/** Creates an account with credit and a key. `video` is the default body of its `create`. */
 export async function makeAccount(
   { url, admin, video }: { readonly url: string; readonly admin: AdminCall; readonly video: object },
   { id = `acc-${randomBytes(5).toString('hex')}`, credit = '100', key = {} }: AccountOptions = {},
@@ -96,6 +104,7 @@ export async function makeAccount(
   const made = await admin('POST', '/keys', { account: id, name: 'test', scopes: keyScopes, ...key });
   if (made.status >= 300) throw new Error(made.text);
   const call = caller(url, made.body.key);
+  let refusal = 'none was created';
   return {
     id,
     key: made.body.key,
@@ -103,9 +112,20 @@ export async function makeAccount(
     webhookSecret: account.body.webhook_secret,
     call,
     balance: async () => (await call('GET', '/v1/balance')).body,
-    create: (body = {}, headers = {}) =>
-      call('POST', '/v1/videos/generations', { headers, body: { ...video, ...body } }),
-    finished: (task, deadlineMs = 240_000) => untilFinished(call, task, deadlineMs),
+    async create(body = {}, headers = {}) {
+      const answer = await call('POST', '/v1/videos/generations', { headers, body: { ...video, ...body } });
+      if (answer.status >= 300) refusal = answer.text;
+      return answer;
+    },
+    async made(body) {
+      const answer = await createOnce(call, '/v1/videos/generations', { ...video, ...body });
+      if (answer.status >= 300) throw new Error(answer.text);
+      return answer.body.id;
+    },
+    finished(task, deadlineMs = 240_000) {
+      if (task === undefined) throw new Error(`there is no task to wait for: ${refusal}`);
+      return untilFinished(call, task, deadlineMs);
+    },
   };
 }
 
@@ -124,7 +144,7 @@ export interface FormOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** As browsers and SDKs send files. */
+/** Sends files as browsers and SDKs do. */
 export async function postForm(
   url: string,
   path: string,
@@ -144,7 +164,7 @@ export async function postForm(
   };
 }
 
-/** node:http, because fetch hides what a server really says about connections and encodings. */
+/** Uses node:http, because fetch hides what a server really sends about connections and encodings. */
 export function send(
   url: string,
   method: string,
@@ -158,7 +178,7 @@ export function send(
       `${url}${path}`,
       {
         method,
-        // A connection of its own: none that the server is about to close.
+        // Use a new connection, because the server may be about to close an existing one.
         agent: false,
         headers: {
           ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),

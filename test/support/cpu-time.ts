@@ -1,4 +1,7 @@
-/** The milliseconds of CPU time that this process spends on `work`: a machine that stands still adds nothing to them. */
+/**
+ * Returns the CPU milliseconds that this process spends on `work`. Unlike elapsed time, CPU time ignores machine
+ * pauses.
+ */
 export function cpuMsOf(work: () => unknown): number {
   const before = process.cpuUsage();
   work();

@@ -7,13 +7,13 @@ import type { Route } from '../../src/http/route.ts';
 
 export interface WatchedApp {
   readonly app: GatewayApp;
-  /** `<operation>: <code>` of every answer so far whose code its route does not declare. */
+  /** `<operation>: <code>` for every response so far whose code its route does not declare. */
   readonly undeclared: ReadonlySet<string>;
 }
 
 /**
- * A code that a route answers and does not declare is missing in the OpenAPI document: no caller expects it. The log,
- * as lines of JSON, says which operation a response belongs to.
+ * Reports routes that return an undeclared code: the OpenAPI document lacks it, so no caller expects it. The log's JSON
+ * lines specify each response's operation.
  */
 export function watchErrorCodes(app: GatewayApp, logLines: readonly string[]): WatchedApp {
   const declared = new Map(
@@ -48,7 +48,7 @@ export function watchErrorCodes(app: GatewayApp, logLines: readonly string[]): W
   };
 }
 
-/** As the route's dialect writes it. */
+/** Returns the code in the spelling of the route's dialect. */
 function codeIn({ dialect }: Route, code: ErrorCode): string | undefined {
   const { errors } = dialect ?? {};
   return errors === undefined ? code : codeOf(JSON.stringify(errors.present(new GatewayError(code, ''))));

@@ -1,4 +1,4 @@
-/** Finds things on the page `/docs` as a reader would, but without a browser. */
+/** Finds elements on the page `/docs` as a reader would, but without a browser. */
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
 

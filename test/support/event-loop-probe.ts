@@ -1,27 +1,26 @@
 import { openSync, readSync, renameSync, writeFileSync } from 'node:fs';
 
-/** What the file holds. Bytes: resident. */
+/** The file's contents. Byte counts are resident memory. */
 export interface Probe {
-  /** How often the measurement was begun anew, and how often the file was written since. */
+  /** How often the measurement was restarted, and how often the file has been written since its last start. */
   readonly begun: number;
   readonly written: number;
   readonly longestStallMs: number;
-  /** When it was begun, after garbage was collected. */
+  /** Measured when the measurement starts, after a garbage collection. */
   readonly idleBytes: number;
   readonly peakBytes: number;
-  /** What JavaScript holds, on its heap and beside it, garbage included. */
+  /** All JavaScript memory, on and off the heap, including garbage. */
   readonly peakHeapBytes: number;
 }
 
 /**
- * Loaded before a program (`--import`, with `--expose-gc`): writes what its event loop and memory went through to
- * PROBE_FILE, many times a second. A stall is the time between two turns of a timer, or the CPU time that the thread of
- * the event loop used meanwhile, whichever is less: on a busy machine it may wait for its turn without having done
- * anything.
+ * Loaded before a program (`--import`, with `--expose-gc`). Writes its event loop's and memory's state to PROBE_FILE
+ * many times a second. A stall is the time between two turns of a timer or the event-loop thread's CPU time meanwhile,
+ * whichever is less, because on a busy machine a thread may simply wait for its turn.
  */
 const everyMs = 5;
 const writtenEveryMs = 50;
-/** Memory of what was collected goes back to the system in threads of their own. */
+/** The milliseconds that threads take to return collected garbage to the system. */
 const releasedWithinMs = 100;
 const file = process.env['PROBE_FILE'] ?? '';
 const threadClock = openThreadClock();
@@ -29,7 +28,7 @@ let last = performance.now();
 let cpu = cpuMs();
 let probe: Probe = begin(0);
 
-/** Linux counts for each thread: `self` is the one that began the process. */
+/** Linux measures CPU time per thread. `self` is the thread that started the process. */
 function openThreadClock(): number | undefined {
   try {
     return openSync('/proc/self/schedstat', 'r');
@@ -38,7 +37,7 @@ function openThreadClock(): number | undefined {
   }
 }
 
-/** Of the event loop's thread; where only the process is counted, of all its threads. */
+/** Returns the CPU time of the event loop's thread or, without per-thread figures, of the whole process. */
 function cpuMs(): number {
   if (threadClock === undefined) {
     const { user, system } = process.cpuUsage();
@@ -72,12 +71,11 @@ setInterval(() => {
 
 setInterval(() => {
   probe = { ...probe, written: probe.written + 1 };
-  // Whoever reads it never sees half of it.
+  // Write another file and rename it, so that no reader sees a partial file.
   writeFileSync(`${file}.new`, JSON.stringify(probe));
   renameSync(`${file}.new`, file);
 }, writtenEveryMs).unref();
 
-/** What went before is of no interest any more. */
 process.on('SIGUSR2', () => {
   globalThis.gc?.();
   setTimeout(() => (probe = begin(probe.begun + 1)), releasedWithinMs);

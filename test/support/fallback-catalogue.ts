@@ -4,7 +4,7 @@ import type { Catalogue } from '../../src/routing/catalogue.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { testYaml } from './test-yaml.ts';
 
-/** The usual model on the channels `ark` and `spare`; `fallback` is its line in gateway.yaml. */
+/** The usual model on the channels `ark` and `spare`, with `fallback` as the model's line in gateway.yaml. */
 export function fallbackCatalogue(fallback: string): Catalogue {
   const [, channel = ''] = /^channels:\n((?: +.*\n)+)/m.exec(testYaml) ?? [];
   const first = channel.replace('id: ark', 'id: ark\n    priority: 1');

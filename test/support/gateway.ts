@@ -16,47 +16,47 @@ import type { CreateDialect } from '../../workshop/simulator/dialect.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
 import { installRuntime } from '../../src/temporal/install-runtime.ts';
 import { startWorker } from '../../src/worker.ts';
-import { adminCaller, caller, makeAccount } from './client.ts';
+import { adminCaller, caller, makeAccount, persevere } from './client.ts';
 import type { AccountOptions, AdminCall, Call, TestAccount } from './client.ts';
 import { databaseUri, temporalAddress } from './run-servers.ts';
 
 /**
- * A whole gateway in this process, on the run's Temporal and MongoDB and a simulator of its own: what a test calls
- * over HTTP as a user does. Every gateway has its own database and task queues.
+ * A whole gateway in this process, on the run's Temporal and MongoDB, with its own simulator. Tests call it over HTTP
+ * as users do. Every gateway has its own database and task queues.
  */
 export interface TestGateway {
   readonly url: string;
-  /** The upstream's own view: counts, tasks, faults to inject. */
+  /** The upstream's side: counts, tasks, and faults to inject. */
   readonly simulator: Control;
   readonly simulatorUrl: string;
   readonly core: Core;
-  /** The gateway's own clock, which a test may move on. */
-  readonly clock: { aheadMs: number };
-  /** Lines of the log so far, with `watchesLog`. */
+  /** How far the gateway's clock is ahead, in milliseconds. While `stoppedAt` is set, the clock shows that time. */
+  readonly clock: { aheadMs: number; stoppedAt?: number | undefined };
+  /** The log lines so far, if `watchesLog` is set. */
   readonly logLines: readonly string[];
   readonly adminToken: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly call: Call;
   readonly admin: AdminCall;
-  /** An account with a credit and a key. */
+  /** Creates an account with credit and a key. Its create requests are repeated while the gateway is busy. */
   account(options?: AccountOptions): Promise<TestAccount>;
-  /** Runs the reconciler once; the time in which it takes nobody for dead has passed since it ran before. */
+  /** Runs the reconciler once, with the clock far enough ahead for it to consider a process dead. */
   reconcile(): Promise<ReconcileReport>;
-  /** As if its process had ended; what the test starts in its place is the test's. */
+  /** Stops the worker as if its process had ended. The test must close any replacement that it starts. */
   stopWorker(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface TestGatewayOptions {
-  /** gateway.yaml; `${SIMULATOR_URL}` is the simulator. Default: test/support/gateway.test.yaml. */
+  /** The gateway.yaml, with `${SIMULATOR_URL}` as the simulator's address. Defaults to `testYaml`. */
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly renderSeconds?: number;
   /** Dialects that the simulator serves in addition to its own. */
   readonly moreDialects?: readonly CreateDialect[];
-  /** Default true. */
+  /** Defaults to true. */
   readonly worker?: boolean;
-  /** Keeps the log, at its most talkative. Default false: there is none. */
+  /** Whether to keep the log at its most detailed level. By default there is no log. */
   readonly watchesLog?: boolean;
 }
 
@@ -68,14 +68,14 @@ export const videoBody = {
   ratio: '16:9',
 } as const;
 
-/** 720p, 16:9, 5 s: 1280 × 720 × 121 / 1024 tokens by the documented formula, at 7.00 a million. */
+/** 720p, 16:9, 5 s: 1280 × 720 × 121 / 1024 tokens by the documented formula, at 7.00 per million. */
 export const videoTokens = 108_900;
 export const videoCharge = '0.762300';
 
-/** More than the reconciler waits for before it takes a task for abandoned. */
+/** Longer than the reconciler waits before it considers a task abandoned. */
 const abandonedAfterMs = 3 * 60_000;
 
-/** Temporal's runtime is one per process; a test file may start several gateways. */
+/** Temporal's runtime exists once per process, even if a test file starts several gateways. */
 let runtimeInstalled = false;
 
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
@@ -103,8 +103,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const log = options.watchesLog === true ? keptLog(logLines) : shownLog();
   if (!runtimeInstalled) await installRuntime(log, parsed);
   runtimeInstalled = true;
-  const clock = { aheadMs: 0 };
-  const now = (): number => Date.now() + clock.aheadMs;
+  const clock: TestGateway['clock'] = { aheadMs: 0 };
+  const now = (): number => clock.stoppedAt ?? Date.now() + clock.aheadMs;
   const core = await openCore(parsed, log, { databaseNow: now });
   let worker = options.worker === false ? undefined : await startWorker(core);
   if (worker !== undefined) await pauseReconciler(core);
@@ -133,7 +133,11 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       await worker?.stop();
       worker = undefined;
     },
-    account: (accountOptions) => makeAccount({ url: api.url, admin, video: videoBody }, accountOptions),
+    async account(accountOptions) {
+      const made = await makeAccount({ url: api.url, admin, video: videoBody }, accountOptions);
+      // A create that received 503 from a busy gateway has created nothing.
+      return { ...made, create: (body, headers) => persevere(() => made.create(body, headers)) };
+    },
     async stop() {
       await api.stop();
       await worker?.stop();
@@ -161,8 +165,8 @@ function shownLog(): Logger {
 }
 
 /**
- * Its Schedule fires when the clock of the wall shows a multiple of five minutes: in the middle of some test, which would
- * find its work done by another. A test starts the reconciler itself.
+ * The reconciler's schedule fires whenever the wall clock reaches a multiple of five minutes, possibly in the middle of
+ * a test. Pause it, so that tests start the reconciler themselves.
  */
 async function pauseReconciler({ client, environment }: Core): Promise<void> {
   await client.schedule.getHandle(`${environment.TASK_QUEUE_PREFIX}reconcile-tasks`).pause();
@@ -170,7 +174,7 @@ async function pauseReconciler({ client, environment }: Core): Promise<void> {
 
 const loopback = '127.0.0.0/8';
 
-/** What a gateway process of a test is started with; also for child processes. */
+/** A test gateway process's environment, including that of child processes. */
 export async function testEnvironment(
   name: string,
   more: Readonly<Record<string, string>>,

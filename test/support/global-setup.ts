@@ -8,14 +8,14 @@ import { startMongo, startTemporal } from './servers.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Host and port of the run's Temporal; its namespace is `default`. Take task queues of your own. */
+    /** The host and port of the run's Temporal. Its namespace is `default`. Use your own task queues. */
     temporalAddress: string;
-    /** The run's MongoDB, without a database name. Take a database of your own. */
+    /** The run's MongoDB, without a database name. Use your own database. */
     mongodbUri: string;
   }
 }
 
-/** One Temporal and one MongoDB for the whole run; tests keep apart by task queue and database name. */
+/** Starts one Temporal and one MongoDB for the whole run. Task queues and database names isolate the tests. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'mediary-test-'));
   const [temporal, mongo] = await Promise.all([

@@ -14,11 +14,11 @@ import { testEnvironment } from './gateway.ts';
 import { beginProbe } from './read-probe.ts';
 import { loadsTypeScript } from './typescript.ts';
 
-/** An API of images in a process of its own, with the heap that the container has, and what it goes through. */
+/** An image API in a separate process with the container's heap size, and its measurements. */
 export interface HostileApi {
   readonly url: string;
   account(): Promise<TestAccount>;
-  /** From the begin of the action until the process is idle enough to say so. */
+  /** Measures from the start of the action until the process is idle enough to report. */
   measure(action: () => Promise<unknown>): Promise<Probe>;
   isAlive(): boolean;
   close(): Promise<void>;

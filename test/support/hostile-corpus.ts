@@ -1,11 +1,11 @@
 import { pngHeader } from '../images/support.ts';
 
-/** Requests that cost their sender little and may cost the service much. All are refused, or are cheap to carry out. */
+/** Requests that are cheap to send but may be expensive to handle. Each must be refused or be cheap to handle. */
 export interface HostileRequest {
   readonly name: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent one after the other, without waiting for an answer. */
+  /** Yields the pieces, which are sent in order without waiting for a response. */
   readonly pieces: () => Generator<string | Buffer>;
 }
 

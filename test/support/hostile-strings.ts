@@ -1,6 +1,6 @@
 /**
- * What must be text wherever a page shows it: markup and scripts in the forms that have got through filters elsewhere,
- * templates, control characters of terminals, and characters that turn the direction of writing. A script that runs calls
+ * Strings that every page must show as plain text: markup and scripts that have slipped through filters elsewhere,
+ * templates, terminal control characters, and characters that change the writing direction. If a script runs, it calls
  * `fault()`.
  */
 export const hostileStrings: readonly string[] = [
@@ -23,7 +23,7 @@ export const hostileStrings: readonly string[] = [
   'constructor',
 ];
 
-/** The same for terminals and readers; names of things may not have them. */
+/** Similar strings for terminals and readers. They are not allowed in names. */
 export const hostileControls: readonly string[] = [
   '\u001b[31mred\u001b]8;;https://evil.example\u0007link\u001b]8;;\u0007',
   '\u001b[2J\u001b[H\u0007\u0008\u0000',

@@ -3,27 +3,27 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What goes over the wire: a request of the hostile corpus, or one without a body. */
+/** A request as it is sent, with or without a body from the hostile corpus. */
 export interface WireRequest {
-  /** Default POST. */
+  /** Defaults to POST. */
   readonly method?: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Absent: no body. */
+  /** Undefined if there is no body. */
   readonly pieces?: () => Iterable<string | Buffer>;
 }
 
 /**
- * How a body is cut: with its length announced; in chunks as the request has pieces; in chunks of one byte; the same
- * behind many spaces, each a chunk of its own.
+ * How a body is sent: with a `content-length`, in one chunk per piece of the request, in one-byte chunks, or in
+ * one-byte chunks with many spaces before the body.
  */
 export type Framing = 'length' | 'chunks' | 'bytes' | 'spaced bytes';
 
 const spacesCount = 64 * 1024;
-/** Of the body, in one write. */
+/** The number of body bytes per write. */
 const bytesAtOnce = 8 * 1024;
 
-/** The request as it is sent, piece by piece. */
+/** Yields the request in the pieces in which it is sent. */
 export function* wireOf(request: WireRequest, framing: Framing): Generator<Buffer> {
   const { method = 'POST', path, headers, pieces } = request;
   const lines = Object.entries({ host: 'x', ...headers, ...bodyHeaders(pieces, framing) });
@@ -35,7 +35,7 @@ export function* wireOf(request: WireRequest, framing: Framing): Generator<Buffe
   let last: string | Buffer | undefined;
   let bytes = Buffer.alloc(0);
   for (const piece of pieces()) {
-    // Large bodies are one piece over and over.
+    // Large bodies repeat a single piece.
     if (piece !== last) bytes = Buffer.from(piece);
     last = piece;
     if (framing === 'length') yield bytes;
@@ -65,7 +65,7 @@ function bytesOf(pieces: NonNullable<WireRequest['pieces']>): number {
 const pipelinedBytes = 4 * 1024 * 1024;
 const pipelinedCopiesMost = 20_000;
 
-/** How many of a request come to 4 MiB: at least two. */
+/** Returns how many copies of a request make 4 MiB, but at least two. */
 export function pipelinedCopies(request: WireRequest): number {
   const [head] = wireOf(request, 'length');
   const bytes = (head?.length ?? 1) + (request.pieces === undefined ? 0 : bytesOf(request.pieces));
@@ -73,7 +73,7 @@ export function pipelinedCopies(request: WireRequest): number {
   return Math.min(pipelinedCopiesMost, Math.max(2, copies));
 }
 
-/** A chunk of no bytes would end the body. */
+/** An empty chunk would end the body. */
 function* inOne(bytes: Buffer): Generator<Buffer> {
   if (bytes.length === 0) return;
   yield Buffer.from(`${bytes.length.toString(16)}\r\n`);
@@ -91,23 +91,26 @@ function* inBytes(bytes: Buffer): Generator<Buffer> {
   }
 }
 
-/** A connection that counts the answers on it, and understands nothing else of them. */
+/** A connection that only counts its responses. */
 export interface WireConnection {
-  /** The statuses so far, in order. */
+  /** The statuses received so far, in order. */
   readonly answers: readonly number[];
   isOpen(): boolean;
-  /** Resolves once there is room for more, or the connection is closed. */
+  /** Resolves when there is room for more, or the connection is closed. */
   write(bytes: Buffer): Promise<void>;
-  /** Resolves with whether it holds; false: the connection was closed before, or the time is over. */
+  /**
+   * Resolves with true once this many responses have arrived, or with false if the connection was closed or time ran
+   * out.
+   */
   answered(count: number, withinMs: number): Promise<boolean>;
   destroy(): void;
 }
 
 export interface WireTarget {
   readonly url: string;
-  /** The sender's own address, where the machine has several. */
+  /** The address to send from, if the machine has several. */
   readonly localAddress?: string | undefined;
-  /** False: what the server sends stays where it is. */
+  /** If false, the client never reads what the server sends. */
   readonly reads?: boolean;
 }
 
@@ -123,7 +126,7 @@ export async function openWire({ url, localAddress, reads = true }: WireTarget):
     ...(localAddress === undefined ? {} : { localAddress }),
   });
   const answers: number[] = [];
-  // What may be the begin of a status line.
+  // Bytes that may be the start of a status line.
   let rest = Buffer.alloc(0);
   const take = (chunk: Buffer): void => {
     const bytes = Buffer.concat([rest, chunk]);
@@ -164,13 +167,13 @@ function drained(socket: Socket): Promise<void> {
 export interface Shot {
   readonly request: WireRequest;
   readonly framing: Framing;
-  /** Sent one behind the other, without waiting for an answer. Default 1. */
+  /** The number of times to send the request without waiting for a response. Defaults to 1. */
   readonly copies?: number;
-  /** How long the answers may take, once everything is sent. */
+  /** The milliseconds that responses may take after everything has been sent. */
   readonly withinMs: number;
 }
 
-/** Sends a request on a connection of its own. Resolves with the statuses: none where it ended without an answer. */
+/** Sends a request on a new connection. Resolves with the statuses, or with an empty list if there was no response. */
 export async function shoot(target: WireTarget, shot: Shot): Promise<readonly number[]> {
   const wire = await openWire(target);
   try {
@@ -181,7 +184,7 @@ export async function shoot(target: WireTarget, shot: Shot): Promise<readonly nu
   }
 }
 
-/** As `shoot`, on a connection that was not used yet. A request that is answered already is not sent further. */
+/** Like `shoot`, but on an unused connection. Stops sending once a response has arrived. */
 export async function shootOn(wire: WireConnection, shot: Shot): Promise<void> {
   const { request, framing, copies = 1, withinMs } = shot;
   for (let copy = 0; copy < copies && wire.isOpen(); copy += 1) {

@@ -9,10 +9,16 @@ import { createConfigDrafts } from '../../src/control/config-drafts.ts';
 import { createNodes } from '../../src/control/nodes.ts';
 import { createCircuits } from '../../src/capacity/circuits.ts';
 import { createChannelSwitches } from '../../src/routing/switches.ts';
+import { additionTo } from '../../src/control/catalogue-additions.ts';
+import { loadExampleCatalogue } from '../../src/config/example-catalogue.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { createAbandonments } from '../../src/commands/abandonments.ts';
-import { readHealth } from '../../src/commands/read-health.ts';
-import { createHoldTerms } from '../../src/commands/account-terms.ts';
+import { countForHealth, readHealth } from '../../src/commands/read-health.ts';
+import { webhookSecretsOf } from '../../src/access/webhook-secrets.ts';
+import { createTryCallback } from '../../src/notices/try-callback.ts';
+import { openCallbackPlaces } from '../../src/compose/callback-places.ts';
+import { createGuardedClient } from '../../src/http-client/guarded-client.ts';
+import { createAccountTerms } from '../../src/commands/account-terms.ts';
 import { createAdmit } from '../../src/commands/admission.ts';
 import { createStorageQuota } from '../../src/commands/storage-quota.ts';
 import { createReadTrends } from '../../src/commands/read-trends.ts';
@@ -57,23 +63,23 @@ import { createTestPort } from './test-port.ts';
 import type { TestPort } from './test-port.ts';
 import { testOrigin } from './test-origin.ts';
 
-/** The HTTP face alone: a listening server on a real MongoDB, with a task port of the test's own. */
+/** The HTTP layer alone: a listening server on a real MongoDB, with a task port controlled by the test. */
 export interface HttpWorld extends Server {
   readonly deps: AppDeps;
   readonly stores: Stores;
   readonly db: Db;
   readonly port: TestPort;
-  /** What activities write of a task. */
+  /** Updates a task as activities would. */
   readonly drive: TaskDriver;
-  /** Lines of the log so far. */
+  /** The log lines so far. */
   readonly logLines: string[];
-  /** Writes when keys and tokens were last used, as a minute's end does. */
+  /** Records when keys and tokens were last used, which normally happens every minute. */
   noteUses(): Promise<void>;
-  /** What the clock is ahead; `stoppedAt`: it shows this moment until it is undefined again. */
+  /** How far the clock is ahead, in milliseconds. While `stoppedAt` is set, the clock shows that time. */
   readonly clock: { aheadMs: number; stoppedAt?: number | undefined };
-  /** From now on requests are planned by this change of the configuration; without one, by the first again. */
+  /** Changes the configuration for subsequent requests. Without an argument, restores the original one. */
   configure(change?: (yaml: string) => string): void;
-  /** Another node of the same gateway: same database, own memory. */
+  /** Starts another node of the same gateway, with the same database and its own memory. */
   startNode(change?: NodeChange): Promise<Server>;
   newAccount(options?: AccountOptions): Promise<TestAccount>;
 }
@@ -119,7 +125,7 @@ const unused = (): never => {
   throw new Error('no upstream is called in these tests');
 };
 
-/** Takes everything, and of the model `o` uses nothing but the prompt; its callbacks say `done: true`. */
+/** Accepts everything. For the model `o`, it uses only the prompt, and its callbacks contain `done: true`. */
 const testProvider: Provider = {
   about: { vendor: 'Test', inputs: 'text', unverified: [] },
   video: {
@@ -156,7 +162,7 @@ const testProvider: Provider = {
   },
 };
 
-/** What a test wants otherwise; of the limits those that it names. */
+/** A test's overrides. Unspecified limits keep their defaults. */
 export type NodeChange = Partial<Omit<AppDeps, 'limits'>> & { readonly limits?: Partial<RequestLimits> };
 
 /** Opens a world before the file's tests and closes it after them. */
@@ -218,7 +224,10 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
       now,
     });
     const providers = { test: testProvider };
+    const callbackPlaces = openCallbackPlaces({ now, random: () => 0.5 });
+    const { holdTerms, factorsOf } = createAccountTerms(stores.accounts, now);
     const catalogue = createCatalogue({
+      factorsOf,
       current: () => config,
       providers,
       random: () => 0.5,
@@ -253,6 +262,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
         ledgerFlows: (asked) => readLedgerFlows(ledgerCollection(mongo.db), asked),
         now,
       }),
+      billFormat: () => undefined,
       readUpstreamCosts: (asked) => readUpstreamCosts(ledgerCollection(mongo.db), asked),
       verifyLedger: (options) =>
         verifyLedger({
@@ -272,7 +282,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
         randomBytes,
       }),
       refundImages: (id, input) => refundImages(id, input, { ledger, currency: () => config.currency }),
-      holdTerms: createHoldTerms(stores.accounts, now),
+      holdTerms,
       createTask: createTaskService({
         ...stores,
         catalogue,
@@ -284,11 +294,12 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
           port,
           abandonCreation,
           abandonments: createAbandonments({ abandonCreation, onError: () => undefined, now }),
-          holdTerms: createHoldTerms(stores.accounts, now),
+          holdTerms,
           now,
           randomBytes,
         }),
         repeats,
+        withStorage: async (plan) => plan,
         now,
         randomBytes,
       }),
@@ -296,7 +307,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
       channelSwitches,
       overrideCircuit: (target, order) => circuits.override(target, order),
       readHealth: async () =>
-        readHealth({ stores, config: () => config, now }, await stores.tasks.countUnfinished()),
+        readHealth({ stores, config: () => config, now }, await countForHealth(stores.tasks, log)),
       images: {
         create: unused,
         asData: unused,
@@ -307,10 +318,19 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
       },
       trustedProxies: [],
       checkCallbackUrl: refuseForbidden,
+      tryCallback: createTryCallback({
+        takePlace: (origin, account) => callbackPlaces.takeFree(origin, account),
+        webhookSecrets: webhookSecretsOf({ stores, secrets }),
+        // A slow machine may need more than a receiver's usual ten seconds.
+        deliver: (delivery) => callbacks.deliver({ ...delivery, timeoutMs: 180_000 }),
+        now,
+        randomBytes,
+      }),
       checkMediaUrl: refuseForbidden,
       pingMongo: async () => void (await mongo.db.command({ ping: 1 })),
       takeCensus: () =>
         takeCensus({
+          log,
           stores,
           ledgerTotals: () => readLedgerTotals(ledgerCollection(mongo.db)),
           config: () => config,
@@ -319,7 +339,12 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
       testNotices: () => Promise.resolve([]),
       noteBalance: () => undefined,
       pace: { use: (run) => run() },
-      nodes: createNodes({ store: stores.nodes, channels: () => config.channels, onError: unused }),
+      nodes: createNodes({
+        store: stores.nodes,
+        channels: () => config.channels,
+        isUnsearchable: () => false,
+        onError: unused,
+      }),
       drafts: createConfigDrafts({
         ...stores,
         running: { check: () => Promise.resolve({ config }), publishText: unused },
@@ -327,6 +352,8 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
         now,
         randomBytes,
       }),
+      exampleCatalogue: loadExampleCatalogue,
+      catalogueAddition: async (text, addition) => additionTo(text, addition, await loadExampleCatalogue()),
       tryCredential: unused,
       publishConfig: () =>
         Promise.resolve({ ok: false, violations: ['models: required', 'currency: required'] }),
@@ -378,13 +405,16 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
       await mongo.db.dropDatabase();
       await mongo.close();
       await workspaces.close();
-      // A code of a route that the OpenAPI document does not show with it: add it to the route's `errors`.
+      // This fails if a route returned a code that the OpenAPI document does not list for it. Add the code to the
+      // route's `errors`.
       expect(servers.flatMap(({ undeclared }) => [...undeclared])).toEqual([]);
     },
   ];
 }
 
-/** The real rules have their own tests; here one host is forbidden. */
+/** Treats only the tests' own address as public. The real rules have their own tests. */
+const callbacks = createGuardedClient({ networks: ['127.0.0.1/32'] });
+
 function refuseForbidden(url: string): string | undefined {
   return URL.canParse(url) && new URL(url).hostname !== 'forbidden.example'
     ? undefined

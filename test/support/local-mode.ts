@@ -7,31 +7,34 @@ import { fileURLToPath } from 'node:url';
 import { waitUntil } from './processes.ts';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
-/** A first start fetches its servers: it may wait for a slow network. */
+/** Allows for a slow network, because a first start downloads its servers. */
 const readyWithinMs = 400_000;
 
-/** `npm start` or `npm run demo`, as the scripts of package.json run them. */
+/** `npm start` or `npm run demo`, run in the same way as the scripts in package.json. */
 export interface LocalMode {
   output(): string;
-  /** The commands of the banner. */
+  /** Returns the commands shown in the banner. */
   commands(): string[];
-  /** Resolves when the banner is there; fails if the process ends before. */
+  /** Resolves when the banner has been printed. Fails if the process ends first. */
   ready(): Promise<void>;
   isRunning(): boolean;
-  /** Ctrl-C; resolves when the process has ended. */
+  /** Sends Ctrl-C and resolves when the process has ended. */
   interrupt(): Promise<void>;
-  /** SIGTERM to this process alone; resolves when it has ended. */
+  /** Sends SIGTERM to this process only and resolves when it has ended. */
   terminate(): Promise<void>;
-  /** The exit status, once everything that it wrote is in `output`. */
+  /** Resolves with the exit status once all output has been read. */
   readonly ended: Promise<number | null>;
 }
 
 export interface LocalModeOptions {
   readonly script?: 'start' | 'demo';
-  /** Nothing else of the test run's own environment is passed on but what a newcomer's shell has. */
+  /**
+   * The process's variables. From the test run's own environment, the process gets only those that a newcomer's shell
+   * would have.
+   */
   readonly environment?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Through npm, as a person types it; otherwise the command of the script. */
+  /** Whether to start through npm, as a user would. If false, runs the script's command directly. */
   readonly npm?: boolean;
 }
 
@@ -50,7 +53,7 @@ export function startLocalMode({
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  // Not `exit`: what it wrote last may still have to be read then.
+  // Not `exit`, because the last output may still be unread at that point.
   const ended = once(child, 'close').then(([code]: unknown[]) => (typeof code === 'number' ? code : null));
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
   const endWith = async (signal: NodeJS.Signals): Promise<void> => {
@@ -76,7 +79,7 @@ export function startLocalMode({
   };
 }
 
-/** Of what a local mode has started in this data directory, and of itself. */
+/** Returns the process ids of this data directory's local mode and of its child processes. */
 export async function pidsOf(dataDir: string): Promise<number[]> {
   const inRun = (await readdir(join(dataDir, 'run'))).map((name) => join('run', name));
   const locks = (await readdir(dataDir)).filter((name) => name.startsWith('lock.'));

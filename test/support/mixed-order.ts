@@ -5,7 +5,7 @@ import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
 const testDir = fileURLToPath(new URL('..', import.meta.url));
-/** Folders and files whose tests wait for whole gateways, renders and browsers most of their time. */
+/** Folders and files whose tests mostly wait for whole gateways, renders and browsers. */
 const waiting: ReadonlySet<string> = new Set([
   'capacity',
   'clients',
@@ -22,8 +22,8 @@ const waiting: ReadonlySet<string> = new Set([
 
 /**
  * Alternates files that wait with files that compute, so that the cores are neither idle nor overloaded. The largest
- * file of each kind comes first, so that nothing long is left for the end. The project `pure` comes last: it runs
- * while the tests of the last servers still wait. A process serves one project only.
+ * files of each kind come first, so that nothing long is left for the end. The project `pure` comes last and runs while
+ * the last server tests are still waiting. A process serves only one project.
  */
 export class MixedOrder extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -34,7 +34,7 @@ export class MixedOrder extends BaseSequencer {
   }
 }
 
-/** Mixes the items of both kinds, the largest first, so that both kinds end at the same time. */
+/** Interleaves the items of both kinds, largest first, so that both kinds finish at the same time. */
 export function mixed<Item>(
   items: readonly Item[],
   isOfFirstKind: (item: Item) => boolean,

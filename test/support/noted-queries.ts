@@ -4,8 +4,8 @@ import type { QueryShape } from './query-shape.ts';
 import { copySuffix } from './stale-reads.ts';
 
 /**
- * Notes each query that a file of src sends, once in a process however many test files it runs. The driver's methods are
- * wrapped, since only where they are called is it known whether the product or a test asks.
+ * Records each query sent by a file in src, once per process, however many test files it runs. Wraps the driver's
+ * methods, because only the call site reveals whether a query comes from the product or from a test.
  */
 interface Noted {
   readonly collection: string;
@@ -54,7 +54,7 @@ for (const operation of operations) {
   });
 }
 
-/** Servers before 5.0 refuse an operator without fields; the one in use may not. */
+/** Servers before 5.0 refuse an empty operator, but the server in use may accept it. */
 function refuseEmptyOperators(update: unknown, file: string): void {
   if (typeof update !== 'object' || update === null) return;
   for (const [name, fields] of Object.entries(update)) {
@@ -85,7 +85,7 @@ function note(entry: Noted): void {
   noted.set(describeShape(entry), entry);
 }
 
-/** The sort of a cursor comes after its filter; a cursor that is never sorted is noted at the end of the file. */
+/** A cursor's sort is set after its filter. A cursor that is never sorted is recorded at the end of the file. */
 const cursors: Noted[] = [];
 function followSort(cursor: { sort: (order: unknown) => unknown }, entry: Noted): void {
   cursors.push(entry);
@@ -97,7 +97,7 @@ function followSort(cursor: { sort: (order: unknown) => unknown }, entry: Noted)
   };
 }
 
-/** Of an aggregation its first $match. */
+/** Returns the first $match of an aggregation. */
 function filterOf(first: unknown): unknown {
   if (!Array.isArray(first)) return first;
   const match: unknown = first.find(
@@ -115,8 +115,8 @@ function sortOf(options: unknown): Record<string, 1 | -1> {
   );
 }
 
-/** The file of src that called the driver; undefined when a test did, or the driver itself: findOne calls find. */
-/** Reads only three frames and no source map, because it runs for each query of the suite. */
+/** Returns the src file that called the driver, or undefined for a test or the driver itself (findOne calls find). */
+/** Reads only three frames and no source map, because it runs for every query in the suite. */
 function callerFile(): string | undefined {
   const prepare: unknown = Reflect.get(Error, 'prepareStackTrace');
   const { stackTraceLimit } = Error;
@@ -129,7 +129,7 @@ function callerFile(): string | undefined {
   return productFile.exec(names.find((name) => !name.includes('/noted-queries.ts')) ?? '')?.[1];
 }
 
-/** What was noted since the last call, by the row that describes it. */
+/** Returns the queries recorded since the last call, by row. */
 export function takeNotedQueries(): readonly (readonly [row: string, shape: QueryShape])[] {
   cursors.splice(0).forEach(note);
   const taken = [...noted];

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A span as its receiver has it; ids in hex, times in Unix milliseconds. */
+/** A span as received, with hexadecimal ids and times in Unix milliseconds. */
 export interface ReceivedSpan {
   readonly trace: string;
   readonly id: string;
-  /** Empty: none. */
+  /** Empty if the span has no parent. */
   readonly parent: string;
   readonly name: string;
   readonly startedAt: number;
@@ -17,7 +17,7 @@ export interface ReceivedSpan {
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-/** Where OTLP over HTTP is sent to. `answer.status` 0: never answers. */
+/** An OTLP receiver over HTTP. If `answer.status` is 0, it never responds. */
 export async function startOtlpReceiver() {
   const spans: ReceivedSpan[] = [];
   const answer = { status: 200, body: '', requests: 0 };
@@ -47,7 +47,7 @@ export async function startOtlpReceiver() {
 type Value = Buffer | bigint;
 type Fields = ReadonlyMap<number, readonly Value[]>;
 
-/** The numbers of fields are those of opentelemetry/proto/trace/v1/trace.proto. */
+/** Field numbers are from opentelemetry/proto/trace/v1/trace.proto. */
 function spansOf(request: Buffer): ReceivedSpan[] {
   return messages(read(request), 1).flatMap((ofProcess) => {
     const resource = messages(ofProcess, 1).flatMap((message) => attributesOf(message, 1));

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 
-/** A proxy that has `target` below the path `below`, as it might stand beside other services: only that is passed on. */
+/**
+ * A proxy that serves `target` below the path `below` and forwards nothing else, as if other services ran beside it.
+ */
 export async function startPathProxy(target: string, below: string) {
   const server = createServer((incoming, outgoing) => {
     const { url = '', method, headers } = incoming;

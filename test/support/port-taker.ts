@@ -8,25 +8,31 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 
-/** Takes the port that a program was started for before the program can bind it, the first time only. */
+/** Takes a program's port before the program can bind it, but only on its first start. */
 export interface PortTaker {
   readonly taken: readonly number[];
-  /** The same program, which asks for its port to be taken before it runs. */
+  /** Returns a wrapper of the program whose port is taken first. */
   before(program: string): Promise<string>;
-  /** NODE_OPTIONS with which a Node process does so, if its arguments or its PORT name a port. */
+  /** NODE_OPTIONS with the same effect on an API, and on a Node process with a port among its arguments. */
   readonly nodeOptions: string;
 }
 
 /**
- * The port is, of these, the first that there is: the argument after `--port`; PORT of an API; the last argument, if it is
- * a number.
+ * Finds the port: the argument after `--port`, or a numeric last argument. An API receives its port in a message, so
+ * the taker intervenes between that message and the API's first `listen`.
  */
 const asking = `
+import { Server } from 'node:net';
+const ask = (port) => fetch(TAKER, { method: 'POST', body: String(port) });
 const words = process.argv.slice(1);
-const port = words.includes('--port')
-  ? words[words.indexOf('--port') + 1]
-  : words.includes('api') ? process.env.PORT : words.at(-1);
-if (/^\\d+$/.test(port ?? '')) await fetch(TAKER, { method: 'POST', body: port });
+const port = words.includes('--port') ? words[words.indexOf('--port') + 1] : words.at(-1);
+if (/^\\d+$/.test(port ?? '')) await ask(port);
+const { listen } = Server.prototype;
+if (words.includes('api'))
+  Server.prototype.listen = function (...args) {
+    void ask(args[0]?.port ?? args[0]).then(() => listen.apply(this, args));
+    return this;
+  };
 `;
 
 export async function startPortTaker(): Promise<PortTaker> {
@@ -37,7 +43,7 @@ export async function startPortTaker(): Promise<PortTaker> {
     void text(request).then(async (port) => {
       if (taken.length === 0) {
         taken.push(Number(port));
-        // It accepts, and never says a word.
+        // Accepts connections and never responds.
         const taker = createServer().listen(Number(port), '127.0.0.1');
         takers.push(taker);
         await once(taker, 'listening');

@@ -5,18 +5,18 @@ import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** A gateway process of its own, as an operator starts it, that a test may kill. */
+/** A gateway process that is started as an operator would start it, and that a test may kill. */
 export interface GatewayProcess {
   readonly pid: number;
-  /** SIGKILL, as a crash would. */
+  /** Sends SIGKILL, like a crash. */
   kill(): Promise<void>;
-  /** SIGTERM, as an operator would; resolves with the exit status. */
+  /** Sends SIGTERM, as an operator would, and resolves with the exit status. */
   stop(): Promise<number | null>;
-  /** Only sends the signal. */
+  /** Sends the signal without waiting. */
   signal(signal: NodeJS.Signals): void;
   /** The exit status, or the signal that ended the process. */
   readonly ended: Promise<number | NodeJS.Signals>;
-  /** Resolves when the log holds this text; fails if the process ends before. */
+  /** Resolves when the log contains this text. Fails if the process ends first. */
   logged(text: string): Promise<void>;
 }
 
@@ -30,8 +30,8 @@ export function startGatewayProcess(
   const log = openSync(logFile, 'a');
   const child: ChildProcess = spawn(process.execPath, ['src/gateway.js', role], {
     cwd: projectDir,
-    env: { PATH: process.env['PATH'], ...environment },
-    // Written by the process itself: with its end the log is complete.
+    env: { PATH: process.env['PATH'], NODE_OPTIONS: process.env['NODE_OPTIONS'], ...environment },
+    // The process writes to the file directly, so the log is complete once the process has ended.
     stdio: ['ignore', log, log],
   });
   closeSync(log);
@@ -77,7 +77,7 @@ export async function waitUntil(
   }
 }
 
-/** Until everything answers that the gateway there needs, workers too. */
+/** Waits until everything that the gateway needs is ready, including workers. */
 export function untilReady(url: string, deadlineMs?: number): Promise<void> {
   const isReady = async () => (await (await fetch(`${url}/readyz`)).text()).includes('"warnings":[]');
   return waitUntil(`${url} is ready`, isReady, deadlineMs);

@@ -1,22 +1,22 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** Test files by the project that runs them; paths are absolute. */
+/** Test files by the project that runs them, as absolute paths. */
 export interface TestProjects {
-  /** Need no server: none is started for them. */
+  /** Files that need no server. */
   readonly pure: readonly string[];
-  /** Reach test/support/server-use.ts through their imports. */
+  /** Files that import test/support/server-use.ts, directly or indirectly. */
   readonly servers: readonly string[];
 }
 
 /**
- * Test files and folders whose subject may behave differently on another version of Node. Everything else runs the same
- * JavaScript on each version, so one version tests it. `npm run test:node` runs these only.
+ * Test files and folders whose subject may behave differently on another Node version. Everything else is the same
+ * JavaScript on every version, so it is tested on only one. `npm run test:node` runs just these.
  */
 const nodeParts = [
-  // Sockets, TLS, name lookups and undici, which the way out is built on.
+  // Sockets, TLS, name lookups and undici, on which outbound requests rely.
   'http-client/',
-  // Node's HTTP parser and server, and streams of bodies.
+  // Node's HTTP parser and server, and body streams.
   'http/bodies/',
   'http/hostile-callers.test.ts',
   'http/protocol.test.ts',
@@ -27,9 +27,9 @@ const nodeParts = [
   'observability/',
   'results/copy-file.test.ts',
   'results/storage.test.ts',
-  // Timers and standstills.
+  // Timers and pauses.
   'workshop/simulator/clock.test.ts',
-  // How TypeScript is loaded, and how processes start, get signals and end. The package is JavaScript alone.
+  // How TypeScript is loaded, and how processes start, receive signals and end. The package contains only JavaScript.
   'workshop/package.test.ts',
   'cli/start-up.test.ts',
   'config/reload-signal.test.ts',
@@ -40,18 +40,18 @@ const nodeParts = [
   'access/tokens.test.ts',
   'providers/fal/fal-callback.test.ts',
   'temporal/payload-codec.test.ts',
-  // Native code and contexts of node:vm: Temporal's core, and workflows in their sandbox.
+  // Native code and node:vm contexts: Temporal's core, and workflows in their sandbox.
   'temporal/connection.test.ts',
   'temporal/workflow-bundle.test.ts',
   'workflows/replay.test.ts',
-  // Threads, and the loader in them.
+  // Threads, and the loader inside them.
   'media/media-probe.test.ts',
   // The driver's sockets.
   'store/mongo.test.ts',
   'store/unfinished-writes.test.ts',
 ];
 
-/** Those of both projects that `nodeParts` names. Throws for a name that no test file has any more. */
+/** Returns both projects' files that `nodeParts` lists. Throws if an entry matches no test file. */
 export function onlyNodeParts(directory: string, { pure, servers }: TestProjects): TestProjects {
   const isPart = (file: string, part: string): boolean => file.startsWith(join(directory, part));
   const gone = nodeParts.filter((part) => ![...pure, ...servers].some((file) => isPart(file, part)));
@@ -63,8 +63,8 @@ export function onlyNodeParts(directory: string, { pure, servers }: TestProjects
 }
 
 /**
- * Assigns every test file below `directory` by what it imports, so that there is no list to maintain. Only relative
- * imports inside `directory` are followed: the product never imports a test's helper.
+ * Assigns every test file below `directory` to a project by its imports, so that no list has to be maintained. Follows
+ * only relative imports inside `directory`, because the product never imports test helpers.
  */
 export function assignTestFiles(directory: string, marker: string): TestProjects {
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
@@ -84,7 +84,7 @@ function createReach(directory: string, marker: string): (file: string) => boole
     const known = imports.get(file);
     if (known !== undefined) return known;
     const found = importedFiles(file).filter(
-      // What does not exist fails in the test that imports it, with a message of its own.
+      // A missing file fails in the test that imports it, with an error message of its own.
       (path) => path.startsWith(directory) && existsSync(path),
     );
     imports.set(file, found);
@@ -97,7 +97,7 @@ function createReach(directory: string, marker: string): (file: string) => boole
   };
 }
 
-/** Of the file's import and export statements, `import type` left out, and of `import('./literal.ts')`. */
+/** Returns the files in import and export statements other than `import type`, and in `import('./literal.ts')`. */
 function importedFiles(file: string): readonly string[] {
   const text = readFileSync(file, 'utf8');
   const statements = text.matchAll(

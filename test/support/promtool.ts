@@ -9,7 +9,7 @@ import { cacheDir } from './cache-dir.ts';
 const run = promisify(execFile);
 const fetchMsMax = 120_000;
 
-/** `promtool`: on PATH, or of Debian's package `prometheus`, fetched once. Undefined: neither can be had here. */
+/** Finds `promtool` on PATH, or downloads it once from Debian's package `prometheus`. Undefined if neither works. */
 export async function findPromtool(): Promise<string | undefined> {
   const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'promtool'));
   const kept = join(cacheDir, 'bin', 'promtool');
@@ -27,14 +27,14 @@ export async function findPromtool(): Promise<string | undefined> {
   }
 }
 
-/** Behind the name of a test that is skipped. */
+/** A suffix for a skipped test's name. */
 export function untriedWithout(promtool: string | undefined): string {
   return promtool === undefined
     ? ' (not tried: there is no promtool, and Debian’s package prometheus cannot be fetched)'
     : '';
 }
 
-/** With lists and a cache of its own: it needs no rights, and changes nothing of the machine. */
+/** Uses its own package lists and cache, so it needs no privileges and changes nothing on the machine. */
 async function fetchTo(kept: string, work: string): Promise<void> {
   const [lists, cache] = [join(work, 'lists'), join(work, 'cache')];
   await Promise.all([mkdir(join(lists, 'partial'), { recursive: true }), mkdir(cache)]);
@@ -46,7 +46,7 @@ async function fetchTo(kept: string, work: string): Promise<void> {
   if (archive === undefined) throw new Error('apt-get downloaded no package');
   await run('dpkg-deb', ['--extract', archive, 'unpacked'], options);
   await mkdir(join(kept, '..'), { recursive: true });
-  // Another test may be at the same place: whoever is last replaces the same file.
+  // Another test may be doing the same. The last one replaces an identical file.
   const mine = `${kept}.${process.pid}`;
   await cp(join(work, 'unpacked/usr/bin/promtool'), mine);
   await chmod(mine, 0o755);
@@ -58,7 +58,7 @@ export interface Verdict {
   readonly output: string;
 }
 
-/** Runs promtool on files with these contents, in a folder of their own. */
+/** Runs promtool on files with these contents, in a separate folder. */
 export async function runPromtool(
   promtool: string,
   args: readonly string[],

@@ -4,12 +4,12 @@ import type { IndexKeys, QueryShape } from './query-shape.ts';
 
 const page = new URL('../../docs/queries.md', import.meta.url);
 
-/** Set: queries that are not listed are written into the list instead of failing the test file. */
+/** If set, unlisted queries are added to the list instead of failing the test file. */
 export const isRecording = process.env['RECORD_QUERIES'] !== undefined;
 
 const intro = `# Queries
 
-Every query that the product sends to MongoDB, without its values, and the index that serves it. Generated: test runs
+This page lists every query that the product sends to MongoDB, without values, and the index that serves it. Test runs
 record the queries of \`src/store\` and \`src/ledger\`. One that no index serves fails its test file; one that is not listed
 is reported. test/store/queries.test.ts compares the indexes with those that a start makes. After a
 change: \`RECORD_QUERIES=1 npm test\`, then read the difference.
@@ -21,7 +21,7 @@ update finds its document by the same filter.
 |---|---|---|---|---|---|
 `;
 
-/** The rows of docs/queries.md, without their index. */
+/** Returns the rows of docs/queries.md without the index column. */
 export function readQueryList(): ReadonlySet<string> {
   const rows = queryListText()
     .split('\n')
@@ -29,7 +29,7 @@ export function readQueryList(): ReadonlySet<string> {
   return new Set(rows.map((row) => describeShape(parseShape(row))));
 }
 
-/** Indexes by collection, besides that of `_id`. */
+/** Each collection's indexes, except the one on `_id`. */
 export type Indexes = ReadonlyMap<string, readonly IndexKeys[]>;
 
 export function writeQueryList(rows: readonly string[], indexes: Indexes): void {
@@ -65,7 +65,7 @@ export function readIndexes(): Indexes {
   return indexes;
 }
 
-/** The index, or why the whole collection may be read; undefined: neither. */
+/** Returns the index, or the reason why the whole collection may be read. Undefined if there is neither. */
 export function servedBy(shape: QueryShape, indexes: Indexes): string | undefined {
   const { collection, operation, file } = shape;
   return (
@@ -73,7 +73,7 @@ export function servedBy(shape: QueryShape, indexes: Indexes): string | undefine
   );
 }
 
-/** Reads of a whole collection that are on purpose, by collection, operation and file. */
+/** Intentional reads of whole collections, by collection, operation and file. */
 const wholeReads: Readonly<Record<string, string>> = {
   'ledger aggregate ledger/verify-context.ts': 'whole: verify reads every account',
   'tasks find ledger/verify-records.ts': 'whole: verify reads every record',
@@ -81,6 +81,9 @@ const wholeReads: Readonly<Record<string, string>> = {
   'channel_states find store/channel-states.ts': 'whole: few switches',
   'render_times find store/render-times.ts': 'whole: few kinds of output, at most 2,000 are read',
   'key_slots find store/key-slots.ts': 'whole: reconciler, a document for each limited key',
+  'operator_sessions deleteMany store/operator-sessions.ts':
+    'whole: all sessions end, at most fifty for each operator',
+  'upkeep_failures find store/upkeep-failures.ts': 'whole: a document for each loop of the upkeep',
   'slots find store/slots.ts': 'whole: reconciler, a document for each slot',
 };
 

@@ -1,12 +1,15 @@
-/** One query of the product, without its values. */
+/** One of the product's queries, without its values. */
 export interface QueryShape {
   readonly collection: string;
   readonly operation: string;
-  /** By field: `=` (also $in), `range`, or `test` for what no index narrows ($ne, $exists: false, $size). */
+  /**
+   * The condition on each field: `=` (including $in), `range`, or `test` for conditions that no index narrows down
+   * ($ne, $exists: false, $size).
+   */
   readonly filter: Readonly<Record<string, Condition>>;
-  /** In order; empty: none. */
+  /** The sort fields in order. Empty if the query does not sort. */
   readonly sort: Readonly<Record<string, 1 | -1>>;
-  /** Where it is written, such as `store/tasks.ts`. */
+  /** The file that contains the query, such as `store/tasks.ts`. */
   readonly file: string;
 }
 
@@ -19,7 +22,7 @@ export interface IndexKeys {
 
 const ranges = new Set(['$gt', '$gte', '$lt', '$lte', '$regex']);
 
-/** The conditions of a filter. Those under $and and $or are taken together; numbers in paths become `N`. */
+/** Returns a filter's conditions. Those under $and and $or are merged, and numbers in paths become `N`. */
 export function shapeOfFilter(filter: unknown): Record<string, Condition> {
   const shape: Record<string, Condition> = {};
   for (const [name, value] of Object.entries(isObject(filter) ? filter : {})) {
@@ -41,14 +44,15 @@ function conditionOf(value: unknown): Condition {
   return 'test';
 }
 
-/** What a value of the driver such as Long or Date is not: a plain object of operators. */
+/** Whether this is a plain object of operators, rather than a driver value such as Long or Date. */
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /**
- * The index that serves a query: its longest prefix that the filter fixes, then at most one range, and the sort comes
- * out of it. Undefined: the server would read the whole collection, or sort in memory.
+ * Returns the index that serves a query: the filter fixes a prefix of the index's keys, at most one range follows, and
+ * the index yields the order. If several do, the longest prefix wins. Undefined if the server would read the whole
+ * collection or sort in memory.
  */
 export function servingIndex(
   { filter, sort }: Pick<QueryShape, 'filter' | 'sort'>,
@@ -62,7 +66,7 @@ export function servingIndex(
   return best?.name;
 }
 
-/** How many keys of the index the query uses; 0: it does not serve. */
+/** Returns how many of the index's keys the query uses. 0 means that the index does not serve it. */
 function usedKeys(
   { filter, sort }: Pick<QueryShape, 'filter' | 'sort'>,
   keys: readonly (readonly [string, number])[],
@@ -75,14 +79,14 @@ function usedKeys(
     const [name, own] = rest[at] ?? [];
     return name === field && own !== undefined ? Math.sign(direction * own) : 0;
   });
-  // One document by `_id` needs no order.
+  // A single document by `_id` needs no order.
   const inOrder = filter['_id'] === '=' || turned.every((sign) => sign !== 0 && sign === turned[0]);
   if (!inOrder) return 0;
   const ranged = filter[rest[0]?.[0] ?? ''] === 'range' ? 1 : 0;
   return fixed + Math.max(ranged, wanted.length);
 }
 
-/** A row of docs/queries.md without the index. */
+/** Returns a row of docs/queries.md without the index. */
 export function describeShape({ collection, operation, filter, sort, file }: QueryShape): string {
   const conditions = Object.entries(filter)
     .toSorted(([a], [b]) => a.localeCompare(b))
@@ -92,7 +96,7 @@ export function describeShape({ collection, operation, filter, sort, file }: Que
   return `| ${cells.join(' | ')} |`;
 }
 
-/** The reverse of `describeShape`, of a row that may have the index as its last cell. */
+/** The inverse of `describeShape`. The row may have the index in its last cell. */
 export function parseShape(row: string): QueryShape {
   const [collection = '', operation = '', conditions = '', order = '', file = ''] = row
     .split('|')

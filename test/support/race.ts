@@ -3,20 +3,20 @@ import { onRacePoint } from '../../src/base/race-point.ts';
 import type { RacePoint } from '../../src/base/race-point.ts';
 
 export interface Paused {
-  /** Resolves when somebody stands at the point; only then has the test hit its window. */
-  readonly reached: Promise<void>;
+  /** Resolves with the subject that reached the point. Only then has the test hit its window. */
+  readonly reached: Promise<string>;
   readonly release: () => void;
 }
 
-/** Stops the first that comes to `point` (about `subject`, if named) until `release`; everybody else passes. */
+/** Stops the first caller that reaches `point` (for `subject`, if given) until `release` is called. All others pass. */
 export function pauseFirstAt(point: RacePoint, subject?: string): Paused {
-  const arrived = gate();
+  const arrived = gate<string>();
   const released = gate();
   let taken = false;
   onRacePoint((at, about) => {
     if (taken || at !== point || (subject !== undefined && subject !== about)) return undefined;
     taken = true;
-    arrived.resolve();
+    arrived.resolve(about);
     return released.promise;
   });
   onTestFinished(() => {
@@ -26,9 +26,9 @@ export function pauseFirstAt(point: RacePoint, subject?: string): Paused {
   return { reached: arrived.promise, release: () => released.resolve() };
 }
 
-/** A promise that a test resolves. */
-export function gate(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve = (): void => undefined;
-  const promise = new Promise<void>((done) => (resolve = done));
+/** Returns a promise that the test resolves. */
+export function gate<Value = void>() {
+  let resolve: (value: Value) => void = () => undefined;
+  const promise = new Promise<Value>((done) => (resolve = done));
   return { promise, resolve };
 }

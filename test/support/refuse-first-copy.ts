@@ -1,7 +1,10 @@
 import { MongoNetworkError } from 'mongodb';
 import type { Stores } from '../../src/store/stores.ts';
 
-/** The first copies of `run` cannot be put on record: MongoDB is away, or for these errors. `writes`: how often one was. */
+/**
+ * Makes recording the first copies made by `run` fail, as if MongoDB were unreachable, or with these errors. `writes`
+ * counts the failures.
+ */
 export async function refuseFirstCopy<Result>(
   { resultCopies }: Pick<Stores, 'resultCopies'>,
   run: () => Promise<Result>,

@@ -8,7 +8,7 @@ export interface RewritingUpstream {
   close(): void;
 }
 
-/** The simulator at `origin()`, but for what `rewrite` makes of the text of its answers. */
+/** Forwards requests to the simulator at `origin()`, and changes the text of its responses with `rewrite`. */
 export async function startRewritingUpstream(
   origin: () => string,
   rewrite: (text: string) => string,

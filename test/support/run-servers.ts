@@ -1,17 +1,17 @@
 import { inject } from 'vitest';
 import { markServerUse } from './server-use.ts';
 
-/** Address of the run's Temporal, `host:port`; its namespace is `default`. Use task queues of your own. */
+/** The address of the run's Temporal, as `host:port`. Its namespace is `default`. Use your own task queues. */
 export function temporalAddress(): string {
   return provided('temporalAddress');
 }
 
-/** The run's MongoDB without a database name. */
+/** The run's MongoDB, without a database name. */
 export function mongodbUri(): string {
   return provided('mongodbUri');
 }
 
-/** The run's MongoDB with a database named. Use one of your own. */
+/** The run's MongoDB, with a database name. Use your own name. */
 export function databaseUri(name: string): string {
   const uri = new URL(mongodbUri());
   uri.pathname = `/${name}`;

@@ -5,7 +5,7 @@ export interface Series {
   readonly value: number;
 }
 
-/** Prometheus text. */
+/** Parses Prometheus text. */
 export function parseScrape(text: string): readonly Series[] {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return lines.map((line) => {
@@ -19,7 +19,7 @@ export function parseScrape(text: string): readonly Series[] {
   });
 }
 
-/** The metric that a line belongs to: a histogram has several lines. */
+/** Returns the metric to which a line belongs. A histogram has several lines. */
 export function familyOf({ name }: Pick<Series, 'name'>): string {
   return name.replace(/_(?:bucket|sum|count)$/, '');
 }

@@ -1,11 +1,16 @@
 import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { createSealer } from '../../src/access/sealer.ts';
+import { createErrorTerms } from '../../src/store/error-words.ts';
 import { createEndUserNames } from '../../src/store/end-user-names.ts';
 
-/** The same in every process: what one writes another one verifies. */
+/** The same in every process, so that each can verify the others' entries. */
 export const testLedgerKey = Buffer.alloc(32, 'ledger');
 export const testEndUsers = createEndUserNames(testLedgerKey);
 
-/** Seals with a random key, which only this process has. */
-export const testSealing = { ...createSealer([randomBytes(32)]), endUsers: testEndUsers };
+export function sealedWith(keys: readonly Uint8Array[]) {
+  return { ...createSealer(keys), errorTerms: createErrorTerms(testLedgerKey) };
+}
+
+/** Seals with a random key that only this process has. */
+export const testSealing = { ...sealedWith([randomBytes(32)]), endUsers: testEndUsers };

@@ -1,10 +1,10 @@
 /**
- * Which test files need servers. A file that reaches this module through its imports belongs to vitest's project
- * `servers` (see projects.ts), and must then really ask for a server.
+ * Records whether a test file uses a server. A file that imports this module, directly or indirectly, belongs to
+ * vitest's project `servers` (see projects.ts) and must actually use one.
  */
 let used = false;
 
-/** Said by whatever hands a server to a test: one of the run's, or one of the test's own. */
+/** Called by everything that provides a server to a test, whether it belongs to the run or to the test. */
 export function markServerUse(): void {
   used = true;
 }
@@ -13,7 +13,7 @@ export function serverWasUsed(): boolean {
   return used;
 }
 
-/** Before a test file: this process may have run others. */
+/** Called before a test file, because this process may have run other files. */
 export function forgetServerUse(): void {
   used = false;
 }

@@ -15,29 +15,29 @@ function localOptions(dataDir: string): LocalOptions {
 }
 
 type Start = {
-  /** Holds the data; survives `kill` and is used again by `restart`. */
+  /** The data directory. It survives `kill`, and `restart` reuses it. */
   dir: string;
   port?: number;
 };
 
 type Controls = {
   readonly pid: number;
-  /** SIGKILL, as a crash would. */
+  /** Sends SIGKILL, like a crash. */
   kill(): Promise<void>;
   stop(): Promise<void>;
-  /** Ends the server if it still runs, and starts it on the same port and data. */
+  /** Stops the server if it is still running, and starts it on the same port and data. */
   restart(): Promise<void>;
 };
 
 export type TestTemporal = Controls & {
   readonly address: string;
-  /** With `hasPages`. */
+  /** Defined if started with `hasPages`. */
   readonly uiUrl: string | undefined;
 };
 
 export type TestMongo = Controls & { readonly uri: string; readonly kind: MongoServer['kind'] };
 
-/** A Temporal dev server of the test's own, with time skipping; `hasPages`: and with its UI. */
+/** Starts a separate Temporal dev server with time skipping, and with its UI if `hasPages` is set. */
 export async function startTemporal({
   dir,
   port,
@@ -70,7 +70,7 @@ export async function startTemporal({
   };
 }
 
-/** A MongoDB of the test's own, of whichever kind this machine has. */
+/** Starts a separate MongoDB, of whichever kind this machine has. */
 export async function startMongo({ dir, port }: Start): Promise<TestMongo> {
   markServerUse();
   const mongodBinary = process.env['MONGOD_BINARY'];

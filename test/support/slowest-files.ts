@@ -3,15 +3,25 @@ import type { Reporter, TestModule } from 'vitest/node';
 
 const shown = 10;
 
-/** Names the files that took longest, and what took longest in each: loading, hooks, or one of its tests. */
+/** Lists the slowest files and those that used the most CPU, with each file's slowest tests. */
 // oxlint-disable-next-line import/no-default-export -- vitest loads reporters by their default export
 export default class SlowestFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
-    const timed = modules.map((file) => ({ file, ms: partsOf(file).total }));
-    const slowest = timed.toSorted((a, b) => b.ms - a.ms).slice(0, shown);
-    process.stdout.write(`Slowest files:\n${slowest.map(({ file }) => `  ${describe(file)}\n`).join('')}`);
+    const most = (of: (file: TestModule) => number) =>
+      modules
+        .toSorted((a, b) => of(b) - of(a))
+        .slice(0, shown)
+        .map((file) => `  ${describe(file)}\n`)
+        .join('');
+    const all = modules.reduce((sum, file) => sum + cpuOf(file), 0);
+    process.stdout.write(
+      `Slowest files:\n${most((file) => partsOf(file).total)}` +
+        `Most CPU, of ${Math.round(all)} s without the servers of the run:\n${most(cpuOf)}`,
+    );
   }
 }
+
+const cpuOf = (file: TestModule): number => file.meta().cpuSeconds ?? 0;
 
 function partsOf(file: TestModule) {
   const { collectDuration, setupDuration, prepareDuration, duration } = file.diagnostic();
@@ -34,7 +44,7 @@ function describe(file: TestModule): string {
   ].toSorted((a, b) => b.ms - a.ms);
   const [reason] = parts;
   const path = relative(process.cwd(), file.moduleId);
-  return `${inSeconds(total)} ${path}: ${inSeconds(reason?.ms ?? 0)} ${reason?.what ?? ''}`;
+  return `${inSeconds(total)}, CPU ${cpuOf(file).toFixed(1)} s, ${path}: ${inSeconds(reason?.ms ?? 0)} ${reason?.what ?? ''}`;
 }
 
 function inSeconds(ms: number): string {

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
-/** Text by path from the repository's root, such as `src/compose/core.ts`. */
+/** Source texts by path relative to the repository root, such as `src/compose/core.ts`. */
 export type Sources = Readonly<Record<string, string>>;
 
-/** Every TypeScript file below these folders. */
+/** Reads every TypeScript file below these folders. */
 export function readSources(root: string, folders: readonly string[]): Sources {
   const paths = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -14,7 +14,7 @@ export function readSources(root: string, folders: readonly string[]): Sources {
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 }
 
-/** `path:line text` of every line that `pattern` finds, outside the files and folders that may. */
+/** Returns `path:line text` for every line that matches `pattern` outside the allowed files and folders. */
 export function linesWith(sources: Sources, pattern: RegExp, allowed: readonly string[]): readonly string[] {
   return Object.entries(sources)
     .filter(([path]) => !allowed.some((prefix) => path.startsWith(prefix)))
@@ -28,11 +28,11 @@ export function linesWith(sources: Sources, pattern: RegExp, allowed: readonly s
 export interface Import {
   readonly from: string;
   readonly to: string;
-  /** `import type`: nothing is loaded. */
+  /** True for `import type`, which loads nothing. */
   readonly isType: boolean;
 }
 
-/** The relative imports of all files, resolved; packages are left out. */
+/** Returns all files' relative imports, resolved and without packages. */
 export function importsOf(sources: Sources): readonly Import[] {
   return Object.entries(sources).flatMap(([from, text]) =>
     [...text.matchAll(/^(?:import|export)\s+(type\s)?[^;']*?(?:from\s+)?'(\.[^']+)'/gm)].map(
@@ -51,7 +51,9 @@ function folderOf(path: string): string {
   return first === 'src' ? second : first;
 }
 
-/** Circles of folders that import each other, types too: each as `a → b → a`, from its first name. */
+/**
+ * Returns cycles of folders that import each other, including types, as `a → b → a`, alphabetically first name first.
+ */
 export function folderCircles(imports: readonly Import[]): readonly string[] {
   const targets = new Map<string, Set<string>>();
   for (const { from, to } of imports) {
@@ -62,7 +64,7 @@ export function folderCircles(imports: readonly Import[]): readonly string[] {
   const walk = (path: readonly string[], start: string): void => {
     for (const next of targets.get(path.at(-1) ?? '') ?? []) {
       if (next === start) circles.add([...path, start].join(' → '));
-      // Each circle is found from its smallest name only.
+      // Each cycle is found only from its alphabetically first name.
       else if (next > start && !path.includes(next)) walk([...path, next], start);
     }
   };
@@ -70,13 +72,13 @@ export function folderCircles(imports: readonly Import[]): readonly string[] {
   return [...circles].toSorted();
 }
 
-/** What a folder may import: at run time, and beyond that as a type. */
+/** What a folder may import at run time, and what it may additionally import as a type. */
 export interface Allowance {
   readonly runs: readonly string[];
   readonly types?: readonly string[];
 }
 
-/** Imports between folders that the table does not list; a folder without a row may import nothing. */
+/** Returns imports between folders that the table does not allow. A folder without a row may import nothing. */
 export function importsOutside(
   table: Readonly<Record<string, Allowance>>,
   imports: readonly Import[],
@@ -90,7 +92,7 @@ export function importsOutside(
     .map(({ from, to, isType }) => `${from} → ${to}${isType ? ' (type)' : ''}`);
 }
 
-/** Imports from one vendor's folder into another's. */
+/** Returns imports from one vendor's folder into another's. */
 export function vendorCrossings(imports: readonly Import[], vendors: readonly string[]): readonly string[] {
   const vendorOf = (path: string) => vendors.find((name) => path.startsWith(`src/providers/${name}/`));
   return imports
@@ -101,10 +103,10 @@ export function vendorCrossings(imports: readonly Import[], vendors: readonly st
     .map(({ from, to }) => `${from} → ${to}`);
 }
 
-/** An upstream's path of three segments or more, or one of its error codes such as `InvalidParameter.Size`. */
+/** Matches an upstream path of three or more segments, or an error code such as `InvalidParameter.Size`. */
 const wireFact = /'((?:\/[\w-]+){3,}|[A-Z][a-z]+(?:\.?[A-Z][a-z]+)+)'/g;
 
-/** Wire facts that stand in more than one file, with the files. */
+/** Returns wire facts that appear in more than one file, with those files. */
 export function repeatedWireFacts(sources: Sources): readonly string[] {
   const files = new Map<string, Set<string>>();
   for (const [path, text] of Object.entries(sources)) {
@@ -114,7 +116,7 @@ export function repeatedWireFacts(sources: Sources): readonly string[] {
   return [...files].filter(([, at]) => at.size > 1).map(([fact, at]) => `${fact}: ${[...at].join(', ')}`);
 }
 
-/** The paths that the page's section `## Layout` names: what stands before two spaces in each line of its block. */
+/** Returns the paths in the page's section `## Layout`: the text before two spaces on each line of its block. */
 export function layoutPaths(page: string): readonly string[] {
   const block = /^## Layout\n+```\n([^]*?)\n```/m.exec(page)?.[1] ?? '';
   return block
@@ -124,7 +126,8 @@ export function layoutPaths(page: string): readonly string[] {
 }
 
 /**
- * What there is to name: the files and folders of src, and the other folders of the root. `files`: of the repository.
+ * Returns everything that the page must mention: the files and folders of src, and the root's other folders. `files`
+ * are the repository's files.
  */
 export function treePaths(files: readonly string[]): readonly string[] {
   const paths = files.flatMap((file) => {
@@ -137,8 +140,8 @@ export function treePaths(files: readonly string[]): readonly string[] {
 }
 
 /**
- * What docs/glossary.md replaces, where a pattern can say so without a misfire. "Takes" has good uses, and so only the
- * objects that a model or a parameter would "accept" are listed.
+ * The phrases that docs/glossary.md replaces, as far as a pattern can find them reliably. "Takes" has legitimate uses,
+ * so only objects are listed that a model or a parameter would "accept".
  */
 export const translatedPhrases = new RegExp(
   [

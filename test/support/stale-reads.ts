@@ -2,12 +2,12 @@ import type { Collection, Db, Document } from 'mongodb';
 
 const reading: readonly PropertyKey[] = ['findOne', 'find', 'aggregate', 'countDocuments', 'distinct'];
 
-/** Ends the names of copies that stale reads are answered from. */
+/** The suffix for the names of copies that serve stale reads. */
 export const copySuffix = '_as_of_now';
 
 /**
- * The database as a process sees it whose reads come from a member that an election has left behind: these collections
- * are read as they are now, from then on, and written where everybody writes.
+ * The database as seen by a process that reads from a member left behind by an election. Reads of these collections
+ * permanently return their present contents, while writes go to the real ones.
  */
 export async function staleReads(db: Db, names: readonly string[]): Promise<Db> {
   const former = (name: string): string => `${name}${copySuffix}`;

@@ -7,21 +7,21 @@ import { onTestFinished } from 'vitest';
 import type { RacePoint } from '../../src/base/race-point.ts';
 import { loadsTypeScript } from './typescript.ts';
 
-/** An API in a process of its own, which a test may kill. */
+/** An API in a separate process, which a test may kill. */
 export interface StoppingApi {
   readonly child: ChildProcess;
-  /** It has died, and everything that it wrote has been read. */
+  /** Resolves when it has died and all of its output has been read. */
   readonly closed: Promise<unknown>;
   readonly url: string;
   readonly lines: string[];
 }
 
 export interface StoppingApiOptions {
-  /** Where it kills itself. Absent: nowhere. */
+  /** The race point at which it kills itself. Undefined means never. */
   readonly at?: RacePoint;
-  /** Of its clock. */
+  /** How far its clock is ahead, in milliseconds. */
   readonly aheadMs?: number;
-  /** It is a worker, too. */
+  /** Set if it is also a worker. */
   readonly works?: true;
 }
 
@@ -32,7 +32,7 @@ export async function startStoppingApi(
   const script = fileURLToPath(new URL('stopping-api.ts', import.meta.url));
   const role = works === true ? 'worker' : 'api';
   const child = spawn(process.execPath, [...loadsTypeScript, script, at ?? 'never', `${aheadMs}`, role], {
-    env: { PATH: process.env['PATH'], ...environment },
+    env: { PATH: process.env['PATH'], NODE_OPTIONS: process.env['NODE_OPTIONS'], ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -5,9 +5,9 @@ import { next } from '../../src/task/next.ts';
 import type { Task } from '../../src/task/record.ts';
 import { stateNames } from '../../src/task/state.ts';
 import type { EventName, StateName, TaskEvent } from '../../src/task/state.ts';
-import { after, events, newTask, start } from './task-model.ts';
+import { after, events, newTask, timeOf } from './task-model.ts';
 
-/** docs/states.md: what `next` makes of every event in every state, tried on one task for each state. */
+/** Builds docs/states.md: the result of `next` for every event in every state, with one sample task per state. */
 export function describeStates(): string {
   const sections = stateNames.map(section);
   return `${[intro, ...sections, tableIntro, stateTable()].join('\n\n')}\n`;
@@ -15,44 +15,45 @@ export function describeStates(): string {
 
 const intro = `# States
 
-Where a task stands, and what leads from one state to another. \`next\` (src/task/next.ts) is the only way; the workflow
-does what a state asks for, and hands what comes of it back. This page is generated from the code:
-\`UPDATE_DOCS=1 npx vitest run test/task/states-page.test.ts\` writes it, and the same test keeps it in sync. What an operator
-does in each case: [operating.md](operating.md).`;
+This page is for developers and operators. It explains every state of a task, and how each event changes the state. Only \`next\`
+(src/task/next.ts) changes a state. The workflow does what the state asks for, and passes the outcome to \`next\`. This page is
+generated from the code:
+\`UPDATE_DOCS=1 npx vitest run test/task/states-page.test.ts\` writes it, and the same test keeps it in sync. For
+what an operator does in each state, see [operating.md](operating.md).`;
 
 const tableIntro = `## What every event does
 
-Tried on a task of two channels and no fallback, with an event that is about its own attempt and comes from who has begun it.
-A name is the state that follows; "noted" changes the record and not the state, "–" nothing. The words in italics are
-refusals: *not_now* (the event does not belong to the state), *over* (the end is decided), *decided* (somebody else has written
-before), *abandoned* (it never was a task).`;
+The table shows the effect of each event on a task with two channels and no fallback. The event belongs to the task's own attempt
+and comes from the run that began it. A name in a cell is the next state. "noted" means that the event changes the record but not the state, and "–"
+that it changes nothing. The words in italics are refusals: *not_now* (the event does not belong to the state), *over* (the end is decided), *decided* (another process has written
+first), *abandoned* (the creation never became a task).`;
 
-/** Two sentences on each state: what it means, and what leaves it. */
+/** Two sentences about each state: what it means, and what leaves it. */
 const notes: Readonly<Record<StateName, string>> = {
   creating:
-    'The API is creating the task: its hold is taken, and its workflow started. The first event that is not about the creation ends it; a creation whose process died is abandoned by the reconciler.',
+    'The API is creating the task: it takes the hold and starts the workflow. The first event that does not belong to the creation ends this state. If the API process dies, the reconciler abandons the creation.',
   queued:
-    'The task waits for a slot at the first channel of its round. It is then submitted, or the next channel is asked. After the last channel the task pauses.',
+    'The task waits for a slot at the first channel of its round. Then it is submitted, or the next channel is tried. After the last channel the task pauses.',
   sending:
-    'The request may have left, and its answer is read before anything else is decided: the job is accepted, the request is rejected, the answer is lost, or the task is queued again. A stop that comes meanwhile is noted in the state.',
+    'The request may already have been sent, so nothing else is decided until its outcome is known: the job is accepted, the request is rejected, the response is lost, or the task is queued again. A stop that is requested in the meantime is recorded in the state.',
   pausing:
-    'No channel of the plan accepts the task at the moment; none is asked before the time that it has named. The workflow’s timer begins the next round, and each pause is longer, up to five minutes.',
+    'No channel of the plan accepts the task at the moment. A channel that named a time is not tried before that time. The workflow’s timer begins the next round. Each pause is longer than the last, up to five minutes.',
   searching:
-    'The request may have reached the upstream, and a job may be billed, so it is never resubmitted automatically. The upstream is searched for the marker. If nothing is found, a task with a pending stop ends; otherwise an operator is asked.',
+    'The request may have reached the upstream, and a job may be billed, so it is never resubmitted automatically. The gateway searches the upstream for the marker. If it finds nothing, a task with a pending stop ends. Without a pending stop, an operator is asked.',
   asking:
-    'The search found nothing, and a person is asked. A late answer, an operator or the deadline leaves the state.',
+    'The search found nothing, or the upstream cannot be searched, so a person is asked. A late response, an operator or the deadline ends this state.',
   waiting:
-    'The upstream has the job, and its polls report the end. A cancellation, the deadline and an operator’s `fail` lead to `stopping`.',
+    'The upstream has the job, and polling detects its end. A cancellation, the deadline and an operator’s `fail` lead to `stopping`.',
   stopping:
-    'The upstream is asked to end the job. A result that already exists counts. If the upstream refuses a cancellation, the task returns to its previous state.',
+    'The upstream is asked to end the job. If a result already exists, it is used. If the upstream refuses a cancellation, the task returns to its previous state.',
   broken:
-    'The upstream keeps saying that it does not know the job, so that polling has stopped. An operator has it polled again, or ends the task; so does the deadline.',
+    'The upstream repeatedly reported that it does not know the job, so polling has stopped. An operator can resume polling or end the task. If nobody acts, the deadline ends it.',
   ending:
-    'How the task ends is decided; the ledger is written, then the end, and the step is repeated until both are there. A charge that is not credible, or whatever cannot be computed or written for what it is, becomes a question to a person; a success of the upstream still replaces its failure, and an operator’s `fail` a success that is not written.',
+    'The end of the task is decided. The gateway writes the ledger and then the end of the record, and repeats this until both are written. If the charge is implausible, or cannot be computed or written, an operator is asked to decide. Until both are written, a success at the upstream replaces a failure at the upstream, and an operator’s `fail` replaces a success.',
   review:
-    'How the task ends is decided, and a person is asked before it is written: about a charge that is not credible, or about what the ledger refuses. An operator leaves it, who accepts the charge, states other facts, has it settled once more or fails the task; so does the deadline, which fails it, unless the ledger contradicts even that.',
+    'The end of the task is decided, and a person is asked before it is written, because the charge is implausible or the ledger refuses it. An operator ends the review by accepting the charge, stating other facts, having the task settled again, or failing it. At the deadline the task fails, unless the ledger contradicts even that.',
   ended:
-    'The status, the result and the charge are final. A job that turns up now is noted as a stray, for operators to cancel at its upstream. An abandoned creation has ended, too: it never was a task, and its record is about to be removed.',
+    'The status, the result and the charge are final. A job that appears later is recorded as a stray, so that operators can cancel it at its upstream. An abandoned creation has also ended: it never became a task, and its record will be removed.',
 };
 
 function section(state: StateName): string {
@@ -63,12 +64,12 @@ function section(state: StateName): string {
   const acts = actions.map(
     ({ name, money }) => `\`${name}\` (${moneyInWords(mapMoney(money, formatMicros))})`,
   );
-  const shown = `Shown of such a task, of which ${formatMicros(sample.hold)} is held: “${what}”${wait}`;
+  const shown = `A task in this state that holds ${formatMicros(sample.hold)} shows: “${what}”${wait}`;
   const operators = `Operators: ${acts.length === 0 ? 'nothing' : acts.join(', ')}.`;
   return [`## ${state}`, notes[state], shown, operators].join('\n\n');
 }
 
-/** A task of each state, and each event: what `next` is tried on. */
+/** Returns a sample task in each state and a sample of each event, for calling `next`. */
 export function transitionSamples() {
   return { tasks: variants(samples), events: variants(sampleEvents) };
 }
@@ -79,7 +80,7 @@ function stateTable(): string {
   return table([['', ...tasks.map(([name]) => name)], ...rows]);
 }
 
-/** `name` or `name, variant`, with what it stands for. */
+/** Samples keyed by `name` or `name, variant`. */
 function variants<Item>(
   named: Readonly<Record<string, Readonly<Record<string, Item>>>>,
 ): readonly [string, Item][] {
@@ -92,7 +93,7 @@ function variants<Item>(
 }
 
 function cell(task: Task, event: TaskEvent): string {
-  const answer = next(task, event, start);
+  const answer = next(task, event, timeOf(task, event));
   if (!answer.ok) return `*${answer.code}*`;
   const { state } = answer.changes;
   if (state !== undefined && state.at !== task.state.at) return state.at;
@@ -110,7 +111,7 @@ const searching = after(sending, events.lost(1));
 const lost = after(searching, { kind: 'asked' });
 const succeeding = after(waiting, events.succeeded(1));
 
-/** Each state has a task, and where it matters several. The state's own name: what is usual. */
+/** One sample task per state, or several where that matters. The usual one has an empty key. */
 const samples: Readonly<Record<StateName, Readonly<Record<string, Task>>>> = {
   creating: { '': newTask() },
   queued: { '': after(newTask(), { kind: 'begun' }) },
@@ -139,7 +140,7 @@ const samples: Readonly<Record<StateName, Readonly<Record<string, Task>>>> = {
   },
 }; // prettier-ignore
 
-/** Each event has a row, and where it matters several, in the order in which they may happen. */
+/** One sample per event, or several where that matters, in the order in which events can happen. */
 const sampleEvents: Readonly<Record<EventName, Readonly<Record<string, TaskEvent>>>> = {
   taken_over: { '': { kind: 'taken_over', tryId: 'try-2' } },
   held: { '': { kind: 'held', hold: 1n } },

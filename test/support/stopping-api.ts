@@ -7,10 +7,16 @@ import { installRuntime } from '../../src/temporal/install-runtime.ts';
 import { startWorker } from '../../src/worker.ts';
 
 /**
- * An API process that kills itself at the race point which its first argument names. Its clock, and that of its database,
- * is as many milliseconds ahead as the second one says; the third one makes it a worker, too. Prints its address, then the point.
+ * An API process that kills itself at the race point given by its first argument. The second argument is how far ahead
+ * its clock and its database's are, in milliseconds. The third argument also makes it a worker. Prints its address,
+ * then the race point. On SIGUSR2 it prints `armed`, and from then on kills itself where an admission is claimed.
  */
-const [point, aheadMs = '0', role] = process.argv.slice(2);
+const [given, aheadMs = '0', role] = process.argv.slice(2);
+let point = given;
+process.on('SIGUSR2', () => {
+  point = 'admission.claimed';
+  process.stdout.write('armed\n');
+});
 onRacePoint((at) => {
   if (at !== point) return undefined;
   process.stdout.write(`reached ${at}\n`, () => process.kill(process.pid, 'SIGKILL'));

@@ -3,7 +3,7 @@ import type { Changes, Next } from '../../src/task/next.ts';
 import type { Task, TaskPlan } from '../../src/task/record.ts';
 import type { EventOf, Question, TaskEvent } from '../../src/task/state.ts';
 
-/** Records of tasks as events make them, without a database. */
+/** Task records built from events without a database. */
 
 export const start = 1_800_000_000_000;
 export const hour = 3_600_000;
@@ -16,7 +16,7 @@ export const fallbackOf = (...channels: readonly string[]): NonNullable<TaskPlan
   neededSeconds: 60,
 });
 
-/** A task that was just created, for these channels. */
+/** Returns a newly created task for these channels. */
 export function newTask(channels: readonly string[] = ['a', 'b'], fallback?: TaskPlan['fallback']): Task {
   const candidates = channels.map((channel) => on(channel));
   return {
@@ -41,25 +41,30 @@ export function newTask(channels: readonly string[] = ['a', 'b'], fallback?: Tas
   };
 }
 
-/** The record with what was changed in it. */
+/** Returns the record with these changes. */
 export function withChanges(task: Task, changes: Changes): Task {
   const entries = Object.entries({ ...task, ...changes }).filter(([, value]) => value !== undefined);
   return { ...(Object.fromEntries(entries) as unknown as Task), rev: task.rev + 1 };
 }
 
-/** The task after these events; one that is refused fails the test with its sentence. */
+/** Returns the task after these events. A refused event fails the test with the refusal's sentence. */
 export function after(task: Task, ...events: readonly TaskEvent[]): Task {
   return events.reduce((before, event) => stepped(before, event), task);
 }
 
-export function stepped(task: Task, event: TaskEvent, at = start): Task {
+/** A task expires at its deadline. Everything else happens at `start`. */
+export function timeOf({ deadlineAt }: Task, event: TaskEvent): number {
+  return event.kind === 'wanted' && event.stop === 'expire' ? deadlineAt : start;
+}
+
+export function stepped(task: Task, event: TaskEvent, at = timeOf(task, event)): Task {
   const answer = next(task, event, at);
   if (!answer.ok) throw new Error(`${event.kind}: ${answer.message}`);
   return Object.keys(answer.changes).length === 0 ? task : withChanges(task, answer.changes);
 }
 
-/** The refusal as `<code>: <sentence>`; undefined: it is not refused. */
-export function refusal(task: Task, event: TaskEvent, at = start): string | undefined {
+/** Returns the refusal as `<code>: <sentence>`, or undefined if the event is not refused. */
+export function refusal(task: Task, event: TaskEvent, at = timeOf(task, event)): string | undefined {
   const answer: Next = next(task, event, at);
   return answer.ok ? undefined : `${answer.code}: ${answer.message}`;
 }
@@ -68,7 +73,7 @@ type Without<Name extends TaskEvent['kind'], Field extends PropertyKey> = Partia
   Omit<EventOf<Name>, Field | 'kind'>
 >;
 
-/** Events with what a test does not care about filled in. */
+/** Events with defaults for whatever a test does not care about. */
 export const events = {
   sending: (channel: string, owner = 'run-1', n: number = 1): TaskEvent => ({
     kind: 'sending', candidate: on(channel), owner, marker: `mediary-1-${n}`,

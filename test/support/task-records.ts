@@ -6,7 +6,7 @@ import type { TaskStore } from '../../src/store/tasks.ts';
 export const firstCandidate = { channel: 'one', credential: 'a' } as const;
 export const secondCandidate = { channel: 'two', credential: 'b' } as const;
 
-/** A task's first record, as a creation writes it. */
+/** A task's first record, as written at its creation. */
 export function firstRecord(id: string, change: Partial<Task> = {}): Task {
   const candidates = [firstCandidate, secondCandidate];
   const createdAt = change.createdAt ?? 1;
@@ -40,7 +40,7 @@ export function succeededWith(url: string): Extract<TaskOutcome, { kind: 'succee
 type SucceededOutcome = Extract<TaskOutcome, { kind: 'succeeded' }>;
 type FailedOutcome = Extract<TaskOutcome, { kind: 'failed' }>;
 
-/** Takes a record through its life as the activities do; each step must be possible. */
+/** Advances a record as the activities do. Each step must be possible. */
 export function taskDriver(tasks: Pick<TaskStore, 'step' | 'look'>) {
   async function step(id: string, event: TaskEvent): Promise<Task> {
     const stepped = await tasks.step(id, event);
@@ -48,7 +48,7 @@ export function taskDriver(tasks: Pick<TaskStore, 'step' | 'look'>) {
     return stepped.task;
   }
 
-  /** The number of the attempt that has begun. */
+  /** Returns the number of the new attempt. */
   async function send(
     id: string,
     candidate: Task['plan']['candidates'][number] = firstCandidate,
@@ -83,12 +83,12 @@ export function taskDriver(tasks: Pick<TaskStore, 'step' | 'look'>) {
     send,
     accept,
     lose,
-    /** The answer is lost, and the upstream cannot say. */
+    /** Loses the response of an upstream that cannot report whether it has the job. */
     async ask(id: string): Promise<void> {
       await lose(id);
       await step(id, { kind: 'asked' });
     },
-    /** The job has ended, and nothing is paid or shown yet. */
+    /** Records that the job has ended, before any payment or display. */
     polled,
     async succeed(id: string, outcome: SucceededOutcome, charge = 1n, traceId?: string): Promise<void> {
       await polled(id, outcome, traceId);

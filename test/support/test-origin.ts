@@ -1,4 +1,4 @@
 import type { FactsOrigin } from '../../src/models/facts-table.ts';
 
-/** The origin of tables that tests make. */
+/** The origin of fact tables created by tests. */
 export const testOrigin: FactsOrigin = { source: 'a test', read: '2026-11' };

@@ -11,26 +11,28 @@ import type { TaskStore } from '../../src/store/tasks.ts';
 import type { TaskPort } from '../../src/commands/task-port.ts';
 import { taskDriver } from './task-records.ts';
 
-/** What the workflow does as far as callers can see it, done at once: it begins the task, and cancels it. */
+/** Does what callers can see of a workflow, but immediately: begins the task, and cancels it. */
 export interface TestPort extends TaskPort {
   readonly started: TaskInput[];
   readonly woken: string[];
   readonly acts: { readonly task: string; readonly action: RunningActionName; readonly input: ActionInput }[];
   readonly redelivered: string[];
-  /** Ids of the tasks that a query finds. */
+  /** The ids of the tasks found, by query. */
   readonly found: Map<string, readonly string[]>;
-  /** What the tasks are doing, as far as it decides which actions are possible. */
+  /** The maximum number of ids per page, however many are requested. */
+  pageMax: number;
+  /** The tasks' state, as far as it determines which acts are possible. */
   situation: StateName;
-  /** The same for single tasks, where one differs from the others. */
+  /** The states of individual tasks, where they differ. */
   readonly situations: Map<string, StateName>;
   /** Thrown by the next `start`. */
   failStart: Error | undefined;
-  /** Thrown by `unpolledQueues` while set. */
+  /** While set, thrown by `unpolledQueues`. */
   notReady: Error | undefined;
   unpolled: readonly string[];
-  /** The upstream refuses to cancel. */
+  /** Whether the upstream refuses cancellations. */
   refuseCancel: boolean;
-  /** Thrown by `cancel` while set, when it has done its work. */
+  /** While set, thrown by `cancel` after it has taken effect. */
   loseCancelAnswer: Error | undefined;
 }
 
@@ -49,6 +51,7 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
     acts: [],
     redelivered: [],
     found: new Map(),
+    pageMax: Infinity,
     situation: 'asking',
     situations: new Map(),
     failStart: undefined,
@@ -63,7 +66,7 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
       if (failure !== undefined) throw failure;
       if (port.started.some(({ task }) => task === input.task)) return;
       port.started.push(input);
-      // A creation that was abandoned is not its business.
+      // If the creation was abandoned, this step has no effect.
       await tasks.step(input.task, { kind: 'acted' });
     },
 
@@ -102,9 +105,10 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
 
     search({ query, limit, page = '0' }) {
       const from = Number(page);
+      const until = from + Math.min(limit, port.pageMax);
       const all = port.found.get(query) ?? [];
-      const next = from + limit < all.length ? { next: String(from + limit) } : {};
-      return Promise.resolve({ ids: all.slice(from, from + limit), ...next });
+      const next = until < all.length ? { next: String(until) } : {};
+      return Promise.resolve({ ids: all.slice(from, until), ...next });
     },
 
     redeliver(task) {

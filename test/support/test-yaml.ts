@@ -1,6 +1,6 @@
 /**
- * The gateway.yaml of most tests: one channel, one model, served by the simulator. Its timeouts are longer than a busy
- * machine ever stands still: a test in which one passes meant it to.
+ * Most tests' gateway.yaml: one channel and one model, served by the simulator. Its timeouts exceed any pause of a busy
+ * machine, so a test runs into one only on purpose.
  */
 export const testYaml = `
 currency: USD
@@ -32,8 +32,8 @@ models:
 `;
 
 /**
- * The same, whose charges may wait for a person, with a model `wan` for channels of which nothing finds a job whose answer
- * was lost: `replace('\nmodels:', …)` adds them.
+ * The same, with charges that may wait for an operator, and a model `wan` for channels that cannot find a lost job. Add
+ * such channels with `replace(' models:', …)`.
  */
 export const attendedYaml = `${testYaml}      hold: { review_above: "3" }
   - id: wan
@@ -48,14 +48,14 @@ export const attendedYaml = `${testYaml}      hold: { review_above: "3" }
 
 const arkChannel = /^ {2}- id: ark\n(?: {4}.*\n)+/m.exec(testYaml)?.[0] ?? '';
 
-/** The same, whose model has two channels: `ark`, which is asked first, and `spare`. */
+/** The same, with two channels for the model: `ark`, the preferred one, and `spare`. */
 export const twoChannelsYaml = testYaml.replace(
   arkChannel,
   arkChannel.replace('- id: ark', '- id: ark\n    priority: 10') +
     arkChannel.replace('- id: ark', '- id: spare'),
 );
 
-/** The same, with a second model of the same upstream that usually takes `expectedSeconds`. */
+/** The same, with a second model from the same upstream that usually takes `expectedSeconds`. */
 export function testYamlWith(model: string, expectedSeconds: number): string {
   const usual = testYaml.slice(testYaml.indexOf('  - id: seedance'));
   const mapped = `models: { ${model}: { upstream: dreamina-seedance-2-0-260128 }, seedance:`;

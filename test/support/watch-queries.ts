@@ -3,8 +3,8 @@ import { takeNotedQueries } from './noted-queries.ts';
 import { isRecording, readIndexes, readQueryList, servedBy, writeQueryList } from './query-list.ts';
 
 /**
- * Runs in every file of the project `servers`: fails the file when no index serves a query that a file of src sent. One
- * that is not in docs/queries.md is reported.
+ * Runs in every file of the project `servers`. Fails the file if a query sent by src has no index, and reports queries
+ * missing from docs/queries.md.
  */
 afterAll(() => {
   const listed = readQueryList();

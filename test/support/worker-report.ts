@@ -1,6 +1,6 @@
 import type { NodeReport } from '../../src/store/nodes.ts';
 
-/** The report of a worker that serves these channels. */
+/** Returns a report from a worker that serves these channels. */
 export function workerReport(channels: readonly string[], change: Partial<NodeReport> = {}): NodeReport {
   return {
     id: 'worker/host/1/x',

@@ -4,7 +4,9 @@ import { actionTable, describeAction, operatorActions, readActionInput } from '.
 import type { ActionInput } from '../../src/task/act-fields.ts';
 import type { OperatorActionName } from '../../src/task/acts.ts';
 
-/** What a person types into the Temporal UI: an update that throws would stop the task's workflow. */
+/**
+ * Tests input that a person types into the Temporal UI. An update that throws would stop the task's workflow.
+ */
 
 const complete: ActionInput = { reason: 'r', by: 'ada', result_url: 'https://files.example/a.mp4' };
 
@@ -13,8 +15,8 @@ function readsAs(name: OperatorActionName, raw: unknown): ActionInput | string {
   return read.ok ? read.input : read.message.replace(/ `\w+`: .*/s, '');
 }
 
-describe('what a person typed', () => {
-  it('is never the end of a workflow, whatever it is, and what is accepted has known fields only', () => {
+describe('input that a person typed', () => {
+  it('never ends a workflow, and is accepted only with known fields', () => {
     const value = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true });
     const field = fc.constantFrom(
       'reason',
@@ -41,7 +43,7 @@ describe('what a person typed', () => {
     );
   });
 
-  it('names who acts: a bare text does nothing', () => {
+  it('must name the operator: plain text has no effect', () => {
     expect(readsAs('fail', 'the vendor says so')).toMatch(
       /^Nothing was done: the input must be a JSON object/,
     );
@@ -53,7 +55,7 @@ describe('what a person typed', () => {
     expect(readsAs('fail', raw)).toMatch(/^Nothing was done: the input must be a JSON object/);
   });
 
-  it('names a field that the action does not have, cut to what a log can bear', () => {
+  it('names an unknown field, shortened for the log', () => {
     expect(readsAs('fail', { reason: 'r', seconds: 60 })).toBe('`seconds` is not a field.');
     expect(readsAs('fail', { reason: 'r', ['y'.repeat(5000)]: 1 })).toBe(
       `\`${'y'.repeat(64)}\` is not a field.`,
@@ -61,11 +63,11 @@ describe('what a person typed', () => {
     expect(readsAs('fail', JSON.parse('{"reason":"r","__proto__":1}'))).toBe('`__proto__` is not a field.');
   });
 
-  it('of an undefined field is as if it were not there', () => {
+  it('with an undefined field counts as without it', () => {
     expect(readsAs('fail', { reason: 'r', by: 'a', seconds: undefined })).toEqual({ reason: 'r', by: 'a' });
   });
 
-  it('dry_run is kept only where it is true', () => {
+  it('dry_run is kept only if it is true', () => {
     expect(readsAs('fail', { reason: 'r', by: 'a', dry_run: false })).toEqual({ reason: 'r', by: 'a' });
     expect(readsAs('fail', { reason: 'r', by: 'a', dry_run: true })).toEqual({
       reason: 'r',

@@ -72,7 +72,7 @@ describe('any plan', () => {
     );
   });
 
-  it('leaves what it was given as it was', () => {
+  it('does not change its arguments', () => {
     fc.assert(
       fc.property(channels, randoms, (given, stream) => {
         const before = structuredClone(given);
@@ -85,7 +85,7 @@ describe('any plan', () => {
 
 describe('chance', () => {
   const rounds = 20_000;
-  /** How often each first choice came, as a share of all rounds. */
+  /** Returns how often each first choice occurred, as a share of all rounds. */
   function firstChoices(given: readonly RouteChannel[], pick: 'channel' | 'credential'): Map<string, number> {
     const random = seededRandom(42);
     const shares = new Map<string, number>();

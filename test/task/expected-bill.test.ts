@@ -21,6 +21,7 @@ const task: BilledTask = {
   output: '720p/5',
   status: 'succeeded',
   attempts: [failed, last],
+  state: { at: 'ended' },
   outcome: { kind: 'succeeded', cost: { amount: '12', unit: 'credits' } },
 };
 
@@ -29,13 +30,13 @@ it('the upstream’s own number is that of the job that ended the task', () => {
   expect(expectedBill({ ...task, outcome: { kind: 'succeeded' } }, last, 'USD')).toEqual([]);
 });
 
-it('then what the frozen rules made of it, as far as it is known', () => {
+it('then the result of the frozen rules, as far as it is known', () => {
   const { outcome: _outcome, ...silent } = task;
   const due = (change: Partial<BilledTask>) => expectedBill({ ...silent, ...change }, last, 'USD');
   const rules = (amount: string) => [{ by: 'rules', amount, unit: 'USD' }];
   expect(due({ cost: 350_000n })).toEqual(rules('0.350000'));
   expect(due({ cost: 0n })).toEqual(rules('0.000000'));
-  // A lost attempt beside it costs nobody knows what.
+  // A lost attempt adds an unknown cost.
   expect(due({ cost: 350_000n, costUnknown: 1 })).toEqual(rules('0.350000'));
   expect(due({ cost: 0n, costUnknown: 2 })).toEqual([]);
   expect(expectedBill({ ...task, cost: 1n }, last, 'USD').map(({ by }) => by)).toEqual(['upstream', 'rules']);

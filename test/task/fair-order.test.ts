@@ -15,7 +15,7 @@ const task = (id: string, more: Partial<OrderedTask> = {}): OrderedTask => ({
 
 const idsOf = (tasks: readonly OrderedTask[]) => fairOrder(tasks).map(({ id }) => id);
 
-it('of one account and model the earliest deadline comes first, then the oldest', () => {
+it('within an account and model, the earliest deadline comes first, then the oldest task', () => {
   const tasks = [
     task('young', { createdAt: 101 }),
     task('old'),
@@ -30,7 +30,7 @@ it('a task that was lost comes after all that were not, however urgent it is', (
   ]); // prettier-ignore
 });
 
-it('a burst of one account does not keep another one waiting, nor one model another', () => {
+it('a burst of one account does not hold up another, nor does one model another', () => {
   const burst = Array.from({ length: 50 }, (_, n) => task(`burst-${n + 10}`));
   const others = [
     task('model', { model: 'n', createdAt: 900 }),

@@ -54,7 +54,7 @@ describe('a creation', () => {
 });
 
 describe('a submission', () => {
-  it('is begun once: the same run may say so again, another one may not', () => {
+  it('is begun once: the same run may repeat that, another one may not', () => {
     const task = sent();
     expect(task.attempts).toMatchObject([{ n: 1, channel: 'a', state: 'sending', owner: 'run-1' }]);
     expect(after(task, sending('a'))).toBe(task);
@@ -64,7 +64,7 @@ describe('a submission', () => {
     expect(refusal(task, sending('b', 'run-2'))).toBe('decided: A submission is in flight.');
   });
 
-  it('goes to no channel that the round does not ask', () => {
+  it('goes only to channels of the round', () => {
     expect(refusal(newTask(), sending('c'))).toBe('decided: c is not asked in this round.');
   });
 
@@ -76,7 +76,7 @@ describe('a submission', () => {
     expect(after(task, sending('a', 'run-2', 2)).attempts).toMatchObject([{ state: 'abandoned' }, { n: 2 }]);
   });
 
-  it('that is accepted makes the task wait; hearing it again changes nothing', () => {
+  it('that is accepted makes the task wait; a repeat changes nothing', () => {
     const task = waiting();
     expect(task).toMatchObject({ state: { at: 'waiting', n: 1 }, status: 'submitted', traceId: 'job-1' });
     expect(after(task, accepted(1))).toBe(task);
@@ -108,7 +108,7 @@ describe('a submission', () => {
     expect(after(task, lost(1)).state).toEqual({ at: 'searching', n: 1, code: 'timeout' });
   });
 
-  it('in flight is not ended by who has begun nothing', () => {
+  it('in flight is not ended by a run that has begun nothing', () => {
     const word = { kind: 'rejected', code: 'media_gone', message: 'It is gone.' } as const;
     expect(refusal(sent(), word)).toMatch(/^not_now: /);
     expect(refusal(sent(), notAccepted('a'))).toMatch(/^not_now: /);
@@ -133,7 +133,7 @@ describe('a submission', () => {
     ]);
   });
 
-  it('gets a new number where a job of the old one has turned up', () => {
+  it('gets a new number if a job of the old one has turned up', () => {
     const refused = after(sent(), notAccepted('a', { n: 1, owner: 'run-1', stays: true }), accepted(1));
     expect(refused.attempts).toMatchObject([{ state: 'not_accepted', stray: { id: 'job-1' } }]);
     expect(after(refused, sending('a', 'run-2', 2)).attempts).toMatchObject([
@@ -164,7 +164,7 @@ describe('a round', () => {
     expect(task.attempts).toHaveLength(2);
   });
 
-  it('waits for the channel that may be asked first, and asks that one alone', () => {
+  it('waits for the channel with the earliest time, and asks only that one', () => {
     const pause = refuse(refuse(newTask(), 'a', 600_000), 'b', undefined, 300_000);
     expect(pause.state).toMatchObject({ at: 'pausing', ms: 5_000 });
     const second = after(pause, { kind: 'resumed', elapsedMs: 5_000 });
@@ -208,7 +208,7 @@ describe('a round', () => {
   it.each([
     ['by its timer', { elapsedMs: 300_000 }],
     ['by an operator', {}],
-  ])('where all have named a time, asks the one whose time comes first, when resumed %s', (_, by) => {
+  ])('if all have named a time, asks the one whose time comes first, when resumed %s', (_, by) => {
     const pause = refuse(refuse(newTask(), 'a', 600_000), 'b', 300_000);
     expect(pause.state).toMatchObject({ at: 'pausing', ms: 300_000 });
     expect(after(pause, { kind: 'resumed', ...by }).state).toMatchObject({
@@ -233,14 +233,14 @@ describe('a round', () => {
     }
   });
 
-  it('hears who had no room once', () => {
+  it('records once which channels had no room', () => {
     const full = notAccepted('a', { full: true });
     const task = after(newTask(), full);
     expect(task.state).toMatchObject({ left: [on('b')], full: [on('a')] });
     expect(refusal(task, full)).toMatch(/^decided: a is not asked in this round/);
   });
 
-  it('decides nothing by the text of a code, which may be an upstream’s', () => {
+  it('does not depend on the text of a code, which may be an upstream’s', () => {
     const full = notAccepted('a', { n: 1, owner: 'run-1', code: 'at_concurrency_limit' });
     expect(after(sent(), full).state).toMatchObject({ left: [on('b')], full: [] });
     const named: TaskEvent = { kind: 'lost', n: 1, owner: 'run-1', code: 'upstream_id_taken' };
@@ -252,7 +252,7 @@ describe('a round', () => {
     expect(task.state).toMatchObject({ at: 'queued', left: [on('b')] });
     expect(after(task, { kind: 'skipped', channels: ['a'] })).toBe(task);
     expect(after(task, { kind: 'skipped', channels: ['b'] }).state.at).toBe('pausing');
-    // No event leads to a round that asks nobody; a record that has one continues all the same.
+    // No event leads to a round without channels, but a record that has one continues anyway.
     const nobody = { ...task, state: { ...task.state, left: [] } as Task['state'] };
     expect(after(nobody, { kind: 'skipped', channels: [] }).state.at).toBe('pausing');
   });
@@ -265,6 +265,7 @@ describe('a lost submission', () => {
     expect(after(asking, { kind: 'asked' })).toBe(asking);
     expect(after(asking, { kind: 'resumed' }).state).toMatchObject({ at: 'searching' });
     expect(after(lostTask(), lost(1))).toEqual(lostTask());
+    expect(after(asking, wanted('expire')).state).toMatchObject({ at: 'searching', stop: 'expire' });
   });
 
   it('is accepted after all', () => {
@@ -273,7 +274,7 @@ describe('a lost submission', () => {
     expect(task.attempts[0]).not.toHaveProperty('code');
   });
 
-  it('was refused after all, says who has sent it: the next channel is asked', () => {
+  it('was refused after all, according to its sender: the next channel is asked', () => {
     const task = after(lostTask(), notAccepted('a', { n: 1, owner: 'run-1' }));
     expect(task).toMatchObject({
       state: { at: 'queued', left: [on('b')] },
@@ -358,7 +359,7 @@ describe('a lost submission', () => {
   it('is not submitted again once the deadline has passed, unless it is moved', () => {
     const late = after(lostTask(), wanted('expire'));
     expect(refusal(late, { kind: 'resubmitted' })).toBe(
-      'not_now: The task submits nothing any more: its deadline has passed (`extend` moves it).',
+      'not_now: The task no longer submits anything: its deadline has passed (`extend` moves it).',
     );
     const extended = stepped(late, { kind: 'extended', seconds: 3600 }, late.deadlineAt + 1);
     expect(extended.state).toEqual({ at: 'searching', n: 1, code: 'timeout' });
@@ -383,7 +384,7 @@ describe('an adoption', () => {
     expect(undone.attempts[0]).not.toHaveProperty('operation');
   });
 
-  it('is written down with what became of it: nothing that was is forgotten', () => {
+  it('is recorded with its outcome, without losing the past', () => {
     const again = after(adopted, { kind: 'undone' }, { kind: 'adopted', operation: { id: 'other' } });
     expect(again.attempts[0]).toMatchObject({ state: 'accepted', operation: { id: 'other' } });
     expect(again.attempts[0]?.past).toEqual([
@@ -394,7 +395,7 @@ describe('an adoption', () => {
     const abandoned = stepped(lostTask(), { kind: 'resubmitted' }, start + 5);
     expect(abandoned.attempts[0]).toMatchObject({ state: 'abandoned', endedAt: start + 5 });
     expect(abandoned.attempts[0]?.past).toMatchObject([{ state: 'lost', endedAt: start }]);
-    // What was in flight had no end yet.
+    // An attempt that was in flight had not ended, so there is no past state.
     expect(waiting().attempts[0]).not.toHaveProperty('past');
   });
 
@@ -420,20 +421,20 @@ describe('an adoption', () => {
     ]);
   });
 
-  it('is not what an upstream said itself: that is not taken back', () => {
+  it('does not include what the upstream itself reported: that is not taken back', () => {
     expect(refusal(waiting(), { kind: 'undone' })).toMatch(/^not_now: .*nothing to undo\.$/);
     expect(refusal(after(adopted, succeeded(1)), { kind: 'undone' })).toMatch(/^over: /);
   });
 
-  it('that is taken back takes a cancellation with it: what is lost cannot be cancelled', () => {
+  it('that is taken back ends a cancellation, too: a lost job cannot be cancelled', () => {
     const undone = after(adopted, wanted('cancel'), { kind: 'undone' });
     expect(undone.state).toEqual({ at: 'asking', n: 1, code: 'adoption_undone' });
     expect(refusal(undone, { kind: 'stopped' })).toMatch(/^not_now: /);
   });
 
-  it('of another job makes what was asked about the first one no answer', () => {
+  it('of another job invalidates an answer about the first one', () => {
     const other = after(adopted, { kind: 'undone' }, { kind: 'adopted', operation: { id: 'other' } });
-    const gone = 'decided: The task has another job by now.';
+    const gone = 'decided: The task has a different job by now.';
     expect(refusal(other, succeeded(1, { job: 'named' }))).toBe(gone);
     expect(refusal(other, { kind: 'broken', n: 1, job: 'named', code: 'not_found' })).toBe(gone);
     const cancelled = after(other, wanted('cancel'));
@@ -448,7 +449,7 @@ describe('an adoption', () => {
 });
 
 describe('a job', () => {
-  it('ends the task with what the upstream says; a success is its last word until the end is written', () => {
+  it('ends the task with the upstream’s outcome; a success is final until the end is written', () => {
     const task = after(waiting(), failed(1));
     expect(task.state).toEqual({ at: 'ending', ending: { kind: 'failed' } });
     const corrected = after(task, succeeded(1));
@@ -460,12 +461,12 @@ describe('a job', () => {
     expect(refusal(after(task, ended('failed')), succeeded(1))).toMatch(/^over: /);
   });
 
-  it('of another attempt says nothing', () => {
-    expect(refusal(waiting(), succeeded(2))).toBe('decided: The task has another job by now.');
+  it('of another attempt has no effect', () => {
+    expect(refusal(waiting(), succeeded(2))).toBe('decided: The task has a different job by now.');
     expect(refusal(sent(), succeeded(1))).toMatch(/^not_now: /);
   });
 
-  it('that failed unbilled is replaced where the plan has a fallback, once on each channel', () => {
+  it('that failed unbilled is replaced if the plan has a fallback, once on each channel', () => {
     const replaced = after(waiting(newTask(['a'], fallbackOf('a', 'b', 'c'))), failed(1, true));
     expect(replaced).toMatchObject({
       state: { at: 'queued', left: [on('b'), on('c')], replaces: true }, attempts: [{ state: 'failed' }],
@@ -494,7 +495,7 @@ describe('a job', () => {
       { ...newTask(['a'], fallbackOf('b')), deadlineAt: start + 59_000 },
       failed(1, true),
     ],
-  ])('is not replaced where %s', (_, task, event) => {
+  ])('is not replaced if %s', (_, task, event) => {
     expect(after(waiting(task), event).state).toEqual({ at: 'ending', ending: { kind: 'failed' } });
   });
 
@@ -528,13 +529,13 @@ describe('a job', () => {
 });
 
 describe('a cancellation', () => {
-  it('ends a task at once that has nothing at an upstream', () => {
+  it('immediately ends a task that has nothing at an upstream', () => {
     expect(after(newTask(), wanted('cancel')).state).toEqual(endedWith('cancelled'));
     expect(after(newTask(['a']), notAccepted('a'), wanted('cancel')).state).toEqual(endedWith('cancelled'));
     expect(refusal(after(newTask(), wanted('cancel')), sending('a'))).toMatch(/^over: /);
   });
 
-  it('while the request is in flight is kept for whoever hears the answer', () => {
+  it('while the request is in flight is kept for the run that gets the answer', () => {
     const task = after(sent(), wanted('cancel'));
     expect(task).toMatchObject({ state: { at: 'sending', stop: 'cancel' } });
     expect(after(task, accepted(1))).toMatchObject({ state: { at: 'stopping', stop: 'cancel' } });
@@ -556,7 +557,7 @@ describe('a cancellation', () => {
     );
   });
 
-  it('stands or falls with the upstream', () => {
+  it('succeeds or fails at the upstream', () => {
     const task = after(waiting(), wanted('cancel'));
     expect(after(task, wanted('cancel'))).toBe(task);
     const stopped = after(task, { kind: 'stopped' });
@@ -566,7 +567,7 @@ describe('a cancellation', () => {
     expect(refusal(waiting(), { kind: 'stopped' })).toBe('not_now: The task has no stop to carry out.');
   });
 
-  it('is what ended the job where the poll sees it cancelled first', () => {
+  it('counts as the end of the job if the poll sees it cancelled first', () => {
     const task = after(waiting(), wanted('cancel'), failed(1, false, 'cancelled'));
     expect(task).toMatchObject({ state: endedWith('cancelled'), outcome: { kind: 'failed' } });
     expect(after(waiting(), wanted('cancel'), failed(1)).state).toEqual({
@@ -600,7 +601,7 @@ const states: Readonly<Record<string, Task>> = {
   'ended': after(waiting(), succeeded(1), ended('succeeded')),
 }; // prettier-ignore
 
-describe('what is wanted of a task', () => {
+describe('the requested end of a task', () => {
   it.each<[string, Record<Stop, StateName | 'over' | 'not_now'>]>([
     ['queued', { cancel: 'ending', expire: 'ending', fail: 'ending' }],
     ['sending', { cancel: 'sending', expire: 'sending', fail: 'sending' }],
@@ -624,7 +625,15 @@ describe('what is wanted of a task', () => {
     expect({ cancel: seen('cancel'), expire: seen('expire'), fail: seen('fail') }).toEqual(expected);
   });
 
-  it('gives way to what is stronger only', () => {
+  it('does not expire before its deadline', () => {
+    const task = waiting();
+    expect(refusal(task, wanted('expire'), task.deadlineAt - 1)).toBe(
+      'not_now: The deadline has not passed.',
+    );
+    expect(stepped(task, wanted('expire'), task.deadlineAt).state).toMatchObject({ stop: 'expire' });
+  });
+
+  it('is replaced only by a stronger one', () => {
     const expiring = after(waiting(), wanted('cancel'), wanted('expire'));
     expect(expiring).toMatchObject({ state: { stop: 'expire' } });
     expect(refusal(expiring, wanted('cancel'))).toMatch(
@@ -637,7 +646,7 @@ describe('what is wanted of a task', () => {
     expect(after(failing, { kind: 'stopped' }).state).toEqual(endedWith('operator'));
   });
 
-  it('an operator ends a lost task at once, whatever was wanted before', () => {
+  it('an operator ends a lost task at once, whatever was requested before', () => {
     const task = after(sent(), wanted('fail'), lost(1));
     expect(task).toMatchObject({ state: { at: 'searching', stop: 'fail' } });
     expect(after(task, wanted('fail'))).toMatchObject({
@@ -646,7 +655,7 @@ describe('what is wanted of a task', () => {
     });
   });
 
-  it('a lost task ends when it was looked for once more, and its job is a stray from then on', () => {
+  it('a lost task ends after one more search, and its job is a stray from then on', () => {
     const task = after(lostTask(), wanted('expire'), { kind: 'stopped' });
     expect(task).toMatchObject({ state: endedWith('expired'), attempts: [{ state: 'abandoned' }] });
     expect(after(task, accepted(1))).toMatchObject({
@@ -664,7 +673,7 @@ describe('an operator', () => {
       outcome: { items: [{ url: 'https://files.example/a.mp4' }] },
     });
     expect(refusal(task, succeeded(1))).toMatch(/^over: /);
-    // What is lost is nobody's from then on; a job that the task has stays its own.
+    // A lost submission is abandoned. A job that the task has is kept.
     const had = name === 'searching' ? 'abandoned' : 'accepted';
     expect(task.attempts).toMatchObject([{ state: had }]);
     expect(after(task, accepted(1, 'late')).state).toBe(task.state);
@@ -686,7 +695,7 @@ describe('an operator', () => {
       expect(after(task, reviewed(why)).state).toMatchObject({ at: 'review', why });
   });
 
-  it('accepts no charge that nothing can write: other facts, or the end', () => {
+  it('cannot accept a charge that cannot be written: other facts, or the end', () => {
     expect(refusal(inReview('unwritable'), { kind: 'approved' })).toMatch(
       /^not_now: .*`complete`.*`fail`\.$/,
     );
@@ -705,7 +714,7 @@ describe('an operator', () => {
     },
   );
 
-  it('ends what the ledger does not release, with the error that the task has; nobody is asked again', () => {
+  it('ends a task that the ledger does not release, with its own error and without another question', () => {
     const error = { code: 'task_expired', message: 'Too late.' } as const;
     const asked = after(after(newTask(), wanted('expire')), { kind: 'reviewed', why: 'unreleased', error });
     const task = after(asked, wanted('fail'));
@@ -714,7 +723,7 @@ describe('an operator', () => {
     expect(after(asked, { kind: 'orphaned' }).state).toEqual(task.state);
   });
 
-  it('fails a task whose end is not written yet; what fails already keeps its error', () => {
+  it('fails a task whose end is not written yet; a failing task keeps its error', () => {
     const task = after(states['ending'] ?? newTask(), wanted('fail'));
     expect(task.state).toEqual(endedWith('operator'));
     for (const why of ['above_hold', 'unsettled'] as const)
@@ -734,7 +743,7 @@ describe('an operator', () => {
   it('acts without a change of state at any time', () => {
     for (const { state, ...task } of Object.values(states)) {
       const after = stepped({ ...task, state }, { kind: 'acted' }).state;
-      // Only a creation is over with it.
+      // Such an event ends only the state `creating`, and leaves all others as they are.
       expect(state.at === 'creating' ? after.at : after).toEqual(state.at === 'creating' ? 'queued' : state);
     }
   });
@@ -755,7 +764,7 @@ describe('the end', () => {
     }
   });
 
-  it('is what the ledger says, not what was decided', () => {
+  it('is what the ledger has, not what was decided', () => {
     expect(after(waiting(), failed(1), ended('succeeded'))).toMatchObject({
       status: 'succeeded',
       charge: 5n,
@@ -770,7 +779,7 @@ describe('the end', () => {
         const orphan = after(task, { kind: 'orphaned' });
         expect(orphan.state).toEqual({
           at: 'ending',
-          // Nobody is left to be asked; what had failed before keeps its error.
+          // No person can be asked any more. An earlier failure keeps its error.
           ending: {
             kind: 'failed',
             approved: true,
@@ -783,7 +792,7 @@ describe('the end', () => {
   });
 });
 
-it('what was noted about a state does not outlive it', () => {
+it('notes about a state do not outlive it', () => {
   const noted: Task = { ...waiting(), concern: 'overdue' };
   expect(after(noted, { kind: 'extended', seconds: 60 })).toMatchObject({
     concern: 'overdue',

@@ -18,7 +18,7 @@ describe('a failed job', () => {
     ['its answer reports a cost of zero', { cost: { amount: '0.000', unit: 'USD' } }, true],
     ['its answer reports a cost', { cost: { amount: '0.010', unit: 'USD' } }, false],
     ['its answer contradicts the promise', { unbilled: true, cost: { amount: '5', unit: 'credits' } }, false],
-  ] as const)('is unbilled or not where %s', (_, job, expected) => {
+  ] as const)('counts as unbilled or not if %s', (_, job, expected) => {
     expect(isUnbilled(job)).toBe(expected);
   });
 
@@ -32,12 +32,12 @@ describe('a failed job', () => {
     expect(rescueCandidates({ ...fallback, on: [name] }, { ...failed, class: name })).toHaveLength(3);
   });
 
-  it('goes to no channel where one has failed already, with whatever credential', () => {
+  it('is not moved to a channel where one has failed already, with whatever credential', () => {
     expect(rescueCandidates(fallback, { ...failed, channels: ['two'] })).toEqual([at('one')]);
     expect(rescueCandidates(fallback, { ...failed, channels: ['one', 'two'] })).toEqual([]);
   });
 
-  it('goes nowhere when another one would not be ready in time', () => {
+  it('is not replaced if another one would not be ready in time', () => {
     expect(rescueCandidates(fallback, { ...failed, remainingMs: 59_999 })).toEqual([]);
   });
 });

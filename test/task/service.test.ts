@@ -11,8 +11,8 @@ const last = new Map([
   ['two', 9],
 ]);
 
-describe('who serves a channel', () => {
-  it('is a worker that runs', () => {
+describe('the workers of a channel', () => {
+  it('are those that run', () => {
     const { isServed, unserved } = serviceOf([api, worker('one'), gone('two')], last);
     expect(['one', 'two', 'three'].map(isServed)).toEqual([true, false, false]);
     expect(['one', 'two', 'three', undefined].map(unserved)).toEqual([
@@ -23,7 +23,7 @@ describe('who serves a channel', () => {
     ]);
   });
 
-  it('is nobody where no worker runs, and tasks are planned all the same', () => {
+  it('are none if no worker runs, but tasks are still planned', () => {
     const { isServed, unserved } = serviceOf([api, gone('one')], last);
     expect(isServed('one')).toBe(true);
     expect(['one', 'three', undefined].map(unserved)).toEqual([{ since: 7 }, { since: 9 }, { since: 9 }]);
@@ -66,24 +66,24 @@ describe('the situation of a task whose channel nobody serves', () => {
     hasCallback: false,
   };
 
-  it('says so, since when, and what to do', () => {
+  it('shows that, since when, and what to do', () => {
     const found = situation({ ...standing, unserved: { channel: 'one', since: 7 } });
     expect(found).toMatchObject({ waitsFor: 'no_worker', since: 7 });
     expect(found.attention).toBeUndefined();
-    expect(found.what).toMatch(/^No running worker serves one\. The task is submitted/);
+    expect(found.what).toMatch(/^No running worker serves one\. The task is being submitted/);
     expect(found.advice).toContain('`gateway nodes`');
     expect(found.actions.map(({ name }) => name)).toEqual(['extend', 'fail', 'retry_now', 'cancel']);
   });
 
-  it('has waited since it wants to go there, at the earliest', () => {
+  it('has waited at the earliest since it is due there', () => {
     expect(situation({ ...standing, unserved: { channel: 'one', since: 2 } }).since).toBe(5);
     expect(situation({ ...standing, unserved: {} })).toMatchObject({
       since: 5,
-      what: expect.stringMatching(/^No worker runs\. The task is submitted/),
+      what: expect.stringMatching(/^No worker runs\. The task is being submitted/),
     });
   });
 
-  it('asks for a person when it lasts, and keeps what another question is', () => {
+  it('asks for a person if it lasts, and keeps any other question', () => {
     const unserved = { channel: 'one', since: 7 };
     expect(situation({ ...standing, unserved, concern: 'no_worker' })).toMatchObject({
       attention: 'no_worker',

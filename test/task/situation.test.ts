@@ -32,11 +32,22 @@ it('of a submission that was accepted as the job of another task says so, and no
     ...standing,
   });
   expect(attention).toBe('upstream_id_taken');
-  expect(what).toContain('named a job that another task has');
+  expect(what).toContain('returned the id of a job that belongs to another task');
   expect(advice).toContain('accepted the submission');
   expect(actions.map(({ name }) => name)).toEqual([
     'adopt', 'resubmit', 'complete', 'fail', 'retry_now', 'extend',
   ]); // prettier-ignore
+});
+
+it('of a lost submission suggests a search, if its upstream can be searched', () => {
+  const of = (more: object) =>
+    situation({ id: 'task_1', state: { at: 'asking', n: 1, code: 'lost' }, ...standing, ...more });
+  const searchable = of({});
+  expect(searchable.actions[0]?.name).toBe('retry_now');
+  expect(searchable.advice).toContain('Use `retry_now`: it searches the upstream for the job’s marker');
+  const unsearchable = of({ isUnsearchable: true });
+  expect(unsearchable.actions.map(({ name }) => name)).not.toContain('retry_now');
+  expect(unsearchable.advice).toContain('The upstream cannot be searched for the job.');
 });
 
 const at = { channel: 'one', credential: 'a', marker: 'm' };
@@ -81,7 +92,7 @@ it('counts the job that the upstream may bill and no charge pays for', () => {
   expect(jobs({ at: 'review', charge: '9', why: 'above_hold' }, 'fail')).toBe(0);
 });
 
-it('suggests nothing that there is nothing to do about', () => {
+it('suggests nothing if nothing can be done', () => {
   const names = (change: Partial<Parameters<typeof situation>[0]>): string[] =>
     situation({ id: 'task_1', state: { at: 'ended' }, ...standing, ...change }).actions.map(
       ({ name }) => name,
@@ -101,23 +112,23 @@ it('suggests nothing that there is nothing to do about', () => {
   expect(names({ state: { at: 'ending', ending: { kind: 'succeeded' } } })).toEqual(['fail']);
 });
 
-it('of what the ledger does not release promises no release', () => {
+it('promises no release of a hold that the ledger does not release', () => {
   const { what, charge, actions } = situation({
     id: 't',
     ...standing,
     state: { at: 'review', why: 'unreleased' },
   });
-  expect([what, charge]).toEqual([expect.stringContaining('ledger contradicts'), undefined]);
+  expect([what, charge]).toEqual([expect.stringContaining('does not allow the release'), undefined]);
   expect(actions.find(({ name }) => name === 'fail')?.money).toEqual(nothing);
 });
 
-it('of a concern says what it is, whatever the state beside it; and that the task is to end', () => {
+it('of a concern describes it, whatever the state; and that the task is to end', () => {
   const what = (more: object) =>
     situation({ id: 't', ...standing, state: { at: 'queued', left: [at], round: 1, full: [] }, ...more })
       .what;
   expect(what({ concern: 'poll_failing' })).toBe('The polls of its job fail.');
   expect(what({ concern: 'overdue', state: { at: 'stopping', n: 1, stop: 'cancel' } })).toBe(
-    'Its job takes five times as long as usual. It is to be cancelled.',
+    'Its job takes five times as long as usual. Cancellation was requested.',
   );
   const decided = { state: { at: 'broken', n: 1, code: 'job_unknown' }, attempt: at, concern: 'overdue' };
   expect(what(decided)).toBe('Polling one has stopped (job_unknown).');

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { attentionMessages } from '../../src/task/attention.ts';
 import { situation, waitCauses } from '../../src/task/situation.ts';
 import {
+  aheadMax,
   waitsAfter,
   briefMs,
   openWaitWords,
@@ -13,7 +14,7 @@ import type { NewWait, Waits } from '../../src/task/wait.ts';
 
 const createdAt = 1_000_000;
 
-/** The waits of a task that has these causes one after the other, `everyMs` apart. */
+/** Returns the waits of a task that has these causes one after another, `everyMs` apart. */
 function after(causes: readonly NewWait['cause'][], everyMs: number): Waits {
   return causes.reduce<Waits>(
     (waits, cause, n) => ({
@@ -24,10 +25,18 @@ function after(causes: readonly NewWait['cause'][], everyMs: number): Waits {
   );
 }
 
-it('a wait that ends is kept, with what it was for', () => {
+it('a wait that ends is kept, with its cause', () => {
   const { wait, waited } = after(['slot', 'rate'], 5_000);
   expect(waited).toEqual([{ cause: 'slot', channel: 'one', since: createdAt, ended: createdAt + 5_000 }]);
   expect(wait).toEqual({ cause: 'rate', channel: 'one', since: createdAt + 5_000 });
+});
+
+it('a wait that continues has the number of tasks that are ahead now', () => {
+  const at = createdAt + 30_000;
+  const waits: Waits = { wait: { cause: 'slot', ahead: 7, since: createdAt } };
+  const next = { cause: 'slot', ahead: 3 } as const;
+  expect(waitsAfter(waits, next, { at, createdAt })).toEqual({ wait: { ...next, since: createdAt } });
+  expect(waitsAfter({ wait: { ...next, since: createdAt } }, next, { at, createdAt })).toEqual({});
 });
 
 it('equal waits with a short step between them are one span with a count', () => {
@@ -71,7 +80,7 @@ it('a clock that is behind makes no span that ends before it begins', () => {
   expect(wait?.since).toBe(createdAt + 9_000);
 });
 
-it.each(waitCauses)('%s has one wording, whoever reads it', (cause) => {
+it.each(waitCauses)('%s has one wording for all readers', (cause) => {
   const wait = {
     cause,
     since: 0,
@@ -87,6 +96,13 @@ it.each(waitCauses)('%s has one wording, whoever reads it', (cause) => {
     `${words} Since 1970-01-01T00:00:00Z. The next try begins after 1970-01-01T00:01:00Z.`,
   );
   expect(openWaitWords(wait)).not.toMatch(/one\/key|http_503/);
+});
+
+it.each([
+  [aheadMax - 1, ` ${aheadMax - 1} tasks were ahead of it.`],
+  [aheadMax, ` At least ${aheadMax} tasks were ahead of it.`],
+])('%i tasks ahead, which are counted up to a limit', (ahead, words) => {
+  expect(waitWords({ cause: 'slot', since: 0, ahead })).toBe(`${waitMessages.slot}${words}`);
 });
 
 it('operators read the channel and the code before the same words', () => {

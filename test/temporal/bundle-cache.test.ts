@@ -1,8 +1,9 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { bundlePath, keepBundle, readBundle } from '../../src/temporal/bundle-cache.ts';
+import { keep } from '../../src/process/kept-files.js';
+import { bundlePath, readBundle } from '../../src/temporal/bundle-cache.ts';
 
 let directory: string;
 beforeAll(async () => {
@@ -12,15 +13,15 @@ afterAll(() => rm(directory, { recursive: true }));
 
 const bundle = { code: 'workflows', sourceMap: 'none' };
 
-it('names a bundle by what it is made of', async () => {
+it('names a bundle by its sources', async () => {
   expect(basename(await bundlePath())).toMatch(/^[0-9a-f]{64}\.json$/);
   expect(await bundlePath()).toBe(await bundlePath());
 });
 
 it('keeps a whole bundle, and leaves no draft beside it', async () => {
   const path = join(directory, 'whole.json');
-  await keepBundle(path, bundle);
-  expect(await readBundle(path)).toEqual(bundle);
+  keep(path, JSON.stringify(bundle));
+  expect(readBundle(path)).toEqual(bundle);
   expect(await readdir(directory)).toEqual(['whole.json']);
 });
 
@@ -30,11 +31,12 @@ it.each([
 ])('does not read a bundle that is %s', async (_, text) => {
   const path = join(directory, 'broken.json');
   await writeFile(path, text);
-  expect(await readBundle(path)).toBeUndefined();
+  expect(readBundle(path)).toBeUndefined();
 });
 
-it('is not needed: where none can be kept, none is found', async () => {
-  const path = join(directory, 'no-directory', 'bundle.json');
-  await keepBundle(path, bundle);
-  expect(await readBundle(path)).toBeUndefined();
+it('is optional: if none can be stored, none is found', async () => {
+  const path = join(directory, 'file', 'bundle.json');
+  await writeFile(dirname(path), '');
+  keep(path, JSON.stringify(bundle));
+  expect(readBundle(path)).toBeUndefined();
 });

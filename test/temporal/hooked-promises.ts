@@ -3,9 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { createTemporalClient } from '../../src/temporal/connection.ts';
 import { createTaskClient } from '../../src/temporal/task-client.ts';
 
-/** Prints whether promises are hooked in a process of its own before and after each call of the task client, as JSON. */
+/**
+ * Runs in a separate process. Prints as JSON whether promises are hooked before and after each call of the task
+ * client.
+ */
 
-/** Without hooks, what follows an `await` has no id of its own. */
+/** Without hooks, the code after an `await` has no async id of its own. */
 async function areHooked(): Promise<boolean> {
   await Promise.resolve();
   return executionAsyncId() !== 0;

@@ -18,7 +18,7 @@ async function decode(payload: Payload, by = codec): Promise<unknown> {
   return defaultPayloadConverter.fromPayload(plain ?? {});
 }
 
-it('what is encrypted is read again, whatever it is', async () => {
+it('any encrypted value can be decrypted', async () => {
   await fc.assert(
     fc.asyncProperty(fc.jsonValue(), async (value) => {
       const text: unknown = JSON.parse(JSON.stringify(value));
@@ -36,12 +36,12 @@ it('Temporal sees neither the text nor what kind of value it is, and never the s
   expect(one.data).not.toEqual(two.data);
 });
 
-it('what was written before there was a key is passed through', async () => {
+it('values from before there was a key are passed through', async () => {
   const plain = defaultPayloadConverter.toPayload({ task: 'task_1' });
   expect(await codec.decode([plain])).toEqual([plain]);
 });
 
-it('what people read with Temporal’s own tools stays readable, and nothing that only begins alike does', async () => {
+it('values for Temporal’s own tools stay readable, but not values that only begin like them', async () => {
   const readable = [
     { did: { task: 'The task fails.', money: 'Nothing is charged.' } },
     { would: { task: 'The task fails.', money: 'Nothing is charged.' }, plan: '0f' },
@@ -65,7 +65,7 @@ it('what people read with Temporal’s own tools stays readable, and nothing tha
   expect(Buffer.from((await encode({ reason: 'why' })).data ?? []).toString('latin1')).not.toContain('why');
 });
 
-it('a payload without data is one like any other, in whichever way the SDK writes it', async () => {
+it('a payload without data is handled like any other, in either form of the SDK', async () => {
   for (const data of [[], new Uint8Array(), undefined]) {
     const empty = { metadata: { encoding: Buffer.from('binary/null') }, data };
     const [payload = {}] = await codec.encode([empty as never]);
@@ -82,7 +82,7 @@ it('another key, and damage, are errors', async () => {
   await expect(async () => decode({ ...payload, data: damaged })).rejects.toThrow();
 });
 
-it('what would unpack to more than Temporal takes is an error', async () => {
+it('a payload that would unpack beyond Temporal’s limit is an error', async () => {
   const bomb = await encode('x'.repeat(3 * 1024 * 1024));
   expect(bomb.data?.length).toBeLessThan(100_000);
   await expect(async () => decode(bomb)).rejects.toThrow();

@@ -20,7 +20,7 @@ it('one at a time for each task, and again after it has ended', async () => {
   await handle.terminate();
 });
 
-it('a person does not wait for one that waits for its next attempt: it is replaced', async () => {
+it('a redelivery on demand replaces one that waits for its next attempt', async () => {
   const { task } = newInput();
   const handle = world.client.workflow.getHandle(`redeliver-${task}`);
   await redeliver(task);

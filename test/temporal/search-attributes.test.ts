@@ -21,7 +21,7 @@ it('names what a namespace lacks', async () => {
   );
 });
 
-it('trusts a server that shows none', async () => {
+it('trusts a server that lists none', async () => {
   const unknown = requireSearchAttributes({ connection, namespace: 'no-such-namespace' });
   await expect(unknown).resolves.toBeUndefined();
 });

@@ -8,7 +8,7 @@ const search = createTaskSearch(world.client, world.queuePrefix);
 it('finds the tasks of this gateway, a page at a time', async () => {
   const query = 'ExecutionStatus = "Running" OR ExecutionStatus = "Terminated"';
   const started = [await world.start(), await world.start(), await world.start()].map(({ task }) => task);
-  // Visibility is a little behind.
+  // The visibility store is slightly behind.
   await expect
     .poll(async () => (await search({ query, limit: 10 })).ids.toSorted())
     .toEqual(started.toSorted());
@@ -20,7 +20,7 @@ it('finds the tasks of this gateway, a page at a time', async () => {
   expect((await other({ query, limit: 10 })).ids).toEqual([]);
 });
 
-it('refuses a page that it has not named', async () => {
+it('refuses a page token that it has not issued', async () => {
   const token = Buffer.from('{"x":1}').toString('base64url');
   for (const page of ['', 'abc', token])
     await expect(search({ query: 'NeedsAttention = "a"', limit: 10, page })).rejects.toMatchObject({
@@ -29,7 +29,7 @@ it('refuses a page that it has not named', async () => {
     });
 });
 
-it.each(['NoSuchAttribute = "x"', 'NeedsAttention ='])('says why %s is not a query', async (query) => {
+it.each(['NoSuchAttribute = "x"', 'NeedsAttention ='])('explains why %s is not a query', async (query) => {
   await expect(search({ query, limit: 10 })).rejects.toMatchObject({
     code: 'invalid_parameter',
     param: 'query',

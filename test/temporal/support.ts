@@ -9,7 +9,7 @@ import { createTaskClient } from '../../src/temporal/task-client.ts';
 import type { TaskPort } from '../../src/commands/task-port.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 
-/** A gateway's side of Temporal, with queues of its own and no worker: a workflow that is started stays open. */
+/** A gateway's side of Temporal, with its own queues and without a worker, so a started workflow stays open. */
 export interface TemporalWorld {
   readonly client: Client;
   readonly queuePrefix: string;

@@ -50,24 +50,43 @@ describe('start', () => {
       retryAfterSeconds: 5,
     });
   });
+
+  it('gets a second try after a pause longer than its limit', async () => {
+    const input = newInput();
+    let [clock, tries] = [0, 0];
+    const start = (...asked: Parameters<typeof world.client.workflow.start>) => {
+      tries += 1;
+      if (tries > 1) return world.client.workflow.start(...asked);
+      clock += 60_000;
+      return Promise.reject(Object.assign(new Error('late'), { code: 4, details: '', metadata: {} }));
+    };
+    const { queuePrefix } = world;
+    const client = { workflow: { start } } as never;
+    await createTaskClient({ client, queuePrefix, now: () => clock, newActId: () => '' }).start(input);
+    const { status } = await world.client.workflow.getHandle(input.task).describe();
+    expect([tries, status.name]).toEqual([2, 'RUNNING']);
+  });
 });
 
 describe('what a task waits for', () => {
-  const later = createTaskClient({
-    client: world.client,
-    queuePrefix: world.queuePrefix,
-    now: () => Date.now() + 11_000,
-    newActId: createActIds(Buffer.alloc(32)).newId,
-  });
+  const portOf = (now: () => number) =>
+    createTaskClient({
+      client: world.client,
+      queuePrefix: world.queuePrefix,
+      now,
+      newActId: createActIds(Buffer.alloc(32)).newId,
+    });
 
-  it('is a worker, where nobody has taken its next step for longer than one needs', async () => {
+  it('is a worker, if none has taken its next step for too long', async () => {
+    const begunAt = Date.now();
     const { task } = await world.start();
-    expect(await world.port.waiting(task)).toEqual({});
+    expect(await portOf(() => begunAt).waiting(task)).toEqual({});
+    const later = portOf(() => Date.now() + 11_000);
     expect(await later.waiting(task)).toEqual({ stall: 'no_worker' });
     expect(await later.waiting('task_none')).toBeUndefined();
   });
 
-  it('is an operator, where one has paused its workflow or its activity', async () => {
+  it('is an operator, if one has paused its workflow or its activity', async () => {
     const answer = (described: object) => {
       const workflowService = { describeWorkflowExecution: () => Promise.resolve(described) };
       return findWaiting({ options: world.client.options, workflowService } as never, 'task_1', Date.now);
@@ -83,7 +102,7 @@ describe('what a task waits for', () => {
   });
 });
 
-it('nobody pauses a task: it would pass its deadline unnoticed', async () => {
+it('a task cannot be paused, because it would miss its deadline', async () => {
   const { task } = await world.start();
   const { workflowService } = world.client;
   const pause = { namespace: 'default', workflowId: task, reason: 'a button', requestId: task };
@@ -95,7 +114,7 @@ it('nobody pauses a task: it would pass its deadline unnoticed', async () => {
   expect(parse(settings)['frontend.WorkflowPauseEnabled']).toEqual([{ value: false }]);
 });
 
-it('an act that crosses a reset, or a step that is discarded, is asked for again, under its id', async () => {
+it('an act that meets a reset or a discarded step is repeated under its id', async () => {
   const { task } = await world.start();
   const asked: unknown[] = [];
   const crossing = {
@@ -117,12 +136,12 @@ it('an act that crosses a reset, or a step that is discarded, is asked for again
   expect(await port.act(task, 'fail', act)).toEqual({ did: { task: 'It failed.' } });
   expect(asked).toEqual([asked[0], asked[0]]);
   asked.length = 0;
-  // Nobody knows an update of this id.
+  // No workflow knows an update with this id.
   await world.client.workflow.getHandle(task).terminate();
   await expect(port.act(task, 'fail', act)).rejects.toMatchObject({ code: 'action_not_possible' });
 });
 
-it('an act that ended its task, and whose step was discarded, is answered with what the record says of it', async () => {
+it('an act that ended its task, and whose step was discarded, is answered from the record', async () => {
   const { task } = await world.start();
   await world.client.workflow.getHandle(task).terminate();
   const asked: string[][] = [];
@@ -141,7 +160,7 @@ it('an act that ended its task, and whose step was discarded, is answered with w
   expect(asked).toEqual([[task, 'act-1']]);
 });
 
-describe('of a task that is not there', () => {
+describe('for a task that does not exist', () => {
   it('a cancellation and an action are a 409', async () => {
     await expect(world.port.cancel('task_none')).rejects.toMatchObject({ code: 'task_not_cancellable' });
     await expect(world.port.act('task_none', 'retry_now', { reason: 'r', by: 'ada' })).rejects.toMatchObject({
@@ -154,13 +173,13 @@ describe('of a task that is not there', () => {
   });
 });
 
-it('a wake-up of a task that waits for nobody does nothing', async () => {
+it('a wake-up of a task that does not wait does nothing', async () => {
   const { task } = await world.start();
   await expect(world.port.wake(task)).resolves.toBeUndefined();
 });
 
 it('no call makes Node run hooks at every promise of the process', async () => {
-  // In a process of its own: a worker in this one, of any test file, has hooked its promises.
+  // Runs in a separate process, because a worker of any test file has hooked the promises of this one.
   const script = fileURLToPath(new URL('hooked-promises.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [...loadsTypeScript, script], {
     env: { ...process.env, TEMPORAL_ADDRESS: temporalAddress() },
@@ -168,7 +187,7 @@ it('no call makes Node run hooks at every promise of the process', async () => {
   expect(JSON.parse(stdout)).toEqual({ before: false, after: false });
 });
 
-it('an action that nobody has answered in time is not said to have done nothing', async () => {
+it('an action that times out is not reported as without effect', async () => {
   const { task } = await world.start();
   const unanswered = {
     code: 'service_unavailable',
@@ -180,7 +199,7 @@ it('an action that nobody has answered in time is not said to have done nothing'
   ]);
 });
 
-it('a list that is not read in time is not said to be done yet', async () => {
+it('a list that times out is not reported as possibly done', async () => {
   const { address } = await startSilentServer();
   await expect(portAt(address).search({ query: 'NeedsAttention = "a"', limit: 1 })).rejects.toMatchObject({
     code: 'service_unavailable',

@@ -5,7 +5,7 @@ import { tracedActivities } from '../../src/temporal/traced-activities.ts';
 const task = 'task_abcdefghijklmnopqrstuvwx';
 const parent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
 
-/** What an activity of this workflow, called with `first`, leaves in the trace that the record names. */
+/** Returns the spans that an activity of this workflow, called with `first`, adds to the trace of the record. */
 async function spansOf(workflowId: string, first: unknown, look: () => Promise<object | undefined>) {
   const begun: unknown[] = [];
   const spans = createTaskSpans({

@@ -5,7 +5,7 @@ import type { PlayedTask } from './played-tasks.ts';
 import { asks, later } from './played-upstream.ts';
 import type { Upstream } from './played-upstream.ts';
 
-/** What has a deadline ends at it, whatever it waits for; the test plays the upstream. */
+/** Tests that a task ends at its deadline, whatever it is waiting for. The test controls the upstream. */
 
 const tasks = usePlayedTasks();
 const expired = { status: 'failed', code: 'task_expired' };
@@ -13,8 +13,8 @@ const soon = () => Date.now() + 5_000;
 const waits = ['submit one', 'post one', 'wait job-1'];
 
 /**
- * A task that has made these calls, and half of the time until its deadline still before it. A busy machine may need longer
- * than there is: then one with more time is started in its place.
+ * Returns a task that has made these calls, with at least half of the time until its deadline left. If a busy machine
+ * needs longer, starts one with more time instead.
  */
 async function atWork(
   calls: readonly string[],
@@ -26,14 +26,15 @@ async function atWork(
     const task = await tasks.start({ ...change, deadlineAt });
     while (task.calls().length < calls.length && Date.now() < deadlineAt) await delay(20);
     if (Date.now() < deadlineAt - ms / 2) {
-      expect(task.calls()).toEqual(calls);
+      // A search is repeated after seconds, so a busy machine may already see more.
+      expect(task.calls().slice(0, calls.length)).toEqual(calls);
       return task;
     }
     await task.handle.terminate('too late for what it tries');
   }
 }
 
-/** Its channel's worker died in the middle of a submission, and no other serves the queue. */
+/** The worker of its channel died during a submission, and no other worker serves the queue. */
 let abandoned: PlayedTask;
 beforeAll(async () => {
   const candidate = { channel: 'unserved', credential: 'a' };
@@ -104,8 +105,10 @@ describe('at its deadline', () => {
     tasks.upstream.find = async () => undefined;
     const task = await atWork(['submit one', 'post one', 'find']);
     expect(await task.end()).toEqual(expired);
-    const last = task.record().completedAt ?? 0;
-    expect(last - task.record().deadlineAt).toBeLessThan(60_000);
+    const searches = (await task.events()).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
+      scheduled?.activityType?.name === 'findLostJob' ? [scheduled.retryPolicy?.maximumAttempts] : [],
+    );
+    expect(searches.at(-1)).toBe(1);
     expect(task.record().attempts).toMatchObject([{ state: 'abandoned' }]);
   });
 
@@ -122,7 +125,22 @@ describe('at its deadline', () => {
     expect(task.calls()).toEqual(['submit one', 'post one', 'last question', 'cancel', 'finish']);
   });
 
-  it('a result counts, although all tries to ask for it have failed on our side', async () => {
+  it('a job lives while the clock of the database has jumped, and its workflow looks again later', async () => {
+    const task = await atWork(waits);
+    tasks.upstream.isTimeRight = false;
+    const timerSeconds = async () =>
+      (await task.events()).map(({ timerStartedEventAttributes: timer }) =>
+        Number(timer?.startToFireTimeout?.seconds ?? 0),
+      );
+    await expect.poll(timerSeconds).toContain(300);
+    expect(task.record().deadlineAt).toBeLessThanOrEqual(Date.now());
+    expect(task.record()).toMatchObject({ state: { at: 'waiting' } });
+    expect(task.calls()).toEqual(waits);
+    await task.act('fail');
+    expect(await task.end()).toMatchObject({ code: 'internal_error' });
+  });
+
+  it('a result counts, although all polls for it have failed on our side', async () => {
     let failures = 4;
     tasks.upstream.status = async () => {
       if ((failures -= 1) >= 0) throw new Error('MongoServerSelectionError');
@@ -151,7 +169,7 @@ describe('at its deadline', () => {
     expect(await task.end()).toEqual({ status: 'succeeded', charge: '700000' });
   });
 
-  it('what waits in a queue that nobody serves ends, and at once when an operator fails it', async () => {
+  it('a task in a queue without a worker ends, and at once if an operator fails it', async () => {
     tasks.upstream.configured = ['unserved'];
     const candidates = [{ channel: 'unserved', credential: 'a' }];
     const [unserved, fails] = await Promise.all([
@@ -161,17 +179,16 @@ describe('at its deadline', () => {
     await fails.act('fail');
     expect(await fails.end()).toMatchObject({ code: 'internal_error' });
     expect(await unserved.end()).toEqual(expired);
-    expect((unserved.record().completedAt ?? 0) - unserved.record().deadlineAt).toBeLessThan(60_000);
   });
 
-  it('a charge that was being written asks nobody any more', async () => {
+  it('a charge that was being written no longer asks a person', async () => {
     const mayWrite = signal();
     tasks.upstream.wait = async () => {
       await mayWrite.given;
       return { kind: 'broken' };
     };
     const task = await atWork(waits);
-    // Its end is decided, and nothing wanted of it counts, until a person is asked.
+    // The task's end is decided, so later requests to stop it have no effect until a person is asked.
     tasks.upstream.reviewed = '9000000';
     tasks.records.put(task.id, { state: { at: 'ending', ending: { kind: 'succeeded' } } });
     await expect.poll(() => Date.now() > task.record().deadlineAt).toBe(true);
@@ -194,7 +211,7 @@ describe('a deadline that was moved', () => {
 
   it('while it fired ends nothing', async () => {
     const task = await atWork(waits);
-    // Written, and the workflow does not know it yet.
+    // The record has changed, but the workflow does not know about it yet.
     tasks.records.put(task.id, { deadlineAt: Date.now() + 3_600_000 });
     const timers = async () =>
       (await task.events()).filter((event) => Boolean(event.timerStartedEventAttributes));
@@ -203,7 +220,7 @@ describe('a deadline that was moved', () => {
     await task.act('fail');
   });
 
-  it('while the upstream still decides about the former one counts', async () => {
+  it('takes effect even while the task is stopping for the former one', async () => {
     const answer = signal();
     tasks.upstream.submit = async () => {
       await answer.given;
@@ -220,7 +237,7 @@ describe('a deadline that was moved', () => {
   });
 });
 
-it('a submission that died with its worker, in a queue that nobody serves, does not keep its task for ever', async () => {
+it('a submission that died with its worker, in a queue without a worker, does not block its task forever', async () => {
   expect(await abandoned.end()).toEqual(expired);
   expect(abandoned.record().attempts).toMatchObject([{ state: 'abandoned' }]);
   expect(abandoned.calls()).toEqual(['find', 'finish']);

@@ -3,7 +3,7 @@ import type { OperatorActionName } from '../../src/task/acts.ts';
 import { operatorActions, refusalOf as tableRefusal, workflowActions } from '../../src/task/acts.ts';
 import type { Woken } from '../../activities/types.ts';
 import type { StateName } from '../../src/task/state.ts';
-import { both, refusalOf, signal, usePlayedTasks } from './played-tasks.ts';
+import { both, refusalOf, signal, uncrossed, usePlayedTasks } from './played-tasks.ts';
 import type { PlayedTask } from './played-tasks.ts';
 import { defined } from '../../src/base/defined.ts';
 import { createTaskClient } from '../../src/temporal/task-client.ts';
@@ -11,7 +11,7 @@ import type { TaskClientOptions } from '../../src/temporal/task-client.ts';
 import { asks, forGood, later } from './played-upstream.ts';
 import type { Upstream } from './played-upstream.ts';
 
-/** Operators act on a task's workflow as the Temporal UI does; the test plays the upstream. */
+/** Operators act on a task's workflow as in the Temporal UI, with an upstream that the test controls. */
 
 const tasks = usePlayedTasks();
 const result = { result_url: 'https://files.example/a.mp4', duration: 5 };
@@ -55,7 +55,7 @@ async function inSituation(
   return task;
 }
 
-/** The actions of the command lines in the advice. */
+/** Returns the acts in the command lines of the advice. */
 async function advised(task: PlayedTask): Promise<string[]> {
   const text = await task.details();
   const lines = text.matchAll(/`gateway tasks action (\S+) (\w+)( --[a-z-]+ \S+)? --reason "…"` \S/g);
@@ -63,7 +63,7 @@ async function advised(task: PlayedTask): Promise<string[]> {
 }
 
 describe.each(Object.keys(situations) as (keyof typeof situations)[])('while a task is %s', (name) => {
-  it('what the table refuses is refused with its sentence, a dry run does nothing, and both leave the record as it was', async () => {
+  it('refuses what the table refuses, with its sentence; neither that nor a dry run changes the record', async () => {
     const task = await inSituation(name);
     const before = task.record();
     for (const action of workflowActions) {
@@ -72,8 +72,10 @@ describe.each(Object.keys(situations) as (keyof typeof situations)[])('while a t
       if (refusal !== undefined) {
         expect(await task.refusal(action, input)).toBe(refusal);
       } else if (action === 'retry_now' && name === 'review') {
-        // Only what could not be computed or written is settled once more.
+        // Only what could not be computed or written can be settled again.
         expect(await task.refusal(action, input)).toContain('waits for a decision');
+      } else if (action === 'retry_now' && name === 'asking') {
+        expect(await task.refusal(action, input)).toContain('cannot be searched');
       } else if (action === 'undo') {
         expect(await task.refusal(action, input)).toContain('was not adopted');
       } else {
@@ -84,7 +86,7 @@ describe.each(Object.keys(situations) as (keyof typeof situations)[])('while a t
       }
       expect(task.record()).toEqual(before);
     }
-    // What is advised is possible.
+    // The advised acts are possible.
     const advice = await advised(task);
     expect(advice.filter((one) => !isPossible(one, name))).toEqual([]);
     if (!['queued', 'waiting'].includes(name)) expect(advice).toContain('fail');
@@ -108,7 +110,7 @@ function isPossible(name: string, situation: StateName): boolean {
   return action !== undefined && tableRefusal(action, situation) === undefined;
 }
 
-it('an input that a person got wrong is refused with a sentence by every action, and leaves no trace', async () => {
+it('every action refuses invalid input with a sentence, without a trace', async () => {
   const task = await inSituation('asking');
   const before = (await task.events()).length;
   for (const name of workflowActions) {
@@ -123,12 +125,13 @@ it('an input that a person got wrong is refused with a sentence by every action,
       { reason: 'r' },
       { reason: 5, by: 'a' },
     ]) {
-      // That would be the caller’s own cancellation.
+      // This would be the caller's own cancellation.
       if (name === 'cancel' && given === 'nothing') continue;
-      const update =
+      const update = uncrossed((updateId) =>
         given === 'nothing'
-          ? task.handle.executeUpdate(name)
-          : task.handle.executeUpdate<unknown, [unknown]>(name, { args: [given] });
+          ? task.handle.executeUpdate(name, { updateId })
+          : task.handle.executeUpdate<unknown, [unknown]>(name, { args: [given], updateId }),
+      );
       expect(await refusalOf(update)).toMatch(/`\w+`/);
     }
   }
@@ -142,7 +145,7 @@ it('an input that a person got wrong is refused with a sentence by every action,
   await task.act('fail');
 });
 
-/** What the Timeline of the Temporal UI says of the timers. */
+/** Returns the timers in the Timeline of the Temporal UI. */
 async function timersOf(task: PlayedTask): Promise<string[]> {
   return (await task.events()).flatMap(({ timerStartedEventAttributes: timer, userMetadata }) =>
     timer ? [Buffer.from(userMetadata?.summary?.data ?? []).toString()] : [],
@@ -165,10 +168,11 @@ it.each([
   await task.act('fail');
 });
 
-describe('a submission whose outcome nobody knows', () => {
+describe('a submission with an unknown outcome', () => {
   it('says where to look, and the command of every action that helps', async () => {
     const task = await inSituation('asking');
-    expect(await advised(task)).toEqual(['adopt', 'resubmit', 'complete', 'fail', 'retry_now', 'extend']);
+    // The workflow does not know whether the upstream can be searched, which depends on the configuration.
+    expect(await advised(task)).toEqual(['retry_now', 'adopt', 'resubmit', 'complete', 'fail', 'extend']);
     expect(await task.details()).toContain(`Channel **one**, credential a, marker \`${task.id}-marker\`.`);
     expect(await task.details()).toMatch(/Deadline 20\S+Z\. Held 1\.500000 USD\.$/);
     await task.act('fail');
@@ -198,7 +202,7 @@ describe('a submission whose outcome nobody knows', () => {
     await task.act('undo', { reason: 'a wrong line' });
     await asked('submit_ambiguous')(task);
     await task.act('adopt', { upstream_id: 'job-8' });
-    // The poll of the former job ends only now.
+    // The poll of the previous job ends only now.
     old.give();
     await task.called('wait job-8');
     expect(task.record()).toMatchObject({ state: { at: 'waiting' }, upstreamId: 'job-8' });
@@ -207,7 +211,7 @@ describe('a submission whose outcome nobody knows', () => {
     expect(task.record().actions?.map(({ action }) => action)).toEqual(['adopt', 'undo', 'adopt', 'fail']);
   });
 
-  it('continues with a job that was adopted by somebody whose answer is lost', async () => {
+  it('continues with an adopted job although the answer to the operator is lost', async () => {
     const task = await inSituation('asking');
     tasks.upstream.acted = forGood;
     await expect(task.act('adopt', { upstream_id: 'job-7' })).rejects.toThrow();
@@ -215,7 +219,7 @@ describe('a submission whose outcome nobody knows', () => {
     expect(task.record()).toMatchObject({ state: { at: 'waiting' }, upstreamId: 'job-7' });
   });
 
-  it('is answered to its operator by the record where the answer of the act is lost, and never as nothing done', async () => {
+  it('is answered from the record if the answer of the act is lost, and never as without effect', async () => {
     const portWith = (findAct: TaskClientOptions['findAct']) =>
       createTaskClient({
         client: tasks.client,
@@ -259,14 +263,31 @@ describe('a submission whose outcome nobody knows', () => {
     await task.act('fail');
   });
 
-  it('retry_now looks for the job again', async () => {
+  it('retry_now searches the upstream for the marker, and reports the result', async () => {
+    tasks.upstream.find = forGood;
     const task = await inSituation('asking');
-    expect((await task.did('retry_now')).task).toBe('The upstream is asked again for the lost job.');
-    await task.called('find', 2);
-    await expect.poll(() => task.record().state).toMatchObject({ at: 'asking' });
+    expect(await advised(task)).toEqual(['retry_now', 'adopt', 'resubmit', 'complete', 'fail', 'extend']);
+    expect(await task.details()).toContain('Use `retry_now`: it searches the upstream for the job’s marker');
+    const search = signal();
+    tasks.upstream.find = () => search.given.then(() => undefined);
+    tasks.upstream.woken = { kind: 'tried', ended: 'no upstream job carries the marker' };
+    expect((await task.did('retry_now')).task).toBe(
+      'It was tried just now: no upstream job carries the marker.',
+    );
+    expect(task.calls()).toContain('wake find');
     tasks.upstream.find = async () => 'job-9';
-    await task.act('retry_now');
+    search.give();
     await task.called('wait job-9');
+    await task.act('fail');
+  });
+
+  it('retry_now is refused if the upstream cannot be searched, with advice what to do instead', async () => {
+    const task = await inSituation('asking');
+    const said = /^The upstream cannot be searched for the job\. Look for it .*`adopt`.*`fail`\./;
+    expect(await task.refusal('retry_now')).toMatch(said);
+    expect(await task.refusal('retry_now', { dry_run: true })).toMatch(said);
+    expect(task.record().state).toMatchObject({ at: 'asking' });
+    expect(task.calls().filter((call) => call === 'find')).toHaveLength(1);
     await task.act('fail');
   });
 
@@ -291,18 +312,18 @@ it('a charge that a person accepts ends the task as succeeded', async () => {
   expect(await task.end()).toEqual(succeeded);
 });
 
-it('a task that is failed although its job has succeeded with a charge to be reviewed is not said to have failed', async () => {
+it('an operator’s `fail` of a task whose job has succeeded, with a charge to review, is not reported as done', async () => {
   tasks.upstream.status = async () => ({ kind: 'succeeded' });
   tasks.upstream.reviewed = '9000000';
   const task = await inSituation('waiting');
   expect(await task.refusal('fail')).toBe(
-    'The task was not failed: what the task is charged waits for a decision.',
+    'The task was not failed: the charge of the task waits for a decision.',
   );
   await task.act('fail');
   expect(await task.end()).toMatchObject({ code: 'internal_error' });
 });
 
-it('a job is asked about once more before an operator fails it: a result that is there counts', async () => {
+it('a job is polled once more before an operator fails it: an existing result counts', async () => {
   tasks.upstream.status = async () => ({ kind: 'succeeded' });
   const task = await inSituation('waiting');
   expect(await task.refusal('fail')).toBe('The upstream had already finished: the task succeeded.');
@@ -322,7 +343,7 @@ const wakings: Readonly<Record<Woken['kind'], readonly [Woken, string]>> = {
     { kind: 'not_begun' },
     'An attempt is due, but no worker has started it yet. `gateway nodes` shows which workers run.',
   ],
-  busy: [{ kind: 'busy' }, 'Nothing to wake: an attempt is running now.'],
+  busy: [{ kind: 'busy' }, 'An attempt is running now; the task will show its outcome.'],
   ended: [{ kind: 'ended' }, 'It was tried just now: the upstream has the job.'],
 };
 
@@ -335,6 +356,17 @@ it.each(Object.values(wakings))(
   },
 );
 
+it('retry_now of a task that pauses answers with what its next submission did', async () => {
+  tasks.upstream.submit = async () => ({ kind: 'not_accepted' });
+  const pausing = await tasks.start();
+  await expect.poll(() => pausing.record().state.at).toBe('pausing');
+  tasks.upstream.gate = later;
+  tasks.upstream.woken = { kind: 'tried', ended: 'every channel is full' };
+  expect((await pausing.did('retry_now')).task).toBe('It was tried just now: every channel is full.');
+  expect(pausing.calls()).toContain('wake submit');
+  await pausing.act('fail');
+});
+
 it('a job that runs is polled now, and gets more time twice while its poll is with a worker', async () => {
   tasks.upstream.wait = asks;
   const task = await inSituation('waiting');
@@ -344,14 +376,14 @@ it('a job that runs is polled now, and gets more time twice while its poll is wi
   await Promise.all([task.act('extend', { seconds: 600 }), task.act('extend', { seconds: 600 })]);
   expect(task.record().deadlineAt).toBe(before + 1_200_000);
   expect(await task.details()).toContain(new Date(before + 1_200_000).toISOString());
-  // Nothing was begun anew for it.
+  // No new wait was begun for it.
   expect(task.calls().filter((call) => call.startsWith('wait'))).toHaveLength(1);
   await task.act('fail');
   expect(await task.end()).toMatchObject({ code: 'internal_error' });
   expect(await task.failedWorkflowTasks()).toEqual([]);
 });
 
-it('a cancellation by an operator is on record, and a caller’s is not', async () => {
+it('a cancellation by an operator is recorded, and a caller’s is not', async () => {
   const task = await inSituation('waiting');
   expect(await task.cancel()).toMatchObject({ cancelled: false });
   expect(task.record().actions).toBeUndefined();
@@ -361,10 +393,11 @@ it('a cancellation by an operator is on record, and a caller’s is not', async 
   await task.act('fail');
 });
 
-/** Local activities of the task and of its operators, side by side. */
+/** Local activities of the task and of its operators run side by side. */
 it('a task whose writes are slow can be continued by another worker after each act', async () => {
   const task = await inSituation('asking');
   tasks.upstream.writeMs = 300;
+  tasks.upstream.find = forGood;
   await task.act('adopt', { upstream_id: 'job-7' });
   await task.called('wait job-7');
   expect(await task.replayError()).toBeUndefined();
@@ -374,7 +407,7 @@ it('a task whose writes are slow can be continued by another worker after each a
   await Promise.all([task.act('retry_now'), task.act('extend', { seconds: 60 })]);
   await task.act('resubmit');
   await expect.poll(() => task.record().state).toMatchObject({ at: 'asking', n: 2 });
-  // Its workflow knows it, too, and nothing arrives while it ends.
+  // The workflow has learned of the new state, too, and gets no further event before it ends.
   await expect.poll(() => task.details()).toContain('Needs attention: submit_ambiguous');
   await task.act('fail');
   await task.end();

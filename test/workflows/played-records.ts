@@ -6,10 +6,10 @@ import type { TaskInput } from '../../src/task/input.ts';
 import { updateOf } from '../../src/store/task-document.ts';
 import type { Stepped } from '../../src/store/task-steps.ts';
 
-/** The records of played tasks, in memory, and changed only by the real `next`. */
+/** Records of simulated tasks in memory. Only the real `next` changes them. */
 export class PlayedRecords {
   private readonly tasks = new Map<string, Task>();
-  /** Every change, in order: `<event> <state>`. */
+  /** Every change as `<event> <state>`, in order. */
   readonly changes = new Map<string, string[]>();
 
   create(input: TaskInput): void {
@@ -35,14 +35,14 @@ export class PlayedRecords {
     this.changes.set(id, []);
   }
 
-  /** The record as it is. */
+  /** Returns the current record. */
   of(id: string): Task {
     const task = this.tasks.get(id);
     if (task === undefined) throw new Error(`${id} has no record`);
     return task;
   }
 
-  /** As if another process had changed it: a test’s own shortcut to a situation. */
+  /** Changes the record as if another process had done so. Tests use this as a shortcut to a situation. */
   put(id: string, changes: Partial<Task>): void {
     this.tasks.set(id, { ...this.of(id), ...changes, rev: this.of(id).rev + 1 });
   }
@@ -51,7 +51,7 @@ export class PlayedRecords {
     this.tasks.delete(id);
   }
 
-  // The face that activities know.
+  // The interface that activities use.
   readonly look = async (id: string): Promise<Task | undefined> => this.tasks.get(id);
   readonly confirm = this.look;
   readonly forget = (): void => undefined;

@@ -9,7 +9,7 @@ import type { ActionResult, RunningActionName, Said } from '../../src/task/acts.
 import type { StateName } from '../../src/task/state.ts';
 import type { Task } from '../../src/task/record.ts';
 import type { TaskInput } from '../../src/task/input.ts';
-import { replayError } from '../../workshop/replay/replay-error.ts';
+import { replayError } from '../support/replay-error.ts';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 import { cancelUpdate } from '../../workflows/messages.ts';
 import { temporalAddress } from '../support/run-servers.ts';
@@ -19,50 +19,49 @@ import { playActivities, quietUpstream } from './played-upstream.ts';
 import type { Upstream } from './played-upstream.ts';
 
 /**
- * Workflows of tasks on a real Temporal, with records in memory and an upstream that the test plays. After the tests of a
- * file all their histories are replayed.
+ * Task workflows on a real Temporal, with records in memory and an upstream that the test controls. After the tests
+ * of a file, all of their histories are replayed.
  */
 export interface PlayedTasks {
   readonly client: Client;
-  /** Anew for each test. */
+  /** New for each test. */
   readonly upstream: Upstream;
   readonly records: PlayedRecords;
   start(change?: Partial<TaskInput>, changed?: Partial<Task>): Promise<PlayedTask>;
 }
 
-/** A task that runs. */
 export interface PlayedTask {
   readonly id: string;
   readonly handle: WorkflowHandle;
   record(): Task;
-  /** What was asked of the world, in order. */
+  /** The calls that the task made to the outside, in order. */
   calls(): readonly string[];
-  /** Until the record is in this state. */
+  /** Resolves when the record is in this state. */
   reaches(at: StateName): Promise<void>;
   called(call: string, times?: number): Promise<void>;
   act(name: RunningActionName, input?: unknown): Promise<ActionResult>;
-  /** What an act that is not a dry run says. */
+  /** Performs an act, not as a dry run, and returns what it says. */
   did(name: RunningActionName, input?: unknown): Promise<Said>;
-  /** As its caller. */
+  /** Cancels as the caller. */
   cancel(): Promise<{ readonly cancelled: true } | { readonly cancelled: false; readonly message: string }>;
-  /** The sentence with which an action is refused. */
+  /** Returns the sentence with which an act is refused. */
   refusal(name: RunningActionName, input?: unknown): Promise<string>;
   details(): Promise<string>;
   attribute(name: string): Promise<unknown>;
   end(): Promise<unknown>;
   events(): Promise<NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>>;
   failedWorkflowTasks(): Promise<readonly string[]>;
-  /** Why a worker that starts anew could not continue the task. */
+  /** Returns why a restarted worker could not continue the task, or undefined if it could. */
   replayError(): Promise<string | undefined>;
-  /** A new run from the event of this id, as an operator resets a workflow. */
+  /** Starts a new run from the event with this id, as an operator who resets a workflow. */
   reset(eventId: number): Promise<PlayedTask>;
 }
 
 const grpcCrossed = 9;
 const repeatAfterMs = 50;
 
-/** An update that meets a workflow task which the server discards is repeated with its id, as by the task client. */
-async function uncrossed<Result>(update: (updateId: string) => Promise<Result>): Promise<Result> {
+/** Repeats an update under its id, as the task client does, if the server discarded the workflow task that it met. */
+export async function uncrossed<Result>(update: (updateId: string) => Promise<Result>): Promise<Result> {
   const updateId = randomUUID();
   for (;;) {
     try {
@@ -76,12 +75,12 @@ async function uncrossed<Result>(update: (updateId: string) => Promise<Result>):
 }
 
 /**
- * Causes of a failed workflow task for which the workflow cannot be blamed: an event or an update came while it was about
- * to end, and the server hands the task out once more; or the workflow was reset there.
+ * Causes of a failed workflow task that are not the workflow's fault: an event or update arrived while it was about
+ * to end, so the server issues the task again, or the workflow was reset there.
  */
 const crossed: ReadonlySet<number> = new Set([1, 20, 31]);
 
-/** Channels `one` and `two`; nobody serves the queues of any other. */
+/** Channels `one` and `two`. No worker serves the queues of any other. */
 export function usePlayedTasks(): PlayedTasks {
   const prefix = `p${randomBytes(5).toString('hex')}-`;
   let upstream = quietUpstream();
@@ -128,7 +127,7 @@ export function usePlayedTasks(): PlayedTasks {
     };
   });
   afterAll(async () => {
-    // A worker that starts anew, or has forgotten a task, continues it from its history.
+    // A worker that starts, or has forgotten a task, continues it from its history.
     try {
       for (const task of started) {
         expect({ task: task.id, error: await task.replayError() }).toEqual({
@@ -161,7 +160,8 @@ export function usePlayedTasks(): PlayedTasks {
           tries += 1;
           return handle.executeUpdate(cancelUpdate, { updateId });
         });
-        // The one that met a discarded workflow task may have been carried out, as the API asks the record.
+        // An update for which the server discarded the workflow task may still have been carried out. Like the
+        // API, checks the record.
         const isDone = () => tries > 1 && records.of(id).error?.code === 'task_cancelled';
         try {
           await asked;
@@ -259,7 +259,7 @@ export const both = [
   { channel: 'two', credential: 'b' },
 ] as const;
 
-/** What a test opens when it wants something to continue. */
+/** A signal that a test gives when something may continue. */
 export function signal(): { readonly given: Promise<void>; readonly give: () => void } {
   let give = (): void => undefined;
   const given = new Promise<void>((resolve) => (give = resolve));

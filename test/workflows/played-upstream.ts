@@ -35,45 +35,47 @@ export type SubmitAnswer =
 
 export type JobEnd =
   | { readonly kind: 'succeeded' }
-  /** `class`: charged nothing for, so that it may be replaced. */
+  /** With `class`, the failure is free of charge, so the job may be replaced. */
   | { readonly kind: 'failed'; readonly class?: FailureClass }
   | { readonly kind: 'broken' };
 
-/** What the world outside does; each test says only what matters to it. */
+/** The behaviour of the outside world. Each test sets only what it needs. */
 export interface Upstream {
-  /** Before a request leaves: what it throws keeps it back. */
+  /** Called before a request is sent. If it throws, the request is not sent. */
   gate(submit: SubmitInput): Promise<void>;
   submit(submit: SubmitInput, post: number): Promise<SubmitAnswer>;
   /** The whole wait for the end of a job. */
   wait(job: string, wait: number): Promise<JobEnd>;
-  /** A single question, when the job is to end; undefined: it runs. */
+  /** The answer to a single poll: how the job ended, or undefined while it is running. */
   status(job: string): Promise<JobEnd | undefined>;
   cancel(job: string): Promise<'cancelled' | 'refused'>;
-  /** The id of the lost job; undefined: none is there yet. `cannot`: the upstream lists none. */
-  find(): Promise<string | undefined>;
-  /** Micro-units; absent: no person is asked. */
+  /** The id of the lost job, or undefined if there is none yet. Absent if the upstream cannot be searched. */
+  find?: () => Promise<string | undefined>;
+  /** Micro-units. If undefined, no person is asked. */
   reviewed?: string;
-  /** Jobs that the upstream knows, for those who name one. */
+  /** Jobs that the upstream knows, for operators who name one. */
   readonly known: string[];
   callback: FirstCallback;
-  /** What comes of the wish to try an activity now. */
+  /** The outcome of a request to try an activity now. */
   woken: Woken;
   /** Channels of the configuration. */
   configured: readonly string[];
-  /** What each write takes. */
+  /** Whether the activities trust the clock of the database. */
+  isTimeRight: boolean;
+  /** The duration of each write. */
   writeMs: number;
-  /** Between what an act has written and its answer. */
+  /** Called between an act's write and its answer. */
   acted(): Promise<void>;
 }
 
-/** The activity is between two attempts, for longer than any test. */
+/** Keeps the activity between two attempts for longer than any test. */
 export const later = (): Promise<never> => {
   throw ApplicationFailure.create({ message: 'later', nextRetryDelay: '10m' });
 };
 export const forGood = (): Promise<never> => {
   throw ApplicationFailure.nonRetryable('it died');
 };
-/** An attempt that is with a worker until it is cancelled. */
+/** Keeps an attempt with a worker until it is cancelled. */
 export const asks = (): Promise<never> => withHeartbeats(Context.current().cancelled);
 
 export async function withHeartbeats<Result>(work: Promise<Result>): Promise<Result> {
@@ -93,11 +95,11 @@ export function quietUpstream(): Upstream {
     wait: later,
     status: async () => undefined,
     cancel: async () => 'refused',
-    find: async () => 'cannot',
     known: [],
     callback: { state: 'delivered' },
     woken: { kind: 'begun' },
     configured: ['one', 'two'],
+    isTimeRight: true,
     writeMs: 0,
     acted: async () => undefined,
   };
@@ -105,7 +107,7 @@ export function quietUpstream(): Upstream {
 
 export interface PlayedActivities {
   readonly records: PlayedRecords;
-  /** What was asked of the world, by task and in order. */
+  /** The calls to the outside by task, in order. */
   readonly calls: Map<string, string[]>;
   readonly task: TaskActivities;
   readonly channel: ChannelActivities;
@@ -114,7 +116,7 @@ export interface PlayedActivities {
 
 const facts = { durationSeconds: 5 };
 
-/** The activities of tasks, played: each change of a record is decided by the real `next`. */
+/** Simulated activities of tasks. The real `next` decides each change of a record. */
 export function playActivities(upstream: () => Upstream): PlayedActivities {
   const records = new PlayedRecords();
   const calls = new Map<string, string[]>();
@@ -250,8 +252,9 @@ export function playActivities(upstream: () => Upstream): PlayedActivities {
         const task = records.of(id);
         if (!isLost(task.state)) return viewOf(task);
         note(id, 'find');
-        const found = await upstream().find();
-        if (found === 'cannot') return viewOf(await step(id, { kind: 'asked' }));
+        const { find } = upstream();
+        if (find === undefined) return viewOf(await step(id, { kind: 'asked' }));
+        const found = await find();
         if (found === undefined) throw ApplicationFailure.create({ message: 'not there yet' });
         return viewOf(await step(id, { kind: 'accepted', n: task.state.n, operation: { id: found } }));
       },
@@ -302,10 +305,10 @@ function failureOf(of: FailureClass | undefined): {
   return of === undefined ? {} : { failure: { class: of } };
 }
 
-/** Of an API that somebody else has. */
+/** Act ids of another API. */
 const playedActIds = createActIds(Buffer.alloc(32));
 
-/** As much as the operators’ acts need of a gateway. */
+/** The parts of a gateway that the operators' acts need. */
 function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActivityDeps & TaskActivityDeps {
   const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const provider = {
@@ -317,7 +320,6 @@ function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActi
   };
   const channel = {
     config: { timeouts: { poll_ms: 5_000 }, models: {}, credentials: [{ id: 'a' }, { id: 'b' }] },
-    provider: { video: provider },
     context: () => ({}),
   };
   const kept = { keepUntil: async () => undefined };
@@ -330,11 +332,15 @@ function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActi
     slots: { ...kept, release: async () => undefined },
     keySlots: kept,
     ledger: { void: async () => ({ closed: 'released' }) },
-    channels: (name: string) => (upstream().configured.includes(name) ? channel : undefined),
+    channels: (name: string) =>
+      upstream().configured.includes(name)
+        ? { ...channel, provider: { video: { ...provider, find: upstream().find } } }
+        : undefined,
     actorOf: playedActIds.actorOf,
     auditLog: { keep: (_act: unknown, run: () => Promise<unknown>) => run() },
     canOpen: async () => undefined,
     isConfigCurrent: () => true,
+    isTimeRight: () => upstream().isTimeRight,
     cancelRequest: async () => undefined,
     deliver: async (_task: string, items: unknown) => ({ items }),
     measure: () => Promise.resolve(undefined),

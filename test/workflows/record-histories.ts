@@ -14,8 +14,8 @@ import { temporalAddress } from '../support/run-servers.ts';
 import { cacheDir } from '../support/cache-dir.ts';
 
 /**
- * Not a test: writes the histories that replay.test.ts replays, from tasks of a real gateway, by
- * `RECORD_HISTORIES=1 npx vitest run test/workflows/record-histories.ts`.
+ * Not a test: runs tasks on a real gateway and writes their histories, which replay.test.ts replays. Start it
+ * with `RECORD_HISTORIES=1 npx vitest run test/workflows/record-histories.ts`.
  */
 const historiesDir = fileURLToPath(new URL('histories', import.meta.url));
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
@@ -31,7 +31,7 @@ async function save(gateway: TestGateway, name: string, id: string): Promise<voi
   await handle.result();
   const show = ['workflow', 'show', '--workflow-id', id, '--output', 'json', '--address', temporalAddress()];
   const { stdout } = await promisify(execFile)(temporal, show, { maxBuffer: 10_000_000 });
-  // Stack traces name files of the machine that recorded.
+  // Stack traces contain file names of the recording machine.
   const anonymous = stdout.replaceAll(projectDir, '').replace(/[^" (]*(?=\/node_modules\/)/g, '');
   await writeFile(`${historiesDir}/${name}.json`, anonymous);
 }

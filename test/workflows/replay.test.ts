@@ -5,9 +5,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 
 /**
- * Histories of tasks that real gateways ran are kept and replayed: a change that would break tasks in flight fails
- * here. After a deliberate one they are written again by record-histories.ts; tasks that began before then need a worker
- * of their own (docs/deployment.md, *Upgrades*).
+ * Replays kept histories of tasks that real gateways ran, so that a change that would break tasks in flight fails
+ * here. After such an intended change, record them again with record-histories.ts. Tasks that began before it then
+ * need a separate worker (docs/deployment.md, *Upgrades*).
  */
 const historiesDir = fileURLToPath(new URL('histories', import.meta.url));
 
@@ -18,7 +18,7 @@ describe('saved histories', async () => {
     workflowBundle = await bundleWorkflows();
   });
 
-  it('are there', () => expect(saved.length).toBeGreaterThanOrEqual(9));
+  it('exist', () => expect(saved.length).toBeGreaterThanOrEqual(9));
 
   it.each(saved)('%s replays', async (file) => {
     const history: unknown = JSON.parse(await readFile(`${historiesDir}/${file}`, 'utf8'));

@@ -38,12 +38,12 @@ const situations: readonly Situation[] = [
 
 describe.each(['first', 'last'] as const)('a reset to the %s step', (where) => {
   it.each(situations)(
-    'of %s leaves it what it was, and an operator ends it',
+    'of %s does not change it, and an operator ends it',
     async (_, change, until, posted) => {
       Object.assign(tasks.upstream, change);
       const task = await tasks.start();
       await until(task);
-      // The workflow knows it, too.
+      // The workflow has learned of the change as well.
       const before = task.record().state.at;
       await expect.poll(() => task.details()).not.toBe('');
       const again = await resetTo(task, where);
@@ -56,7 +56,7 @@ describe.each(['first', 'last'] as const)('a reset to the %s step', (where) => {
     },
   );
 
-  it('of a wait goes on to its end', async () => {
+  it('of a wait continues it to its end', async () => {
     const task = await tasks.start();
     await task.called('wait job-1');
     tasks.upstream.wait = async () => ({ kind: 'succeeded' });
@@ -66,7 +66,7 @@ describe.each(['first', 'last'] as const)('a reset to the %s step', (where) => {
   });
 });
 
-it('of a submission in flight posts nothing again, and the late answer is the task’s job', async () => {
+it('of a submission in flight repeats no request, and the late answer is the task’s job', async () => {
   const answer = signal();
   tasks.upstream.submit = async () => {
     await answer.given;
@@ -79,13 +79,13 @@ it('of a submission in flight posts nothing again, and the late answer is the ta
   tasks.upstream.wait = async () => ({ kind: 'succeeded' });
   answer.give();
   await expect.poll(() => task.record().state.at).not.toBe('searching');
-  // The workflow has not heard of it; whoever acts does, even with what is refused.
+  // The workflow does not know about the change yet. It learns of it through an operator's act, even a refused one.
   expect(await again.refusal('adopt', { upstream_id: 'job-1' })).toContain('is not possible');
   expect(await again.end()).toEqual({ status: 'succeeded', charge: '700000' });
   expect(posts(task)).toBe(1);
 });
 
-it('carries out no operator’s act twice', async () => {
+it('repeats no operator’s act', async () => {
   tasks.upstream.submit = async (_submit, post) =>
     post === 1 ? { kind: 'lost' } : { kind: 'accepted', id: 'job-2' };
   const task = await tasks.start();
@@ -101,7 +101,7 @@ it('carries out no operator’s act twice', async () => {
   await again.end();
 });
 
-it('hears a second cancellation from the UI, also where the first one did nothing', async () => {
+it('handles a second cancellation from the UI, even if the first one did nothing', async () => {
   const task = await tasks.start();
   await task.called('wait job-1');
   await task.handle.cancel();
@@ -114,11 +114,11 @@ it('hears a second cancellation from the UI, also where the first one did nothin
   expect(task.record().actions).toMatchObject([{ action: 'cancel' }, { action: 'cancel' }]);
 });
 
-it('continues from a record whose round asks nobody', async () => {
+it('continues from a record whose round has no channels', async () => {
   tasks.upstream.gate = later;
   const task = await tasks.start();
   await task.called('submit one');
-  // No event leads there: it is the workflow that must not stop at it.
+  // No event leads to this state, but the workflow must not get stuck in it.
   tasks.records.put(task.id, { state: { at: 'queued', round: 1, left: [], full: [] } });
   const again = await resetTo(task, 'first');
   await again.reaches('pausing');

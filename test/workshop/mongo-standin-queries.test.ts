@@ -19,7 +19,7 @@ const value = fc.oneof(
   fc.bigInt({ min: -2n, max: 3n }),
   fc.constantFrom('', 'm', 'z', null, 0.5, -0, 2 ** 53, 2n ** 53n + 1n, true),
 );
-/** The server that the stand-in is made of cannot sort by arrays. */
+/** The server behind the stand-in cannot sort by arrays. */
 const sortable = fc.constantFrom('a', 'b', 'c', 'deep.x', '_id');
 const field = fc.oneof({ weight: 5, arbitrary: sortable }, fc.constantFrom('tags', 'many.x'));
 const things = fc.array(
@@ -71,7 +71,7 @@ async function find(
   order: readonly (readonly [string, 1 | -1])[],
   limit: number,
 ): Promise<string[]> {
-  // With `_id` last the order is total, so that both answers are comparable one by one.
+  // With `_id` last, the order is total and both answers can be compared item by item.
   const total = new Map([...order, ['_id', 1] as const].toReversed());
   const found = await collection
     .find(filter)

@@ -12,7 +12,7 @@ import { parse } from 'yaml';
 import { databaseUri, temporalAddress } from '../support/run-servers.ts';
 import { loadsTypeScript } from '../support/typescript.ts';
 
-/** What `npm run package` writes: it is published by the steps of the release, and installed as anybody installs it. */
+/** Tests the output of `npm run package`, published with the release steps and installed as a user would. */
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -21,10 +21,10 @@ const address = 'https://code.example/team/mediary';
 let directory: string;
 let tarball: string;
 
-/** Of a shell of nobody in particular, with this version of Node. */
+/** The environment of an unconfigured shell, with this version of Node. */
 function environment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const { PATH = '', HOME, ...rest } = process.env;
-  // What npm needs to reach its registry from here.
+  // The variables that npm needs to reach its registry from here.
   const network = /^npm_config_|^(?:HTTPS?|NO)_PROXY$|^NODE_EXTRA_CA_CERTS$/i;
   const npm = Object.entries(rest).filter(([name]) => network.test(name));
   return {
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-it('has at most 5 MB, and nothing that its users do not need', async () => {
+it('has at most 5 MB, and only what its users need', async () => {
   expect((await stat(tarball)).size).toBeLessThan(bytesMax);
   const { stdout } = await run('tar', ['-tzf', tarball]);
   const files = stdout
@@ -69,13 +69,13 @@ it('has at most 5 MB, and nothing that its users do not need', async () => {
   expect(files.filter((file) => !isTyped(file) && /\.tsx?$|\.test\.|histories/.test(file))).toEqual([]);
 });
 
-/** The commands of the release, in their order. */
+/** Returns the commands of the release, in order. */
 async function releaseSteps(): Promise<string[]> {
   const { jobs } = parse(await readFile(join(root, '.github/workflows/release.yml'), 'utf8'));
   return jobs.package.steps.flatMap(({ run: command }: { run?: string }) => command ?? []);
 }
 
-/** Takes what npm publishes. */
+/** A registry that accepts what npm publishes. */
 async function startRegistry() {
   const published: { authorization: string | undefined; body: any }[] = [];
   const server = createServer((incoming, answer) => {
@@ -145,7 +145,7 @@ it('the release continues only where its tag is the version', async () => {
   await expect(tagged('v99.0.0')).rejects.toThrow();
 });
 
-/** A program of somebody else, with a strict compiler and without the types of Node. */
+/** A program of another project, with strict compiler options and without the types of Node. */
 const program = `import { createClient, readCallback, MediaryError } from 'mediary/client';
 import type { VideoRequest } from 'mediary/client';
 
@@ -169,7 +169,7 @@ it('an empty directory has a finished video after two commands, and a typed clie
   const data = join(home, 'data');
   await mkdir(data, { recursive: true });
   await writeFile(join(home, 'package.json'), '{"private":true,"type":"module"}');
-  // Servers of its own are started by the test of a clean clone: two that start at once may choose the same ports.
+  // The test of a clean clone starts its own servers. Two that start at once may choose the same ports.
   const servers = {
     MONGODB_URI: databaseUri('package'),
     TEMPORAL_ADDRESS: temporalAddress(),

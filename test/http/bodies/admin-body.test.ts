@@ -7,9 +7,13 @@ import { createBodyBudget } from '../../../src/http/bodies/body-budget.ts';
 import { adminBody } from '../../../src/http/body.ts';
 import { GatewayError } from '../../../src/errors/errors.ts';
 
-/** Answers with what the reader returned, or with the code and the sentence of its refusal. */
+/** Responds with what the reader returned, or with the code and sentence of its refusal. */
 const app = new Koa().use(async (context) => {
-  const memory = createBodyBudget({ name: 'test', bytesMax: 1_000_000, accountBytesMax: 1_000_000 }).open('');
+  const memory = createBodyBudget({
+    name: 'bodies of json',
+    bytesMax: 1_000_000,
+    accountBytesMax: 1_000_000,
+  }).open('');
   try {
     context.body = {
       read: await adminBody.read(context, {

@@ -10,7 +10,7 @@ import { consumeBody } from '../../../src/http/bodies/consume-body.ts';
 import { openSpool } from '../../../src/http/images/spool.ts';
 import { openImageWorkspaces } from '../../../src/images/workspace.ts';
 
-/** A request whose body has arrived completely before anybody reads it, as short uploads do. */
+/** Builds a request whose whole body arrives before anything reads it, as with short uploads. */
 function arrived(...pieces: readonly string[]): IncomingMessage {
   const request = new IncomingMessage(new Socket());
   request.headers = { 'content-length': String(pieces.join('').length) };
@@ -20,21 +20,23 @@ function arrived(...pieces: readonly string[]): IncomingMessage {
 }
 
 function options(onChunk: (chunk: Buffer) => Promise<void>) {
-  const memory = createBodyBudget({ name: 'test', bytesMax: 100_000, accountBytesMax: 100_000 }).open(
-    'account',
-  );
+  const memory = createBodyBudget({
+    name: 'bodies of json',
+    bytesMax: 100_000,
+    accountBytesMax: 100_000,
+  }).open('account');
   const isHeldBack = () => false;
   return { memory, disk: memory, bytesPerSecondMin: 1, bytesMax: 1_000, isHeldBack, onChunk };
 }
 
 const endless = { reserve: () => undefined };
 
-/** Lets streams and promises do all that they can do without `onChunk`. */
+/** Lets streams and promises progress as far as they can without `onChunk`. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await setImmediate();
 }
 
-/** Work that a test ends. */
+/** Creates work that runs until the test ends it. */
 function held() {
   let begun = 0;
   const ends: { resolve: () => void; reject: (error: Error) => void }[] = [];
@@ -80,7 +82,7 @@ describe('reading a body', () => {
     await expect(reading).rejects.toThrow('the disk is full');
   });
 
-  it('that is cut off ends after the work on the piece before', async () => {
+  it('that is cut off ends after the work on the previous piece', async () => {
     const work = held();
     const request = new IncomingMessage(new Socket());
     request.headers = { 'content-length': '6' };
@@ -120,7 +122,7 @@ describe('a body that is slow', () => {
     expect(await failure).toMatchObject({ code: 'request_timeout' });
   });
 
-  it('is not one whose bytes wait here for their turn, but is when none do', async () => {
+  it('is not assumed while its bytes wait here for processing, but is once none do', async () => {
     let isHeld = true;
     const { request, reading } = open(() => isHeld);
     const failure = reading.catch((error: unknown) => error);
@@ -136,10 +138,10 @@ describe('a body that is slow', () => {
     expect(await failure).toMatchObject({ code: 'request_timeout' });
   });
 
-  it('is not one that arrived while this process stood still', async () => {
+  it('is not assumed if it arrived while this process was paused', async () => {
     const { request, reading } = open();
     await turns();
-    // The clock is noticed before the socket is read.
+    // The timer fires before the socket is read.
     vi.advanceTimersByTime(fiveSeconds);
     request.push('0123456789');
     request.push(null);
@@ -154,7 +156,7 @@ describe('the spool', () => {
   });
   afterAll(() => rm(root, { recursive: true, force: true }));
 
-  it('a flush, and the close, end after the flush before', async () => {
+  it('a flush or close ends after the previous flush', async () => {
     const spool = openSpool((await openImageWorkspaces(Date.now, root)).open(), {
       filesMax: 1,
       disk: endless,

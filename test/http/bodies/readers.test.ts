@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-/** The text in pieces of the given sizes, over and over. */
+/** Cuts the text into pieces of the given sizes, which repeat. */
 function* inPieces(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
   for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
     const size = sizes[turn % sizes.length] ?? 1;
@@ -39,7 +39,7 @@ function* inPieces(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
   }
 }
 
-/** Tiny ones among them, but never so many that a run takes minutes: each piece is one wait. */
+/** Includes tiny pieces, but never so many that a run takes minutes, because each piece costs one wait. */
 const pieceSizes = fc
   .array(fc.integer({ min: 1, max: 40_000 }), { minLength: 1, maxLength: 4 })
   .map((sizes) => [...sizes, 2_000]);
@@ -51,7 +51,7 @@ describe('the JSON scanner', () => {
   };
   const list = (items: number) => `[${Array.from({ length: items }, () => '1').join(',')}]`;
 
-  it('passes what JSON.parse builds small values from, however it is cut', () => {
+  it('accepts text that JSON.parse turns into small values, however it is split', () => {
     fc.assert(
       fc.property(
         fc.json({ maxDepth: 8 }),
@@ -69,10 +69,10 @@ describe('the JSON scanner', () => {
     ['keys', `{${'"a":1,'.repeat(jsonKeysMax)}`, `{${'"a":1,'.repeat(jsonKeysMax + 1)}`],
   ])('knows the limit of %s', (_name, fits, exceeds) => {
     expect(() => scanAll(fits, [11])).not.toThrow();
-    expect(() => scanAll(exceeds, [11])).toThrow(/JSON may hold/);
+    expect(() => scanAll(exceeds, [11])).toThrow(/JSON may have/);
   });
 
-  it('does not count what stands in strings, escaped quotes included', () => {
+  it('does not count the contents of strings, escaped quotes included', () => {
     const text = JSON.stringify({ a: `${'[{,:"\\'.repeat(30_000)}` });
     expect(() => scanAll(text, [1, 2, 3])).not.toThrow();
   });
@@ -107,7 +107,7 @@ describe('long data URLs in JSON', () => {
   const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
   const dataUrl = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')}`;
 
-  it('become files with the same bytes, wherever pieces and escapes are cut', async () => {
+  it('become files with the same bytes, wherever pieces and escapes are split', async () => {
     const escapes: ((json: string) => string)[] = [
       (json) => json,
       (json) => json.replaceAll('/', '\\/'),
@@ -135,12 +135,12 @@ describe('long data URLs in JSON', () => {
           expect(files.map((file) => file.bytes)).toEqual([bytes, bytes + 1, bytes + 2]);
         },
       ),
-      // Byte by byte at least once with each kind of escape.
+      // Include single bytes, at least once for each kind of escape.
       { numRuns: 25, examples: escapes.map((escape) => [longDataUrlBytesMin, [1], escape]) },
     );
   });
 
-  it('short ones, and long texts elsewhere, stay where they are', async () => {
+  it('short ones, and long texts elsewhere, stay in place', async () => {
     const body = {
       image: dataUrl(randomBytes(100)),
       prompt: `data:image/png;base64,${'A'.repeat(40_000)}`,
@@ -161,7 +161,7 @@ describe('long data URLs in JSON', () => {
     await expect(jsonOf(text, [4_096])).rejects.toThrow(`The parameter image[0] ${reason}`);
   });
 
-  it('a fault has a place only in a text of which nothing was taken out', async () => {
+  it('a fault has a position only in a text from which nothing was extracted', async () => {
     const long = dataUrl(randomBytes(longDataUrlBytesMin));
     const place = 'The body is not valid JSON at line 1, column 13.';
     await expect(jsonOf('{"prompt":1,}', [9])).rejects.toThrow(place);
@@ -214,7 +214,7 @@ describe('the multipart parser', () => {
       Buffer.from(`--${boundary}--\r\n`),
     ]);
 
-  it('gives every part back, however it is cut', () => {
+  it('returns every part, however it is split', () => {
     const content = fc.oneof(
       fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
       fc.constantFrom('', '\r\n', '\r\n--', '--y', '\r', '\r\n-').map((text) => Buffer.from(text)),
@@ -264,9 +264,9 @@ describe('the multipart parser', () => {
 
 describe('the budget of bodies', () => {
   const budgetOf = (bytesMax: number, accountBytesMax: number) =>
-    createBodyBudget({ name: 'test', bytesMax, accountBytesMax });
+    createBodyBudget({ name: 'bodies of json', bytesMax, accountBytesMax });
 
-  it('refuses an account before it refuses all, and is whole again after every release', () => {
+  it('refuses one account before it refuses all, and is fully available after every release', () => {
     const budget = budgetOf(100, 60);
     const [a, b, c] = [budget.open('a'), budget.open('a'), budget.open('c')];
     a.reserve(50);
@@ -285,7 +285,7 @@ describe('the budget of bodies', () => {
     expect(budget.reservedBytes).toBe(60);
   });
 
-  it('cuts the largest body of the account that has most, and not the newcomer', () => {
+  it('cuts off the largest body of the account with the most bytes, not the newcomer', () => {
     const budget = budgetOf(100, 80);
     const cut: string[] = [];
     const reading = (account: string, name: string, bytes: number) => {
@@ -306,7 +306,7 @@ describe('the budget of bodies', () => {
     expect(budget.reservedBytes).toBe(55);
   });
 
-  it('cuts nothing that is complete, and nobody who has less than the newcomer', () => {
+  it('cuts off no complete body, and no account with less than the newcomer', () => {
     const budget = budgetOf(100, 90);
     const cut: string[] = [];
     const complete = budget.open('a');
@@ -320,16 +320,16 @@ describe('the budget of bodies', () => {
     expect(cut).toEqual([]);
   });
 
-  it('says whether there is room, and reserves and cuts nothing for that', () => {
+  it('reports whether there is room without reserving or cutting anything', () => {
     const budget = budgetOf(100, 60);
     const cut: string[] = [];
     const [a, b] = [budget.open('a'), budget.open('b')];
     a.whileRead(() => cut.push('a'));
     a.reserve(50);
-    expect(() => a.requireRoom(11)).toThrow(/requests of one account/);
+    expect(() => a.requireRoom(11)).toThrow(/request bodies of one account/);
     b.reserve(40);
     expect(() => b.requireRoom(20)).toThrow(/Too many large requests/);
-    // Somebody who has more can be cut.
+    // An account that uses more memory can be cut off.
     budget.open('c').requireRoom(30);
     a.keep();
     expect(() => budget.open('c').requireRoom(30)).toThrow(/Too many large requests/);
@@ -338,7 +338,7 @@ describe('the budget of bodies', () => {
 });
 
 describe('a slab', () => {
-  it('is the bytes that were pushed, and reserves what they cost and no more than its limit', () => {
+  it('holds the pushed bytes, and reserves their cost up to its limit', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 3_000 }), { maxLength: 20 }), (pieces) => {
         let reserved = 0;

@@ -6,7 +6,10 @@ import { startGateway } from '../../support/gateway.ts';
 import type { TestAccount } from '../../support/client.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
-/** Every hostile address, at every place where an image create takes one, on a gateway that trusts no network. */
+/**
+ * Tries every hostile address in every field of an image create that accepts one, on a gateway that trusts no
+ * network.
+ */
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;

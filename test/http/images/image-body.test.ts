@@ -57,7 +57,7 @@ async function sendForm(path: string, fill: (form: FormData) => void): Promise<A
 
 const file = (bytes: Buffer, name = 'a.png', type = 'image/png'): File => new File([bytes], name, { type });
 
-it('a file is not metadata: nothing of where it lies goes upstream', async () => {
+it('a file is not metadata: its location is not sent upstream', async () => {
   const answer = await sendForm(generations, (form) => form.append('metadata', file(pixel)));
   expect([answer.status, answer.body.error.param]).toEqual([400, 'metadata']);
   await nothingHappened();
@@ -154,7 +154,7 @@ describe('a JSON body that is wrong', () => {
     await nothingHappened();
   });
 
-  it('nothing of a body is read without a key', async () => {
+  it('no body is read without a key', async () => {
     const answer = await gateway.call('POST', edits, { body: '{"broken' });
     expect(answer.status).toBe(401);
   });
@@ -280,7 +280,7 @@ const rawHeaders = () => ({
   'content-type': 'multipart/form-data; boundary=x',
 });
 
-/** Chunked, so that nothing is announced. */
+/** Sends the text in chunks, so that no length is announced. */
 function sendRaw(text: string, { megabytes = 0 } = {}): Promise<{ status: number }> {
   return new Promise((resolve, reject) => {
     const call = request(gateway.url + edits, { method: 'POST', headers: rawHeaders() }, (response) => {

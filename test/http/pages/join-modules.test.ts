@@ -10,7 +10,7 @@ function join(files: Readonly<Record<string, string>>, names = Object.keys(files
   return joinModules(names, { texts: new Map(Object.entries(files)), apart, servedAs });
 }
 
-/** What the joined module of `page/` exports, run. */
+/** Runs the joined module of `page/` and returns its exports. */
 async function run(files: Readonly<Record<string, string>>): Promise<Record<string, any>> {
   return import(`data:text/javascript,${encodeURIComponent(join(files))}`);
 }
@@ -23,7 +23,7 @@ it('runs each module once, after those that it imports, in a scope of its own', 
   expect(main.all).toEqual(['part', 4, 'main']);
 });
 
-it('leaves other folders where they are served', () => {
+it('imports other folders from where they are served', () => {
   const text = join(
     {
       'page/main.js': `import { html } from '../shared/kit.js';\nimport { Api } from '../shared/api.js';\nexport {};\n`,

@@ -41,7 +41,7 @@ describe('presentTask', () => {
     });
   });
 
-  it('one count of tokens stands for both', () => {
+  it('a single count of tokens is shown as both', () => {
     const outcome = { kind: 'succeeded', items: [], facts: { usage: { totalTokens: 7 } } } as const;
     expect(presentTask({ ...task, kind: 'video', outcome }, noMediaUrl)).toMatchObject({
       usage: { completion_tokens: 7, total_tokens: 7 },
@@ -84,7 +84,7 @@ describe('presentTask', () => {
   });
 
   it.each(attentionReasons)(
-    'a task that waits for a person says so (%s), whatever it waited for',
+    'a task that waits for a person shows that (%s), whatever it waited for before',
     (attention) => {
       const wait = { cause: 'slot', since: 0 } as const;
       const waiting = { ...task, status: 'pending', wait, attention } as const;
@@ -92,8 +92,8 @@ describe('presentTask', () => {
     },
   );
 
-  it.each(waitReasons)(
-    'a task that waits says for what (%s), since when and until when, until it has ended',
+  it.each([...waitReasons, 'worker'] as const)(
+    'a task that waits shows for what (%s), since when and until when, until it has ended',
     (cause) => {
       const wait = { cause, since: 1_000, until: 61_000, ahead: 3, channel: 'secret', code: 'secret' };
       expect(presentTask({ ...task, status: 'pending', wait }, noMediaUrl).message).toBe(
@@ -104,6 +104,14 @@ describe('presentTask', () => {
       );
     },
   );
+
+  it('a task that no worker has taken shows that, and since when', () => {
+    const state = { at: 'creating', tryId: '1', round: 1, left: [], full: [] } as const;
+    const untouched = { ...task, status: 'pending', state, stateSince: 60_000 } as const;
+    expect(presentTask(untouched, noMediaUrl).message).toBe(
+      `${waitMessages.worker} Since 1970-01-01T00:01:00Z.`,
+    );
+  });
 
   it('a failure always has an error', () => {
     expect(presentTask({ ...task, status: 'failed' }, noMediaUrl)).toMatchObject({

@@ -11,7 +11,7 @@ import { programsOn } from '../../support/docs-page.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
-/** Runs the programs of `/docs` unchanged, as a reader would who copies them from the page. */
+/** Runs the programs of `/docs` unchanged, as a reader who copies them from the page would. */
 
 const yaml = readFileSync(
   new URL('../../../src/local/gateway.local.yaml', import.meta.url),
@@ -75,7 +75,7 @@ it.each(answers)('%s runs in every language', async (operation, text, isOperator
   const byNode = await run(process.execPath, ['--import', loader, file], options);
   expect(byNode.stdout).toMatch(/^2\d\d /);
   if (!hasPython) return expect(python).toMatch(/urllib\.request\.urlopen\(request\)/);
-  // The program raises an error for any status but 2xx.
+  // The program raises an error for any status other than 2xx.
   const byPython = await run('python3', ['-c', python], options);
   return expect(byPython.stdout).toContain(text);
 });

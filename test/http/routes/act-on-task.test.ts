@@ -13,7 +13,7 @@ async function newTask(more: Record<string, unknown> = {}): Promise<string> {
   return (await account.create(more)).body.id;
 }
 
-it('goes to the port, and into the record with who, when and why', async () => {
+it('is passed to the port, and recorded with who, when and why', async () => {
   const id = await newTask();
   const { token } = (await world.admin('POST', '/operators', { name: 'ada', roles: ['tasks'] })).body;
   const answer = await send(world.url, 'POST', `/admin/v1/tasks/${id}/actions`, {
@@ -109,7 +109,7 @@ describe('the plan of a dry run', () => {
   };
   const outdated = [409, expect.stringMatching(/^The plan no longer fits: .*Repeat the dry run/)];
 
-  it('fits while the task is as it was, whoever acts, and for the same fields only', async () => {
+  it('is valid while the task is unchanged, for any operator, and for the same fields only', async () => {
     const [id, other] = [await newTask(), await newTask()];
     const plan = await planOf(id, { channel: 'two' });
     expect(await refusal(id, { plan })).toEqual(outdated);
@@ -120,7 +120,7 @@ describe('the plan of a dry run', () => {
     expect(done.status).toBe(200);
   });
 
-  it('does not fit any more when the record of the task has moved', async () => {
+  it('is no longer valid once the record of the task has changed', async () => {
     const id = await newTask();
     const plan = await planOf(id);
     await world.admin('POST', `/tasks/${id}/actions`, { action: 'extend', reason: 'r', seconds: 60 });
@@ -128,7 +128,7 @@ describe('the plan of a dry run', () => {
     expect((await actOn(world.admin, id, { action: 'resubmit', reason: 'r' })).status).toBe(200);
   });
 
-  it('of an act that needs none is respected where it is named', async () => {
+  it('of an act that needs none is respected if it is named', async () => {
     const id = await newTask();
     const asked = { action: 'extend', reason: 'r', seconds: 60 };
     const { plan } = (await world.admin('POST', `/tasks/${id}/actions`, { ...asked, dry_run: true })).body

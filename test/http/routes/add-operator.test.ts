@@ -5,7 +5,7 @@ import { adminToken, useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_add_operator');
 
-/** The calls of a new operator. */
+/** Adds an operator and returns a function that calls the API as that operator. */
 async function operator(name: string, role: string): Promise<AdminCall> {
   const added = await world.admin('POST', '/operators', { name, roles: [role] });
   expect([added.status, added.body]).toEqual([200, expect.objectContaining({ name })]);
@@ -20,7 +20,9 @@ it('the token is shown once, stored as an HMAC, and opens the operators’ API',
   expect(added.body).toEqual({
     object: 'operator',
     name: 'anna',
-    roles: ['read', 'tasks', 'money'],
+    roles: ['read', 'amounts', 'tasks', 'money'],
+    state: 'active',
+    invitation_expires_at: null,
     prefix: added.body.token.slice(0, 8),
     created_at: expect.any(Number),
     created_by: 'admin',
@@ -35,11 +37,11 @@ it('the token is shown once, stored as an HMAC, and opens the operators’ API',
   expect((await world.admin('GET', '/operators')).text).not.toContain(secret);
   expect(world.logLines.join('')).not.toContain(secret);
   expect((await adminCaller(world.url, token)('GET', '/keys')).status).toBe(200);
-  // It is not an API key, and a key of the same length is not an operator's token.
+  // The token is not an API key, and a key of the same length is not an operator's token.
   expect((await world.call('GET', '/v1/balance', { key: token })).status).toBe(401);
 });
 
-it('what an operator does is recorded under the name of its token, whatever else it says', async () => {
+it('acts are recorded under the name of the operator’s token, whatever else the request says', async () => {
   const { body } = await world.admin('POST', '/operators', { name: 'bert', roles: ['everything'] });
   const said = { key: body.token, headers: { 'x-operator': 'eve' } };
   const account = await world.newAccount();
@@ -62,7 +64,7 @@ it('what an operator does is recorded under the name of its token, whatever else
   expect(switched.body.switch.by).toBe('bert');
 });
 
-it('without a role an operator looks, with all of them it changes everything but the operators', async () => {
+it('a reader can only read, and an operator with every role can change everything but the operators', async () => {
   const read = await operator('reader', 'read');
   const act = await operator('actor', 'everything');
   for (const path of ['/accounts', '/keys', '/tasks?account=a', '/channels', '/operators']) {
@@ -86,7 +88,7 @@ it('without a role an operator looks, with all of them it changes everything but
   const own = await act('POST', '/operators', { name: 'friend' });
   expect([own.status, own.body.error.message]).toEqual([
     403,
-    'The operator actor has the roles read, tasks, money, access, content, configuration. Only the holder of ADMIN_TOKEN may do this.',
+    'The operator actor has the roles read, amounts, tasks, money, access, content, configuration. Only the holder of ADMIN_TOKEN may do this.',
   ]);
   expect((await act('DELETE', '/operators/reader')).status).toBe(403);
 });

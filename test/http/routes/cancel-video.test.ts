@@ -40,7 +40,7 @@ it('shows the task as cancelled when only the answer to the cancellation was los
   expect([answer.status, answer.body.error?.code]).toEqual([200, 'task_cancelled']);
 });
 
-it('409: it is over already', async () => {
+it('409: it has already ended', async () => {
   const account = await world.newAccount();
   const { body } = await account.create();
   await account.call('POST', `/v1/videos/generations/${body.id}/cancel`);

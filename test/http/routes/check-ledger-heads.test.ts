@@ -10,7 +10,7 @@ import { databaseUri } from '../../support/run-servers.ts';
 const database = 'route_check_ledger_heads';
 const world = useHttpWorld(database);
 
-it('heads that were kept elsewhere show what was cut off, whatever became of those that are here', async () => {
+it('externally kept heads show what was cut off, whatever happened to the stored ones', async () => {
   const { id: account } = await world.newAccount();
   await world.admin('POST', `/accounts/${account}/credits`, { amount: '1', reference: 'more' });
   expect((await runLine(world, ['ledger', 'verify'])).status).toBe(0);
@@ -38,10 +38,10 @@ it('heads that were kept elsewhere show what was cut off, whatever became of tho
     ],
   });
   writeFileSync(file, 'not a head\n');
-  await expect(verify()).rejects.toMatchObject({ message: expect.stringContaining('holds no heads') });
+  await expect(verify()).rejects.toMatchObject({ message: expect.stringContaining('contains no heads') });
 });
 
-it('one that the gateway did not sign proves nothing, and is reported', async () => {
+it('a head that the gateway did not sign proves nothing, and is reported', async () => {
   const { id: account } = await world.newAccount();
   const forged = { account, seq: 1, hash: 'a'.repeat(64), at: 1, signature: 'b'.repeat(64) };
   expect((await world.admin('POST', '/ledger/heads/check', { heads: [forged] })).body).toEqual({

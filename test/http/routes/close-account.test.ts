@@ -3,7 +3,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_close_account');
 
-it('nothing new is created, here and elsewhere; what runs stays held, and all stays readable', async () => {
+it('nothing new is created anywhere; running tasks keep their holds, and everything stays readable', async () => {
   const account = await world.newAccount({ credit: '10' });
   const node = await world.startNode();
   const id: string = (await account.create()).body.id;
@@ -16,7 +16,7 @@ it('nothing new is created, here and elsewhere; what runs stays held, and all st
     available: '9.000000',
     held: '1.000000',
     balance_note:
-      '1.000000 is held for tasks in flight; what they do not use is refunded when they end. 9.000000 is available: once it is paid out, record it with a credit of -9.000000.',
+      '1.000000 is held for tasks in flight. The unused part is refunded when they end. 9.000000 is available. After you pay it out, record a credit of -9.000000.',
     changes: [
       { by: 'admin', action: 'created' },
       { at: expect.any(Number), by: 'admin', action: 'closed', reason: 'left us' },
@@ -44,14 +44,14 @@ it('nothing new is created, here and elsewhere; what runs stays held, and all st
   expect((await account.balance()).available).toBe('0.000000');
 });
 
-it('says what an empty account, and one that owes, come to', async () => {
+it('reports the balance of an empty account, and of one that owes', async () => {
   const empty = await world.newAccount({ credit: '0' });
   expect((await world.admin('POST', `/accounts/${empty.id}/close`, { reason: 'x' })).body.balance_note).toBe(
-    'Nothing is held: no task is in flight. Nothing is available.',
+    'Nothing is held, because no task is in flight. Nothing is available.',
   );
   const owing = await world.newAccount({ credit: '-2' });
   expect((await world.admin('POST', `/accounts/${owing.id}/close`, { reason: 'x' })).body.balance_note).toBe(
-    'Nothing is held: no task is in flight. The account owes 2.000000: once it is paid, record it with a credit of 2.000000.',
+    'Nothing is held, because no task is in flight. The account owes 2.000000. When it is paid, record a credit of 2.000000.',
   );
 });
 

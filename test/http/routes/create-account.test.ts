@@ -19,6 +19,7 @@ it('creates it with a webhook secret that is shown once', async () => {
     held: '0.000000',
     deletion: null,
     end_user_caps: null,
+    price_factors: null,
     created_at: expect.any(Number),
     closed_at: null,
     changes: [{ at: expect.any(Number), by: 'admin', action: 'created', reason: '' }],
@@ -34,7 +35,7 @@ it('creates it with a webhook secret that is shown once', async () => {
   );
 });
 
-it('generates an id for one that brings none', async () => {
+it('generates an id if none is given', async () => {
   const { body } = await world.admin('POST', '/accounts', {});
   expect(body.id).toMatch(/^acct_[0-9A-Za-z]{16}$/);
 });

@@ -56,7 +56,7 @@ describe('a form', () => {
     expect(await world.world.stores.files.bytesOf(account.id, 0)).toBe(0);
   });
 
-  it('may come as the clients of predictions send it, which name it by the address in the response', async () => {
+  it('may have the form that clients of predictions send, which use the address in the response', async () => {
     const account = await world.world.newAccount();
     const metadata = new File(['{}'], 'blob', { type: 'application/json' });
     const { status, body } = await world.upload(account, { content: file(), metadata });
@@ -77,7 +77,7 @@ describe('a form', () => {
     expect([answer.status, answer.body.media.type]).toEqual([200, type]);
   });
 
-  it('may be no larger than one file may be', async () => {
+  it('may not exceed the limit of one file', async () => {
     const account = await world.world.newAccount();
     const answer = await world.upload(account, { file: file(Buffer.concat([clip, Buffer.alloc(65_536)])) });
     expect([answer.status, answer.body.error.code]).toEqual([413, 'request_too_large']);
@@ -90,7 +90,7 @@ describe('a form', () => {
   });
 });
 
-it('of several at once none passes the limit of the account', async () => {
+it('cannot exceed the limit of the account together with simultaneous ones', async () => {
   const account = await world.world.newAccount();
   const most = Math.floor(100_000 / clip.length);
   const answers = await Promise.all(
@@ -109,7 +109,7 @@ describe('an upload that fails', () => {
   afterEach(() => vi.restoreAllMocks());
   const full = () => Math.floor(100_000 / clip.length);
 
-  it('counts no longer, also while nothing can be deleted', async () => {
+  it('no longer counts, even while nothing can be deleted', async () => {
     const account = await world.world.newAccount();
     const failsToWrite = vi.spyOn(world.storage, 'write').mockRejectedValue(new Error('no space'));
     const failsToRemove = vi.spyOn(world.storage, 'remove').mockRejectedValue(new Error('away'));
@@ -187,14 +187,14 @@ describe('an address', () => {
     expect([answered, body.error.code, body.error.param]).toEqual([status, code, 'url']);
   });
 
-  it('that must not be called is not called', async () => {
+  it('that is forbidden is not called', async () => {
     const answer = await add({ url: 'http://forbidden.example/a.mp4' });
     expect([answer.status, answer.body.error.code]).toEqual([400, 'media_url_not_allowed']);
   });
 });
 
 describe('a process that dies while it stores a file', () => {
-  it('leaves nothing that is not deleted', async () => {
+  it('leaves nothing behind after the cleanup', async () => {
     const { stores, clock } = world.world;
     const account = await world.world.newAccount();
     const id = `file_${'0'.repeat(24)}`;
@@ -208,17 +208,17 @@ describe('a process that dies while it stores a file', () => {
       ...facts,
       ...times,
     });
-    await world.storage.write(`${id}/0.mp4`, [Buffer.from('abcd')] as never, 'video/mp4');
+    await world.storage.write(`${id}/0.mp4`, [Buffer.from('abcd')] as never, { mediaType: 'video/mp4' });
     expect((await world.node.call('GET', `/v1/files/${id}`, { key: account.key })).status).toBe(404);
     const { storage } = world;
-    expect(await deleteExpired()).toBe(0);
+    expect((await deleteExpired()).done).toBe(0);
     clock.aheadMs += 3_600_000;
-    expect(await deleteExpired()).toBe(1);
+    expect((await deleteExpired()).done).toBe(1);
     expect([await storage.stat(`${id}/0.mp4`), await stores.files.bytesOf(account.id, 0)]).toEqual([
       undefined,
       0,
     ]);
-    // It has only stood still: its last write finds nothing to complete.
+    // This upload was merely slow. Its last write finds nothing to complete.
     expect(await stores.files.complete(id, now() + 86_400_000)).toBe(false);
     clock.aheadMs -= 3_600_000;
   });

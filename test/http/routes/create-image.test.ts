@@ -5,7 +5,7 @@ import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import type { TestAccount } from '../../support/client.ts';
 
-/** The route's own answers; what happens behind it is tested in test/images. */
+/** Tests the route's own responses. test/images covers the work behind it. */
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;
@@ -28,7 +28,7 @@ const create = (account: TestAccount, fields: object) =>
     body: { model: 'gpt-image', prompt: 'a red cube', ...fields },
   });
 
-it('200: the images, and what the upstream counted', async () => {
+it('200: the images, and the usage that the upstream counted', async () => {
   const account = await gateway.account({ credit: '1' });
   const { status, body, headers } = await create(account, { n: 2 });
   const data = [{ b64_json: pixel.toString('base64') }, { b64_json: pixel.toString('base64') }];
@@ -60,7 +60,7 @@ it('402: the hold does not fit', async () => {
 
 it('402: an end user has no more left, `user` and `safety_identifier` alike; others have', async () => {
   const account = await gateway.account();
-  // What an account may do is known for some seconds.
+  // An account's limits are cached for a few seconds.
   const other = await gateway.account();
   const estimate = await other.call('POST', '/v1/images/generations/estimate', {
     body: { model: 'gpt-image', prompt: 'a red cube' },

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { adminCaller } from '../../support/client.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_create_key');
@@ -30,6 +31,7 @@ it('shows the key once, with what it may do', async () => {
     id: expect.stringMatching(/^key_/),
     prefix: key.slice(0, 8),
     caps: null,
+    link_expires_at: null,
     revoked_at: null,
     last_used_at: null,
     replaced_by: null,
@@ -47,6 +49,20 @@ it('the key works at once, and may do what its fields say', async () => {
     200,
     ['plain'],
   ]);
+});
+
+it('sets its caps at once, for those who may', async () => {
+  const { id: account } = await world.newAccount();
+  const caps = { day: '5', models: [{ model: 'clip', total: '50.5' }] };
+  const { body } = await world.admin('POST', '/keys', { account, caps });
+  expect((await world.stores.keys.find(body.id))?.caps?.all.day).toBe(5_000_000n);
+  expect(body.caps).toMatchObject({ day: '5.000000', models: [{ model: 'clip', total: '50.500000' }] });
+  const wrong = { models: [{ model: 'none' }] };
+  const refused = await world.admin('POST', '/keys', { account, caps: wrong });
+  expect([refused.status, refused.body.error.param]).toEqual([400, 'caps.models[0].model']);
+  const { body: giver } = await world.admin('POST', '/operators', { name: 'giver', roles: ['access'] });
+  const lacks = await adminCaller(world.url, giver.token)('POST', '/keys', { account, caps });
+  expect([lacks.status, lacks.body.error.code]).toEqual([403, 'operator_not_allowed']);
 });
 
 it('404: unknown account', async () => {

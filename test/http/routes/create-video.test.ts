@@ -5,7 +5,7 @@ import type { TestAccount } from '../../support/client.ts';
 
 const world = useHttpWorld('http_create_video');
 
-/** What the gateway understood. */
+/** Returns the request as the gateway understood it. */
 async function understood(account: TestAccount, body: Record<string, unknown>): Promise<VideoRequest> {
   const answer = await account.create(body);
   if (answer.status !== 200) throw new Error(answer.text);
@@ -354,7 +354,7 @@ describe('the field rules', () => {
     for (const metadata of [nulls(known), JSON.stringify(nulls(known))]) {
       expect(await understood(account, { metadata })).toEqual(plain);
     }
-    // Parameters that the gateway does not know are passed upstream unchanged.
+    // Parameters unknown to the gateway are passed upstream unchanged.
     expect((await understood(account, { metadata: { theirs: null } })).extra).toEqual({ theirs: null });
     const estimate = await account.call('POST', '/v1/videos/generations/estimate', {
       body: { model: 'clip', prompt: 'x', ...nulls(names) },
@@ -362,7 +362,7 @@ describe('the field rules', () => {
     expect(estimate.status).toBe(200);
   });
 
-  it('what no upstream will see is named in the warnings, as it was sent', async () => {
+  it('fields that no upstream gets are named in the warnings, as they were sent', async () => {
     const account = await world.newAccount();
     const metadata = { mode: 'pro', safety_identifier: 'u1', return_last_frame: true, theirs: 1 };
     const lost = await account.create({ model: 'other', seconds: '5', size: '1280x720', metadata });
@@ -378,7 +378,7 @@ describe('the field rules', () => {
     expect((await account.create({ model: 'other' })).body).not.toHaveProperty('warnings');
   });
 
-  it('a misspelt field is named in the warnings, and of many only some', async () => {
+  it('misspelt fields are named in the warnings, up to a limit', async () => {
     const account = await world.newAccount();
     const answer = await account.create({ resolutoin: '480p', ratio: '16:9' });
     expect(answer.body.warnings).toEqual(['resolutoin']);
@@ -398,7 +398,7 @@ describe('the field rules', () => {
     expect(JSON.stringify(request)).not.toContain('temperature');
   });
 
-  it('the callback address and the time limit go where they belong, and not upstream', async () => {
+  it('the callback address and the time limit are used here, and not sent upstream', async () => {
     const account = await world.newAccount();
     const { body } = await account.create({
       metadata: { callback_url: 'https://me.example/hook?secret=1', execution_expires_after: 90, keep: 1 },
@@ -415,7 +415,7 @@ describe('the field rules', () => {
     expect(input?.deadlineAt).toBe(task?.deadlineAt);
   });
 
-  it('what was ignored is named', async () => {
+  it('ignored fields are named', async () => {
     const account = await world.newAccount();
     const answer = await account.create({
       image: png('a'),
@@ -441,7 +441,7 @@ describe('the field rules', () => {
   });
 });
 
-describe('media that are no web address', () => {
+describe('media that are not web addresses', () => {
   it.each<[string, Record<string, unknown>, string]>([
     ['text in place of a sound', { audios: ['data:text/plain,hello'] }, 'audios[0]'],
     ['a sound in place of an image', { images: ['data:audio/mpeg;base64,AA=='] }, 'images[0]'],
@@ -478,7 +478,7 @@ describe('the price sees what the upstream will', () => {
     [{ metadata: { resolution: '1080p', duration: 5 } }, '1.000000'],
     [{ size: '1920x1080', duration: '5s' }, '1.000000'],
     [{ resolution: '720p', duration: 12, metadata: { duration: 5 } }, '1.200000'],
-    // What is left open is held at its dearest: 12 s. A resolution is not: the first one listed is asked for.
+    // An open duration is held at its maximum, 12 s. An open resolution is not: the first listed one is requested.
     [{ duration: -1, resolution: '1080p' }, '2.400000'],
     [{ duration: -1 }, '1.200000'],
     [{ duration: 5 }, '0.500000'],

@@ -32,7 +32,7 @@ it('a second editor learns what the first one has changed, and nothing is stored
   const refused = both.find(({ status }) => status === 409)?.body.error;
   expect(refused).toMatchObject({ code: 'action_not_possible', param: 'revision' });
   expect(refused.message).toMatch(
-    /revision 1; you have read revision 0\. admin: .*models\.clip\.price\.lines/,
+    /revision 1; you have read revision 0\. admin: .*models\.clip\.price\.lines.*\. Read the draft/,
   );
   expect(await node.draft()).toMatchObject({ revision: 1, edits: [{ by: 'admin' }] });
 });
@@ -68,6 +68,26 @@ it('a draft with mistakes is stored, and the mistakes name their fields', async 
   expect(status).toBe(200);
   expect(body.violations.map(({ path }: any) => path)).toEqual(['channels[0].weight', 'models[0].kind']);
   expect((await node.draft()).violations).toHaveLength(2);
+});
+
+it('an inserted element is written below its list, and one that exists is not replaced', async () => {
+  const node = await startDraftsNode(world);
+  const insert = async (pointer: string, name?: string) =>
+    node.admin('PUT', '/config/draft', {
+      revision: (await node.draft()).revision,
+      insert: { pointer, ...(name === undefined ? {} : { name }) },
+    });
+  expect(await insert('/channels', 'two')).toMatchObject({ status: 200, body: { revision: 1 } });
+  expect(await insert('/models/clip/price/lines')).toMatchObject({ status: 200, body: { revision: 2 } });
+  const { text, channels, edits } = await node.draft();
+  expect(text).toContain('id: two');
+  expect(text).toContain('# A comment that stays.');
+  expect(edits[0].changes).toContainEqual({ path: 'channels.two', kind: 'added', before: null, after: null });
+  expect(channels).toEqual([{ id: 'one', provider: 'test', credentials: ['a'] }]);
+  for (const [pointer, name] of [['/channels', 'one'], ['/channels'], ['/nothing', 'x']] as const) {
+    const { status, body } = await insert(pointer, name);
+    expect([pointer, status, body.error.param]).toEqual([pointer, 400, 'insert']);
+  }
 });
 
 it('a new whole text keeps the secrets that were concealed', async () => {

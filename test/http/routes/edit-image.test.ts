@@ -74,7 +74,7 @@ async function sendForm(fill: (form: FormData) => void, path = edits): Promise<A
   return postForm(gateway.url, path, { form, key: account.key });
 }
 
-/** The form that the upstream got. */
+/** Returns the form that the upstream received. */
 async function received(): Promise<FormData> {
   const [call] = upstream.calls;
   expect(call?.path).toBe('/v1/images/edits');
@@ -101,7 +101,7 @@ describe('each form of a reference image reaches an upstream that accepts files'
     const form = await received();
     expect(await bytesOf(form.get('image'))).toEqual(red);
     expect(await bytesOf(form.get('mask'))).toEqual(pixel);
-    // By its bytes, whatever the caller called it.
+    // The type comes from the bytes, not from the caller's file name.
     expect(form.get('image')).toMatchObject({ type: 'image/png', name: 'my_photo.png' });
     expect([form.get('n'), form.get('size'), form.get('prompt')]).toEqual(['2', '1024x1024', body.prompt]);
   });
@@ -180,7 +180,7 @@ describe('each form of a reference image reaches an upstream that accepts files'
 describe('an upstream that accepts JSON', () => {
   const seedream = { model: 'seedream', prompt: 'make it blue' };
 
-  it('gets a URL as it is, without anybody fetching it', async () => {
+  it('gets a URL unchanged, without the gateway fetching it', async () => {
     await account.call('POST', edits, { body: { ...seedream, image: `${mediaUrl}/red.png` } });
     expect(upstream.calls[0]?.json['image']).toBe(`${mediaUrl}/red.png`);
     expect(fetched).toEqual([]);

@@ -51,7 +51,7 @@ it('the hold of a create, and how it comes about', async () => {
   expect(explained.body.route.candidates).toHaveLength(1);
 });
 
-it('leaves nothing of the images that came with it', async () => {
+it('keeps nothing of the images in the request', async () => {
   const image = `data:image/png;base64,${pixel.toString('base64')}`;
   expect((await estimate({ image })).status).toBe(200);
   expect(await readdir(node.deps.images.workspaces.directory)).toEqual([]);

@@ -36,7 +36,7 @@ it('the rule, the facts and where they come from, each step, and the channels', 
           },
         ],
         steps: [
-          { kind: 'sum', text: 'the lines together, rounded half up to six places', amount: '1.200000' },
+          { kind: 'sum', text: 'the sum of the lines, rounded half up to six places', amount: '1.200000' },
           { kind: 'minimum', text: 'at least 0.000000 USD, the minimum', amount: '1.200000' },
           {
             kind: 'multiplier',

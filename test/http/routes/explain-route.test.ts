@@ -49,7 +49,7 @@ it('where a failed job is replaced, after what, and whether moderated content ma
     { channel: 'ark', credential: 'a' },
   ];
   expect((await about({})).fallback).toEqual({ ...named, candidates });
-  // A file that one vendor keeps means nothing to another one.
+  // A file stored at one vendor is unknown to the others.
   const image = { images: ['asset://a-file'] };
   expect(await about(image)).toMatchObject({
     candidates: [{ channel: 'ark' }, { channel: 'spare' }],

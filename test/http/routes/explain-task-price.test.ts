@@ -33,7 +33,7 @@ it('of a running task the hold, and what decides the charge', async () => {
     },
     charge: null,
     refunded: '0.000000',
-    note: 'The upstream’s answer decides the charge, by the prices that the hold has frozen.',
+    note: 'The upstream’s report decides the charge, at the prices that were frozen with the hold.',
   });
 });
 
@@ -51,7 +51,7 @@ it('of a settled one the charge, by the frozen rules, from what the upstream has
     amount,
     basis: JSON.stringify({ version: basis.version, ...settlement, amount: amount.toString() }),
   });
-  // What is sold now is not what was frozen.
+  // The current price differs from the frozen one.
   world.configure((yaml) => yaml.replaceAll('price: "0.20"', 'price: "9"'));
   const { charge, note } = await explain(id);
   world.configure();

@@ -5,12 +5,12 @@ import { firstRecord } from '../../support/task-records.ts';
 
 const world = useHttpWorld('route_export_account');
 
-it('an object a line: account, keys, tasks with what was asked, entries, and how many there were', async () => {
+it('one object per line: account, keys, tasks with their requests, entries, and a count', async () => {
   const account = await world.newAccount();
   const hook = 'https://me.example/hook?secret=1';
   const first = (await account.create({ prompt: 'a "quoted"\nboat', metadata: { callback_url: hook } })).body
     .id;
-  // More than one page of tasks.
+  // Enough tasks for more than one page.
   const others = Array.from({ length: 101 }, (_, n) => firstRecord(`task_${n}`, { account: account.id }));
   await Promise.all(others.map((task) => world.stores.tasks.insert(task)));
   const answer = await world.admin('GET', `/accounts/${account.id}/export`);
@@ -40,7 +40,7 @@ it('an object a line: account, keys, tasks with what was asked, entries, and how
   expect(seqs).toEqual([1, 2]);
 });
 
-it('403: it shows what callers wrote; 404', async () => {
+it('403: the export contains what callers wrote; 404', async () => {
   const { id } = await world.newAccount();
   const { body } = await world.admin('POST', '/operators', { name: 'reader', roles: ['read'] });
   const reader = adminCaller(world.url, body.token);

@@ -7,7 +7,7 @@ const world = useHttpWorld('route_find_billed_attempts');
 const find = (jobs: readonly string[], channel = 'one') =>
   world.admin('POST', '/billed-attempts/find', { channel, jobs });
 
-it('whose jobs these are, of this channel alone; nobody’s are missing', async () => {
+it('the tasks of these jobs at this channel; jobs without a task are missing', async () => {
   const account = await world.newAccount();
   const { body: task } = await account.create();
   await world.drive.accept(task.id, 'job-1');

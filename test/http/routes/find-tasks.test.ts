@@ -11,7 +11,7 @@ const database = 'route_find_tasks';
 const world = useHttpWorld(database);
 
 const find = async (id: string) =>
-  (await world.admin('GET', `/find?${new URLSearchParams({ id }).toString()}`)).body;
+  (await world.admin('GET', `/find?${new URLSearchParams({ text: id }).toString()}`)).body;
 const foundBy = async (id: string) =>
   (await find(id)).data.map((one: { found_by: string; task: { id: string } }) => [one.found_by, one.task.id]);
 
@@ -28,7 +28,7 @@ it('a task by its id, its create’s request, its upstream’s job and its marke
   expect(data[0].task).toMatchObject({ request_id: headers['x-request-id'], account: account.id });
 });
 
-it('every task that one name stands for, up to 20, whoever chose it', async () => {
+it('every task with this name, up to 20, whoever chose the name', async () => {
   const [one, two] = [await world.newAccount(), await world.newAccount()];
   const chosen = { 'x-request-id': 'batch of Monday' };
   const made = [await one.create({}, chosen), await two.create({}, chosen)].map(({ body }) => body.id);
@@ -65,9 +65,87 @@ it('the money of images that were answered at once', async () => {
 });
 
 it('is empty where nothing is known, and refuses what cannot be an id', async () => {
-  expect(await find('task_nobody')).toEqual({ object: 'list', data: [], ledger: [] });
+  expect(await find('task_nobody')).toEqual({ object: 'list', data: [], ledger: [], others: [] });
   expect((await world.admin('GET', '/find')).status).toBe(400);
-  expect((await world.admin('GET', `/find?id=${'x'.repeat(301)}`)).status).toBe(400);
+  for (const text of ['x'.repeat(301), 'nobody\u0000s-task', 'nobodys\u200btask'])
+    expect(await find(text)).toMatchObject({ error: { code: 'invalid_parameter', param: 'text' } });
+});
+
+it('a task by any eight characters of its id, and by the beginning of its other names', async () => {
+  const account = await world.newAccount();
+  const { body, headers } = await account.create();
+  await world.drive.accept(body.id, 'vendor-job-4711');
+  for (let at = 0; at <= body.id.length - 8; at += 1) {
+    const part = body.id.slice(at, at + 8);
+    // All ids have the same prefix, so it does not count towards the minimum length.
+    if (part.slice(part.indexOf('_') + 1).length < 8) expect(await foundBy(part)).toEqual([]);
+    else expect(await foundBy(part)).toEqual([['task', body.id]]);
+  }
+  expect(await foundBy(body.id.slice(5, 12))).toEqual([]);
+  expect(await foundBy(String(headers['x-request-id']).slice(0, 8))).toEqual([['request_id', body.id]]);
+  expect(await foundBy('vendor-job')).toEqual([['upstream_id', body.id]]);
+  expect(await foundBy(`mark-${body.id}`)).toEqual([['marker', body.id]]);
+  expect(await foundBy('vendor.job')).toEqual([]);
+});
+
+it('names that begin with the same hundred characters are different names', async () => {
+  const account = await world.newAccount();
+  const common = `projects/${'p'.repeat(100)}/operations`;
+  const [{ body: one }, { body: other }] = [await account.create(), await account.create()];
+  await world.drive.accept(one.id, `${common}/1`);
+  await world.drive.accept(other.id, `${common}/2`);
+  expect(await foundBy(`${common}/1`)).toEqual([['upstream_id', one.id]]);
+  expect(await foundBy(common)).toHaveLength(2);
+});
+
+it('accounts and keys by their names and ids, models and channels by a part of their names', async () => {
+  const { id } = (await world.admin('POST', '/accounts', { id: 'birch-film', name: 'Birch & Söhne (Film)' }))
+    .body;
+  const { body: key } = await world.admin('POST', '/keys', { account: id, name: 'Night shift' });
+  const othersOf = async (text: string) =>
+    (await find(text)).others.map((one: Record<string, string>) => [one['kind'], one['id']]);
+  for (const text of ['birch', 'söhne', 'SÖHNE (fi', 'film', 'rch-film', 'birch-film'])
+    expect(await othersOf(text)).toContainEqual(['account', id]);
+  for (const text of ['night', 'Shift', key.id, key.id.slice(6, 14), key.prefix])
+    expect(await othersOf(text)).toContainEqual(['key', key.id]);
+  expect((await find('shift')).others).toEqual([
+    { kind: 'key', id: key.id, name: 'Night shift', account: id },
+  ]);
+  expect(await othersOf('PICT')).toEqual([['model', 'picture']]);
+  expect(await othersOf('thre')).toEqual([['channel', 'three']]);
+  expect(await othersOf('hift')).toEqual([]);
+  expect(await othersOf('.*')).toEqual([]);
+});
+
+it('tasks by words of their errors, the newest first, if no name matches', async () => {
+  const account = await world.newAccount();
+  const ids: string[] = [];
+  const messages = ['The quota of heron clips is used up.', 'Heron clips: no quota left!', '内容违规, clips'];
+  for (const [n, message] of messages.entries()) {
+    world.clock.aheadMs = n * 1000;
+    const { id } = (await account.create()).body;
+    const attempt = await world.drive.send(id);
+    await world.drive.step(id, {
+      kind: 'rejected',
+      n: attempt,
+      owner: 'run',
+      code: `HERON_E${n}77`,
+      message,
+    });
+    ids.push(id);
+  }
+  world.clock.aheadMs = 0;
+  const [one, two, three] = ids;
+  for (const text of ['heron quota', 'QUOTA, clips', 'quota of heron CLIPS'])
+    expect(await foundBy(text)).toEqual([
+      ['error', two],
+      ['error', one],
+    ]);
+  expect(await foundBy('used up quota')).toEqual([['error', one]]);
+  expect(await foundBy('HERON_E177')).toEqual([['error', two]]);
+  for (const text of ['内容违规', '违规', '容违']) expect(await foundBy(text)).toEqual([['error', three]]);
+  for (const text of ['quot', 'heron fjord', 'up', '.*', '规内']) expect(await foundBy(text)).toEqual([]);
+  expect((await runLine(world, ['find', 'heron quota'])).text).toMatch(new RegExp(`^error +${two} `, 'm'));
 });
 
 it('gateway find: by what, which task, and the line that shows it', async () => {
@@ -79,5 +157,6 @@ it('gateway find: by what, which task, and the line that shows it', async () => 
   expect(text).toMatch(new RegExp(`^request_id +${body.id} .*\\ngateway tasks show ${body.id}$`, 'm'));
   const { data } = JSON.parse((await runLine(world, ['find', name, '-o', 'json'])).text);
   expect(data).toMatchObject([{ found_by: 'request_id', task: { id: body.id } }]);
+  expect((await runLine(world, ['find', 'pictu'])).text).toMatch(/^KIND +ID +NAME +ACCOUNT\nmodel +picture /);
   await expect(runLine(world, ['find', 'nobody'])).rejects.toMatchObject({ status: 4 });
 });

@@ -3,7 +3,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_get_account_page');
 
-it('is a page that runs what came from here, and shows pictures that come as data', async () => {
+it('is a page that runs only our own code, and shows pictures from data URLs', async () => {
   const { status, headers, text } = await world.call('GET', '/account');
   expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   const policy = String(headers['content-security-policy']).split('; ');

@@ -3,7 +3,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_get_console');
 
-it('is a page that runs and shows only what came from here', async () => {
+it('is a page that runs and shows only our own content', async () => {
   const page = await world.call('GET', '/console');
   expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   const policy = String(page.headers['content-security-policy']);
@@ -44,6 +44,6 @@ it('has no answer but a sentence until there is an operator', async () => {
   expect([status, body.error.code, body.error.message]).toEqual([
     404,
     'route_not_found',
-    'The console is off: this gateway has no operators. Set ADMIN_TOKEN, and restart it.',
+    'The console is off because this gateway has no operators. Set ADMIN_TOKEN, and restart the gateway.',
   ]);
 });

@@ -4,13 +4,13 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_get_docs');
 
-/** The most that a browser fetches for the page, compressed, including the page itself. */
+/** The maximum that a browser may download for the page, compressed and including the page itself. */
 const gzippedBytesMax = 150_000;
 
 const filesIn = (text: string) =>
   [...text.matchAll(/(?:src|href)="([^"#]+\.(?:js|css|svg))"/g)].map(([, path = '']) => path);
 
-it('is a page that loads nothing from elsewhere, and may do nothing beyond our own code', async () => {
+it('is a page that loads nothing from elsewhere, and may run only our own code', async () => {
   const page = await world.call('GET', '/docs');
   expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   const policy = String(page.headers['content-security-policy']);
@@ -46,7 +46,7 @@ it('shows the operations of this gateway', async () => {
   expect(ids.filter((id) => !/Alias\d*$/.test(id) && !anchors.includes(id))).toEqual([]);
 });
 
-it('is sent compressed, with a version, and comes with all that it needs to 150 KB', async () => {
+it('is sent compressed, with a version, and needs at most 150 KB in total', async () => {
   const left = ['/docs'];
   const sizes = new Map<string, number>();
   for (const path of left) {

@@ -3,6 +3,9 @@ import { expect, it } from 'vitest';
 import { newTaskId } from '../../../src/base/ids.ts';
 import { ledgerCollection } from '../../../src/ledger/collection.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
+import { chargeImages } from '../../../src/money/charge.ts';
+import type { PriceBasis } from '../../../src/money/price.ts';
+import type { SettleFacts } from '../../../src/money/settle-facts.ts';
 import { heldText, settledText } from '../../ledger/support.ts';
 import { caller } from '../../support/client.ts';
 import { useHttpWorld } from '../../support/http-world.ts';
@@ -77,9 +80,85 @@ it('of images that were answered at once, by the ledger alone, to their own acco
       },
     },
   ]);
+  expect(body.payload.estimated).toBe(false);
   const keys = (await world.call('GET', '/.well-known/jwks.json')).body;
   const { payload } = await compactVerify(body.jws, createLocalJWKSet(keys));
   expect(JSON.parse(Buffer.from(payload).toString())).toEqual(body.payload);
   for (const answer of [await receiptOf(stranger.key), await receiptOf(account.key, 'img_unknown01')])
     expect([answer.status, answer.body.error.code]).toEqual([404, 'task_not_found']);
+});
+
+/** Records immediately returned images in the ledger. Resolves with their receipt's payload. */
+async function receiptFor(basis: PriceBasis, delivery: SettleFacts & { readonly images: number }) {
+  const account = await world.newAccount();
+  const id = `img_${account.id.replaceAll('-', '')}0001`;
+  const ledger = createLedger({ collection: ledgerCollection(world.db), key: testLedgerKey, now: Date.now });
+  const of = { account: account.id, task: id };
+  const by = { key: account.keyId, model: 'picture' };
+  await ledger.hold({ ...of, amount: 500_000n, basis: JSON.stringify(basis), by, overdraftLimit: 0n });
+  const { amount, ...how } = chargeImages({ basis, channel: 'one', facts: delivery, held: 500_000n });
+  await ledger.settle({
+    ...of,
+    held: 500_000n,
+    amount,
+    basis: JSON.stringify({ ...how, reported: delivery }),
+  });
+  return (await caller(world.url, account.key)('GET', `/v1/images/generations/${id}/receipt`)).body.payload;
+}
+
+const bySize: PriceBasis = {
+  price: {
+    minimum: '0',
+    lines: [
+      { measure: 'image', when: { size: ['1024x1024'] }, price: '0.04' },
+      { measure: 'image', when: { size: ['2048x2048'] }, price: '0.08' },
+      { measure: 'reference_image', price: '0.01' },
+    ],
+  },
+  facts: {},
+  most: { images: 3 },
+  bounds: { reference_image: { most: '2/1', source: 'assumed' } },
+  least: '40000',
+  version: 'v',
+};
+
+it('lists each group of images with its own facts and line, and what is only assumed', async () => {
+  const groups = [
+    { images: 1, size: '1024x1024' },
+    { images: 2, size: '2048x2048' },
+  ];
+  expect(await receiptFor(bySize, { images: 3, groups })).toMatchObject({
+    charge: '0.200000',
+    estimated: false,
+    usage: { images: 3, groups },
+    charge_reckoning: {
+      lines: [
+        { measure: 'reference_image', source: 'assumed', quantity: '0' },
+        { measure: 'image', of: { size: '1024x1024' }, quantity: '1', price: '0.040000' },
+        { measure: 'image', of: { size: '2048x2048' }, quantity: '2', price: '0.080000' },
+      ],
+    },
+  });
+});
+
+it('says that a charge is an estimate if nothing is known of the images', async () => {
+  expect(await receiptFor(bySize, { images: 3, size: '9x9' })).toMatchObject({
+    charge: '0.040000',
+    estimated: true,
+    charge_reckoning: {
+      lines: [],
+      steps: [{ kind: 'least' }, { kind: 'share', text: expect.stringContaining('3/3') }],
+    },
+  });
+});
+
+it('names the facts that the lines test on the channel which rendered', async () => {
+  const basis: PriceBasis = {
+    ...bySize,
+    facts: { image_input: false, size: '1500x1500', quality: 'low' },
+    unsent: { one: ['quality'], two: ['size'] },
+    sizes: { one: '2048x2048' },
+  };
+  const { charge, basis: shown } = await receiptFor(basis, { images: 1 });
+  expect([charge, shown.facts]).toEqual(['0.080000', { image_input: false, size: '2048x2048' }]);
 });

@@ -44,6 +44,7 @@ it('a key without limits, which has spent nothing, is shown as such', async () =
 });
 
 it('says which percentage of a cap is reached; what was reported of this window stays', async () => {
+  world.clock.stoppedAt = Date.UTC(2031, 3, 15, 12);
   const account = await world.newAccount();
   const { id } = (await world.admin('GET', `/keys?account=${account.id}`)).body.data[0];
   const setDay = (day: string) => world.admin('POST', `/keys/${id}/caps`, { day, reason: 'trial' });
@@ -84,8 +85,9 @@ it('says which percentage of a cap is reached; what was reported of this window 
     },
   ]);
   expect(await reached()).toBe(80);
-  world.clock.aheadMs += 24 * 3_600_000;
+  world.clock.stoppedAt += 24 * 3_600_000;
   expect(await reached()).toBeNull();
+  world.clock.stoppedAt = undefined;
 });
 
 it('projects the month from its complete days', async () => {

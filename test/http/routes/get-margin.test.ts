@@ -10,7 +10,7 @@ import { testLedgerKey } from '../../support/sealing.ts';
 
 const world = useHttpWorld('route_get_margin');
 
-/** Ends a task at noon of this day. */
+/** Ends a task at noon on this day. */
 async function end(
   day: string,
   task: string,
@@ -103,7 +103,7 @@ it('as CSV, and in the command line', async () => {
 });
 
 it('is for operators', async () => {
-  const { body } = await world.admin('POST', '/operators', { name: 'reader', roles: ['read'] });
+  const { body } = await world.admin('POST', '/operators', { name: 'reader', roles: ['viewer'] });
   const headers = { authorization: `Bearer ${body.token}` };
   expect((await world.call('GET', '/admin/v1/margin', { headers })).status).toBe(200);
   const account = await world.newAccount();

@@ -27,7 +27,7 @@ let node: Server;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'route-get-media-'));
   const storage = createDirectoryStorage(directory);
-  await storage.write(`${task}/0.mp4`, Readable.from([bytes]), 'video/mp4');
+  await storage.write(`${task}/0.mp4`, Readable.from([bytes]), { mediaType: 'video/mp4' });
   node = await world.startNode({ keptResults: { storage, links, now } });
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
@@ -66,7 +66,7 @@ it.each([
   expect([answer.status, answer.text, answer.headers['content-range']]).toEqual([status, text, contentRange]);
 });
 
-it('304 to who has it', async () => {
+it('304 to a client that has it', async () => {
   const etag = String((await get(linkTo())).headers.etag);
   const answer = await get(linkTo(), { 'if-none-match': etag });
   expect([answer.status, answer.text]).toEqual([304, '']);

@@ -3,14 +3,14 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_get_model');
 
-it('is what the list says of it', async () => {
+it('equals its entry in the list', async () => {
   const { call } = await world.newAccount();
   const { body } = await call('GET', '/v1/models');
   expect(body.data[0].id).toBe('clip');
   expect((await call('GET', '/v1/models/clip')).body).toEqual(body.data[0]);
 });
 
-it('403: what the key may not use', async () => {
+it('403: a model that the key may not use', async () => {
   const byModel = await world.newAccount({ key: { models: ['plain'] } });
   const refused = await byModel.call('GET', '/v1/models/clip');
   expect([refused.status, refused.body.error.code]).toEqual([403, 'model_not_allowed']);

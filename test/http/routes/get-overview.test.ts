@@ -4,7 +4,7 @@ import { adminToken, useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_get_overview');
 
-it('counts what there is, for everybody once in five seconds, and says whose token it is', async () => {
+it('counts everything, once in five seconds for all operators, and names the operator of the token', async () => {
   world.clock.stoppedAt = Date.now();
   const account = await world.newAccount({ credit: '10' });
   for (let n = 0; n < 3; n += 1) expect((await account.create()).status).toBe(200);
@@ -61,7 +61,7 @@ it('counts ends when they are, and how long results took to be delivered', async
   expect(body.throughput).toEqual({ hour: { created: 0, ...ended }, day: { created: 6, ...ended } });
   expect(body.delivery).toEqual({ tasks: 3, p50_seconds: 2, p95_seconds: 9 });
 
-  // Whoever waits for a person is counted with the time of the oldest.
+  // Tasks waiting for an operator are counted, with the oldest one's time.
   await world.drive.step(lost, { kind: 'broken', n: 1, job: `up-${lost}`, code: 'gone' });
   world.clock.stoppedAt += 3 * 60 * 60_000 + 1;
   const later = (await world.admin('GET', '/overview')).body;
@@ -73,7 +73,7 @@ it('counts ends when they are, and how long results took to be delivered', async
   world.clock.stoppedAt = undefined;
 });
 
-it('spares whoever has this version its body', async () => {
+it('sends no body to a client that has this version', async () => {
   world.clock.stoppedAt = Date.now() + 120 * 60_000;
   const first = await world.admin('GET', '/overview');
   const etag = String(first.headers.etag);
@@ -86,7 +86,7 @@ it('spares whoever has this version its body', async () => {
   world.clock.stoppedAt = undefined;
 });
 
-it('counts anew after a failure', async () => {
+it('recounts after a failure', async () => {
   let isDown = true;
   const { takeCensus } = world.deps;
   const node = await world.startNode({

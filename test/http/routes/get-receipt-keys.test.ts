@@ -3,7 +3,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_get_receipt_keys');
 
-it('200 without a key: the one in force first, then those before it', async () => {
+it('200 without authentication: the current key first, then the earlier ones', async () => {
   const keys = async () => (await world.call('GET', '/.well-known/jwks.json')).body.keys;
   const [first, ...others] = await keys();
   expect(first).toEqual({

@@ -13,7 +13,7 @@ const [october, november] = ['2026-10-31T23:59:59.999Z', '2026-11-01T00:00:00.00
   Date.parse(text),
 );
 
-/** A credit and a task in October, the end of the task and a correction in November. */
+/** Books a credit and a task in October, and the task's end and a correction in November. */
 async function twoMonths() {
   world.clock.stoppedAt = october;
   const account = await world.newAccount({ credit: '10' });
@@ -28,7 +28,7 @@ async function twoMonths() {
   return { account, task: body.id };
 }
 
-/** An entry of half a megabyte. */
+/** Returns an entry of half a megabyte. */
 const pageOf = (account: string, n: number): StatementEntry => ({
   id: `${account}/${n}`,
   account,
@@ -108,7 +108,7 @@ it('as CSV: decimals, and nothing that a spreadsheet calculates', async () => {
   ]);
 });
 
-it('as a page: nothing of it is obeyed', async () => {
+it('as a page: nothing in it is interpreted', async () => {
   const { account } = await twoMonths();
   const { text, headers } = await account.call('GET', '/v1/statement?month=2026-11&format=html');
   expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
@@ -129,7 +129,7 @@ it.each(['', '2026', '2026-13', '2026-1', '1999-01', '2026-11-01'])('400: the mo
   expect([answer.status, answer.body.error.param]).toEqual([400, 'month']);
 });
 
-it('for a client that does not read on nothing more is read, and for one that has left nothing at all', async () => {
+it('reads ahead no further for a client that stops reading, and stops for one that disconnects', async () => {
   const { key } = await world.newAccount();
   const { ledger } = world.deps;
   let pages = 0;
@@ -156,19 +156,19 @@ it('for a client that does not read on nothing more is read, and for one that ha
   await sleep(300);
   socket.destroy();
   await end;
-  // More than all buffers on the way hold.
+  // 100 pages exceed the capacity of all buffers in between.
   expect(pages).toBeLessThan(100);
 });
 
 it('more than a page of entries, in order', async () => {
+  world.clock.stoppedAt = november;
   const { id, key } = await world.newAccount();
   const count = 1_100;
   const ledger = world.deps.ledger;
   await Promise.all(
     Array.from({ length: count }, (_, n) => ledger.credit({ account: id, amount: 1n, reference: `r${n}` })),
   );
-  const month = new Date().toISOString().slice(0, 7);
-  const { text } = await caller(world.url, key)('GET', `/v1/statement?month=${month}`);
+  const { text } = await caller(world.url, key)('GET', '/v1/statement?month=2026-11');
   const [first, ...entries] = linesOf(text);
   const last = entries.pop();
   const [{ seq }] = [first.opening];

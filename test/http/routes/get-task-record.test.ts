@@ -66,7 +66,7 @@ it('is everything that is known, in order, without what the caller wrote', async
   expect((await world.admin('GET', `/tasks/${id}/record?history=true`)).body.history).toEqual({ of: id });
 });
 
-it('lacks what no document holds', async () => {
+it('lacks only what no document contains', async () => {
   const account = await world.newAccount();
   const id: string = (await account.create({ prompt })).body.id;
   const { by } = (await world.stores.requests.find(id)) ?? { by: '' };

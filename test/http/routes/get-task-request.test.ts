@@ -9,7 +9,7 @@ async function tokenOf(name: string, role: string): Promise<string> {
   return (await world.admin('POST', '/operators', { name, roles: [role] })).body.token;
 }
 
-it('is what the caller wrote, for whoever may act, and each look at it is in the audit log', async () => {
+it('is what the caller wrote, for operators who may act, and each read is in the audit log', async () => {
   const account = await world.newAccount();
   const image = 'data:image/png;base64,AAAA';
   const { id } = (await account.create({ prompt, images: [image] })).body;
@@ -27,7 +27,7 @@ it('is what the caller wrote, for whoever may act, and each look at it is in the
   expect(JSON.stringify(entry)).not.toContain('red fox');
 });
 
-it('403: whoever may only look', async () => {
+it('403: operators who may only read', async () => {
   const { id } = (await (await world.newAccount()).create({ prompt })).body;
   const key = await tokenOf('bob', 'read');
   const { status, text } = await send(world.url, 'GET', `/admin/v1/tasks/${id}/request`, { key });
@@ -35,7 +35,7 @@ it('403: whoever may only look', async () => {
   expect(text).not.toContain('red fox');
 });
 
-it('is nothing once it is forgotten', async () => {
+it('is absent once it is forgotten', async () => {
   const { id } = (await (await world.newAccount()).create({ prompt })).body;
   await world.db.collection('requests').deleteOne({ _id: id });
   const { body } = await world.admin('GET', `/tasks/${id}/request`);

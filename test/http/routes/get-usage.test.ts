@@ -9,7 +9,10 @@ afterEach(() => (world.clock.stoppedAt = undefined));
 
 const usage = '/v1/usage?from=2026-10-01&to=2026-11-02';
 
-/** Holds on the last day of October and the first of November; what is settled, released and refunded comes in November. */
+/**
+ * Books holds on the last day of October and the first of November. The settlements, releases and refunds are in
+ * November.
+ */
 async function someTasks() {
   world.clock.stoppedAt = Date.parse('2026-10-31T23:00:00Z');
   const account = await world.newAccount({ credit: '10' });
@@ -43,7 +46,7 @@ it('by day: everything of a task counts for the day of its hold', async () => {
       { day: '2026-11-01', tasks: 1, ...none, open: 1 },
     ],
   });
-  // What was just written counts.
+  // The latest writes are included.
   await account.create();
   expect((await account.call('GET', usage)).body.data[1]).toMatchObject({ tasks: 2, open: 2 });
 });
@@ -69,7 +72,7 @@ it('by model, key and end user, over all days; in CSV no name is a formula', asy
   ]);
 });
 
-it('by nothing: one row; of an account without tasks none', async () => {
+it('ungrouped: one row; none for an account without tasks', async () => {
   const account = await someTasks();
   const { body } = await account.call('GET', `${usage}&by=`);
   expect(body.data).toEqual([
@@ -115,11 +118,12 @@ it('429: one report of an account at a time; the next one when it is over, howev
   const { ledger } = world.deps;
   let go = (): void => undefined;
   const gone = new Promise<void>((resolve) => (go = resolve));
-  let failing = false;
+  let [reads, failing] = [0, false];
   const node = await world.startNode({
     ledger: {
       ...ledger,
       async *usage(asked) {
+        reads += 1;
         await gone;
         if (failing) throw new Error('away');
         yield* ledger.usage(asked);
@@ -128,6 +132,7 @@ it('429: one report of an account at a time; the next one when it is over, howev
   });
   const ask = () => node.call('GET', usage, { key: account.key });
   const first = ask();
+  await expect.poll(() => reads).toBe(1);
   const second = await ask();
   expect([second.status, second.body.error.code]).toEqual([429, 'concurrency_limit_exceeded']);
   go();

@@ -84,15 +84,17 @@ it('of a task that succeeded: request, basis, usage, charge and entries, signed'
         facts: { duration: 5 },
       },
       usage: { duration: 4, total_tokens: 7 },
-      hold_reckoning: { lines: [{ line: 1, quantity: '5000/1000' }] },
-      charge_reckoning: { lines: [{ line: 1, quantity: '4000/1000', source: 'upstream' }] },
+      released: '0.100000',
+      hold_reckoning: { lines: [{ index: 1, quantity: '5' }] },
+      charge_reckoning: { lines: [{ index: 1, quantity: '4', source: 'upstream' }] },
       ledger: [
         { entry: `${account.id}/2`, kind: 'hold', amount: '-0.500000' },
         { entry: `${account.id}/3`, kind: 'settle', amount: '-0.400000', hash: expect.any(String) },
       ],
     },
   });
-  // What the vendor is paid is not the caller's business, and neither is the prompt anybody's who reads a receipt.
+  // A receipt contains neither the vendor's price, which callers should not see, nor the prompt, which the receipt's
+  // readers should not see.
   expect(text).not.toMatch(/0\.01"|private prompt/);
   expect((await receiptOf(account, id)).body.jws).toBe(body.jws);
   const forged = [
@@ -119,7 +121,7 @@ it('of a cancelled task: a charge of 0', async () => {
   });
 });
 
-it('is by the key that the configuration names, and those before stay valid', async () => {
+it('uses the configured key, and earlier receipts stay valid', async () => {
   const account = await world.newAccount();
   const { id } = (await account.create()).body;
   const first = (await receiptOf(account, id)).body.jws;
@@ -149,7 +151,7 @@ describe('the program of docs/money.md', () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  /** Runs it in a process of its own, without the gateway, and resolves with what it prints. */
+  /** Runs the verification in a separate process without the gateway, and resolves with its output. */
   async function check(receipt: object): Promise<unknown> {
     const page = await readFile(new URL('../../../docs/money.md', import.meta.url), 'utf8');
     const [, program = ''] = /```js\n(.*?)```/s.exec(page) ?? [];
@@ -164,7 +166,7 @@ describe('the program of docs/money.md', () => {
     return JSON.parse(stdout);
   }
 
-  it('prints what was signed, and refuses what was changed', async () => {
+  it('prints the signed content, and refuses a changed receipt', async () => {
     const account = await world.newAccount();
     const { id } = (await account.create()).body;
     const { body } = await receiptOf(account, id);

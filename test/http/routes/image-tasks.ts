@@ -7,7 +7,10 @@ import { firstRecord } from '../../support/task-records.ts';
 
 let count = 0;
 
-/** A task as its creation leaves it: an upstream of images that works by tasks is not needed to show one. */
+/**
+ * Inserts a task as left by its creation. Tests that only read a task therefore need no upstream that renders images as
+ * tasks.
+ */
 export async function insertTask(
   gateway: TestGateway,
   account: TestAccount,

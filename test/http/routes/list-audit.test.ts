@@ -12,19 +12,20 @@ interface Entry {
   readonly target: string;
   readonly outcome: string;
   readonly by: string;
+  readonly changes: readonly object[] | null;
 }
 const audit = async (query = ''): Promise<readonly Entry[]> =>
   (await world.admin('GET', `/audit?limit=100${query}`)).body.data;
 const shortOf = (entries: readonly Entry[]) =>
   entries.map(({ action, target, outcome }) => `${action} ${target}: ${outcome}`);
 
-/** An operator with a name of its own. */
+/** Adds an operator under a new name. */
 async function newOperator(name: string, role = 'everything') {
   const { body } = await world.admin('POST', '/operators', { name, roles: [role] });
   return adminCaller(world.url, body.token);
 }
 
-it('has one entry for each thing that an operator changed, with who, why, from where and what', async () => {
+it('has one entry for each change by an operator, with who, why, from where and what', async () => {
   const anna = await newOperator('anna');
   const account = await world.newAccount();
   const id: string = (await account.create()).body.id;
@@ -71,6 +72,7 @@ it('has one entry for each thing that an operator changed, with who, why, from w
     what: '{"action":"extend","seconds":600}',
     outcome: 'done',
     result: null,
+    changes: null,
     ended_at: expect.any(Number),
     items: null,
   });
@@ -82,7 +84,72 @@ it('has one entry for each thing that an operator changed, with who, why, from w
   expect(JSON.stringify(await audit())).not.toContain(key.key);
 });
 
-it('has what was refused, and why; not what was only looked at, tried, or not understood', async () => {
+it('has the previous values, field by field, of every act that sets a value', async () => {
+  const carl = await newOperator('carl');
+  const account = await world.newAccount();
+  const reason = 'agreed';
+  const path = `/accounts/${account.id}`;
+  await carl('POST', `${path}/overdraft`, { overdraft_limit: '2', reason });
+  await carl('POST', `${path}/price-factors`, {
+    factor: '0.9',
+    models: [{ model: 'plain', factor: '2' }],
+    reason,
+  });
+  await carl('POST', `${path}/end-user-caps`, {
+    day: '1',
+    users: [{ user: 'zoe.miller', month: '3' }],
+    reason,
+  });
+  await carl('POST', `/keys/${account.keyId}/caps`, { month: '5', reason });
+  await carl('POST', '/channels/one', { enabled: false, reason });
+  await carl('POST', '/channels/one', { enabled: true, reason });
+  const alert = { threshold: '3', url: 'https://example.com/hooks?token=secret', reason };
+  await carl('POST', `${path}/alert`, alert);
+  await carl('POST', `${path}/alert`, { reason });
+  await carl('POST', '/channels/three/circuits', { credential: 'c', state: 'open', reason });
+  await carl('POST', '/channels/three/circuits', { credential: 'c', state: 'closed', reason });
+  await carl('POST', `${path}/close`, { reason });
+  await carl('POST', `${path}/reopen`, { reason });
+  await world.admin('POST', '/operators/carl/roles', { roles: ['tasks', 'money'], reason });
+  const changed = (path: string, before: unknown, after: unknown) => ({
+    path,
+    kind: 'changed',
+    before: JSON.stringify(before),
+    after: JSON.stringify(after),
+  });
+  const added = (path: string, after: string) => ({
+    path,
+    kind: 'added',
+    before: null,
+    after: JSON.stringify(after),
+  });
+  const removed = (path: string, before: string) => ({
+    path,
+    kind: 'removed',
+    before: JSON.stringify(before),
+    after: null,
+  });
+  const entries = await audit('&by=carl');
+  expect(entries.map(({ changes }) => changes).toReversed()).toEqual([
+    [changed('overdraft_limit', '0.000000', '2.000000')],
+    [changed('factor', '1', '0.9'), added('models.plain', '2')],
+    [added('day', '1.000000'), changed('users', 0, 1)],
+    [added('month', '5.000000')],
+    [changed('enabled', true, false)],
+    [changed('enabled', false, true)],
+    [added('threshold', '3.000000'), added('url', 'https://example.com/hooks')],
+    [removed('threshold', '3.000000'), removed('url', 'https://example.com/hooks')],
+    [changed('c', 'closed', 'open')],
+    [changed('c', 'open', 'closed')],
+    [changed('closed', false, true)],
+    [changed('closed', true, false)],
+  ]);
+  expect(JSON.stringify(entries)).not.toMatch(/miller|secret/);
+  const [roles] = await audit('&target=carl&action=setOperatorRoles');
+  expect(roles?.changes).toMatchObject([{ path: 'roles', after: '["read","amounts","tasks","money"]' }]);
+});
+
+it('has refused acts with the reason, but no reads, dry runs or invalid requests', async () => {
   const bert = await newOperator('bert');
   const id: string = (await (await world.newAccount()).create()).body.id;
   await bert('GET', `/tasks/${id}`);
@@ -111,7 +178,7 @@ describe('an act on many tasks', () => {
     return ids;
   };
 
-  it('is one entry, with an item for each task and what came of it', async () => {
+  it('is one entry, with an item and outcome for each task', async () => {
     const ids = await bulkActs(await newOperator('dora'));
     const [entry, ...others] = await audit('&by=dora');
     expect(others).toEqual([]);
@@ -137,7 +204,7 @@ describe('an act on many tasks', () => {
     for (const id of ids) expect(await audit(`&task=${id}`)).toEqual([entry]);
   });
 
-  it('is another one for another operator, reason, field or name', async () => {
+  it('is a separate one for another operator, reason, field or name', async () => {
     const [eva, finn] = [await newOperator('eva'), await newOperator('finn')];
     await bulkActs(eva);
     await bulkActs(finn);
@@ -159,7 +226,7 @@ describe('an act on many tasks', () => {
     expect([status, body.error.param, world.port.acts.length]).toEqual([400, 'bulk', before]);
   });
 
-  it('of an account that is deleted keeps that it was done, and not why', async () => {
+  it('of a deleted account keeps the act, but not the reason', async () => {
     const ids = await bulkActs(await newOperator('hans'));
     await world.stores.audit.redact({ task: { $in: ids } });
     const [entry] = await audit('&by=hans');
@@ -168,7 +235,7 @@ describe('an act on many tasks', () => {
   });
 });
 
-it('knows a link only without what opens it', async () => {
+it('contains links only without their access part', async () => {
   const id: string = (await (await world.newAccount()).create()).body.id;
   const url = 'https://files.example/a.mp4?X-Signature=secret#f';
   await world.drive.accept(id);
@@ -178,12 +245,12 @@ it('knows a link only without what opens it', async () => {
   ]);
 });
 
-it('an act whose process dies before it can say what came of it has its entry', async () => {
+it('an act whose process dies before its outcome is known has an entry', async () => {
   const { id: account } = await world.newAccount();
   const died = pauseFirstAt('audit.acted', account);
   const answer = world.admin('POST', `/accounts/${account}/credits`, { amount: '3', reference: 'once' });
   await died.reached;
-  // The money is there, and nothing will ever say that it was this entry's.
+  // The money has moved, but nothing links it to this entry.
   const { data } = (await world.admin('GET', `/accounts/${account}/ledger`)).body;
   expect(data.at(-1)).toMatchObject({ kind: 'credit', amount: '3.000000' });
   expect(
@@ -193,7 +260,7 @@ it('an act whose process dies before it can say what came of it has its entry', 
   expect((await answer).status).toBe(200);
 });
 
-it('what cannot be written down is not done', async () => {
+it('an act that cannot be recorded is not carried out', async () => {
   const begin = () => Promise.reject(new Error('MongoDB is away'));
   const auditLog = createAuditLog({
     ...world.deps,
@@ -228,4 +295,14 @@ describe('its pages', () => {
     expect((await page(`&since=${now + 60}`)).data).toEqual([]);
     expect(shortOf(await audit(`&since=${now - 60}`)).length).toBeGreaterThan(3);
   });
+});
+
+it('by the account, key, channel or operator that was changed', async () => {
+  const account = await world.newAccount();
+  await world.admin('POST', `/accounts/${account.id}/close`, { reason: 'left' });
+  await world.admin('POST', '/channels/two', { enabled: false, reason: 'late' });
+  await world.admin('POST', '/channels/two', { enabled: true });
+  expect(shortOf(await audit('&target=two'))).toEqual(['setChannel two: done', 'setChannel two: done']);
+  expect(shortOf(await audit(`&target=${account.id}`))).toContain(`closeAccount ${account.id}: done`);
+  expect(await audit('&target=nobody')).toEqual([]);
 });

@@ -47,6 +47,7 @@ it('jobs of a channel, newest first, with what the upstream should bill; page by
   expect(body.data[1]).toEqual({
     task: first,
     attempt: 1,
+    adoptable: false,
     account: account.id,
     model: 'clip',
     output: expect.any(String),
@@ -116,7 +117,8 @@ it('gateway reconcile: the report in each form, the same each time, and no money
 
   const ledger = () => world.db.collection('ledger').find().sort({ _id: 1 }).toArray();
   const before = await ledger();
-  const span = ['--from', `${new Date(Date.now() - 3_600_000).toISOString()}`, '--to', '2100-01-01'];
+  const hoursFromNow = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+  const span = ['--from', hoursFromNow(-1), '--to', hoursFromNow(24)];
   const columns = ['--column', 'job=id', '--column', 'amount=cost', '--column', 'at=time', '--unit', 'USD'];
   const format = ['--format', 'mapped', '--channel', 'one', ...columns, ...span];
   const line = (...more: string[]) => runLine(world, ['reconcile', '--bill', bill, ...format, ...more]);
@@ -149,12 +151,12 @@ it('gateway reconcile: the report in each form, the same each time, and no money
   expect(readFileSync(csv, 'utf8')).toBe(written);
   const table = (await line()).text;
   expect(table).toMatch(/^RESULT +JOB +TASK +UNIT +BILLED +EXPECTED +DIFFERENCE\n/);
-  expect(table).toMatch(/nobodys may be of task_\w+ \(attempt 1, abandoned\): It began \d+ s before/);
+  expect(table).toMatch(/nobodys may belong to task_\w+ \(attempt 1, abandoned\): It began \d+ s before/);
   expect(table).toContain('5 lines; 0 without an amount');
   expect(JSON.parse((await line('-o', 'json')).text)).toMatchObject({ in_order: false, has_more: false });
   expect(await ledger()).toEqual(before);
 
-  await expect(line('--format', 'none')).rejects.toThrow('There is no format none; there are');
+  await expect(line('--format', 'none')).rejects.toThrow('There is no format none. The formats are');
   await expect(line('--column', 'at=when')).rejects.toThrow('line 1: there is no column when (at)');
   await expect(line('--channel', 'none')).rejects.toMatchObject({ status: 4 });
 });

@@ -22,7 +22,7 @@ it("the account's own files, newest first, page by page", async () => {
     data: [{ id: ids[2], filename: 'a.mp4' }],
     has_more: false,
   });
-  // Another account's is a place in time, like any other.
+  // The id of another account's file only marks a point in time, like any other id.
   expect((await list(`?after=${foreign}`)).body.data.map(({ id }: { id: string }) => id)).toEqual(ids);
   const { status, body } = await list('?after=nonsense');
   expect([status, body.error.param]).toEqual([400, 'after']);
@@ -41,7 +41,7 @@ it('continues behind a file that is deleted meanwhile, as clients do who delete 
   expect((await world.files.list({ account: account.id }, { limit: 1 })).files).toEqual([]);
 });
 
-it('none whose time is over, though it is not deleted yet', async () => {
+it('omits expired files that are not deleted yet', async () => {
   const account = await world.world.newAccount();
   await world.store(account);
   const list = () => world.node.call('GET', '/v1/files', { key: account.key });

@@ -20,7 +20,7 @@ beforeAll(async () => {
   return () => mongo.close();
 });
 
-it('has the head of each account, once a day, and of those that rest no second one', async () => {
+it('has the head of each account once a day, and no second one of an idle account', async () => {
   expect(await anchorHeads()).toBe(2);
   await world.admin('POST', `/accounts/${accounts[0]}/credits`, { amount: '1', reference: 'more' });
   expect(await anchorHeads()).toBe(0);

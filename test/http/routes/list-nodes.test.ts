@@ -8,7 +8,7 @@ const world = useHttpWorld('route_list_nodes');
 const report = (id: string, change: Parameters<typeof workerReport>[1] = {}) =>
   world.stores.nodes.report(workerReport(['one'], { id, ...change }));
 
-it('lists what each process said last', async () => {
+it('lists the latest report of each process', async () => {
   const circuit = { sign: 'unreachable', code: 'connect_failed', coolDownMs: 1, until: 1, at: 1 } as const;
   const unreached = [
     { ...circuit, id: 'one/a', state: 'open' },
@@ -32,7 +32,7 @@ it('lists what each process said last', async () => {
         last_seen_at: expect.any(Number),
         event_loop_lag_ms: 4,
         in_flight: 7,
-        unreached: [{ circuit: 'one/a', text: 'the host is not reached (connect_failed)' }],
+        unreached: [{ circuit: 'one/a', text: 'the host cannot be reached (connect_failed)' }],
         channels: ['one'],
       },
     ],
@@ -40,7 +40,7 @@ it('lists what each process said last', async () => {
   expect(Math.abs(body.data[0].last_seen_at - Date.now() / 1000)).toBeLessThan(60);
 });
 
-it('one that has not been heard of since long before the last report is gone, and forgotten later', async () => {
+it('a process that has long been silent counts as gone, and is forgotten later', async () => {
   const nodes = world.deps.nodes;
   const seenBefore = (id: string, seconds: number) =>
     world.db
@@ -58,8 +58,13 @@ it('one that has not been heard of since long before the last report is gone, an
   ]);
 });
 
-it('a channel is served while a running worker serves it, and any is while none runs', async () => {
-  const nodes = createNodes({ store: world.stores.nodes, channels: () => [], onError: () => undefined });
+it('a channel counts as served if a running worker serves it, or if no worker runs', async () => {
+  const nodes = createNodes({
+    store: world.stores.nodes,
+    channels: () => [],
+    isUnsearchable: () => false,
+    onError: () => undefined,
+  });
   await report('worker/host/1/x');
   await nodes.refresh();
   expect(['one', 'two'].map(nodes.isServed)).toEqual([true, false]);

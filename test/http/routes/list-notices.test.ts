@@ -4,7 +4,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_list_notices');
 
-it('those of a state, the last changed first, and which targets know each as it is', async () => {
+it('those in a state, last changed first, with the targets that know the latest change', async () => {
   expect((await world.admin('GET', '/notices')).body).toEqual({ object: 'list', data: [] });
   const { notices } = world.stores;
   for (const [at, subject] of ['a/one', 'a/two'].entries()) {

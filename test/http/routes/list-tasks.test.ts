@@ -18,7 +18,7 @@ it('by account, status, channel, and who needs an operator', async () => {
     );
   expect(await ids('')).toHaveLength(3);
   expect(await ids('status=submitted')).toEqual([made[0]]);
-  // Where a job is, or may be.
+  // Tasks whose job is, or may be, at this channel.
   expect(await ids('channel=one')).toEqual([made[1], made[0]]);
   expect(await ids('needs_attention=true')).toEqual([made[1]]);
   expect(await ids('needs_attention=false')).toHaveLength(3);
@@ -47,6 +47,25 @@ it('by account, status, channel, and who needs an operator', async () => {
     queue_position: 7,
   });
   expect((await world.admin('GET', '/tasks?status=odd')).status).toBe(400);
+});
+
+it('by the channel to which they are submitted next', async () => {
+  const account = await world.newAccount();
+  const ids = async (query: string) =>
+    (await world.admin('GET', `/tasks?account=${account.id}&${query}`)).body.data.map(
+      ({ id }: { id: string }) => id,
+    );
+  const waiting: string = (await account.create()).body.id;
+  const sent: string = (await account.create()).body.id;
+  await world.drive.accept(sent);
+  expect(await ids('waiting_for=one')).toEqual([waiting]);
+  expect(await ids('waiting_for=one&status=pending')).toEqual([waiting]);
+  expect(await ids('waiting_for=two')).toEqual([]);
+  const listed: string[] = (await world.admin('GET', '/tasks?limit=100&waiting_for=one')).body.data.map(
+    ({ id }: { id: string }) => id,
+  );
+  const { body } = await world.admin('GET', '/channels');
+  expect(body.data[0].health.waiting.tasks).toBe(listed.length);
 });
 
 it('by a callback that was abandoned, with the other filters', async () => {
@@ -150,7 +169,7 @@ describe('by when they ended', () => {
   const pageOf = async (query: string) => (await world.admin('GET', `/tasks?${query}`)).body;
   const idsOf = async (query: string) => (await pageOf(query)).data.map(({ id }: { id: string }) => id);
 
-  /** Named as the list has them: created in that order, an hour before they ended in the reverse, one every second. */
+  /** Creates tasks, and ends them an hour later in reverse order, one per second. Returns the ids in list order. */
   async function made(count: number): Promise<Made> {
     clockMs += 3_600_000;
     world.clock.stoppedAt = clockMs;
@@ -180,7 +199,7 @@ describe('by when they ended', () => {
     expect(await idsOf(`${since}&class=cancelled`)).toEqual([ids[1], ids[3]]);
     expect(await idsOf(`${since}&class=cancelled&status=succeeded`)).toEqual([]);
     expect(await idsOf(`${since}&needs_attention=false`)).toEqual(ids);
-    // Each of them was created an hour before.
+    // Each task was created an hour earlier.
     expect(await idsOf(`created_after=${endedAt}`)).toEqual([]);
     const first = await pageOf(`${since}&limit=3`);
     expect(first).toMatchObject({ has_more: true, data: ids.slice(0, 3).map((id) => ({ id })) });
@@ -198,7 +217,7 @@ describe('by when they ended', () => {
     expect(await idsOf(`ended_before=${endedAt}`)).not.toContain(ids[0]);
   });
 
-  it('not after a task that has not ended, or that nobody knows', async () => {
+  it('not after a task that has not ended or is unknown', async () => {
     const { endedAt } = await made(1);
     const unfinished = (await (await world.newAccount()).create()).body.id;
     for (const after of [unfinished, 'task_nothing'])
@@ -213,10 +232,61 @@ describe('by when they ended', () => {
     ['created_after', '1'],
     ['needs_attention', 'true'],
     ['callback_failed', 'true'],
-  ])('not together with what no index serves: %s', async (param, value) => {
+  ])('not together with filters that no index serves: %s', async (param, value) => {
     for (const end of ['ended_after', 'ended_before']) {
       const { status, body } = await world.admin('GET', `/tasks?${end}=1&${param}=${value}`);
       expect([status, body.error]).toMatchObject([400, { code: 'invalid_parameter', param }]);
     }
   });
+});
+
+it('as CSV: every task that the filters let pass, page after page, in the order of the list', async () => {
+  const account = await world.newAccount();
+  const made: string[] = [];
+  for (let n = 0; n < 5; n += 1) made.unshift((await account.create()).body.id);
+  await world.drive.accept(made[1] ?? '');
+  const csv = async (query: string) => {
+    const { text } = await world.admin('GET', `/tasks?account=${account.id}&format=csv${query}`);
+    return text
+      .trimEnd()
+      .split('\r\n')
+      .map((line) => line.split(','));
+  };
+  const [head, ...rows] = await csv('&limit=2');
+  expect(head?.slice(0, 4)).toEqual(['id', 'status', 'account', 'key']);
+  expect(rows.map(([id]) => id)).toEqual(made);
+  expect(rows[1]?.slice(0, 6)).toEqual([made[1], 'submitted', account.id, account.keyId, 'clip', 'one']);
+  expect((await csv(`&after=${made[3]}`)).slice(1).map(([id]) => id)).toEqual([made[4]]);
+  expect((await csv('&status=submitted')).slice(1).map(([id]) => id)).toEqual([made[1]]);
+});
+
+it('one CSV at a time for an operator; the next one when it is over, however it ended', async () => {
+  await (await world.newAccount()).create();
+  const { tasks } = world.deps;
+  let go = (): void => undefined;
+  const gone = new Promise<void>((resolve) => (go = resolve));
+  let [reads, isFailing] = [0, false];
+  const node = await world.startNode({
+    tasks: {
+      ...tasks,
+      async list(...asked) {
+        reads += 1;
+        await gone;
+        if (isFailing) throw new Error('away');
+        return tasks.list(...asked);
+      },
+    },
+  });
+  const ask = async () => (await node.admin('GET', '/tasks?format=csv')).status;
+  const first = ask();
+  await expect.poll(() => reads).toBe(1);
+  expect(await ask()).toBe(429);
+  go();
+  expect(await first).toBe(200);
+  isFailing = true;
+  expect(await ask()).toBe(500);
+  isFailing = false;
+  expect(await ask()).toBe(200);
+  expect((await node.admin('GET', '/tasks?format=csv&after=task_nobody')).status).toBe(400);
+  expect(await ask()).toBe(200);
 });

@@ -8,10 +8,10 @@ const world = useHttpWorld('http_list_videos');
 const at = 1_800_000_000_000;
 const count = 25;
 let account: TestAccount;
-/** Newest first. */
+/** The task ids, newest first. */
 let ids: string[];
 
-/** 25 tasks in five moments: ties in time everywhere. */
+/** Creates 25 tasks at five moments, so that many have the same time. */
 beforeAll(async () => {
   account = await world.newAccount();
   const made = Array.from({ length: count }, (_, index) => ({
@@ -47,7 +47,7 @@ it('newest first, the account’s videos only', async () => {
   expect(answer.body.data[0]).toMatchObject({ object: 'video.generation.task', status: 'pending', data: [] });
 });
 
-it('what GET says, also right after a create that answered submitted', async () => {
+it('the same as GET, even right after a create that answered submitted', async () => {
   const fresh = await world.newAccount();
   const { body: created } = await fresh.create();
   expect(created.status).toBe('submitted');
@@ -55,6 +55,23 @@ it('what GET says, also right after a create that answered submitted', async () 
   const { body: listed } = await fresh.call('GET', '/v1/videos/generations');
   expect(task).toMatchObject({ id: created.id, status: 'pending' });
   expect(listed.data).toEqual([task]);
+});
+
+it('with the beginnings of the prompts, if they are asked for and kept', async () => {
+  const fresh = await world.newAccount();
+  const [{ id }, { id: old }] = [
+    (await fresh.create({ prompt: `a red fox ${'x'.repeat(1_000)}` })).body,
+    (await fresh.create({ prompt: 'forgotten' })).body,
+  ];
+  await world.db
+    .collection<{ _id: string }>('requests')
+    .updateOne({ _id: old }, { $set: { expires: new Date(0) } });
+  expect((await fresh.call('GET', '/v1/videos/generations')).text).not.toContain('red fox');
+  const tooMany = await fresh.call('GET', '/v1/videos/generations?include=prompts&limit=26');
+  expect([tooMany.status, tooMany.body.error.param]).toEqual([400, 'limit']);
+  const { body } = await fresh.call('GET', '/v1/videos/generations?include=prompts');
+  expect(body.data).toHaveLength(2);
+  expect(body.prompts).toEqual({ [id]: `a red fox ${'x'.repeat(290)}` });
 });
 
 it('20 by default', async () => {

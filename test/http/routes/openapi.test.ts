@@ -44,12 +44,12 @@ it('describes the events of every stream of images', async () => {
   const text = JSON.stringify(body.paths);
   const named = [...text.matchAll(/"contentSchema":\{"\$ref":"#\/components\/schemas\/(\w+)"/g)];
   const streams = text.split('"text/event-stream":').length - 1;
-  // A tool that reads a stream of fal's would compare the schema with the whole event.
+  // fal's stream has no named schema, because a tool would compare the schema with the whole event.
   expect([named.length > 6, streams - named.length]).toEqual([true, 1]);
   for (const [, name = ''] of named) expect(body.components.schemas[name]).toBeDefined();
 });
 
-/** Every object's properties, wherever a schema is nested, with the names that lead to them. */
+/** Yields every object's properties with their paths, however deep a schema is nested. */
 function* propertiesOf(node: unknown, path: string): Generator<[string, string, Record<string, unknown>]> {
   if (typeof node !== 'object' || node === null) return;
   for (const [name, value] of Object.entries(node)) {
@@ -66,7 +66,7 @@ it('has one unit of time', async () => {
   const times = [...propertiesOf(body, '')].filter(([, name]) => /(^|_)at$/.test(name));
   expect(times.length).toBeGreaterThan(30);
   const other = times.filter(([, , schema]) => !String(schema['description']).startsWith('Unix seconds.'));
-  // Replicate's own, whose clients expect dates.
+  // Excludes Replicate's objects, because Replicate's clients expect dates.
   const own = other.filter(([path]) => !path.startsWith('/components/schemas/Prediction'));
   expect(own.map(([path, name]) => `${path}/${name}`)).toEqual([]);
   expect(JSON.stringify(body)).not.toMatch(/milliseconds/i);

@@ -37,7 +37,7 @@ it('lets pages of any origin ask for parts, whether or not there is a file', asy
   });
 });
 
-it('nothing else has a preflight: a key does not belong into a page', async () => {
+it('nothing else has a preflight, because a key does not belong in a page', async () => {
   const answer = await node.call('OPTIONS', '/v1/models');
   expect([answer.status, answer.body.error.code]).toEqual([405, 'method_not_allowed']);
 });

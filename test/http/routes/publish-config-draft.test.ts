@@ -19,6 +19,11 @@ it('the process runs the published draft with its sealed key, and the audit log 
   expect(await node.draft()).toMatchObject({ begun: false, base: 2, changes: [] });
   const [act] = (await node.admin('GET', '/audit')).body.data;
   expect(act).toMatchObject({ action: 'publishConfigDraft', by: 'admin', reason, outcome: 'done' });
+  expect(act.changes.map(({ path }: any) => path).toSorted()).toEqual([
+    'channels.one.credentials.a.api_key',
+    'models.clip.price.lines',
+  ]);
+  expect(JSON.stringify(act)).not.toContain(secret);
   const again = await node.admin('POST', publish, { revision: 2, reason });
   expect([again.status, again.body.error.code]).toEqual([409, 'action_not_possible']);
 });
@@ -50,7 +55,7 @@ it('a draft from an older version is refused with what changed since, unless it 
 
 it('if only files change the configuration, a draft can be exported but not published', async () => {
   const node = await startDraftsNode(world, { isExportOnly: true });
-  // The file contains a secret, and the draft keeps it without showing it.
+  // The file contains a secret, which the draft keeps without showing it.
   expect((await node.set({ [price]: '0.30' })).body.text).toContain('api_key: "${kept}"');
   const sealed = await node.set({ '/channels/one/credentials/a/api_key': 'sk-a-key-of-a-vendor' });
   expect([sealed.status, sealed.body.error.message]).toEqual([400, expect.stringContaining('${NAME}')]);

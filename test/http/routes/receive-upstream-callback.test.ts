@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { useHttpWorld } from '../../support/http-world.ts';
 
-/** Below a path of a proxy in front. */
+/** The gateway's public address, below a proxy's path. */
 const publicUrl = 'https://gw.example/media';
 const world = useHttpWorld('route_receive_upstream_callback', { publicUrl });
 
@@ -21,13 +21,13 @@ it('wakes the poller when the adapter says that there is news', async () => {
   expect(world.port.woken).toContain(id);
 });
 
-it('wakes it in any case before the channel is known', async () => {
+it('always wakes it before the channel is known', async () => {
   const { id, path } = await newTask();
   await world.call('POST', path, { body: {} });
   expect(world.port.woken).toContain(id);
 });
 
-it('before the answer to the submission the attempt says who calls', async () => {
+it('before the answer to the submission, the attempt identifies the channel', async () => {
   const { id, path } = await newTask();
   await world.drive.send(id);
   await world.call('POST', path, { body: { done: false } });
@@ -44,7 +44,7 @@ it('answers the challenge of an upstream that tries the address', async () => {
   expect(world.port.woken).not.toContain(id);
 });
 
-it('a forged signature is ignored, and one that cannot be checked is a hint like any other', async () => {
+it('a forged signature is ignored, and one that cannot be checked counts as a hint', async () => {
   const { id, path } = await newTask();
   await world.drive.accept(id);
   const send = (signature: string) =>

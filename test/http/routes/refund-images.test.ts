@@ -6,7 +6,7 @@ import type { TestGateway } from '../../support/gateway.ts';
 import { imageYaml, startImageUpstream } from '../../images/support.ts';
 import type { ImageUpstream } from '../../images/support.ts';
 
-/** Images that were answered at once have no record: what operators do about their money rests on the ledger alone. */
+/** Images returned immediately have no record, so operators refund them from the ledger alone. */
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 
@@ -26,7 +26,7 @@ async function generated(account: TestAccount, n = 1): Promise<string> {
   return String(answer.headers['x-mediary-image']);
 }
 
-/** Refunds by the plan of a dry run. If the dry run is refused, the refund is still requested. */
+/** Refunds with a dry run's plan. If the dry run is refused, it requests the refund anyway. */
 async function refund(image: string, body: Readonly<Record<string, unknown>> = {}) {
   const ask = (also: object) =>
     gateway.admin('POST', `/images/${image}/refund`, { reason: 'a stain', ...body, ...also });
@@ -34,7 +34,7 @@ async function refund(image: string, body: Readonly<Record<string, unknown>> = {
   return body['dry_run'] === true ? tried : ask({ plan: tried.body.result?.plan ?? 'none' });
 }
 
-it('are refunded once, with who and why in the ledger and in the audit log', async () => {
+it('are refunded once, with operator and reason in the ledger and in the audit log', async () => {
   const account = await gateway.account({ credit: '10' });
   const image = await generated(account, 2);
   const { available } = await account.balance();
@@ -80,7 +80,7 @@ it('are refunded in part by the command line', async () => {
   expect((await account.balance()).available).toBe((Number(available) + 0.01).toFixed(6));
 });
 
-it('are refused beyond their charge, while they are made, and where there are none', async () => {
+it('are not refunded beyond their charge, while they are being generated, or if unknown', async () => {
   const account = await gateway.account({ credit: '10' });
   const image = await generated(account);
   expect((await refund(image, { amount: '9' })).body.error.message).toMatch(/a refund cannot exceed that/);
@@ -102,7 +102,7 @@ it('are refused beyond their charge, while they are made, and where there are no
   expect((await refund(open)).body.error.message).toMatch(/nothing was charged for it/);
 });
 
-it('are charged by other prices where prices are tried, less what was given back', async () => {
+it('are included, less their refund, when other prices are tried', async () => {
   const account = await gateway.account({ credit: '10' });
   const [image, refunded] = [await generated(account, 2), await generated(account)];
   await refund(refunded);

@@ -9,7 +9,7 @@ it('a bad file is refused with every violation', async () => {
   expect(answer.body.error.message).toBe('The file was not loaded: models: required; currency: required');
 });
 
-it('a good one is answered when every process has taken or refused it', async () => {
+it('a valid one is answered once every process has loaded or refused it', async () => {
   const head = { version: 2, hash: 'abc', currency: 'USD', by: 'admin', node: 'host/1/x', at: 1_000 };
   const report = (kind: 'api' | 'worker', config: { version: number; refused?: object }) =>
     world.stores.nodes.report({
@@ -27,7 +27,7 @@ it('a good one is answered when every process has taken or refused it', async ()
   const node = await world.startNode({
     publishConfig: (operator) => {
       by.push(operator);
-      return Promise.resolve({ ok: true, head });
+      return Promise.resolve({ ok: true, head, changes: [] });
     },
   });
   let isAnswered = false;
@@ -45,7 +45,7 @@ it('a good one is answered when every process has taken or refused it', async ()
   ]);
 });
 
-it('with dry_run says what would change, publishes nothing and is in no audit log', async () => {
+it('with dry_run reports what would change, without publication or audit entry', async () => {
   const [before, after] = ['1', undefined];
   const changes = [{ path: 'models.clip.price', kind: 'changed', before, after }] as const;
   const node = await world.startNode({

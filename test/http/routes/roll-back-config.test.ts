@@ -16,6 +16,8 @@ it('publishes an earlier version again under a new number, and then the later on
   const { status, body } = await node.admin('POST', '/config/rollback', order);
   expect([status, body.version]).toEqual([200, 3]);
   expect(priceNow()).toMatchObject({ price: '0.10' });
+  const [act] = (await node.admin('GET', '/audit')).body.data;
+  expect([act.action, act.changes]).toEqual(['rollBackConfig', tried.body.changes]);
   expect((await node.admin('POST', '/config/rollback', { version: 2 })).body.version).toBe(4);
   expect(priceNow()).toMatchObject({ price: '0.20' });
   const none = await node.admin('POST', '/config/rollback', { version: 99 });

@@ -61,7 +61,7 @@ it('both together have the limits of one', async () => {
   const left = async (call: typeof asNew) =>
     Number((await call('GET', '/v1/balance')).headers['x-ratelimit-remaining-requests']);
   const before = await left(account.call);
-  // A minute may have ended between the two.
+  // A minute may have ended between the two requests.
   expect([before - 1, 49]).toContain(await left(asNew));
 });
 
@@ -78,7 +78,7 @@ it('a chain of rotations: only the newest can be replaced', async () => {
   const second = (await rotate(account.keyId)).body;
   const again = await rotate(account.keyId);
   expect([again.status, again.body.error.code]).toEqual([409, 'action_not_possible']);
-  expect(again.body.error.message).toContain(`replaced by ${second.id} already. Rotate that one instead.`);
+  expect(again.body.error.message).toContain(`replaced by ${second.id}. Rotate that one instead.`);
   expect(again.body.error.message).toContain(second.id);
   const third = (await rotate(second.id)).body;
   expect(await balance(world.url, third.key)).toBe(200);

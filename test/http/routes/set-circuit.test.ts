@@ -6,7 +6,7 @@ const world = useHttpWorld('route_set_circuit');
 
 const set = (body: object, channel = 'three') => world.admin('POST', `/channels/${channel}/circuits`, body);
 
-/** The verdict on a request for this model at each channel with a circuit: tried, waited for or dropped. */
+/** Returns the verdict on a request for this model at each channel with a circuit: tried, waited for or dropped. */
 async function verdicts(model: string): Promise<readonly string[]> {
   const { body } = await world.admin('POST', '/routes/explain', { request: { model } });
   const candidates: readonly { channel: string; waits: boolean }[] = body.candidates;
@@ -17,7 +17,7 @@ async function verdicts(model: string): Promise<readonly string[]> {
   ];
 }
 
-it('opens a credential and closes it, and says who and why', async () => {
+it('opens the circuit of a credential and closes it, and shows who did it and why', async () => {
   await world.stores.nodes.report(workerReport(['one', 'two', 'three']));
   const opened = await set({ credential: 'c', state: 'open', reason: 'they asked us to' });
   const until = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000;
@@ -49,6 +49,7 @@ it('opens a credential and closes it, and says who and why', async () => {
         opened: { hour: 1, day: 1 },
         openings: [{ at, ...order }],
         processes: null,
+        waiting: { tasks: 0, oldest_at: null },
       },
     ],
   };
@@ -58,7 +59,7 @@ it('opens a credential and closes it, and says who and why', async () => {
   const account = await world.newAccount();
   const request = { model: 'other' };
   expect(await verdicts('other')).toEqual(['three waited for']);
-  // A task waits there, for want of another channel.
+  // A task waits for this channel, because there is no other.
   expect((await account.create(request)).status).toBe(200);
   const closed = await set({ credential: 'c', state: 'closed', reason: 'they are back' });
   expect(closed.body.health).toMatchObject({

@@ -3,7 +3,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_set_end_user_caps');
 
-it('an unknown end user has the default cap from his first request on, a named one his own, and the others none of it', async () => {
+it('an unknown end user has the default cap from the first request, and a named one their own', async () => {
   const account = await world.newAccount();
   const create = (user?: string) =>
     account.create(user === undefined ? {} : { metadata: { safety_identifier: user } });

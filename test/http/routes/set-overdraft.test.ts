@@ -3,7 +3,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_set_overdraft');
 
-it('holds obey the new limit, up and down, and the record says who and why', async () => {
+it('holds obey the new limit, up and down, and the record shows who set it and why', async () => {
   const account = await world.newAccount({ credit: '0' });
   expect((await account.create()).body.error.code).toBe('insufficient_balance');
   const set = (overdraft_limit: string) =>
@@ -29,7 +29,7 @@ it('holds obey the new limit, up and down, and the record says who and why', asy
   expect((await account.create()).body.error.code).toBe('insufficient_balance');
 });
 
-it('what costs nothing is created whatever the account owes', async () => {
+it('free tasks are created whatever the account owes', async () => {
   world.configure((yaml) => yaml.replaceAll(/price: "[0-9.]+"/g, 'price: "0"'));
   const account = await world.newAccount({ credit: '0' });
   await world.admin('POST', `/accounts/${account.id}/credits`, {

@@ -18,7 +18,7 @@ it('says of each target whether it took the message', async () => {
   });
 });
 
-it('is empty where nobody is notified, and nothing for operators who only read', async () => {
+it('is empty without targets, and refused to operators who only read', async () => {
   expect((await world.admin('POST', '/notices/test')).body.data).toEqual([]);
   const { token } = (await world.admin('POST', '/operators', { name: 'grafana', roles: ['read'] })).body;
   expect((await adminCaller(world.url, token)('POST', '/notices/test')).status).toBe(403);

@@ -31,7 +31,7 @@ async function ended(seconds: number) {
 
 it('what recorded tasks would have been charged, over the API and in the command line', async () => {
   const [one, other] = [await ended(4), await ended(8)];
-  // Not one of those that have succeeded.
+  // This task has not succeeded, so it does not count.
   await (await world.newAccount()).create();
   const body = { models: { clip: bySecond('0.15') }, since: 0 };
   const answer = await world.admin('POST', '/prices/try', body);
@@ -77,7 +77,7 @@ it('what recorded tasks would have been charged, over the API and in the command
     /^MODEL +TASKS +BEFORE +AFTER +DIFFERENCE +MARGIN_BEFORE +MARGIN_AFTER +COST_UNKNOWN +UNPRICED\nclip +2 +1\.200000 +4\.000000 +2\.800000 +0\.500000 +3\.300000 +1 +0/,
   );
   expect(text).toContain(
-    'Less what they cost upstream, 0.700000: 0.500000 before, 3.300000 after. Attempts of unknown cost: 1; it is at most that.',
+    'Less what they cost upstream, 0.700000: 0.500000 before, 3.300000 after. Attempts of unknown cost: 1, so the margin is at most this.',
   );
   expect(text).toContain(
     '2 tasks: 1.200000 before, 4.000000 after, a difference of 2.800000; 0 cannot be priced.',
@@ -96,7 +96,7 @@ it('what recorded tasks would have been charged, over the API and in the command
 });
 
 it('the draft’s prices are for operators who may read the draft', async () => {
-  const { token } = (await world.admin('POST', '/operators', { name: 'reader', roles: ['read'] })).body;
+  const { token } = (await world.admin('POST', '/operators', { name: 'reader', roles: ['amounts'] })).body;
   const ask = (body: object) => world.call('POST', '/admin/v1/prices/try', { body, key: token });
   const { status, body } = await ask({ since: 0 });
   expect([status, body.error.code]).toEqual([403, 'operator_not_allowed']);

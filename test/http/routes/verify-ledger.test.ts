@@ -9,8 +9,8 @@ const world = useHttpWorld('route_verify_ledger');
 
 const lastLine = (text: string) => JSON.parse(text.trim().split('\n').at(-1) ?? '');
 
-it('reads the whole ledger, for whoever may look, and leaves the name in the log', async () => {
-  const { body: operator } = await world.admin('POST', '/operators', { name: 'auditor', roles: ['read'] });
+it('reads the whole ledger for any operator, and logs the name', async () => {
+  const { body: operator } = await world.admin('POST', '/operators', { name: 'auditor', roles: ['viewer'] });
   const account = await world.newAccount();
   const headers = { authorization: `Bearer ${operator.token}`, 'x-request-id': 'a-verification' };
   const answer = await world.call('POST', '/admin/v1/ledger/verify', { headers });
@@ -34,7 +34,7 @@ it('reads the whole ledger, for whoever may look, and leaves the name in the log
   );
   await account.create();
   const { text, status } = await runLine(world, ['ledger', 'verify', '-o', 'json']);
-  // No workflow accounts for its hold here.
+  // No workflow accounts for the hold here.
   expect(JSON.parse(text)).toMatchObject({
     entries: 2,
     violation_count: 1,
@@ -43,8 +43,8 @@ it('reads the whole ledger, for whoever may look, and leaves the name in the log
   expect(status).toBe(1);
 });
 
-/** A node whose verification runs until `end`. */
-async function waitingNode() {
+/** Starts a node whose verification runs until `end`. */
+async function waitingNode(change: Partial<AppDeps> = {}) {
   const begun: { end: () => void; signal: AbortSignal }[] = [];
   const verifyLedger: AppDeps['verifyLedger'] = ({ signal }) =>
     new Promise((resolve, reject) => {
@@ -54,7 +54,7 @@ async function waitingNode() {
       const end = () => resolve({ openHolds, accounts: 0, entries: 0, violations: [], violationCount: 0 });
       begun.push({ end, signal });
     });
-  return { node: await world.startNode({ verifyLedger }), begun };
+  return { node: await world.startNode({ ...change, verifyLedger }), begun };
 }
 
 it('stops when its caller is gone, and only then runs for another', async () => {
@@ -79,7 +79,30 @@ it('stops when its caller is gone, and only then runs for another', async () => 
   expect(lastLine((await third).text)).toMatchObject({ result: { violation_count: 0 } });
 });
 
-it('a failure on the way is a failure of the line that asked', async () => {
+it('stops if its caller left before it began', async () => {
+  const { operatorAuth } = world.deps;
+  if (operatorAuth === undefined) throw new Error('there are operators');
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let isAsked = false;
+  const authenticate: typeof operatorAuth.authenticate = async (shown) => {
+    isAsked = true;
+    await released;
+    return operatorAuth.authenticate(shown);
+  };
+  const { node, begun } = await waitingNode({ operatorAuth: { ...operatorAuth, authenticate } });
+  const headers = { authorization: `Bearer ${adminToken}` };
+  const call = request(`${node.url}/admin/v1/ledger/verify`, { method: 'POST', headers });
+  call.on('error', () => undefined).end();
+  await expect.poll(() => isAsked).toBe(true);
+  call.destroy();
+  // By the time of these responses, the node has noticed that the other caller is gone.
+  for (let n = 0; n < 3; n += 1) await node.call('GET', '/healthz');
+  release();
+  await expect.poll(() => begun[0]?.signal.aborted).toBe(true);
+});
+
+it('a failure during the work makes the command line fail', async () => {
   const node = await world.startNode({ verifyLedger: () => Promise.reject(new Error('secret')) });
   await expect(runLine(world, ['ledger', 'verify'], { url: node.url })).rejects.toMatchObject({
     status: 1,

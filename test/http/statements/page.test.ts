@@ -27,7 +27,7 @@ it('its policy allows its own style and nothing else', () => {
   );
 });
 
-it('what people wrote is text', () => {
+it('user input is shown as text', () => {
   const entry = {
     id: 'acme/1',
     account: 'acme',

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { createCloseHold } from '../../../src/images/leases/close-hold.ts';
 import { createImageLeases } from '../../../src/images/leases/image-leases.ts';
 import type { ImageLeases } from '../../../src/images/leases/image-leases.ts';
@@ -9,7 +9,7 @@ import { pauseFirstAt } from '../../support/race.ts';
 import type { TestAccount } from '../../support/client.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
-/** The lease of a process over time; the clock is the test's, the database is real. */
+/** Tests the lease of a process over time, with a simulated clock and a real database. */
 
 let gateway: TestGateway;
 let account: TestAccount;
@@ -17,8 +17,11 @@ let images: ImageLeases;
 let nowMs: number;
 const errors: unknown[] = [];
 
-beforeEach(async () => {
+beforeAll(async () => {
   gateway = await startGateway({ worker: false });
+});
+afterAll(() => gateway.stop());
+beforeEach(async () => {
   account = await gateway.account();
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   nowMs = Date.now();
@@ -27,7 +30,8 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   vi.useRealTimers();
-  await gateway.stop();
+  for (const name of ['image_leases', 'image_charges_owed'])
+    await gateway.core.mongo.db.collection(name).deleteMany({});
 });
 
 function processLeases(): ImageLeases {
@@ -46,18 +50,24 @@ function processLeases(): ImageLeases {
 const collection = () =>
   gateway.core.mongo.db.collection<{ _id: string; from: string; beat: number }>('image_leases');
 
-/** A reconciler in a process of its own, by a clock that has nothing to do with that of the leases' owners. */
+/** Opens a reconciler as a separate process, whose clock is unrelated to the clocks of the leases' owners. */
 function openReconciler() {
   const { ledger, log, stores } = gateway.core;
   let clock = 0;
-  const look = createReleaseDeadLeases({ ledger, log, leases: stores.imageLeases, now: () => clock });
-  return (afterMs: number): Promise<number> => {
+  const look = createReleaseDeadLeases({
+    ledger,
+    log,
+    leases: stores.imageLeases,
+    now: () => clock,
+    pause: async () => undefined,
+  });
+  return async (afterMs: number): Promise<number> => {
     clock += afterMs;
-    return look();
+    return (await look()).done;
   };
 }
 
-/** Two looks, and two minutes in between in which nobody renews anything. */
+/** Runs two rounds two minutes apart, during which nothing is renewed. */
 async function reconcile(): Promise<number> {
   const look = openReconciler();
   expect(await look(0)).toBe(0);
@@ -66,7 +76,7 @@ async function reconcile(): Promise<number> {
 
 const beat = async () => (await collection().findOne())?.beat;
 
-/** Lets time pass as a living process sees it: its timers run. */
+/** Lets time pass for a living process, whose timers run. */
 async function pass(ms: number): Promise<void> {
   const stepMs = 15_000;
   for (let passed = 0; passed < ms; passed += stepMs) {
@@ -121,7 +131,7 @@ it('an image that is held long after it got its number is not overlooked', async
   await images.watch(late);
   await hold(late);
   expect(await collection().findOne()).toMatchObject({ from: late });
-  // The process dies.
+  // The process has died.
   nowMs += 120_000;
   expect(await reconcile()).toBe(1);
   expect(await account.balance()).toMatchObject({ held: '0.000000' });
@@ -176,7 +186,7 @@ it.each([
   expect(await account.balance()).toMatchObject({ held: '0.001000' });
 });
 
-it('nobody is dead at the first look, nor before a minute and a half without a renewal', async () => {
+it('no process is declared dead at the first look, nor within a minute and a half of a renewal', async () => {
   const image = images.newImage();
   await images.watch(image);
   await hold(image);
@@ -190,7 +200,7 @@ it('nobody is dead at the first look, nor before a minute and a half without a r
   expect(await account.balance()).toMatchObject({ held: '0.000000' });
 });
 
-it('what could not be closed is closed by the living process', async () => {
+it('a hold that could not be closed is closed by the living process', async () => {
   const [open, owing, never] = [images.newImage(), images.newImage(), images.newImage()];
   const upstream = { model: 'image-1', channel: 'one', cost: 3n, unknown: 0 };
   for (const image of [open, owing]) await hold(image);
@@ -204,7 +214,7 @@ it('what could not be closed is closed by the living process', async () => {
   await pass(30_000);
   await expect.poll(() => account.balance()).toMatchObject({ available: '99.999600', held: '0.000000' });
   await expect.poll(() => gateway.core.mongo.db.collection('image_charges_owed').countDocuments()).toBe(0);
-  // However late it comes.
+  // The hold is refused no matter how late it comes.
   expect(await hold(never)).toMatchObject({ ok: false, refused: 'voided' });
   await images.stop();
   expect(await collection().countDocuments()).toBe(0);

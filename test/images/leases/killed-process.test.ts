@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { ledgerCollection } from '../../../src/ledger/collection.ts';
 import { LedgerUnavailableError } from '../../../src/ledger/ledger-errors.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
@@ -19,21 +19,30 @@ let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
 let child: ChildProcess | undefined;
+/** Counts the dead processes, so that no lease is used twice. */
+let dead = 0;
 
-beforeEach(async () => {
+beforeAll(async () => {
   upstream = await startImageUpstream();
   gateway = await startGateway({ yaml: imageYaml({ first: upstream.url }), worker: false });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.close();
+});
+beforeEach(async () => {
   account = await gateway.account();
+  upstream.answer = sendImages;
+  upstream.calls.length = 0;
 });
 afterEach(async () => {
   child?.kill('SIGKILL');
-  await gateway.stop();
-  await upstream.close();
+  await leases().deleteMany({});
 });
 
 const body = { model: 'gpt-image', prompt: 'a red cube' };
 const leases = () => gateway.core.mongo.db.collection('image_leases');
-/** A reconciler that looks twice, and so long lies in between. */
+/** Runs two rounds of the reconciler this far apart. */
 async function lookTwice(apartMs: number): Promise<number> {
   let clock = 0;
   const look = createReleaseDeadLeases({
@@ -41,13 +50,14 @@ async function lookTwice(apartMs: number): Promise<number> {
     log: gateway.core.log,
     leases: gateway.core.stores.imageLeases,
     now: () => clock,
+    pause: async () => undefined,
   });
-  expect(await look()).toBe(0);
+  expect((await look()).done).toBe(0);
   clock += apartMs;
-  return look();
+  return (await look()).done;
 }
 
-/** Another API process on the same database. */
+/** Starts another API process on the same database. */
 async function startProcess(): Promise<string> {
   const script = fileURLToPath(new URL('../api-process.ts', import.meta.url));
   const started = spawn(process.execPath, [...loadsTypeScript, script], {
@@ -60,6 +70,23 @@ async function startProcess(): Promise<string> {
     started.stdout.once('data', (line: Buffer) => resolve(line.toString().trim()));
   });
 }
+
+it('a process has one lease, and removes it when it ends', async () => {
+  const url = await startProcess();
+  const call = caller(url, account.key);
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => call('POST', '/v1/images/generations', { body })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  const [lease, ...more] = await leases().find().toArray();
+  expect(more).toEqual([]);
+  const entries = await gateway.core.ledger.entries(account.id, { limit: 100 });
+  const tasks = entries.flatMap(({ task }) => task ?? []);
+  expect(new Set(tasks).size).toBe(5);
+  for (const task of tasks) expect(task.startsWith(String(lease?._id))).toBe(true);
+  child?.kill('SIGTERM');
+  await expect.poll(() => leases().countDocuments({})).toBe(0);
+});
 
 it('a process that dies between hold and settle costs its caller nothing', async () => {
   const url = await startProcess();
@@ -76,13 +103,13 @@ it('a process that dies between hold and settle costs its caller nothing', async
   expect(await account.balance()).toMatchObject({ available: '99.750000', held: '0.250000' });
   child?.kill('SIGKILL');
   expect(await lost).toBeInstanceOf(Error);
-  // It may live.
+  // The process may still be alive.
   expect(await lookTwice(60_000)).toBe(0);
   expect(await account.balance()).toMatchObject({ held: '0.250000' });
   expect(await lookTwice(120_000)).toBe(1);
   expect(await account.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
   expect(await leases().countDocuments({})).toBe(0);
-  // Nobody knows what the upstream did: the same key never calls it again.
+  // The outcome at the upstream is unknown, so the same key never calls it again.
   upstream.answer = sendImages;
   const repeat = { body, headers: { 'idempotency-key': 'k' } };
   const again = await whileMinutesPass(gateway, account.call('POST', '/v1/images/generations', repeat));
@@ -90,7 +117,7 @@ it('a process that dies between hold and settle costs its caller nothing', async
   expect(upstream.calls).toHaveLength(1);
 });
 
-it('what a dead process had kept and charged is given to its caller', async () => {
+it('an answer that a dead process had stored and charged is delivered to its caller', async () => {
   const key = { 'idempotency-key': 'k' };
   const first = await account.call('POST', '/v1/images/generations', { body, headers: key });
   await gateway.core.mongo.db.collection('idempotency').updateMany({}, { $set: { state: 'stored' } });
@@ -100,10 +127,10 @@ it('what a dead process had kept and charged is given to its caller', async () =
   expect(upstream.calls).toHaveLength(1);
 });
 
-/** The lease of a process that died, and the holds that it took. */
+/** Leaves the lease of a dead process with these holds. */
 async function deadProcess(holds: readonly bigint[]): Promise<(n: number) => string> {
   const { imageLeases: store } = gateway.core.stores;
-  const id = 'img_000dead00000';
+  const id = `img_000dead${String((dead += 1)).padStart(5, '0')}`;
   const image = (n: number): string => `${id}${n.toString(36).padStart(9, '0')}`;
   await store.insert({ id, process: 'test', from: image(1) });
   for (const [n, amount] of holds.entries()) {
@@ -120,7 +147,7 @@ async function deadProcess(holds: readonly bigint[]): Promise<(n: number) => str
   return image;
 }
 
-it('of what a dead process began, the open holds are closed, and only those', async () => {
+it('only the open holds of a dead process are closed', async () => {
   const image = await deadProcess([1n, 2n, 3n, 4n]);
   const closed = { account: account.id, task: image(2), held: 3n };
   await gateway.core.ledger.settle({ ...closed, amount: 7n });
@@ -131,10 +158,10 @@ it('of what a dead process began, the open holds are closed, and only those', as
     basis: '{}',
     overdraftLimit: 0n,
   };
-  await gateway.core.ledger.hold({ ...others, task: 'img_000dead00001000000001' });
+  await gateway.core.ledger.hold({ ...others, task: 'img_000dead99999000000001' });
   await gateway.core.ledger.hold({ ...others, task: 'task_1' });
   expect(await lookTwice(120_000)).toBe(2);
-  // Its lease said that it had finished all before the second; the charge of 7 stays.
+  // According to its lease, it had finished everything before the second hold. The charge of 7 stays.
   expect(await account.balance()).toMatchObject({ available: '99.999982', held: '0.000011' });
   expect(await leases().countDocuments({})).toBe(0);
   expect(await lookTwice(120_000)).toBe(0);
@@ -172,26 +199,20 @@ it('delivered images whose charge could not be written are charged', async () =>
   expect(await gateway.core.mongo.db.collection('image_charges_owed').countDocuments({})).toBe(0);
 });
 
-it('a lease whose process took no hold goes without a trace', async () => {
+it('a process that died right after it wrote an owed charge leaves no debt', async () => {
+  const image = await deadProcess([0n, 80_000n]);
+  const upstream = { model: 'image-1', channel: 'one', cost: 3n, unknown: 0 };
+  await gateway.core.stores.imageLeases.owe(image(1), { charge: 40_000n, basis: '{}', upstream });
+  const charge = { account: account.id, task: image(1), held: 80_000n, amount: 40_000n, basis: '{}' };
+  await gateway.core.ledger.settle({ ...charge, upstream });
+  expect(await lookTwice(120_000)).toBe(0);
+  expect(await gateway.core.mongo.db.collection('image_charges_owed').countDocuments({})).toBe(0);
+  expect(await account.balance()).toMatchObject({ available: '99.960000', held: '0.000000' });
+});
+
+it('a lease of a process without holds is removed without a trace', async () => {
   await deadProcess([]);
   expect(await lookTwice(120_000)).toBe(0);
   expect(await leases().countDocuments({})).toBe(0);
   expect(await account.balance()).toMatchObject({ available: '100.000000', held: '0.000000' });
-});
-
-it('one process has one lease, and takes it away when it ends', async () => {
-  const url = await startProcess();
-  const call = caller(url, account.key);
-  const answers = await Promise.all(
-    Array.from({ length: 5 }, () => call('POST', '/v1/images/generations', { body })),
-  );
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-  const [lease, ...more] = await leases().find().toArray();
-  expect(more).toEqual([]);
-  const entries = await gateway.core.ledger.entries(account.id, { limit: 100 });
-  const tasks = entries.flatMap(({ task }) => task ?? []);
-  expect(new Set(tasks).size).toBe(5);
-  for (const task of tasks) expect(task.startsWith(String(lease?._id))).toBe(true);
-  child?.kill('SIGTERM');
-  await expect.poll(() => leases().countDocuments({})).toBe(0);
 });

@@ -1,13 +1,13 @@
 import type { Collection, Document } from 'mongodb';
 
-/** Documents of every shape, all with a string as `_id`, as ours are. */
+/** Documents of any shape. All have a string as `_id`, as ours do. */
 export type Subject = Collection<Document & { _id: string }>;
 
 export type Check = {
-  /** A sentence that is true of a MongoDB 7. */
+  /** A sentence that is true of MongoDB 7. */
   name: string;
   expected: unknown;
-  /** Gets an empty collection; what it returns is compared with `expected`. */
+  /** Receives an empty collection. The result is compared with `expected`. */
   run: (collection: Subject) => Promise<unknown>;
 };
 
@@ -15,7 +15,7 @@ export function check(name: string, expected: unknown, run: Check['run']): Check
   return { name, expected, run };
 }
 
-/** The server's error code, or `none` if the operation succeeds. */
+/** Returns the server's error code, or `none` if the operation succeeds. */
 export async function codeOf(operation: () => Promise<unknown>): Promise<unknown> {
   try {
     await operation();
@@ -29,7 +29,7 @@ export async function idsOf(documents: Promise<readonly { _id: string }[]>): Pro
   return (await documents).map(({ _id }) => _id).join(' ');
 }
 
-/** A field of the document `a`. */
+/** Reads a field of the document `a`. */
 export async function fieldOfA(collection: Subject, field: string): Promise<unknown> {
   const document = await collection.findOne({ _id: 'a' });
   const value: unknown = document?.[field];

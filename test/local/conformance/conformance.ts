@@ -11,7 +11,7 @@ import { valueChecks } from './values.ts';
 import { writeChecks } from './writes.ts';
 import { messageOf } from '../../../src/base/caught.ts';
 
-/** A server that does something else than a MongoDB 7 in one respect that our stores rely on. */
+/** A respect in which a server behaves differently from MongoDB 7, and on which our stores rely. */
 export type Difference = { check: string; expected: string; found: string };
 
 export const conformanceChecks: readonly Check[] = [
@@ -23,9 +23,9 @@ export const conformanceChecks: readonly Check[] = [
 ];
 
 /**
- * Runs every operation and provokes every error that our stores rely on, against whichever server is in use, in
- * collections of its own that are dropped again. Takes a few seconds, most for large documents. The client may have any options: what the
- * checks need they set themselves.
+ * Runs every operation and provokes every error that our stores rely on, on whichever server is in use. The
+ * collections are its own and are dropped afterwards. Takes a few seconds, most of it for large documents. The client
+ * may have any options, because the checks set what they need.
  */
 export async function checkMongoConformance(
   db: Db,

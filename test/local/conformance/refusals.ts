@@ -1,8 +1,8 @@
 import { check, codeOf, type Check } from './check.ts';
 
 /**
- * What the oldest MongoDB that we run on refuses, or would store as something else. The stand-in refuses it too; a newer
- * server may not, so that these hold on some servers only.
+ * Operations that the oldest MongoDB that we support refuses, or would store differently. The stand-in refuses them,
+ * too. A newer server may accept them, so these checks hold only on some servers.
  */
 export const refusalChecks: readonly Check[] = [
   ...[{ $set: {} }, { $unset: {}, $inc: { n: 1 } }, { $push: {} }].map((update) =>
@@ -43,7 +43,7 @@ export const refusalChecks: readonly Check[] = [
     'a majority read does not see at once what the primary alone has acknowledged; a local one does',
     ['hidden', 'a'],
     async (collection) => {
-      // A write older than 100 ms is visible: on a machine that stands still for so long, the next try decides.
+      // A write older than 100 ms is visible. If the machine pauses for that long, try again.
       let isHidden = false;
       for (let tries = 0; tries < 50 && !isHidden; tries += 1) {
         await collection.updateOne(

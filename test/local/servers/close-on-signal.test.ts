@@ -4,7 +4,7 @@ import { waitUntil } from '../../support/processes.ts';
 import { runProgram } from './programs/run-program.ts';
 
 it.each(['SIGTERM', 'SIGINT'] as const)(
-  '%s ends a stand in order, once, however often it comes',
+  '%s stops everything in order, once, however often it arrives',
   async (signal) => {
     const { child } = await runProgram(new URL('./programs/close-on-signal.ts', import.meta.url));
     let said = '';

@@ -20,7 +20,7 @@ function tryAll(outcomes: readonly ('works' | 'fails' | 'fails slowly')[]) {
 }
 
 describe('the first source that works', () => {
-  it('is used, and none behind it is tried', async () => {
+  it('is used, and no later one is tried', async () => {
     const { found, tried, said } = tryAll(['fails', 'works', 'works']);
     expect(await found).toBe('program 1');
     expect(tried).toEqual([0, 1]);

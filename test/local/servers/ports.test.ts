@@ -25,17 +25,17 @@ async function takenPort(): Promise<number> {
   return port;
 }
 
-it('any port is none that an outgoing connection may have when its server binds it', async () => {
+it('any port is outside the range that outgoing connections may occupy', async () => {
   for (let round = 0; round < 100; round += 1) {
     const port = await choosePort('any', 'a test');
     expect(port).toBeGreaterThan(1_024);
-    // The lowest of Linux; those of other systems are above it.
+    // The lowest ephemeral port of Linux. Other systems begin above it.
     expect(port).toBeLessThan(32_768);
   }
 });
 
 it('a preferred port is chosen unless another process has chosen it, and still runs', async () => {
-  // Once more if some other test run has chosen it in between.
+  // Repeated in case another test run has chosen the port in the meantime.
   await waitUntil('the port is chosen', async () => {
     const other = await runProgram(new URL('./programs/choose-port.ts', import.meta.url));
     const port = Number(other.line);
@@ -49,7 +49,7 @@ it('a preferred port is chosen unless another process has chosen it, and still r
 it('a port that is chosen is not chosen again before anything has bound it', async () => {
   const port = await choosePort('any', 'a test');
   expect(await choosePort({ preferred: port }, 'a test')).toBeGreaterThan(port);
-  // Its own process may name it: to start a server again.
+  // The process itself may name the port, to restart a server.
   expect(await choosePort({ fixed: port }, 'a test')).toBe(port);
 });
 

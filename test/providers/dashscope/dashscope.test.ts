@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ImageInput, ImageRequest, VideoRequest } from '../../../src/models/request.ts';
+import type { ImageInput, ImageRequest } from '../../../src/models/request.ts';
 import { dashscope } from '../../../src/providers/dashscope/index.ts';
 import {
   canned,
@@ -7,13 +7,12 @@ import {
   imageIssue,
   imageRequest,
   providerContext,
-  submitContext,
   upstreamError,
   videoIssue,
-  videoOutput,
   videoRequest,
 } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
+import { imageTables, videoTables } from '../vendor-tables.ts';
 
 const { video, image, imageTask } = dashscope;
 if (video === undefined || image === undefined || imageTask === undefined)
@@ -27,53 +26,27 @@ const sound = 'https://ex.com/a.wav';
 const link: ImageInput = { form: 'url', url: picture };
 const data: ImageInput = { form: 'data', mediaType: 'image/png', base64: 'QUJD' };
 
-async function submitVideo(
-  request: Partial<VideoRequest>,
-  model: string,
-  answer: CannedAnswer = { json: fixture('dashscope/created') },
-) {
-  const upstream = canned(answer);
-  const submitted = await video?.submit(
-    videoRequest(request),
-    submitContext({ model, request: upstream.request }),
-  );
-  const [sent] = upstream.sent;
-  return { submitted, url: sent?.url.split('/api/v3')[1], sent, json: sent?.json };
-}
+const created = { json: fixture('dashscope/created') };
+const videos = videoTables(video, { model: 'wan2.6-t2v', operation, created });
+const { statusOf } = videos;
+const images = imageTables(imageTask, { operation, created });
 
 describe('a video', () => {
   it('is a task of its own header', async () => {
-    const { submitted, sent, url } = await submitVideo({}, 'wan2.6-t2v');
+    const { submitted, sent, path } = await videos.sentFor({});
     expect(submitted).toEqual({ operation, traceId: '4909100c-7b5a-9f92-bfe5-0123456789ab' });
-    expect(url).toBe('/services/aigc/video-generation/video-synthesis');
+    expect(path).toBe('/services/aigc/video-generation/video-synthesis');
     expect(sent?.headers).toEqual({ authorization: 'Bearer test-key', 'x-dashscope-async': 'enable' });
   });
 
-  it.each<[string, Partial<VideoRequest>, string, object]>([
-    [
-      'of text has a size with an asterisk',
-      { resolution: '720p', ratio: '9:16', duration: 5, seed: 7, watermark: false, generateAudio: true },
-      'wan2.6-t2v',
-      {
-        input: { prompt: 'a fox in the snow' },
-        parameters: { size: '720*1280', duration: 5, seed: 7, watermark: false, audio: true },
-      },
-    ],
-    [
-      'of text without a ratio is wide',
-      { resolution: '1080p' },
-      'wan2.5-t2v-preview',
-      { input: { prompt: 'a fox in the snow' }, parameters: { size: '1920*1080' } },
-    ],
-    [
-      'of one image has a resolution in upper case',
-      { firstFrame: picture, audios: [sound], resolution: '720p', ratio: 'adaptive' },
-      'wan2.6-i2v',
-      {
-        input: { prompt: 'a fox in the snow', img_url: picture, audio_url: sound },
-        parameters: { resolution: '720P' },
-      },
-    ],
+  videos.sends([
+    ['of text has a size with an asterisk',
+      { resolution: '720p', ratio: '9:16', duration: 5, seed: 7, watermark: false, generateAudio: true }, 'wan2.6-t2v',
+      { input: { prompt: 'a fox in the snow' }, parameters: { size: '720*1280', duration: 5, seed: 7, watermark: false, audio: true } }],
+    ['of text without a ratio is wide', { resolution: '1080p' }, 'wan2.5-t2v-preview',
+      { input: { prompt: 'a fox in the snow' }, parameters: { size: '1920*1080' } }],
+    ['of one image has a resolution in upper case', { firstFrame: picture, audios: [sound], resolution: '720p', ratio: 'adaptive' },
+      'wan2.6-i2v', { input: { prompt: 'a fox in the snow', img_url: picture, audio_url: sound }, parameters: { resolution: '720P' } }],
     [
       'of two frames of the newest model is a list',
       { firstFrame: picture, lastFrame: picture2, resolution: '720p', ratio: '16:9' },
@@ -89,27 +62,10 @@ describe('a video', () => {
         parameters: { resolution: '720P' },
       },
     ],
-    [
-      'of references of the newest model is a list',
-      { references: [picture], videos: [clip] },
-      'wan2.7-r2v',
-      {
-        input: {
-          prompt: 'a fox in the snow',
-          media: [
-            { type: 'reference_image', url: picture },
-            { type: 'reference_video', url: clip },
-          ],
-        },
-        parameters: {},
-      },
-    ],
-    [
-      'of references of an older model names addresses',
-      { videos: [clip] },
-      'wan2.6-r2v',
-      { input: { prompt: 'a fox in the snow', reference_urls: [clip] }, parameters: {} },
-    ],
+    ['of references of the newest model is a list', { references: [picture], videos: [clip] }, 'wan2.7-r2v',
+      { input: { prompt: 'a fox in the snow', media: [{ type: 'reference_image', url: picture }, { type: 'reference_video', url: clip }] }, parameters: {} }],
+    ['of references of an older model names addresses', { videos: [clip] }, 'wan2.6-r2v',
+      { input: { prompt: 'a fox in the snow', reference_urls: [clip] }, parameters: {} }],
     [
       'takes what metadata adds, and nothing that it would override',
       {
@@ -132,52 +88,29 @@ describe('a video', () => {
         parameters: { prompt_extend: false, shot_type: 'multi' },
       },
     ],
-  ])('%s', async (_, request, model, body) => {
-    expect(videoIssue(video, videoRequest(request), model)).toBeUndefined();
-    expect((await submitVideo(request, model)).json).toEqual({ model, ...body });
-  });
+  ], (model) => ({ model })); // prettier-ignore
 
   it('of first and last frame has a path of its own', async () => {
     const request = { firstFrame: picture, lastFrame: picture2 } as const;
-    const { url, json } = await submitVideo(request, 'wan2.2-kf2v-flash');
-    expect(url).toBe('/services/aigc/image2video/video-synthesis');
+    const { path, json } = await videos.sentFor(request, 'wan2.2-kf2v-flash');
+    expect(path).toBe('/services/aigc/image2video/video-synthesis');
     expect(json?.['input']).toMatchObject({ first_frame_url: picture, last_frame_url: picture2 });
   });
 
-  it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
-    ['text', {}, 'wan2.6-t2v', undefined],
-    ['an image for text', { references: [picture] }, 'wan2.6-t2v', 'images'],
+  videos.checks([
     ['no image', {}, 'wan2.6-i2v', 'images'],
-    ['two references', { references: [picture, picture2] }, 'wan2.6-i2v', 'images'],
-    ['two frames of an older model', { firstFrame: picture, lastFrame: picture2 }, 'wan2.6-i2v', 'images'],
     ['one frame for two', { firstFrame: picture }, 'wan2.2-kf2v-flash', 'images'],
-    ['a video for an image', { firstFrame: picture, videos: [clip] }, 'wan2.6-i2v', 'videos'],
-    ['sound for an old model', { firstFrame: picture, audios: [sound] }, 'wan2.2-i2v-plus', 'audios'],
     ['text for references', {}, 'wan2.6-r2v', 'images'],
     ['a resolution that is not there', { resolution: '4k' }, 'wan2.6-t2v', 'resolution'],
-    ['a ratio that is not there', { ratio: '21:9' }, 'wan2.6-t2v', 'ratio'],
-    ['a ratio that follows the image', { firstFrame: picture, ratio: '21:9' }, 'wan2.6-i2v', undefined],
     ['7 s of 2.5', { duration: 7 }, 'wan2.5-t2v-preview', 'duration'],
-    ['10 s of 2.5', { duration: 10 }, 'wan2.5-t2v-preview', undefined],
     ['10 s of 2.2', { duration: 10 }, 'wan2.2-t2v-plus', 'duration'],
     ['any length', { duration: 'auto' }, 'wan2.6-t2v', 'duration'],
-    ['a draft', { draft: true }, 'wan2.6-t2v', 'metadata.draft'],
-    ['tools', { tools: [] }, 'wan2.6-t2v', 'metadata.tools'],
-    ['sound of an old model', { generateAudio: true }, 'wan2.2-t2v-plus', 'metadata.generate_audio'],
-    ['a negative seed', { seed: -1 }, 'wan2.6-t2v', 'metadata.seed'],
     ['a ratio without a size', { resolution: '480p', ratio: '4:3' }, 'wan2.6-t2v', 'ratio'],
     ['a ratio with a size', { resolution: '720p', ratio: '4:3' }, 'wan2.6-t2v', undefined],
-    [
-      'what is not to be seen, not as text',
-      { extra: { negative_prompt: 1 } },
-      'wan2.6-t2v',
-      'metadata.negative_prompt',
-    ],
-  ])('check: %s', (_, request, model, param) => {
-    expect(videoIssue(video, videoRequest(request), model)?.param).toBe(param);
-  });
+    ['what is not to be seen, not as text', { extra: { negative_prompt: 1 } }, 'wan2.6-t2v', 'metadata.negative_prompt'],
+  ]); // prettier-ignore
 
-  it.each<[string, Partial<VideoRequest>, string, object]>([
+  videos.sends([
     [
       'two frames of 3.0',
       { firstFrame: picture, lastFrame: picture2, resolution: '720p', ratio: '16:9' },
@@ -215,45 +148,22 @@ describe('a video', () => {
         parameters: { duration: -1 },
       },
     ],
-    [
-      'sound for text of 2.7',
-      { audios: [sound], resolution: '1080p' },
-      'wan2.7-t2v',
-      { input: { prompt: 'a fox in the snow', audio_url: sound }, parameters: { resolution: '1080P' } },
-    ],
-    [
-      'a first frame of HappyHorse, which has no switch for sound',
-      { firstFrame: picture, duration: 3, generateAudio: false },
+    ['sound for text of 2.7', { audios: [sound], resolution: '1080p' }, 'wan2.7-t2v',
+      { input: { prompt: 'a fox in the snow', audio_url: sound }, parameters: { resolution: '1080P' } }],
+    ['a first frame of HappyHorse, which has no switch for sound', { firstFrame: picture, duration: 3, generateAudio: false },
       'happyhorse-1.1-i2v',
-      {
-        input: { prompt: 'a fox in the snow', media: [{ type: 'first_frame', url: picture }] },
-        parameters: { duration: 3 },
-      },
-    ],
-  ])('sends %s', async (_, request, model, body) => {
-    expect(videoIssue(video, videoRequest(request), model)).toBeUndefined();
-    const { url, json } = await submitVideo(request, model);
-    expect(url).toBe('/services/aigc/video-generation/video-synthesis');
-    expect(json).toEqual({ model, ...body });
-  });
+      { input: { prompt: 'a fox in the snow', media: [{ type: 'first_frame', url: picture }] }, parameters: { duration: 3 } }],
+  ], (model) => ({ model })); // prettier-ignore
 
   const references = (count: number) => Array.from({ length: count }, () => picture);
-  it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
-    ['30 s of 3.0', { duration: 30 }, 'wan3.0-video', undefined],
+  videos.checks([
     ['31 s of 3.0', { duration: 31 }, 'wan3.0-video', 'duration'],
-    ['ten images of 3.0', { references: references(10) }, 'wan3.0-video', undefined],
-    ['eleven images of 3.0', { references: references(11) }, 'wan3.0-video', 'images'],
-    ['frames and a video of 3.0', { firstFrame: picture, videos: [clip] }, 'wan3.0-video', 'videos'],
     ['480p of 2.7', { resolution: '480p' }, 'wan2.7-t2v', 'resolution'],
     ['six references of 2.7', { references: references(5), videos: [clip] }, 'wan2.7-r2v', 'images'],
     ['2 s of HappyHorse', { duration: 2 }, 'happyhorse-1.1-t2v', 'duration'],
     ['nine of HappyHorse', { references: references(9) }, 'happyhorse-1.1-r2v', undefined],
-    ['a video of HappyHorse', { references: [picture], videos: [clip] }, 'happyhorse-1.1-r2v', 'videos'],
-    ['sound of HappyHorse', { generateAudio: true }, 'happyhorse-1.1-t2v', 'metadata.generate_audio'],
     ['an edit', { videos: [clip] }, 'wan2.7-videoedit', 'model'],
-  ])('check: %s', (_, request, model, param) => {
-    expect(videoIssue(video, videoRequest(request), model)?.param).toBe(param);
-  });
+  ]);
 
   it('that succeeded has its facts, and a link that lives a day', async () => {
     expect(await statusOf({ json: fixture('dashscope/video-succeeded') })).toEqual({
@@ -280,45 +190,27 @@ describe('a video', () => {
 
   it.each<[string, object, object]>([
     ['text', { duration: 5, video_count: 1 }, { durationSeconds: 5 }],
-    [
-      'the newer models',
-      { duration: 5, input_video_duration: 0, output_video_duration: 5 },
-      { durationSeconds: 5, inputSeconds: 0 },
-    ],
-    [
-      'a reference video, whose seconds are billed too',
-      { duration: 10, input_video_duration: 5, output_video_duration: 5 },
-      { durationSeconds: 5, inputSeconds: 5 },
-    ],
+    ['the newer models', { duration: 5, input_video_duration: 0, output_video_duration: 5 }, { durationSeconds: 5, inputSeconds: 0 }],
+    ['a reference video, whose seconds are billed too', { duration: 10, input_video_duration: 5, output_video_duration: 5 },
+      { durationSeconds: 5, inputSeconds: 5 }],
     ['the legacy models', { video_duration: 5 }, { durationSeconds: 5 }],
-    [
-      'quoted numbers',
-      { duration: '7.5', output_video_duration: '5' },
-      { durationSeconds: 5, inputSeconds: 2.5 },
-    ],
+    ['quoted numbers', { duration: '7.5', output_video_duration: '5' }, { durationSeconds: 5, inputSeconds: 2.5 }],
     ['nothing that is known', { seconds: 5 }, {}],
   ])('bills by what the vendor bills: %s', async (_, usage, facts) => {
     const output = { task_id: 't', task_status: 'SUCCEEDED', video_url: 'https://files.example.com/a.mp4' };
-    expect(await statusOf({ json: { output, usage } })).toMatchObject({ state: 'succeeded' });
     const reported = await statusOf({ json: { output, usage } });
+    expect(reported).toMatchObject({ state: 'succeeded' });
     expect(reported).toHaveProperty('facts', facts);
-  });
+  }); // prettier-ignore
 
-  it.each<[string, Partial<VideoRequest>, string, object]>([
+  videos.renders([
     ['text', {}, 'wan2.6-t2v', { resolutions: ['720p', '1080p'], seconds: { min: 5, max: 5 } }],
     ['a frame', { firstFrame: picture, resolution: '720p', duration: 5 }, 'wan2.6-i2v', { openRatio: true }],
-    [
-      'a model of tomorrow',
-      { resolution: '720p', duration: 'auto' },
-      'wan9-x',
-      { seconds: { min: 2, max: 30 } },
-    ],
+    ['a model of tomorrow', { resolution: '720p', duration: 'auto' }, 'wan9-x', { seconds: { min: 2, max: 30 } }],
     ['what is named', { resolution: '720p', duration: 9 }, 'wan3.0-video', {}],
-  ])('%s may become', (_, request, model, expected) => {
-    expect(videoOutput(video, videoRequest(request), model)).toEqual(expected);
-  });
+  ]); // prettier-ignore
 
-  it('of a model that the table has not heard of takes what it is given', async () => {
+  it('of an unknown model accepts what it is given', async () => {
     const request = {
       references: references(99),
       audios: [sound],
@@ -328,7 +220,7 @@ describe('a video', () => {
     };
     for (const model of ['wan9-x', 'wan2.2-r2v', 'something-t2v']) {
       expect(videoIssue(video, videoRequest(request), model)).toBeUndefined();
-      const { json } = await submitVideo(request, model);
+      const { json } = await videos.sentFor(request, model);
       expect(json).toMatchObject({
         input: { media: expect.objectContaining({ length: 100 }) },
         parameters: { resolution: '8K', ratio: '2:1', duration: 99 },
@@ -366,7 +258,7 @@ describe('a video', () => {
   it.each<[CannedAnswer, string]>([
     [{ json: {} }, 'unreadable_answer'],
     [{ status: 429, json: { code: 'Throttling', message: 'm' } }, 'Throttling'],
-  ])('a list that is none: %j', async (answer, code) => {
+  ])('an invalid list: %j', async (answer, code) => {
     const listed = video.list?.([operation], providerContext({ request: canned(answer).request }));
     expect((await upstreamError(listed ?? Promise.resolve())).code).toBe(code);
   });
@@ -380,23 +272,18 @@ describe('a video', () => {
     });
   });
 
-  it.each<[CannedAnswer, boolean, string]>([
-    [{ json: { output: { task_status: 'UNKNOWN' } } }, true, 'UNKNOWN'],
-    [{ json: { output: { task_status: 'SUCCEEDED' } } }, false, 'unreadable_answer'],
-    [{ json: {} }, false, 'unreadable_answer'],
-    [{ status: 500, json: { code: 'InternalError', message: 'm' } }, false, 'InternalError'],
-    [{ status: 429, json: { code: 'Throttling', message: 'm' } }, false, 'Throttling'],
-  ])('%j reports no state', async (answer, gone, code) => {
-    const error = await upstreamError(statusOf(answer));
-    expect([error.gone, error.code]).toEqual([gone, code]);
-  });
-
-  function statusOf(answer: CannedAnswer) {
-    return (
-      video?.status(operation, providerContext({ request: canned(answer).request })) ??
-      Promise.reject(new Error())
-    );
-  }
+  videos.readsNoState([
+    ['a job that it does not know', { json: { output: { task_status: 'UNKNOWN' } } }, true, 'UNKNOWN'],
+    [
+      'a success without a file',
+      { json: { output: { task_status: 'SUCCEEDED' } } },
+      false,
+      'unreadable_answer',
+    ],
+    ['an empty answer', { json: {} }, false, 'unreadable_answer'],
+    ['trouble', { status: 500, json: { code: 'InternalError', message: 'm' } }, false, 'InternalError'],
+    ['too fast', { status: 429, json: { code: 'Throttling', message: 'm' } }, false, 'Throttling'],
+  ]);
 
   it.each<[CannedAnswer, string]>([
     [{ json: { request_id: 'r' } }, 'cancelled'],
@@ -411,37 +298,12 @@ describe('a video', () => {
   });
 });
 
-it.each([
-  [400, 'InvalidParameter', 'rejected'],
-  [400, 'InvalidParameter.DataInspection', 'rejected'],
-  [400, 'DataInspectionFailed', 'rejected'],
-  [400, 'IPInfringementSuspect', 'rejected'],
-  [400, 'Arrearage', 'unavailable'],
-  [401, 'InvalidApiKey', 'unavailable'],
-  [403, 'AccessDenied', 'unavailable'],
-  [403, 'AccessDenied.Unpurchased', 'unavailable'],
-  [403, 'Model.AccessDenied', 'unavailable'],
-  [403, 'AllocationQuota.FreeTierOnly', 'unavailable'],
-  [404, 'ModelNotFound', 'unavailable'],
-  [429, 'Throttling', 'throttled'],
-  [429, 'Throttling.RateQuota', 'throttled'],
-  [429, 'Throttling.BurstRate', 'throttled'],
-  [429, 'Throttling.AllocationQuota', 'unavailable'],
-  [500, 'InternalError', 'ambiguous'],
-  [500, 'InternalError.Timeout', 'ambiguous'],
-  [503, 'ModelUnavailable', 'throttled'],
-])('a submit that gets %i %s is %s', async (status, code, outcome) => {
-  const json = { request_id: 'r', code, message: 'm' };
-  const error = await upstreamError(submitVideo({}, 'wan2.6-t2v', { status, json }));
-  expect([error.outcome, error.code]).toEqual([outcome, code]);
-});
-
-it.each([[{ json: {} }], [{ json: { output: {} } }], [{ text: '<html>' }]])(
-  'a submit without an id is ambiguous: %j',
-  async (answer) => {
-    expect((await upstreamError(submitVideo({}, 'wan2.6-t2v', answer))).outcome).toBe('ambiguous');
-  },
-);
+videos.isRefused([
+  // A selection; test/providers/failures.test.ts covers all codes.
+  ['a parameter', { status: 400, json: { code: 'InvalidParameter', message: 'm' } }, 'rejected', 'InvalidParameter'],
+  ['the quota', { status: 429, json: { code: 'Throttling.AllocationQuota', message: 'm' } }, 'unavailable', 'Throttling.AllocationQuota'],
+  ['no id', { json: { output: {} } }, 'ambiguous', 'unreadable_answer'],
+]); // prettier-ignore
 
 describe('an image', () => {
   const now = 'qwen-image-edit';
@@ -482,7 +344,7 @@ describe('an image', () => {
     expect(result.images[0]?.expiresAt).toBe(Date.UTC(2025, 6, 30, 13, 9, 33) / 1000);
   });
 
-  it('that is not in the answer may have been made', async () => {
+  it('that is missing from the answer may have been rendered', async () => {
     const request = canned({
       json: { output: { choices: [{ message: { content: [{ text: 'no' }] } }] } },
     }).request;
@@ -492,35 +354,18 @@ describe('an image', () => {
     expect(error.outcome).toBe('ambiguous');
   });
 
-  const submitImage = async (request: Partial<ImageRequest>, model: string) => {
-    const upstream = canned({ json: fixture('dashscope/created') });
-    await imageTask.submit(imageRequest(request), submitContext({ model, request: upstream.request }));
-    const [sent] = upstream.sent;
-    return { url: sent?.url.split('/aigc')[1], json: sent?.json };
-  };
-
-  it('of a model that answers with a task', async () => {
-    expect(
-      await submitImage(
-        { n: 3, size: '1024x768', extra: { negative_prompt: 'rain', watermark: false } },
-        later,
-      ),
-    ).toEqual({
-      url: '/text2image/image-synthesis',
-      json: {
-        model: later,
-        input: { negative_prompt: 'rain', prompt: 'a red cube' },
-        parameters: { watermark: false, size: '1024*768', n: 3 },
-      },
-    });
-  });
+  images.sends([
+    ['an image of a model that answers with a task', { n: 3, size: '1024x768', extra: { negative_prompt: 'rain', watermark: false } },
+      later, '/text2image/image-synthesis',
+      { input: { negative_prompt: 'rain', prompt: 'a red cube' }, parameters: { watermark: false, size: '1024*768', n: 3 } }],
+  ], (model) => ({ model }), '/services/aigc'); // prettier-ignore
 
   it('is edited by a task', async () => {
-    expect(await submitImage({ images: [link, data] }, 'wan2.5-i2i-preview')).toMatchObject({
-      url: '/image2image/image-synthesis',
+    expect(await images.sentFor({ images: [link, data] }, 'wan2.5-i2i-preview')).toMatchObject({
+      path: '/services/aigc/image2image/image-synthesis',
       json: { input: { images: [picture, 'data:image/png;base64,QUJD'] } },
     });
-    expect(await submitImage({ images: [link], mask: data }, 'wanx2.1-imageedit')).toMatchObject({
+    expect(await images.sentFor({ images: [link], mask: data }, 'wanx2.1-imageedit')).toMatchObject({
       json: {
         input: {
           function: 'description_edit_with_mask',
@@ -531,11 +376,8 @@ describe('an image', () => {
     });
   });
 
-  const statusOf = (json: unknown) =>
-    imageTask.status(operation, providerContext({ request: canned({ json }).request }));
-
   it('of a task counts what was made of it', async () => {
-    expect(await statusOf(fixture('dashscope/images-succeeded'))).toEqual({
+    expect(await images.statusOf({ json: fixture('dashscope/images-succeeded') })).toEqual({
       state: 'succeeded',
       items: [{ url: 'https://files.example.com/1.png', expiresAt: Date.UTC(2025, 6, 28, 13, 9, 33) / 1000 }],
       facts: { images: 1 },
@@ -544,7 +386,7 @@ describe('an image', () => {
 
   it('of a task in which every image was refused failed', async () => {
     const results = [{ code: 'DataInspectionFailed', message: 'no' }];
-    expect(await statusOf({ output: { task_status: 'SUCCEEDED', results } })).toEqual({
+    expect(await images.statusOf({ json: { output: { task_status: 'SUCCEEDED', results } } })).toEqual({
       state: 'failed',
       code: 'DataInspectionFailed',
       message: 'no',

@@ -47,7 +47,7 @@ describe('a callback', () => {
     expect(await isGenuine(headersOf({ at: now + 299_000 }), keys).verdict).toBe(true);
   });
 
-  it('by another key, about another body, user or time is not', async () => {
+  it('with another key, body, user or time is not', async () => {
     const other = generateKeyPairSync('ed25519').privateKey;
     expect(await isGenuine(headersOf({ key: other }), keys).verdict).toBe(false);
     expect(await isGenuine(headersOf({ signed: { x: 1 } }), keys).verdict).toBe(false);
@@ -56,7 +56,7 @@ describe('a callback', () => {
     expect(await isGenuine({ ...headersOf(), ...later }, keys).verdict).toBe(false);
   });
 
-  it('that is old, or without a signature, is not, and no key is asked for', async () => {
+  it('that is old or unsigned is not, and no key is fetched', async () => {
     const { 'x-fal-webhook-signature': signature, ...unsigned } = headersOf();
     for (const headers of [
       {},
@@ -104,7 +104,7 @@ describe('a callback', () => {
       return { verify, sent: upstream.sent };
     }
 
-    it('is verified without asking for them again, for a day', async () => {
+    it('is verified without refetching them, for a day', async () => {
       const { verify, sent } = verifierOf(older, older);
       for (const hours of [0, 1, 23]) expect(await verify(now + hours * 3_600_000, privateKey)).toBe(true);
       expect(sent).toHaveLength(1);
@@ -119,7 +119,7 @@ describe('a callback', () => {
       expect(sent).toHaveLength(2);
     });
 
-    it('is not a way to have the keys fetched again and again', async () => {
+    it('cannot be used to have the keys fetched repeatedly', async () => {
       const { verify, sent } = verifierOf(older);
       expect(await verify(now, privateKey)).toBe(true);
       for (let times = 0; times < 5; times += 1)
@@ -138,7 +138,7 @@ describe('a callback', () => {
       expect(sent).toHaveLength(2);
     });
 
-    it('are asked for again after a failure', async () => {
+    it('are refetched after a failure', async () => {
       const { verify } = verifierOf({ status: 503 }, older);
       await expect(verify(now, privateKey)).rejects.toMatchObject({ code: 'unreadable_answer' });
       expect(await verify(now, privateKey)).toBe(true);

@@ -1,6 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, VideoRequest } from '../../../src/models/request.ts';
+import type { VideoRequest } from '../../../src/models/request.ts';
 import { fal } from '../../../src/providers/fal/index.ts';
 import { fieldMappingSchema } from '../../../src/models/field-mapping.ts';
 import {
@@ -15,6 +14,7 @@ import {
   videoRequest,
 } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
+import { imageTables, videoTables } from '../vendor-tables.ts';
 
 const { video, imageTask } = fal;
 if (video?.cancel === undefined || video.find === undefined || imageTask === undefined)
@@ -45,17 +45,14 @@ const operation = { id, endpoint: model, app };
 const job = `${base}/${app}/requests/${id}`;
 const a = 'https://ex.com/a.png';
 
-async function sentFor(request: Partial<VideoRequest>, callbackUrl?: string) {
-  const upstream = canned({ json: fixture('fal/created') });
-  const context = submitContext({
-    model,
-    mapping,
-    request: upstream.request,
-    ...(callbackUrl === undefined ? {} : { callbackUrl }),
-  });
-  const submitted = await video?.submit(videoRequest(request), context);
-  return { submitted, sent: upstream.sent[0] };
-}
+const videos = videoTables(video, {
+  model,
+  mapping,
+  operation,
+  created: { json: fixture('fal/created') },
+});
+const { sentFor, statusOf } = videos;
+const images = imageTables(imageTask, { operation });
 
 describe('a submission', () => {
   const input = { prompt: 'a fox in the snow', bitrate_mode: 'standard', end_user_id: 'mediary-t1-1' };
@@ -71,7 +68,7 @@ describe('a submission', () => {
     expect(sent?.json).toEqual(input);
   });
 
-  it('goes where its inputs are accepted, and is called back at our own address', async () => {
+  it('is submitted where its inputs are accepted, and is called back at our own address', async () => {
     const asked: Partial<VideoRequest> = {
       firstFrame: a,
       lastFrame: `${a}?2`,
@@ -81,8 +78,8 @@ describe('a submission', () => {
     };
     expect(videoIssue(video, videoRequest(asked), model, mapping)).toBeUndefined();
     const callbackUrl = 'https://gw.example/callbacks/upstream/t1/secret';
-    const { submitted, sent } = await sentFor(asked, callbackUrl);
-    expect(submitted?.operation).toEqual({ id, endpoint: name('image'), app });
+    const { submitted, sent } = await sentFor(asked, model, { callbackUrl });
+    expect(submitted).toMatchObject({ operation: { id, endpoint: name('image'), app } });
     const url = new URL(sent?.url ?? '');
     expect(url.origin + url.pathname).toBe(`${base}/${name('image')}`);
     expect([...url.searchParams]).toEqual([['fal_webhook', callbackUrl]]);
@@ -96,22 +93,6 @@ describe('a submission', () => {
     });
   });
 
-  it('has nothing of metadata but what the mapping passes on', async () => {
-    const json = fc.jsonValue({ maxDepth: 1 }) as fc.Arbitrary<JsonObject[string]>;
-    const key = fc.oneof(
-      fc.constantFrom('prompt', 'duration', 'end_user_id', 'sync_mode', 'fal_webhook', 'camera_fixed'),
-      fc.string({ minLength: 1 }),
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.dictionary(key, json), async (extra) => {
-        const { sent } = await sentFor({ extra });
-        const passed = Object.hasOwn(extra, 'camera_fixed') ? { camera_fixed: extra['camera_fixed'] } : {};
-        expect(sent?.json).toEqual({ ...input, ...passed });
-      }),
-      { numRuns: 100 },
-    );
-  });
-
   it.each([
     [`${base}/partner/other/requests/${id}/status`, 'partner/other'],
     [`${base}/workflows/one/two/requests/${id}/status`, 'workflows/one/two'],
@@ -122,7 +103,7 @@ describe('a submission', () => {
     [`${base}/partner/other/requests/another/status`, app],
     ['no address', app],
     [`https://queue.fal.run/partner/other/requests/${id}/status`, app],
-  ])('that is answered with %s is asked for below %s', async (address, expected) => {
+  ])('that is answered with %s is polled below %s', async (address, expected) => {
     const { request } = canned({ json: { request_id: id, status_url: address } });
     const { operation: found } = await video.submit(
       videoRequest(),
@@ -131,7 +112,7 @@ describe('a submission', () => {
     expect(found['app']).toBe(expected);
   });
 
-  it('may be named at either host of the vendor, and is asked for at the channel’s own', async () => {
+  it('may be named at either host of the vendor, and is polled at the channel’s own', async () => {
     const { request } = canned({
       json: { request_id: id, status_url: `https://queue.fal.run/partner/other/requests/${id}/status` },
     });
@@ -142,19 +123,17 @@ describe('a submission', () => {
     expect(found['app']).toBe('partner/other');
   });
 
-  it.each([{}, { request_id: '' }, { request_id: '../../x' }, { request_id: 7 }])(
-    'without an id that can be used is not reported: %j',
-    async (json) => {
-      const { request } = canned({ json });
-      const error = await upstreamError(
-        video.submit(videoRequest(), submitContext({ model, mapping, request })),
-      );
-      expect([error.outcome, error.code]).toEqual(['ambiguous', 'unreadable_answer']);
-    },
+  videos.isRefused(
+    [{ request_id: '' }, { request_id: '../../x' }, { request_id: 7 }].map((json) => [
+      `an id that cannot be used, ${JSON.stringify(json)}`,
+      { json },
+      'ambiguous',
+      'unreadable_answer',
+    ]),
   );
 
   const plain = fieldMappingSchema.parse({ fields: { prompt: 'prompt' }, result: 'video.url' });
-  it.each<[string, Partial<VideoRequest>, string, string]>([
+  videoTables(video, { mapping: plain }).checks([
     ['a field without a name', { seed: 1 }, model, 'metadata.seed'],
     ['references', { references: [a] }, model, 'images'],
     ['a name that is none', {}, 'seedance', 'model'],
@@ -162,12 +141,7 @@ describe('a submission', () => {
     ['two dots', {}, 'a/..', 'model'],
     ['a query', {}, 'a/b?c', 'model'],
     ['a host', {}, '//evil.example/x', 'model'],
-  ])('cannot have %s', (_, request, upstream, param) => {
-    expect(videoIssue(video, videoRequest(request), upstream, plain)).toEqual({
-      param,
-      message: expect.any(String),
-    });
-  });
+  ]);
 
   it.each(['fal-ai/flux-2-pro', 'wan/v2.6/text-to-video', 'workflows/a_b/c'])('may go to %s', (upstream) => {
     expect(videoIssue(video, videoRequest(), upstream, plain)).toBeUndefined();
@@ -183,11 +157,6 @@ describe('a submission', () => {
   });
 });
 
-const statusOf = (
-  answers: CannedAnswer[],
-  part: Pick<typeof video, 'status'> = video,
-  over: { mapping?: typeof mapping; baseUrl?: string } = { mapping },
-) => part.status(operation, providerContext({ request: canned(...answers).request, ...over }));
 const completed: CannedAnswer = { json: fixture('fal/completed') };
 const unknown: CannedAnswer = { status: 404, json: { detail: 'Request not found' } };
 const kept = (item: object): CannedAnswer => ({ json: { items: [{ request_id: id, ...item }] } });
@@ -207,7 +176,10 @@ describe('a request', () => {
 
   it('is read without a mapping, too: its model may have left the channel', async () => {
     const answers = [completed, { json: fixture('fal/video') }];
-    expect(await statusOf(answers, video, {})).toMatchObject({ state: 'succeeded', facts: {} });
+    expect(await videoTables(video, { operation }).statusOf(answers)).toMatchObject({
+      state: 'succeeded',
+      facts: {},
+    });
   });
 
   const pictures = (flags: unknown) => [
@@ -215,28 +187,22 @@ describe('a request', () => {
     { json: { images: [{ url: a }, { url: `${a}?2` }], has_nsfw_concepts: flags } },
   ];
   it.each<[unknown, string[]]>([
-    [
-      [false, false],
-      [a, `${a}?2`],
-    ],
+    [[false, false], [a, `${a}?2`]],
     [[false, true], [a]],
     [[true, false], [`${a}?2`]],
     [[], [a, `${a}?2`]],
     ['x', [a, `${a}?2`]],
-    [
-      [false, false, true],
-      [a, `${a}?2`],
-    ],
+    [[false, false, true], [a, `${a}?2`]],
   ])('has the images that are not blank: %j', async (flags, urls) => {
-    expect(await statusOf(pictures(flags), imageTask, {})).toEqual({
+    expect(await images.statusOf(pictures(flags))).toEqual({
       state: 'succeeded',
       items: urls.map((url) => ({ url })),
       facts: { images: urls.length },
     });
-  });
+  }); // prettier-ignore
 
-  it('of which every image is blank was moderated', async () => {
-    expect(await statusOf(pictures([true, true]), imageTask, {})).toMatchObject({
+  it('with only blank images counts as moderated', async () => {
+    expect(await images.statusOf(pictures([true, true]))).toMatchObject({
       state: 'failed',
       failure: { class: 'moderation_output' },
       withheld: [a, `${a}?2`],
@@ -244,7 +210,7 @@ describe('a request', () => {
   });
 
   const running = { state: 'pending', phase: 'running' };
-  it.each<[string, CannedAnswer[], object]>([
+  videos.readsPart([
     ['queued', [{ status: 202, json: fixture('fal/in-queue') }], { state: 'pending', phase: 'submitted', queuePosition: 3 }],
     ['in progress', [{ status: 202, json: fixture('fal/in-progress') }], running],
     ['of a new word', [{ status: 202, json: { request_id: id, status: 'RETRYING' } }], running],
@@ -258,13 +224,9 @@ describe('a request', () => {
     ['broken, and no result', [{ json: fixture('fal/broken') }, { status: 503, text: '<html>' }], { state: 'failed', code: 'runner_disconnected', failure: { class: 'internal' } }],
     ['cancelled', [completed, { status: 499, json: { detail: 'm', error_type: 'client_cancelled' } }], { state: 'failed', code: 'upstream_cancelled', failure: { class: 'cancelled' } }],
     ['refused after it ran', [completed, { status: 422, json: { detail: 'm' }, headers: { 'x-fal-billable-units': '10' } }], { state: 'failed', cost: { amount: '0.14', unit: 'USD' } }],
-  ])('%s', async (_, answers, expected) => {
-    expect(await statusOf(answers)).toMatchObject(expected);
-  }); // prettier-ignore
+  ]); // prettier-ignore
 
-  it.each<[string, CannedAnswer[], boolean, string]>([
-    ['a proxy knows nothing', [{ status: 404, text: '<html>' }], false, 'http_404'],
-    ['it is a page', [{ text: '<html>' }], false, 'unreadable_answer'],
+  videos.readsNoState([
     ['it is of another request', [{ json: { request_id: 'x', status: 'COMPLETED' } }], false, 'unreadable_answer'],
     ['trouble', [{ status: 500, json: { detail: 'm' } }], false, 'http_500'],
     ['a result without a file', [completed, { json: { seed: 1 } }], false, 'unreadable_answer'],
@@ -277,10 +239,7 @@ describe('a request', () => {
     ['it is unknown, and the history is closed', [unknown, { status: 403, json: { detail: 'm' } }], false, 'http_403'],
     ['it is unknown, and the history is a page', [unknown, { text: '<html>' }], false, 'unreadable_answer'],
     ['it ended, nobody knows how', [unknown, kept({ ended_at: 'x' })], false, 'unreadable_answer'],
-  ])('reports no state: %s', async (_, answers, ...[gone, code]) => {
-    const error = await upstreamError(statusOf(answers));
-    expect([error.gone, error.code]).toEqual([gone, code]);
-  }); // prettier-ignore
+  ]); // prettier-ignore
 
   it.each<[string, object, object]>([
     ['a success', { status_code: 200, json_output: fixture('fal/video') }, { state: 'succeeded', items: [{ url: 'https://files.example.com/video.mp4' }] }],
@@ -317,7 +276,7 @@ describe('a cancellation', () => {
     [[{ status: 404, text: '<html>' }], false],
     [[{ status: 502, text: '<html>' }], false],
     [[late, unknown, { json: { items: [] } }], true],
-  ])('of a request that nobody knows is none: %j', async (answers, gone) => {
+  ])('of an unknown request counts as none: %j', async (answers, gone) => {
     const { request } = canned(...answers);
     expect((await upstreamError(cancel(operation, providerContext({ request, mapping })))).gone).toBe(gone);
   });
@@ -355,47 +314,27 @@ describe('a lost request', () => {
     expect(second?.searchParams.get('cursor')).toBe('abc');
   });
 
-  it('is looked for at the platform of the vendor', async () => {
+  it('is searched for at the vendor’s platform', async () => {
     const upstream = canned({ json: { items: [] } });
     const baseUrl = 'https://queue.fal.run';
     await find(lost, providerContext({ request: upstream.request, mapping, model, baseUrl }));
     expect(upstream.sent[0]?.url).toMatch('https://api.fal.ai/v1/models/requests/by-endpoint?');
   });
 
-  it('is left to a person where the mapping has no marker', async () => {
+  it('is left to a person if the mapping has no marker', async () => {
     const unmarked = { ...mapping, marker: undefined };
     expect(await find(lost, providerContext({ mapping: unmarked, model }))).toEqual([]);
   });
 });
 
 describe('a refusal', () => {
-  const refused = (answer: CannedAnswer) =>
-    upstreamError(
-      video.submit(videoRequest(), submitContext({ model, mapping, request: canned(answer).request })),
-    );
-
   it('names the field of the input', async () => {
     const json = { detail: [{ loc: ['body', 'duration'], msg: 'm', type: 'value_error' }] };
-    expect(await refused({ status: 422, json })).toMatchObject({
+    expect(await videos.refusalOf({ status: 422, json })).toMatchObject({
       outcome: 'rejected',
       code: 'value_error',
       failure: { class: 'invalid_input', field: 'duration' },
     });
-  });
-
-  it.each([
-    [400, 'unavailable'],
-    [404, 'unavailable'],
-    [422, 'unavailable'],
-    [429, 'throttled'],
-    [499, 'ambiguous'],
-    [500, 'ambiguous'],
-    [502, 'ambiguous'],
-    [503, 'ambiguous'],
-    [504, 'ambiguous'],
-    [200, 'ambiguous'],
-  ])('of a proxy with status %d is %s', async (status, outcome) => {
-    expect((await refused({ status, text: '<html>' })).outcome).toBe(outcome);
   });
 });
 

@@ -8,13 +8,13 @@ import { findContradictions } from '../../support/sdk-types.ts';
 import type { SdkField, SdkTypes } from '../../support/sdk-types.ts';
 import { canned, fixture, submitContext, videoIssue, videoRequest } from '../support.ts';
 
-/** What the adapter sends to Omni against what `@google/genai` declares of interactions. */
+/** Compares what the adapter sends to Omni with what `@google/genai` declares for interactions. */
 
 const require = createRequire(import.meta.url);
 const file = join(dirname(require.resolve('@google/genai')), 'node.d.ts');
 const declared = readFileSync(file, 'utf8').replaceAll('\r', '');
 
-/** The words of a type that the SDK leaves open to any other word: only those that it knows. */
+/** Returns the known words of a type to which the SDK allows any other word as well. */
 function wordsOf(type: string): string {
   const [, alias] =
     new RegExp(`^declare type ${type.replace('$', '\\$')} = ("[^;]*);`, 'm').exec(declared) ?? [];
@@ -72,7 +72,7 @@ const others = [
 ];
 
 it.each(['gemini-omni-1.1-flash', 'gemini-omni-1.2-flash'])(
-  '%s is sent nothing that @google/genai does not declare',
+  '%s gets only what @google/genai declares',
   async (model) => {
     const requests = inputs
       .flatMap((input) => others.map((other) => videoRequest({ ...input, ...other })))

@@ -13,6 +13,7 @@ import {
   videoRequest,
 } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
+import { videoTables } from '../vendor-tables.ts';
 
 const now = Date.UTC(2026, 10, 22);
 const { video, imageTask } = createKling(() => now);
@@ -20,8 +21,8 @@ if (video === undefined || imageTask === undefined) throw new Error('a capabilit
 
 const id = '893605946402811985';
 const legacy: Operation = { id: '831922345719271433', path: '/v1/videos/text2video' };
-const statusOf = (answer: CannedAnswer, operation: Operation = { id }) =>
-  video.status(operation, providerContext({ request: canned(answer).request }));
+const videos = videoTables(video, { operation: { id } });
+const { statusOf } = videos;
 const kept = (updated: number) => Math.floor(updated / 1000) + 30 * 24 * 3600;
 
 describe('a job', () => {
@@ -40,7 +41,7 @@ describe('a job', () => {
     });
   });
 
-  it('of the legacy standard is asked for at the path of its submission', async () => {
+  it('of the legacy standard is polled at the path of its submission', async () => {
     const upstream = canned({ json: fixture('kling/legacy-video') });
     expect(await video.status(legacy, providerContext({ request: upstream.request }))).toEqual({
       state: 'succeeded',
@@ -68,7 +69,7 @@ describe('a job', () => {
     });
   });
 
-  it('that failed says why in words only', async () => {
+  it('that failed gives its reason only as text', async () => {
     expect(await statusOf({ json: fixture('kling/failed') })).toEqual({
       state: 'failed',
       code: 'failed',
@@ -91,36 +92,15 @@ describe('a job', () => {
   it.each<[string, object[], object | undefined]>([
     ['no charge', [], undefined],
     ['nothing', [{ charge_type: 'unit', package_type: 'video', amount: '0.00' }], undefined],
-    [
-      'a sum without rounding',
-      [
-        { charge_type: 'unit', package_type: 'video', amount: '0.1' },
-        { charge_type: 'unit', package_type: 'video', amount: '123456789012345.02' },
-      ],
-      { amount: '123456789012345.12', unit: 'video units' },
-    ],
-    [
-      'cash',
-      [{ charge_type: 'cash', amount: '0.56', currency: 'USD', cash_type: 'balance' }],
-      { amount: '0.56', unit: 'USD' },
-    ],
+    ['a sum without rounding',
+      [{ charge_type: 'unit', package_type: 'video', amount: '0.1' }, { charge_type: 'unit', package_type: 'video', amount: '123456789012345.02' }],
+      { amount: '123456789012345.12', unit: 'video units' }],
+    ['cash', [{ charge_type: 'cash', amount: '0.56', currency: 'USD', cash_type: 'balance' }], { amount: '0.56', unit: 'USD' }],
     ['a number', [{ charge_type: 'unit', amount: 3 }], { amount: '3', unit: 'video units' }],
-    [
-      'two units, which are no sum',
-      [
-        { charge_type: 'unit', package_type: 'video', amount: '1' },
-        { charge_type: 'unit', package_type: 'audio', amount: '1' },
-      ],
-      undefined,
-    ],
-    [
-      'a part that is not an amount, which leaves no sum',
-      [
-        { charge_type: 'unit', amount: '1' },
-        { charge_type: 'unit', amount: '12345678901234567890.02' },
-      ],
-      undefined,
-    ],
+    ['two units, which are no sum',
+      [{ charge_type: 'unit', package_type: 'video', amount: '1' }, { charge_type: 'unit', package_type: 'audio', amount: '1' }], undefined],
+    ['a part that is not an amount, which leaves no sum',
+      [{ charge_type: 'unit', amount: '1' }, { charge_type: 'unit', amount: '12345678901234567890.02' }], undefined],
     ['words', [{ charge_type: 'unit', amount: 'many' }], undefined],
   ])('costs %s', async (_, billing, cost) => {
     const job = { id, status: 'succeeded', outputs: [{ url: 'https://files.example.com/a.mp4' }], billing };
@@ -131,28 +111,16 @@ describe('a job', () => {
       facts: {},
       ...(cost === undefined ? {} : { cost }),
     });
-  });
+  }); // prettier-ignore
 
-  it.each<[string, CannedAnswer, Operation, boolean, string]>([
-    ['an empty list', { json: { code: 0, data: [] } }, { id }, true, 'unknown_job'],
+  videos.readsNoState([
+    ['an empty list', { json: { code: 0, data: [] } }, true, 'unknown_job'],
     ['a 404', { status: 404, json: { code: 1203, message: 'm' } }, legacy, true, 'unknown_job'],
-    ['a page', { text: '<html>' }, { id }, false, 'unreadable_answer'],
-    ['a page of the old one', { text: '<html>' }, legacy, false, 'unreadable_answer'],
-    ['a 404 of a proxy', { status: 404, text: '<html>' }, legacy, false, 'http_404'],
-    [
-      'no file',
-      { json: { code: 0, data: [{ id, status: 'succeeded' }] } },
-      { id },
-      false,
-      'unreadable_answer',
-    ],
-    ['too fast', { status: 429, json: { code: 1302, message: 'm' } }, { id }, false, '1302'],
-    ['trouble', { status: 500, json: { code: 5000, message: 'm' } }, { id }, false, '5000'],
-    ['an error in a success', { json: { code: 5000, message: 'm' } }, { id }, false, '5000'],
-  ])('reports no state: %s', async (_, answer, operation, ...[gone, code]) => {
-    const error = await upstreamError(statusOf(answer, operation));
-    expect([error.gone, error.code]).toEqual([gone, code]);
-  });
+    ['no file', { json: { code: 0, data: [{ id, status: 'succeeded' }] } }, false, 'unreadable_answer'],
+    ['too fast', { status: 429, json: { code: 1302, message: 'm' } }, false, '1302'],
+    ['trouble', { status: 500, json: { code: 5000, message: 'm' } }, false, '5000'],
+    ['an error in a success', { json: { code: 5000, message: 'm' } }, false, '5000'],
+  ]); // prettier-ignore
 });
 
 describe('many jobs', () => {
@@ -165,7 +133,7 @@ describe('many jobs', () => {
     expect(upstream.sent[0]?.url).toBe('https://upstream.example/api/v3/tasks?task_ids=1%2C2%2C3');
   });
 
-  it('of the legacy standard are not asked for together', async () => {
+  it('of the legacy standard are not polled together', async () => {
     const found = await video.list?.([legacy], providerContext());
     expect(found?.size).toBe(0);
   });
@@ -208,37 +176,6 @@ describe('a lost submission', () => {
   });
 });
 
-describe('a submission', () => {
-  const submit = (answer: CannedAnswer, model = 'kling-3.0') =>
-    upstreamError(video.submit(videoRequest(), submitContext({ model, request: canned(answer).request })));
-
-  it.each([
-    [{ json: {} }],
-    [{ json: { code: 0, data: {} } }],
-    [{ text: '<html>' }],
-    [{ json: { code: 0, data: { id: 1 } } }],
-  ])('without an id is ambiguous: %j', async (answer) => {
-    expect((await submit(answer)).outcome).toBe('ambiguous');
-    expect((await submit(answer, 'kling-v2-6')).outcome).toBe('ambiguous');
-  });
-
-  it.each([
-    [401, 'unavailable'],
-    [402, 'unavailable'],
-    [403, 'unavailable'],
-    [404, 'unavailable'],
-    [408, 'ambiguous'],
-    [429, 'throttled'],
-    [500, 'ambiguous'],
-    [502, 'ambiguous'],
-    [503, 'ambiguous'],
-    [504, 'ambiguous'],
-    [524, 'ambiguous'],
-  ])('that gets a page of a proxy with %i is %s', async (status, outcome) => {
-    expect((await submit({ status, text: '<html>' })).outcome).toBe(outcome);
-  });
-});
-
 describe('a key pair', () => {
   const credential = { id: 'a', apiKey: 'access:secret' };
   const submitWith = (model: string, ...answers: CannedAnswer[]) => {
@@ -277,7 +214,7 @@ describe('a key pair', () => {
     expect(await upstreamError(again.done)).toMatchObject({ outcome: 'unavailable', code: String(code) });
   });
 
-  it('is not sent to the new standard, nor as it is', async () => {
+  it('is neither sent to the new standard, nor sent as it is', async () => {
     const { upstream, done } = submitWith('kling-3.0');
     expect(await upstreamError(done)).toMatchObject({ outcome: 'unavailable', code: 'api_key_needed' });
     expect(upstream.sent).toEqual([]);
@@ -288,17 +225,15 @@ describe('a key pair', () => {
 });
 
 describe('a callback', () => {
-  it.each<[string, unknown, boolean]>([
-    ['of a job that ended', fixture('kling/callback'), true],
-    ['of one that failed', { id, status: 'failed' }, true],
-    ['of one that runs', { id, status: 'processing' }, false],
-    ['of the legacy standard', { task_id: id, task_status: 'succeed' }, true],
-    ['of a legacy one that waits', { task_id: id, task_status: 'submitted' }, false],
-    ['in an envelope', { code: 0, data: { task_id: id, task_status: 'failed' } }, true],
-    ['of nothing', null, false],
-  ])('%s', (_, body, ended) => {
-    expect(video.parseCallback?.(callback(body))).toEqual({ ended });
-  });
+  videos.hears([
+    [fixture('kling/callback'), true],
+    [{ id, status: 'failed' }, true],
+    [{ id, status: 'processing' }, false],
+    [{ task_id: id, task_status: 'succeed' }, true],
+    [{ task_id: id, task_status: 'submitted' }, false],
+    [{ code: 0, data: { task_id: id, task_status: 'failed' } }, true],
+    [null, false],
+  ]);
 
   const secret = Buffer.from('a secret of the console');
   const callbackSecret = `whsec_${secret.toString('base64')}`;
@@ -314,11 +249,7 @@ describe('a callback', () => {
 
   it.each<[string, Record<string, string>, boolean]>([
     ['its own signature', headers, true],
-    [
-      'one of two signatures, after a rotation',
-      { ...headers, 'webhook-signature': `${sign(Buffer.from('old'), at)} ${sign(secret, at)}` },
-      true,
-    ],
+    ['one of two signatures, after a rotation', { ...headers, 'webhook-signature': `${sign(Buffer.from('old'), at)} ${sign(secret, at)}` }, true],
     ['another signature', { ...headers, 'webhook-signature': sign(Buffer.from('other'), at) }, false],
     ['another version', { ...headers, 'webhook-signature': sign(secret, at).replace('v1', 'v2') }, false],
     ['another id', { ...headers, 'webhook-id': 'msg_2' }, false],
@@ -332,7 +263,7 @@ describe('a callback', () => {
     }),
   ])('with %s', async (_, given, genuine) => {
     expect(await verify(given)).toBe(genuine);
-  });
+  }); // prettier-ignore
 
   it('cannot be verified without a secret', async () => {
     const { callbackSecret: _, ...credential } = { id: 'a', apiKey: 'k', callbackSecret };

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, VideoRequest } from '../../../src/models/request.ts';
+import type { VideoRequest } from '../../../src/models/request.ts';
 import { replicate } from '../../../src/providers/replicate/index.ts';
 import { fieldMappingSchema } from '../../../src/models/field-mapping.ts';
 import {
@@ -16,7 +15,7 @@ import {
   videoIssue,
   videoRequest,
 } from '../support.ts';
-import type { CannedAnswer } from '../support.ts';
+import { imageTables, videoTables } from '../vendor-tables.ts';
 
 const { video, imageTask } = replicate;
 if (video?.cancel === undefined || video.find === undefined || imageTask === undefined)
@@ -43,18 +42,13 @@ const id = 'gm3qorzdhgbfurvjtvhg6dckhu';
 const version = 'a'.repeat(64);
 const a = 'https://ex.com/a.png';
 
-async function sentFor(request: Partial<VideoRequest>, name = model, callbackUrl?: string) {
-  const upstream = canned({ status: 201, json: fixture('replicate/created') });
-  const context = submitContext({
-    model: name,
-    mapping,
-    request: upstream.request,
-    ...(callbackUrl === undefined ? {} : { callbackUrl }),
-  });
-  const submitted = await video?.submit(videoRequest(request), context);
-  const [sent] = upstream.sent;
-  return { submitted, sent, path: sent?.url.split('/api/v3')[1] };
-}
+const videos = videoTables(video, {
+  model,
+  mapping,
+  operation: { id },
+  created: { status: 201, json: fixture('replicate/created') },
+});
+const images = imageTables(imageTask, { mapping, operation: { id } });
 
 describe('a submission', () => {
   const input = { prompt: 'a fox in the snow', fast: false, label: 'mediary-t1-1' };
@@ -66,14 +60,14 @@ describe('a submission', () => {
     ['deployments/acme/fast', '/deployments/acme/fast/predictions', {}],
   ])('to %s', async (name, path, body) => {
     expect(videoIssue(video, videoRequest(), name, mapping)).toBeUndefined();
-    const { submitted, sent, path: found } = await sentFor({}, name);
+    const { submitted, sent, path: found } = await videos.sentFor({}, name);
     expect(submitted).toEqual({ operation: { id }, traceId: id });
     expect(found).toBe(path);
     expect(sent).toMatchObject({ method: 'POST', headers: { authorization: 'Bearer test-key' } });
     expect(sent?.json).toEqual({ ...body, input });
   });
 
-  it('says its fields by the mapping, and is called back once, at our own address', async () => {
+  it('maps its fields, and is called back once, at our own address', async () => {
     const asked: Partial<VideoRequest> = {
       firstFrame: a,
       lastFrame: `${a}?2`,
@@ -82,7 +76,8 @@ describe('a submission', () => {
       extra: { camera_fixed: true, webhook: 'https://evil.example', input: {} },
     };
     expect(videoIssue(video, videoRequest(asked), model, mapping)).toBeUndefined();
-    const { sent } = await sentFor(asked, model, 'https://gw.example/callbacks/upstream/t1/secret');
+    const callbackUrl = 'https://gw.example/callbacks/upstream/t1/secret';
+    const { sent } = await videos.sentFor(asked, model, { callbackUrl });
     expect(sent?.json).toEqual({
       input: {
         ...input,
@@ -97,33 +92,12 @@ describe('a submission', () => {
     });
   });
 
-  it('has nothing of metadata but what the mapping passes on', async () => {
-    const json = fc.jsonValue({ maxDepth: 1 }) as fc.Arbitrary<JsonObject[string]>;
-    const key = fc.oneof(
-      fc.constantFrom('prompt', 'image', 'duration', 'label', 'fast', 'webhook', 'version', 'camera_fixed'),
-      fc.string({ minLength: 1 }),
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.dictionary(key, json), async (extra) => {
-        const { sent } = await sentFor({ extra });
-        const passed = Object.hasOwn(extra, 'camera_fixed') ? { camera_fixed: extra['camera_fixed'] } : {};
-        expect(sent?.json).toEqual({ input: { ...input, ...passed } });
-      }),
-      { numRuns: 100 },
-    );
-  });
-
-  it.each<[string, Partial<VideoRequest>, string, string]>([
+  videos.checks([
     ['a field without a name', { seed: 1 }, model, 'metadata.seed'],
     ['references', { references: [a] }, model, 'images'],
     ['a name that is none', {}, 'seedance', 'model'],
     ['a path', {}, '../../admin/x', 'model'],
-  ])('cannot have %s', (_, request, name, param) => {
-    expect(videoIssue(video, videoRequest(request), name, mapping)).toEqual({
-      param,
-      message: expect.any(String),
-    });
-  });
+  ]);
 
   it('needs a mapping, and without one nothing is sent', async () => {
     expect(videoIssue(video, videoRequest(), model)).toMatchObject({ param: 'model' });
@@ -158,11 +132,6 @@ describe('a submission', () => {
   });
 });
 
-const statusOf = (
-  answer: CannedAnswer,
-  part: Pick<typeof video, 'status'> = video,
-  over: { mapping?: typeof mapping } = { mapping },
-) => part.status({ id }, providerContext({ request: canned(answer).request, ...over }));
 const succeeded = (output: unknown, over: object = {}) => ({
   json: { id, status: 'succeeded', output, completed_at: '2026-11-21T10:00:45Z', ...over },
 });
@@ -191,18 +160,19 @@ describe('a prediction', () => {
     ['a list', [a, a], 2],
     ['an object', { video: a, thumbnail: { url: a } }, 2],
   ])('has its files as %s', async (_, output, count) => {
-    const status = await statusOf(succeeded(output), imageTask);
+    const status = await images.statusOf(succeeded(output));
     expect(status).toMatchObject({ state: 'succeeded', facts: { images: count } });
-    expect(status.state === 'succeeded' && status.items.map(({ url }) => url)).toEqual(
+    expect(status?.state === 'succeeded' && status.items.map(({ url }) => url)).toEqual(
       Array.from({ length: count }, () => a),
     );
   });
 
   it('is read without a mapping, too: its model may have left the channel', async () => {
-    expect(await statusOf(succeeded([a]), video, {})).toMatchObject({ state: 'succeeded', facts: {} });
+    const unmapped = videoTables(video, { operation: { id } });
+    expect(await unmapped.statusOf(succeeded([a]))).toMatchObject({ state: 'succeeded', facts: {} });
   });
 
-  it.each<[string, CannedAnswer, object]>([
+  videos.readsPart([
     ['starting', { json: fixture('replicate/created') }, { state: 'pending', phase: 'submitted' }],
     ['processing', { json: { id, status: 'processing' } }, { state: 'pending', phase: 'running' }],
     ['of a new word', { json: { id, status: 'queued' } }, { state: 'pending', phase: 'running' }],
@@ -214,20 +184,13 @@ describe('a prediction', () => {
     ['aborted', { json: { id, status: 'aborted' } }, { state: 'failed', code: 'upstream_cancelled', failure: { class: 'cancelled' } }],
     ['finished without an output', succeeded(null), { state: 'failed', code: 'no_output', failure: { class: 'moderation_output' } }],
     ['finished long ago', succeeded(null, { data_removed: true }), { state: 'failed', code: 'data_removed', failure: { class: 'expired' } }],
-  ])('%s', async (_, answer, expected) => {
-    expect(await statusOf(answer)).toMatchObject(expected);
-  }); // prettier-ignore
+  ]); // prettier-ignore
 
-  it.each<[string, CannedAnswer, boolean, string]>([
+  videos.readsNoState([
     ['it is not known', { status: 404, json: { detail: 'Prediction not found', status: 404 } }, true, 'unknown_job'],
-    ['a proxy knows nothing', { status: 404, text: '<html>' }, false, 'http_404'],
     ['its output holds no address', succeeded({ text: 'done' }), false, 'unreadable_answer'],
-    ['it is a page', { text: '<html>' }, false, 'unreadable_answer'],
     ['trouble', { status: 500, json: { detail: 'm' } }, false, 'http_500'],
-  ])('reports no state: %s', async (_, answer, ...[gone, code]) => {
-    const error = await upstreamError(statusOf(answer));
-    expect([error.gone, error.code]).toEqual([gone, code]);
-  }); // prettier-ignore
+  ]); // prettier-ignore
 });
 
 describe('a cancellation', () => {
@@ -246,7 +209,7 @@ describe('a cancellation', () => {
     });
   });
 
-  it('of a prediction that nobody knows is none', async () => {
+  it('of an unknown prediction counts as none', async () => {
     const { request } = canned({ status: 404, json: { detail: 'Not found' } });
     expect((await upstreamError(cancel({ id }, providerContext({ request })))).gone).toBe(true);
   });
@@ -274,11 +237,11 @@ describe('a lost prediction', () => {
       created_after: '1970-01-01T00:00:00.000Z',
       created_before: '1970-01-01T00:01:00.000Z',
     });
-    // Whatever host a page names, the key goes to ours.
+    // The key is sent only to our own host, whatever host a page names.
     expect(second?.href).toBe('https://upstream.example/api/v3/predictions?cursor=abc');
   });
 
-  it('is not what another attempt sent', async () => {
+  it('is not the prediction of another attempt', async () => {
     const page = {
       json: {
         next: null,
@@ -294,10 +257,7 @@ describe('a lost prediction', () => {
 });
 
 describe('a refusal', () => {
-  const refused = (answer: CannedAnswer) =>
-    upstreamError(
-      video.submit(videoRequest(), submitContext({ model, mapping, request: canned(answer).request })),
-    );
+  const { refusalOf: refused } = videos;
 
   it('names the field of the input', async () => {
     expect(await refused({ status: 422, json: fixture('replicate/refused') })).toMatchObject({
@@ -307,24 +267,10 @@ describe('a refusal', () => {
     });
   });
 
-  it('for the pace says how long', async () => {
+  it('for the rate states the wait', async () => {
     const json = { detail: 'Request was throttled. Your rate limit resets in ~30s.' };
     const error = await refused({ status: 429, json, headers: { 'retry-after': '30' } });
     expect([error.outcome, error.retryAfterMs]).toEqual(['throttled', 30_000]);
-  });
-
-  it.each([
-    [400, 'unavailable'],
-    [404, 'unavailable'],
-    [422, 'unavailable'],
-    [429, 'throttled'],
-    [500, 'ambiguous'],
-    [502, 'ambiguous'],
-    [503, 'ambiguous'],
-    [504, 'ambiguous'],
-    [201, 'ambiguous'],
-  ])('of a proxy with status %d is %s', async (status, outcome) => {
-    expect((await refused({ status, text: '<html>' })).outcome).toBe(outcome);
   });
 });
 
@@ -346,7 +292,7 @@ describe('a callback', () => {
       now,
     });
 
-  it('is verified where a secret is configured', async () => {
+  it('is verified if a secret is configured', async () => {
     expect(await isGenuine(signed(now), secret)).toBe(true);
     expect(await isGenuine(signed(now - 240_000), secret)).toBe(true);
     expect(await isGenuine(signed(now - 310_000), secret)).toBe(false);

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { runway } from '../../../src/providers/runway/index.ts';
-import { canned, fixture, providerContext, submitContext, upstreamError, videoRequest } from '../support.ts';
+import { canned, fixture, providerContext, upstreamError } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
+import { videoTables } from '../vendor-tables.ts';
 
 const { video, imageTask } = runway;
 if (video?.cancel === undefined || imageTask === undefined) throw new Error('a capability is missing');
 const { cancel } = video;
 
 const id = '17f20503-6c24-4c16-946b-35dbbce2af2f';
-const statusOf = (answer: CannedAnswer, part = video) =>
-  part.status({ id }, providerContext({ request: canned(answer).request }));
+const videos = videoTables(video, { model: 'veo3.1', operation: { id } });
 const unknown = { status: 404, json: { error: 'Task not found.' } };
 
 describe('a task', () => {
@@ -49,17 +49,14 @@ describe('a task', () => {
     });
   });
 
-  it.each<[string, CannedAnswer, object]>([
+  videos.reads([
     ['waiting', { json: fixture('runway/pending') }, { state: 'pending', phase: 'submitted' }],
     ['behind our own', { json: { id, status: 'THROTTLED' } }, { state: 'pending', phase: 'submitted' }],
     ['running', { json: fixture('runway/running') }, { state: 'pending', phase: 'running', progress: 45 }],
     ['of a new word', { json: { id, status: 'UPSCALING' } }, { state: 'pending', phase: 'running' }],
     ['without a word', { json: { id } }, { state: 'pending', phase: 'running' }],
-    [
-      'cancelled',
-      { json: { id, status: 'CANCELLED' } },
-      { state: 'failed', code: 'upstream_cancelled', message: 'The job was cancelled at the upstream.', failure: { class: 'cancelled' } },
-    ],
+    ['cancelled', { json: { id, status: 'CANCELLED' } },
+      { state: 'failed', code: 'upstream_cancelled', message: 'The job was cancelled at the upstream.', failure: { class: 'cancelled' } }],
     [
       'failed',
       { json: fixture('runway/failed') },
@@ -72,14 +69,9 @@ describe('a task', () => {
         unbilled: true,
       },
     ],
-    [
-      'failed without a reason',
-      { json: { id, status: 'FAILED' } },
-      { state: 'failed', code: 'failed', message: 'The upstream gave no reason.', failure: { class: 'internal' }, unbilled: true },
-    ],
-  ])('%s', async (_, answer, expected) => {
-    expect(await statusOf(answer)).toEqual(expected);
-  }); // prettier-ignore
+    ['failed without a reason', { json: { id, status: 'FAILED' } },
+      { state: 'failed', code: 'failed', message: 'The upstream gave no reason.', failure: { class: 'internal' }, unbilled: true }],
+  ]); // prettier-ignore
 
   it.each<[unknown, string | undefined]>([
     [150, '150'],
@@ -91,20 +83,14 @@ describe('a task', () => {
     [null, undefined],
   ])('that says it cost %j', async (credits, amount) => {
     const json = { id, status: 'SUCCEEDED', output: ['https://files.example.com/a.mp4'], cost: { credits } };
-    const status = await statusOf({ json });
-    expect(status.state === 'succeeded' && status.cost?.amount).toBe(amount);
+    const status = await videos.statusOf({ json });
+    expect(status?.state === 'succeeded' && status.cost?.amount).toBe(amount);
   });
 
-  it.each<[string, CannedAnswer, boolean, string]>([
+  videos.readsNoState([
     ['it is not known', unknown, true, 'unknown_job'],
-    ['a proxy knows nothing', { status: 404, text: '<html>' }, false, 'http_404'],
     ['it has no file', { json: { id, status: 'SUCCEEDED', output: [] } }, false, 'unreadable_answer'],
-    ['it is a page', { text: '<html>' }, false, 'unreadable_answer'],
-    ['trouble', { status: 502, text: '<html>' }, false, 'http_502'],
-  ])('reports no state: %s', async (_, answer, ...[gone, code]) => {
-    const error = await upstreamError(statusOf(answer));
-    expect([error.gone, error.code]).toEqual([gone, code]);
-  });
+  ]);
 });
 
 describe('a cancellation', () => {
@@ -130,7 +116,7 @@ describe('a cancellation', () => {
     expect(methods()).toEqual(['GET']);
   });
 
-  it('of a job that somebody deletes meanwhile is one, of a job that nobody knows is not', async () => {
+  it('of a job that is deleted meanwhile counts, of an unknown job does not', async () => {
     expect(await cancelled({ json: { id, status: 'RUNNING' } }, unknown).done).toBe('cancelled');
     expect((await upstreamError(cancelled(unknown).done)).gone).toBe(true);
     const trouble = cancelled({ json: { id, status: 'RUNNING' } }, { status: 500, json: { error: 'm' } });
@@ -139,10 +125,7 @@ describe('a cancellation', () => {
 });
 
 describe('a refusal', () => {
-  const refused = (answer: CannedAnswer) =>
-    upstreamError(
-      video.submit(videoRequest(), submitContext({ request: canned(answer).request, model: 'veo3.1' })),
-    );
+  const { refusalOf: refused } = videos;
 
   it('names the field, by its path or in its text', async () => {
     const issue = await refused({ status: 400, json: fixture('runway/refused') });
@@ -179,22 +162,10 @@ describe('a refusal', () => {
     [413, 'rejected'],
     [500, 'ambiguous'],
     [502, 'ambiguous'],
-    // Explained or not: a submission must not rely on it.
+    // The outcome is the same with and without an explanation, because a submission must not rely on one.
     [503, 'ambiguous'],
     [504, 'ambiguous'],
   ])('with status %d is %s', async (status, outcome) => {
     expect((await refused({ status, json: { error: 'm' } })).outcome).toBe(outcome);
-  });
-
-  it.each([
-    [400, 'unavailable'],
-    [404, 'unavailable'],
-    [413, 'rejected'],
-    [429, 'throttled'],
-    [500, 'ambiguous'],
-    [503, 'ambiguous'],
-    [200, 'ambiguous'],
-  ])('of a proxy with status %d is %s', async (status, outcome) => {
-    expect((await refused({ status, text: '<html>' })).outcome).toBe(outcome);
   });
 });

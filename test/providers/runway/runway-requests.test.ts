@@ -1,23 +1,11 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ImageRequest, JsonObject, VideoRequest } from '../../../src/models/request.ts';
+import type { VideoRequest } from '../../../src/models/request.ts';
 import { runway } from '../../../src/providers/runway/index.ts';
-import { runwayFacts } from '../../../src/providers/runway/runway-facts.ts';
-import {
-  canned,
-  fixture,
-  imageIssue,
-  imageRequest,
-  submitContext,
-  videoIssue,
-  videoOutput,
-  videoRequest,
-} from '../support.ts';
+import { fixture } from '../support.ts';
+import { imageTables, videoTables } from '../vendor-tables.ts';
 
 const { video, imageTask } = runway;
 if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
-
-const runwayOwnFields = ['video_task', ...(runwayFacts.others.reserved ?? [])];
 
 const a = 'https://ex.com/a.png';
 const b = 'https://ex.com/b.png';
@@ -30,17 +18,16 @@ const edit: Partial<VideoRequest> = { videos: [clip], extra: { video_task: 'edit
 const extend: Partial<VideoRequest> = { videos: [clip], extra: { video_task: 'extend' } };
 const first = [{ uri: a, position: 'first' }];
 
-async function sentFor(request: Partial<VideoRequest>, model: string) {
-  const upstream = canned({ json: fixture('runway/created') });
-  const context = submitContext({ model, request: upstream.request, callbackUrl: 'https://gw.example/cb' });
-  const submitted = await video?.submit(videoRequest(request), context);
-  const [sent] = upstream.sent;
-  return { submitted, sent, path: sent?.url.split('/api/v3')[1], json: sent?.json };
-}
+const usual = {
+  created: { json: fixture('runway/created') },
+  context: { callbackUrl: 'https://gw.example/cb' },
+};
+const videos = videoTables(video, usual);
+const images = imageTables(imageTask, usual);
 
 describe('a video', () => {
   it('is created with the version that every call must name', async () => {
-    const { submitted, sent } = await sentFor({ ratio: '16:9', duration: 5 }, 'gen4.5');
+    const { submitted, sent } = await videos.sentFor({ ratio: '16:9', duration: 5 }, 'gen4.5');
     const id = '17f20503-6c24-4c16-946b-35dbbce2af2f';
     expect(submitted).toEqual({ operation: { id }, traceId: id });
     expect(sent).toMatchObject({
@@ -55,11 +42,11 @@ describe('a video', () => {
     ['veo3.1', false, 'false'],
     ['veo3', undefined, undefined],
   ])('of %s with sound %s remembers %s', async (model, generateAudio, sound) => {
-    const { submitted } = await sentFor(generateAudio === undefined ? {} : { generateAudio }, model);
-    expect(submitted?.operation['sound']).toBe(sound);
+    const { submitted } = await videos.sentFor(generateAudio === undefined ? {} : { generateAudio }, model);
+    expect(submitted).toEqual({ operation: { id: expect.any(String), sound }, traceId: expect.any(String) });
   });
 
-  it.each<[string, Partial<VideoRequest>, string, string, object]>([
+  videos.sends([
     ['text', { ratio: '9:16', duration: 7, seed: 3 }, 'gen4.5', 'text_to_video', { promptText, ratio: '720:1280', duration: 7, seed: 3 }],
     ['text about which nothing is said', {}, 'gen4.5', 'text_to_video', { promptText, ratio: '1280:720', duration: 5 }],
     ['the one length of a model', {}, 'veo3', 'text_to_video', { promptText, ratio: '1280:720', duration: 8 }],
@@ -85,14 +72,9 @@ describe('a video', () => {
     ['a video to edit, which gives the length', { ...edit, duration: 5 }, 'gemini_omni_flash', 'video_to_video', { promptText, videoUri: clip }],
     ['an edit in another shape', { ...edit, ratio: '21:9', extra: { keyframes: [{ uri: a, seconds: 1 }] } }, 'aleph2', 'video_to_video', { promptText, videoUri: clip, targetAspectRatio: '21:9', keyframes: [{ uri: a, seconds: 1 }] }],
     ['a model that is not known', { ...two, duration: 12, ratio: '9:16' }, 'kling3.0_pro', 'image_to_video', { promptText, promptImage: [...first, { uri: b, position: 'last' }], ratio: '720:1280', duration: 12 }],
-  ])('%s', async (_, request, model, ...[path, body]) => {
-    expect(videoIssue(video, videoRequest(request), model)).toBeUndefined();
-    const sent = await sentFor(request, model);
-    expect(sent.path).toBe(`/v1/${path}`);
-    expect(sent.json).toEqual({ model, ...body });
-  }); // prettier-ignore
+  ], (model) => ({ model }), '/v1/'); // prettier-ignore
 
-  it.each<[string, Partial<VideoRequest>, string, string]>([
+  videos.checks([
     ['a long prompt', { prompt: 'x'.repeat(1001) }, 'gen4.5', 'prompt'],
     ['a longer one', { prompt: 'x'.repeat(3501) }, 'seedance2', 'prompt'],
     ['a draft', { draft: true }, 'gen4.5', 'metadata.draft'],
@@ -133,68 +115,30 @@ describe('a video', () => {
     ['sound', { generateAudio: true }, 'gen4.5', 'metadata.generate_audio'],
     ['silence', { generateAudio: false }, 'veo3', 'metadata.generate_audio'],
     ['a switch that is not known', { generateAudio: false }, 'hailuo3', 'metadata.generate_audio'],
-  ])('cannot have %s', (_, request, model, param) => {
-    expect(videoIssue(video, videoRequest(request), model)).toEqual({ param, message: expect.any(String) });
-  }); // prettier-ignore
+  ]); // prettier-ignore
 
-  it.each<[string, Partial<VideoRequest>, string, object]>([
+  videos.renders([
     ['what the model demands', {}, 'gen4.5', { resolutions: ['720p'], seconds: { min: 5, max: 5 } }],
     ['the ratio that it demands', {}, 'veo3.1', { resolutions: ['720p'], seconds: { min: 4, max: 8 } }],
-    [
-      'anything, where it demands nothing',
-      {},
-      'seedance2_mini',
-      { resolutions: ['720p', '480p'], seconds: { min: 4, max: 15 } },
-    ],
+    ['anything, where it demands nothing', {}, 'seedance2_mini', { resolutions: ['720p', '480p'], seconds: { min: 4, max: 15 } }],
     ['the usual one for a ratio', { ratio: '1:1', duration: 4 }, 'seedance2', { resolutions: ['720p'] }],
     ['what was asked for', { resolution: '480p', duration: 4 }, 'seedance2', {}],
-    [
-      'any resolution beside a ratio of its own',
-      { ratio: '1:1', duration: 5 },
-      'hailuo3',
-      { resolutions: ['768p', '2k'] },
-    ],
+    ['any resolution beside a ratio of its own', { ratio: '1:1', duration: 5 }, 'hailuo3', { resolutions: ['768p', '2k'] }],
     ['the usual one of frames', { ...two, duration: 5 }, 'wan3', { resolutions: ['720p'] }],
-    [
-      'an extension of any length',
-      extend,
-      'seedance2_5',
-      { resolutions: ['720p', '480p', '1080p'], seconds: { min: 4, max: 30 } },
-    ],
+    ['an extension of any length', extend, 'seedance2_5', { resolutions: ['720p', '480p', '1080p'], seconds: { min: 4, max: 30 } }],
     ['an edit as long as its video', { ...edit, duration: 4 }, 'aleph2', { seconds: { min: 2, max: 10 } }],
-  ])('renders %s', (_, request, model, expected) => {
-    expect(videoOutput(video, videoRequest(request), model)).toEqual(expected);
-  });
-
-  it('has nothing from metadata that the gateway decides', async () => {
-    const json = fc.jsonValue({ maxDepth: 1 }).filter((value) => value !== undefined) as fc.Arbitrary<
-      JsonObject[string]
-    >;
-    const key = fc.oneof(fc.constantFrom(...runwayOwnFields), fc.string({ minLength: 1 }));
-    const plain = (await sentFor({ ratio: '16:9', duration: 5 }, 'gen4.5')).json;
-    await fc.assert(
-      fc.asyncProperty(fc.dictionary(key, json), async (extra) => {
-        const sent = await sentFor({ ratio: '16:9', duration: 5, extra }, 'gen4.5');
-        for (const field of runwayOwnFields) expect(sent.json?.[field]).toEqual(plain?.[field]);
-        expect(JSON.stringify(sent.json)).not.toContain('gw.example');
-        for (const [name, value] of Object.entries(extra))
-          if (!runwayOwnFields.includes(name)) expect(sent.json?.[name]).toEqual(value);
-      }),
-      { numRuns: 100 },
-    );
-  });
+  ]); // prettier-ignore
 });
 
 describe('an image', () => {
-  async function imageFor(request: Partial<ImageRequest>, model: string) {
-    const upstream = canned({ json: fixture('runway/created') });
-    await imageTask?.submit(imageRequest(request), submitContext({ model, request: upstream.request }));
-    return upstream.sent[0];
-  }
+  it('has a path of its own', async () => {
+    expect((await images.sentFor({}, 'gen4_image')).path).toBe('/v1/text_to_image');
+  });
+
   const url = { form: 'url', url: a } as const;
   const data = { form: 'data', mediaType: 'image/png', base64: 'QUJD' } as const;
 
-  it.each<[string, Partial<ImageRequest>, string, object]>([
+  images.sends([
     ['in pixels', { size: '1920x1080', extra: { seed: 1, other: 2 } }, 'gen4_image', { ratio: '1920:1080', seed: 1 }],
     ['of the usual size', {}, 'gemini_2.5_flash', { ratio: '1024:1024' }],
     ['of any size, at a model that is not known', { size: '1x2' }, 'later_image', { ratio: '1:2' }],
@@ -204,14 +148,9 @@ describe('an image', () => {
     ['with a quality', { quality: 'high', extra: { background: 'opaque' } }, 'gpt_image_2', { ratio: '1920:1920', quality: 'high', background: 'opaque' }],
     ['after references with names', { images: [url, data] }, 'gen4_image_turbo', { ratio: '1024:1024', referenceImages: [{ uri: a, tag: 'image_1' }, { uri: 'data:image/png;base64,QUJD', tag: 'image_2' }] }],
     ['after references', { images: [url] }, 'seedream5_lite', { ratio: '2048:2048', referenceImages: [{ uri: a }] }],
-  ])('%s', async (_, request, model, body) => {
-    expect(imageIssue(imageTask, imageRequest(request), model)).toBeUndefined();
-    const sent = await imageFor(request, model);
-    expect(sent?.url).toBe('https://upstream.example/api/v3/v1/text_to_image');
-    expect(sent?.json).toEqual({ model, promptText: 'a red cube', ...body });
-  }); // prettier-ignore
+  ], (model) => ({ model, promptText: 'a red cube' })); // prettier-ignore
 
-  it.each<[string, Partial<ImageRequest>, string, string]>([
+  images.checks([
     ['a long prompt', { prompt: 'x'.repeat(1001) }, 'gen4_image', 'prompt'],
     ['a mask', { mask: data }, 'gpt_image_2', 'mask'],
     ['two', { n: 2 }, 'gen4_image', 'n'],
@@ -224,7 +163,5 @@ describe('an image', () => {
     ['a class', { size: '1K' }, 'gen4_image', 'size'],
     ['a size of none', { size: '1024x1024' }, 'gpt_image_2', 'size'],
     ['a quality of others', { quality: 'max' }, 'gpt_image_2', 'quality'],
-  ])('cannot have %s', (_, request, model, param) => {
-    expect(imageIssue(imageTask, imageRequest(request), model)).toEqual({ param, message: expect.any(String) });
-  }); // prettier-ignore
+  ]); // prettier-ignore
 });

@@ -15,8 +15,8 @@ import { sdkBodies } from './runway-sdk.ts';
 import type { SdkBody } from './runway-sdk.ts';
 
 /**
- * The table of the adapter against the vendor's SDK: whatever it accepts is sent as the SDK declares it. What the SDK
- * declares and no request of ours comes to is printed: the vendor may have something new.
+ * Compares the adapter's table with the vendor's SDK: everything that the adapter accepts is sent as the SDK declares
+ * it. Prints what the SDK declares and none of our requests uses, because it may be new.
  */
 
 const { video, imageTask } = runway;
@@ -101,7 +101,7 @@ async function sentBy(
   return { path: sent?.url.split('/v1/')[1] ?? '', json: sent?.json ?? {} };
 }
 
-/** Everything that the adapter sends for a model. */
+/** Returns everything that the adapter sends for a model. */
 async function allSent(model: string): Promise<readonly Sent[]> {
   const sent: Promise<Sent>[] = [];
   for (const request of videoRequests)
@@ -120,7 +120,7 @@ async function allImages(model: string): Promise<readonly Sent[]> {
 
 const unreached: string[] = [];
 
-/** Fields, and words of a field, that nothing sent has. */
+/** Returns fields, and words of fields, that nothing sent contains. */
 function unreachedOf({ path, model, fields }: SdkBody, sent: readonly Sent[]): readonly string[] {
   const values = (field: string) =>
     new Set(
@@ -145,7 +145,7 @@ describe.each([
   ...videoModels.map((model) => [model, allSent] as const),
   ...imageModels.map((model) => [model, allImages] as const),
 ])('%s', (model, send) => {
-  it('is sent nothing that the vendor’s SDK does not declare', async () => {
+  it('gets only what the vendor’s SDK declares', async () => {
     const sent = await send(model);
     const bodies = sdkBodies.filter((body) => body.model === model);
     const contradictions = sent.flatMap(({ path, json }) => {
@@ -154,7 +154,7 @@ describe.each([
       return findContradictions(json, body.name, body.types).map((words) => `${path} ${words}`);
     });
     expect([...new Set(contradictions)]).toEqual([]);
-    // Each path has something to send.
+    // Every path that the SDK declares is used by at least one request.
     for (const body of bodies) {
       expect(sent.map(({ path }) => path)).toContain(body.path);
       unreached.push(...unreachedOf(body, sent));

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { readSdkTypes } from '../../support/sdk-types.ts';
 import type { SdkObject, SdkTypes } from '../../support/sdk-types.ts';
 
-/** What `@runwayml/sdk` declares of the bodies of creates. */
+/** The bodies of creates, as `@runwayml/sdk` declares them. */
 
 const require = createRequire(import.meta.url);
 const folder = join(dirname(require.resolve('@runwayml/sdk')), 'resources');
@@ -14,13 +14,13 @@ type SdkPath = (typeof sdkPaths)[number];
 export interface SdkBody {
   readonly path: SdkPath;
   readonly model: string;
-  /** Of the body, in `types`. */
+  /** The name of the body in `types`. */
   readonly name: string;
   readonly fields: SdkObject;
   readonly types: SdkTypes;
 }
 
-/** Of `GET /v1/tasks/{id}`: one for each status. */
+/** The responses of `GET /v1/tasks/{id}`, one for each status. */
 export const sdkTasks: SdkTypes = readSdkTypes(join(folder, 'tasks.d.ts'), 'TaskRetrieveResponse');
 
 export const sdkBodies: readonly SdkBody[] = sdkPaths.flatMap((path) => {

@@ -10,7 +10,7 @@ import {
 } from '../../../src/providers/shared/mapped-answer.ts';
 import { mappedVideoFacts } from '../../../src/providers/shared/mapped-facts.ts';
 import { mappedBody, mappedEndpoint, mappedIssue } from '../../../src/providers/shared/mapped-request.ts';
-import { factsFor } from '../../../src/models/model-facts.ts';
+import { factsFor } from '../../../src/models/facts-of-request.ts';
 import type { VideoRequest } from '../../../src/models/request.ts';
 import { imageRequest, videoRequest } from '../support.ts';
 
@@ -45,24 +45,12 @@ describe('a mapping is refused', () => {
     ['with an unknown endpoint', { endpoints: { text: 'a' } }, 'endpoints'],
     ['with a field that says nothing', { fields: { prompt: {} } }, 'fields.prompt'],
     ['with a name beside fixed values', { fields: { mode: { name: 'm', fixed: ['a'] } } }, 'fields.mode'],
-    [
-      'with a form of another field',
-      { fields: { prompt: { name: 'p', form: 'seconds' } } },
-      'fields.prompt.form',
-    ],
-    [
-      'with an open resolution',
-      { fields: { resolution: { name: 'r', auto: 'x' } } },
-      'fields.resolution.auto',
-    ],
+    ['with a form of another field', { fields: { prompt: { name: 'p', form: 'seconds' } } }, 'fields.prompt.form'],
+    ['with an open resolution', { fields: { resolution: { name: 'r', auto: 'x' } } }, 'fields.resolution.auto'],
     ['with several names of a text', { fields: { prompt: { name: ['a', 'b'] } } }, 'fields.prompt.name'],
     ['with one side', { fields: { size: { name: 'width', form: 'sides' } } }, 'fields.size.name'],
     ['with a name used twice', { fields: { prompt: 'text', mode: 'text' } }, 'fields.mode'],
-    [
-      'with a constant over a field',
-      { fields: { prompt: 'text' }, constants: { text: 'x' } },
-      'constants.text',
-    ],
+    ['with a constant over a field', { fields: { prompt: 'text' }, constants: { text: 'x' } }, 'constants.text'],
     ['with a way past a field', { fields: { prompt: 'text' }, pass: ['text'] }, 'pass'],
     ['with a way past a constant', { constants: { n: 1 }, pass: ['n'] }, 'pass'],
     ['with a marker in a field', { fields: { prompt: 'text' }, marker: 'text' }, 'marker'],
@@ -71,7 +59,7 @@ describe('a mapping is refused', () => {
   ])('%s', (_, over, path) => {
     const { error } = fieldMappingSchema.safeParse({ fields: {}, result: 'url', ...over });
     expect(error?.issues.map((issue) => issue.path.join('.'))).toContain(path);
-  });
+  }); // prettier-ignore
 
   it('but one name may serve inputs that exclude each other', () => {
     const fields = { first_frame: 'image', images: 'image' };
@@ -81,7 +69,7 @@ describe('a mapping is refused', () => {
   });
 });
 
-it('a mapping has room for what its fields say', () => {
+it('the facts of a mapping follow from its fields', () => {
   const facts = mappedVideoFacts(video);
   expect(facts.media).toEqual({ frames: 2, videos: 2, audios: 1, beside_frames: [] });
   expect(Object.keys(facts.parameters ?? {})).toEqual(['negative_prompt', 'cfg']);
@@ -241,7 +229,7 @@ describe('a request', () => {
     expect(mappedEndpoint(request, mapping, 'v')).toBe('v');
   });
 
-  it('with a ratio where the input has none is refused', () => {
+  it('with a ratio is refused if the input has none', () => {
     const frames = videoRequest({ firstFrame: url, ratio: '16:9' });
     expect(mappedIssue(frames, video)?.param).toBe('ratio');
   });
@@ -347,7 +335,7 @@ describe('an answer', () => {
     expect(mappedLinks(answer, { result })).toEqual(expected);
   });
 
-  it('reports its facts where they are said to stand, and no zero', () => {
+  it('reports its facts from their mapped places, and no zero', () => {
     const facts = {
       duration: 'v.seconds',
       resolution: 'r',
@@ -378,7 +366,7 @@ describe('an answer', () => {
     );
   });
 
-  it('counts where the mapping says so', () => {
+  it('counts items if the mapping says so', () => {
     const mapping = read({ fields: {}, cost: { unit: 'USD', price: 0.5, units: 'metrics.predict_time' } });
     expect(mappedCost({ metrics: { predict_time: 2.5 } }, mapping, '9')).toEqual({
       amount: '1.25',
@@ -388,7 +376,7 @@ describe('an answer', () => {
     expect(mappedCost({}, read({ fields: {} }), '9')).toBeUndefined();
   });
 
-  it('is walked by what it owns', () => {
+  it('is read by own properties only', () => {
     expect(valuesAt({ a: [{ b: 1 }, { b: [2, 3] }] }, 'a.b')).toEqual([1, [2, 3]]);
   });
 });

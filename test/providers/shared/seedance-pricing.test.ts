@@ -27,12 +27,9 @@ describe('the formula gives what was observed', () => {
   });
 });
 
-it.each([1e307, 1e308, Number.POSITIVE_INFINITY])(
-  'of a length of %s s nothing is known',
-  (durationSeconds) => {
-    expect(estimate({ durationSeconds }, pro2)).toBeUndefined();
-  },
-);
+it.each([1e307, 1e308, Number.POSITIVE_INFINITY])('a length of %s s is unknown', (durationSeconds) => {
+  expect(estimate({ durationSeconds }, pro2)).toBeUndefined();
+});
 
 it('input videos count with the 15 s that they may have together, at least what 5 s were observed to cost', () => {
   const tokens = estimate({}, pro2, { videos: ['https://ex.com/a.mp4'] });
@@ -62,7 +59,7 @@ it('an unknown model has the larger of the two sizes', () => {
   expect(estimate({ resolution: '1080p' }, 'ep-2026-x')).toBe(246_840n);
 });
 
-it('4k exists where the model makes it', () => {
+it('4k exists if the model renders it', () => {
   expect(estimate({ resolution: '4k' }, pro2)).toBe((3840n * 2160n * 121n) / 1024n);
   expect(estimate({ resolution: '4K', ratio: '21:9' }, pro2)).toBe((3840n * 1646n * 121n) / 1024n);
   expect(estimate({ resolution: '4k' }, pro1)).toBeUndefined();
@@ -84,7 +81,7 @@ it('what the formula does not know is undefined', () => {
   expect(estimate({ ratio: '2:1' }, pro2)).toBeUndefined();
 });
 
-it('what is left open is the worst case', () => {
+it('an open value counts as the worst case', () => {
   expect(estimate({ ratio: 'adaptive' }, pro2)).toBe((1112n * 834n * 121n) / 1024n);
   expect(estimate({ resolution: '', ratio: '' }, pro1)).toBe(246_840n);
   expect(estimate({ durationSeconds: 0 }, pro2)).toBe(estimate({ durationSeconds: 15 }, pro2));

@@ -24,12 +24,12 @@ it('reads amounts of decimal digits, at most fifteen on each side of the point',
     expect(optionalAmount.parse(each)).toBeUndefined();
 });
 
-it('is absent where nothing is charged', () => {
+it('is absent if nothing is charged', () => {
   expect(vendorCost('0.50', 'credits')).toEqual({ amount: '0.50', unit: 'credits' });
   for (const amount of ['0', '0.00', undefined]) expect(vendorCost(amount, 'credits')).toBeUndefined();
 });
 
-it('multiplies what was counted by the price of one, digit for digit', () => {
+it('multiplies the count by the unit price, digit for digit', () => {
   expect(costOfUnits('3.5', '0.014', 'USD')).toEqual({ amount: '0.049', unit: 'USD' });
   expect(costOfUnits(350_000_000, '0.0000000001', 'USD')).toEqual({ amount: '0.035', unit: 'USD' });
   expect(costOfUnits(20_000_000_000, '0.0000000001', 'USD')).toEqual({ amount: '2', unit: 'USD' });

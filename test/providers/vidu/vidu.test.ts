@@ -1,27 +1,13 @@
 import { createHmac } from 'node:crypto';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { VideoRequest } from '../../../src/models/request.ts';
-import { vidu, viduFacts } from '../../../src/providers/vidu/index.ts';
-import {
-  callback,
-  canned,
-  fixture,
-  providerContext,
-  submitContext,
-  upstreamError,
-  videoIssue,
-  videoOutput,
-  videoRequest,
-} from '../support.ts';
+import { vidu } from '../../../src/providers/vidu/index.ts';
+import { callback, canned, fixture, providerContext, upstreamError, videoRequest } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
-import { useSimulator } from '../use-simulator.ts';
-import { startReceiver } from '../../workshop/simulator/support.ts';
+import { videoTables } from '../vendor-tables.ts';
 
 const { video } = vidu;
 if (video === undefined) throw new Error('there are no videos');
 
-const viduOwnFields = viduFacts.others.reserved ?? [];
 const a = 'https://ex.com/a.png';
 const b = 'data:image/png;base64,QUJD';
 const prompt = 'a fox in the snow';
@@ -30,134 +16,48 @@ const id = '883410000000000000';
 const root = 'https://upstream.example/api/v3/ent/v2';
 const payload = 'mediary-t1-1';
 
-async function sentFor(request: Partial<VideoRequest>, model = q3) {
-  const upstream = canned({ json: fixture('vidu/created') });
-  const context = submitContext({ model, request: upstream.request, callbackUrl: 'https://gw.example/cb' });
-  return { submitted: await video?.submit(videoRequest(request), context), sent: upstream.sent[0] };
-}
-
+const videos = videoTables(video, {
+  model: q3,
+  operation: { id },
+  created: { json: fixture('vidu/created') },
+  context: { callbackUrl: 'https://gw.example/cb' },
+});
 const own = { payload, callback_url: 'https://gw.example/cb' };
 
 describe('a request', () => {
-  it.each<[string, Partial<VideoRequest>, string, string, object]>([
-    ['text', {}, q3, 'text2video', { prompt }],
-    [
-      'text with everything',
-      {
-        resolution: '1080P',
-        ratio: '4:3',
-        duration: 16,
-        seed: 7,
-        generateAudio: false,
-        watermark: true,
-        extra: { bgm: true },
-      },
-      q3,
-      'text2video',
-      {
-        prompt,
-        resolution: '1080p',
-        aspect_ratio: '4:3',
-        duration: 16,
-        seed: 7,
-        audio: false,
-        watermark: true,
-        bgm: true,
-      },
-    ],
-    ['silence of a silent model', { generateAudio: false }, 'viduq2', 'text2video', { prompt }],
-    [
-      'sound of a model that is not known',
-      { generateAudio: true },
-      'next',
-      'text2video',
-      { prompt, audio: true },
-    ],
-    [
-      'a first frame, without words',
-      { firstFrame: a, prompt: '', ratio: '16:9' },
-      q3,
-      'img2video',
-      { images: [a] },
-    ],
-    ['both frames', { firstFrame: a, lastFrame: b }, q3, 'start-end2video', { prompt, images: [a, b] }],
-    [
-      'references',
-      { references: [a, b], ratio: '1:1' },
-      'viduq2',
-      'reference2video',
-      { prompt, images: [a, b], aspect_ratio: '1:1' },
-    ],
-  ])('of %s', async (_, request, model, ...[path, expected]) => {
-    expect(videoIssue(video, videoRequest(request), model)).toBeUndefined();
-    const { submitted, sent } = await sentFor(request, model);
+  it('is posted with the key', async () => {
+    const { submitted, sent } = await videos.sentFor({});
     expect(submitted).toEqual({ operation: { id }, traceId: id });
-    expect(sent).toMatchObject({
-      method: 'POST',
-      url: `${root}/${path}`,
-      headers: { authorization: 'Token test-key' },
-    });
-    expect(sent?.json).toEqual({ model, ...expected, ...own });
+    expect(sent).toMatchObject({ method: 'POST', headers: { authorization: 'Token test-key' } });
   });
 
-  it('never lets metadata reach a field that the gateway decides', async () => {
-    const names = fc.oneof(fc.constantFrom(...viduOwnFields), fc.string({ minLength: 1, maxLength: 12 }));
-    const metadata = fc.dictionary(names, fc.jsonValue(), { noNullPrototype: true });
-    const plain = (await sentFor({ firstFrame: a })).sent?.json;
-    await fc.assert(
-      fc.asyncProperty(metadata, async (said) => {
-        const extra = JSON.parse(JSON.stringify(said));
-        const passed = Object.entries(extra).filter(([name]) => !viduOwnFields.includes(name));
-        const { sent } = await sentFor({ firstFrame: a, extra });
-        expect(sent?.json).toEqual({ ...Object.fromEntries(passed), ...plain });
-      }),
-      { numRuns: 100 },
-    );
-  });
+  videos.sends([
+    ['text', {}, q3, 'text2video', { prompt }],
+    ['text with everything',
+      { resolution: '1080P', ratio: '4:3', duration: 16, seed: 7, generateAudio: false, watermark: true, extra: { bgm: true } }, q3,
+      'text2video', { prompt, resolution: '1080p', aspect_ratio: '4:3', duration: 16, seed: 7, audio: false, watermark: true, bgm: true }],
+    ['silence of a silent model', { generateAudio: false }, 'viduq2', 'text2video', { prompt }],
+    ['sound of a model that is not known', { generateAudio: true }, 'next', 'text2video', { prompt, audio: true }],
+    ['a first frame, without words', { firstFrame: a, prompt: '', ratio: '16:9' }, q3, 'img2video', { images: [a] }],
+    ['both frames', { firstFrame: a, lastFrame: b }, q3, 'start-end2video', { prompt, images: [a, b] }],
+    ['references', { references: [a, b], ratio: '1:1' }, 'viduq2', 'reference2video', { prompt, images: [a, b], aspect_ratio: '1:1' }],
+  ], (model) => ({ model, ...own }), '/ent/v2/'); // prettier-ignore
 
-  it.each<[string, Partial<VideoRequest>, string, string | undefined]>([
-    ['a draft', { draft: true }, q3, 'metadata.draft'],
+  videos.checks([
     ['no words', { prompt: '' }, q3, 'prompt'],
-    ['references without words', { prompt: '', references: [a] }, q3, 'prompt'],
-    ['sound of q2', { generateAudio: true }, 'viduq2-pro', 'metadata.generate_audio'],
-    ['sound of q3', { generateAudio: true }, q3, undefined],
     ['480p', { resolution: '480p' }, q3, 'resolution'],
-    ['720p of q1', { resolution: '720p' }, 'viduq1', 'resolution'],
     ['4:3 of q1', { ratio: '4:3' }, 'viduq1', 'ratio'],
     ['any ratio beside a frame', { firstFrame: a, ratio: '21:9' }, q3, undefined],
-    ['a ratio of its choice', { ratio: 'adaptive' }, q3, 'ratio'],
-    ['16 s of q3', { duration: 16 }, q3, undefined],
     ['17 s of q3', { duration: 17 }, q3, 'duration'],
-    ['11 s of q2', { duration: 11 }, 'viduq2', 'duration'],
-    ['8 s of 2.0', { duration: 8 }, 'vidu2.0', undefined],
-    ['5 s of 2.0', { duration: 5 }, 'vidu2.0', 'duration'],
-    ['a length of its choice', { duration: 'auto' }, q3, 'duration'],
-    ['a length of the choice of a model that is not known', { duration: 'auto' }, 'next', 'duration'],
-    [
-      'whatever a model that is not known may have',
-      { resolution: '8k', ratio: '5:4', duration: 99 },
-      'next',
-      undefined,
-    ],
-    ['eight references', { references: Array.from({ length: 8 }, () => a) }, q3, 'images'],
-    ['a frame and a reference', { firstFrame: a, references: [b] }, q3, 'images'],
-    ['a video', { videos: ['https://ex.com/a.mp4'] }, q3, 'videos'],
-  ])('check: %s', (_, request, model, param) => {
-    expect(videoIssue(video, videoRequest(request), model)?.param).toBe(param);
-  });
+  ]); // prettier-ignore
 
-  it.each<[string, Partial<VideoRequest>, string, object]>([
+  videos.renders([
     ['text', {}, q3, { resolutions: ['720p'], seconds: { min: 5, max: 5 } }],
     ['2.0', {}, 'vidu2.0', { resolutions: ['720p', '360p'], seconds: { min: 4, max: 4 } }],
     ['what is said', { resolution: '1080p', duration: 10 }, q3, {}],
     ['a model that is not known', {}, 'next', {}],
-  ])('may be, of %s', (_, request, model, expected) => {
-    expect(videoOutput(video, videoRequest(request), model)).toEqual(expected);
-  });
+  ]);
 });
-
-const statusOf = (answer: CannedAnswer) =>
-  video.status({ id }, providerContext({ request: canned(answer).request }));
 
 describe('a job', () => {
   it('that is a success has a link with its end, and a cost', async () => {
@@ -173,80 +73,32 @@ describe('a job', () => {
     expect(upstream.sent[0]).toMatchObject({ method: 'GET', url: `${root}/tasks/${id}/creations` });
   });
 
-  it.each<[string, CannedAnswer, object]>([
+  videos.reads([
     ['created', { json: fixture('vidu/created') }, { state: 'pending', phase: 'submitted' }],
     ['queueing', { json: { state: 'queueing', progress: 0 } }, { state: 'pending', phase: 'submitted' }],
-    [
-      'processing',
-      { json: { state: 'processing', progress: 40 } },
-      { state: 'pending', phase: 'running', progress: 40 },
-    ],
+    ['processing', { json: { state: 'processing', progress: 40 } }, { state: 'pending', phase: 'running', progress: 40 }],
     ['a word that is not known', { json: { state: 'dreaming' } }, { state: 'pending', phase: 'running' }],
-    [
-      'failed',
-      { json: fixture('vidu/failed') },
-      {
-        state: 'failed',
-        code: 'CreationPolicyViolation',
-        message: 'The upstream gave no reason.',
-        failure: { class: 'moderation_output' },
-      },
-    ],
-    [
-      'failed without a reason',
-      { json: { state: 'failed', err_code: '' } },
-      {
-        state: 'failed',
-        code: 'failed',
-        message: 'The upstream gave no reason.',
-        failure: { class: 'internal' },
-      },
-    ],
-  ])('in %s', async (_, answer, expected) => {
-    expect(await statusOf(answer)).toEqual(expected);
-  });
+    ['failed', { json: fixture('vidu/failed') },
+      { state: 'failed', code: 'CreationPolicyViolation', message: 'The upstream gave no reason.', failure: { class: 'moderation_output' } }],
+    ['failed without a reason', { json: { state: 'failed', err_code: '' } },
+      { state: 'failed', code: 'failed', message: 'The upstream gave no reason.', failure: { class: 'internal' } }],
+  ]); // prettier-ignore
 
-  it.each<[string, CannedAnswer, boolean, string]>([
-    [
-      'an unknown id',
-      { status: 404, json: { code: 404, reason: 'TaskNotFound', message: 'm' } },
-      true,
-      'unknown_job',
-    ],
-    ['a 404 of a proxy', { status: 404, text: '<html>' }, false, 'http_404'],
-    ['a page', { text: '<html>' }, false, 'unreadable_answer'],
+  videos.readsNoState([
+    ['an unknown id', { status: 404, json: { code: 404, reason: 'TaskNotFound', message: 'm' } }, true, 'unknown_job'],
     ['no file', { json: { state: 'success', creations: [null] } }, false, 'unreadable_answer'],
-    [
-      'trouble',
-      { status: 500, json: { reason: 'InternalServiceFailure', message: 'm' } },
-      false,
-      'InternalServiceFailure',
-    ],
-  ])('reports no state: %s', async (_, answer, ...[gone, code]) => {
-    const error = await upstreamError(statusOf(answer));
-    expect([error.gone, error.code]).toEqual([gone, code]);
-  });
+    ['trouble', { status: 500, json: { reason: 'InternalServiceFailure', message: 'm' } }, false, 'InternalServiceFailure'],
+  ]); // prettier-ignore
 });
 
 describe('a refused create', () => {
-  it.each<[string, CannedAnswer, string, string]>([
+  videos.isRefused([
     ['a field', { status: 400, json: fixture('vidu/refused') }, 'rejected', 'invalid_input'],
     ['an unknown path', { status: 404, json: { reason: 'NotFound', message: 'm' } }, 'unavailable', 'quota'],
     ['a conflict', { status: 409, json: { reason: 'Conflict', message: 'm' } }, 'rejected', 'invalid_input'],
-    [
-      'a request that was cancelled',
-      { status: 499, json: { reason: 'Canceled', message: 'm' } },
-      'ambiguous',
-      'cancelled',
-    ],
-    ['a page of 400', { status: 400, text: '<html>' }, 'unavailable', 'quota'],
-    ['a page of 503', { status: 503, text: '<html>' }, 'ambiguous', 'internal'],
+    ['a request that was cancelled', { status: 499, json: { reason: 'Canceled', message: 'm' } }, 'ambiguous', 'cancelled'],
     ['no id', { json: { state: 'created' } }, 'ambiguous', 'internal'],
-  ])('for %s', async (_, answer, ...expected) => {
-    const context = submitContext({ request: canned(answer).request });
-    const error = await upstreamError(video.submit(videoRequest(), context));
-    expect([error.outcome, error.failure.class]).toEqual(expected);
-  });
+  ]); // prettier-ignore
 });
 
 describe('a cancellation', () => {
@@ -331,58 +183,5 @@ describe('a callback', () => {
   ])('%s', async (_, headers, to, expected) => {
     const came = { ...callback({}, headers), ...(to !== undefined && { url: to }) };
     expect(await video.verifyCallback?.(came, { ...providerContext(), now })).toBe(expected);
-  });
-});
-
-describe('against the dialect', () => {
-  const simulator = useSimulator({ renderSeconds: 8 });
-
-  it.each<[string, Partial<VideoRequest>]>([
-    [
-      'text',
-      { resolution: '1080p', ratio: '9:16', duration: 16, seed: 7, generateAudio: true, watermark: false },
-    ],
-    ['a frame', { firstFrame: a, ratio: '16:9', extra: { movement_amplitude: 'small' } }],
-    ['frames', { firstFrame: a, lastFrame: b }],
-    ['references', { references: [a, b], ratio: '1:1' }],
-  ])('%s is accepted and rendered', async (_, asked) => {
-    const context = submitContext({
-      request: simulator.request,
-      baseUrl: `${simulator.url}/vidu`,
-      model: q3,
-    });
-    const { operation } = await video.submit(videoRequest(asked), context);
-    simulator.control.advance(9);
-    expect(await video.status(operation, context)).toMatchObject({
-      state: 'succeeded',
-      cost: { unit: 'credits' },
-    });
-  });
-
-  it('its callbacks carry the signature that the adapter expects', async () => {
-    const receiver = await startReceiver();
-    const context = submitContext({
-      request: simulator.request,
-      baseUrl: `${simulator.url}/vidu`,
-      model: q3,
-      callbackUrl: receiver.url,
-    });
-    await video.submit(videoRequest(), context);
-    simulator.control.advance(9);
-    await receiver.waitFor(2);
-    for (const { headers, body } of receiver.received) {
-      const came = {
-        ...callback(body),
-        url: receiver.url,
-        header: (name: string) => String(headers[name] ?? ''),
-      };
-      expect(await video.verifyCallback?.(came, { ...context, now: Date.now() })).toBe(true);
-      const other = { ...context, credential: { id: 'b', apiKey: 'other' }, now: Date.now() };
-      expect(await video.verifyCallback?.(came, other)).toBe(false);
-    }
-    expect(receiver.received.some(({ body }) => video.parseCallback?.(callback(body)).ended === true)).toBe(
-      true,
-    );
-    await receiver.close();
   });
 });

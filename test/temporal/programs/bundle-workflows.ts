@@ -1,7 +1,7 @@
 import { endSignalled } from '../../../src/observability/process-ends.ts';
 import { runBundler } from '../../../src/temporal/workflow-bundle.ts';
 
-// As a worker does: no signal ends it during its start.
+// Like a worker, it cannot be ended by a signal while it starts.
 void endSignalled();
 const bundling = runBundler();
 process.stdout.write('the bundler runs\n');

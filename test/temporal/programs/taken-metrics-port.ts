@@ -5,7 +5,7 @@ import { onRacePoint } from '../../../src/base/race-point.ts';
 import { createLogger } from '../../../src/observability/log.ts';
 import { installRuntime } from '../../../src/temporal/install-runtime.ts';
 
-/** Takes the first port that is chosen for the runtime's numbers, and says which it was and where the numbers are. */
+/** Takes the first port that is chosen for the runtime's metrics, and prints it together with the actual address. */
 let taken: string | undefined;
 onRacePoint(async (point, address) => {
   if (point !== 'runtime.install' || taken !== undefined) return;

@@ -9,7 +9,7 @@ import { Statistics } from '../../../workshop/simulator/statistics.ts';
 import { json, parseJson, refusals } from '../../../workshop/simulator/wire.ts';
 import { startReceiver, testWorld } from './support.ts';
 
-/** The smallest whole dialect: docs/adding-a-provider.md points here. */
+/** The smallest complete dialect. docs/adding-a-provider.md refers to it. */
 const refuse = refusals(({ status, message }) => json(status, { wrong: message }));
 
 const bodySchema = z.object({
@@ -100,7 +100,7 @@ async function call(route: string, body?: unknown, headers: Record<string, strin
 const order = { model: 'm', prompt: 'a cat' };
 
 describe('the skeleton of a dialect', () => {
-  it('reads the key where the vendor has it, and asks for it before it looks for the route', async () => {
+  it('reads the key where the vendor expects it, and checks it before the route', async () => {
     expect(await call('GET /nowhere', undefined, { 'x-key': 'other' })).toMatchObject({
       status: 401,
       body: { wrong: 'who are you' },
@@ -123,7 +123,7 @@ describe('the skeleton of a dialect', () => {
     }
   });
 
-  it('puts the headers of the vendor on every answer, refusals too', async () => {
+  it('adds the vendor’s headers to every answer, including refusals', async () => {
     expect((await call('GET /v1.0/jobs')).headers).toMatchObject({ 'x-acme': 'yes' });
     expect((await call('GET /nowhere')).headers).toMatchObject({ 'x-acme': 'yes' });
   });

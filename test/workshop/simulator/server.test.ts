@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startSimulator } from '../../../workshop/simulator/simulator.ts';
-import { arkCaller, startHarness, startReceiver, tasksPath, testKey, text } from './support.ts';
+import { arkCaller, expectCallbacks, startHarness, startReceiver, tasksPath, text } from './support.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -138,7 +138,7 @@ describe('state file', () => {
     });
   });
 
-  it('is complete before the create is answered, and bears a torn last line', async () => {
+  it('is complete before the create is answered, and tolerates a torn last line', async () => {
     const first = await start({ stateFile });
     const id = await first.ark.created();
     expect(await readFile(stateFile, 'utf8')).toContain(id);
@@ -165,7 +165,8 @@ describe('state file', () => {
     open.push(receiver);
     const first = await startHarness({ stateFile });
     await arkCaller(first).created({ callback_url: receiver.url });
-    await receiver.waitFor(1);
+    // Before it is acknowledged, the simulator would repeat it after the restart.
+    await expectCallbacks(first, { attempts: 1, delivered: 1, failed: 0 });
     await first.close();
     const second = await start({ stateFile });
     second.control.advance(9);
@@ -195,25 +196,7 @@ describe('limits', () => {
 });
 
 describe('the server', () => {
-  it('runs on the real clock', async () => {
-    const simulator = await startSimulator({ host: '127.0.0.1', port: 0, renderSeconds: 0.3 });
-    open.push(simulator);
-    const headers = { authorization: 'Bearer k', 'content-type': 'application/json' };
-    const body = JSON.stringify({ model: 'doubao-seedance-2-0-260128', content: text('x') });
-    const begin = Date.now();
-    const { id } = (await (
-      await fetch(simulator.url + tasksPath, { method: 'POST', headers, body })
-    ).json()) as { id: string };
-    const status = async (): Promise<unknown> => {
-      const response = await fetch(`${simulator.url}${tasksPath}/${id}`, { headers });
-      return ((await response.json()) as { status: string }).status;
-    };
-    for (let found = await status(); found !== 'succeeded'; found = await status())
-      expect(found).toMatch(/queued|running/);
-    expect(Date.now() - begin).toBeGreaterThanOrEqual(300);
-  });
-
-  it('names a public address in result links where one is configured', async () => {
+  it('uses the configured public address in result links', async () => {
     const { ark } = await start({ publicUrl: 'http://simulator.internal:9', renderSeconds: 0 });
     const { content } = (await ark.get(await ark.created())).body;
     expect(content.video_url).toMatch(/^http:\/\/simulator\.internal:9\/media\//);
@@ -235,26 +218,5 @@ describe('the server', () => {
     await expect.poll(() => harness.control.stats().submits).toBe(1);
     await harness.close();
     expect(await held).toBe('broken off');
-  });
-
-  it('carries thousands of tasks in flight, and lists by id among them', async () => {
-    const { url, control } = await start();
-    const headers = { authorization: `Bearer ${testKey}` };
-    const body = JSON.stringify({ model: 'doubao-seedance-2-0-260128', content: text('many') });
-    const ids: string[] = [];
-    const client = async (): Promise<void> => {
-      for (let index = 0; index < 80; index += 1) {
-        const response = await fetch(url + tasksPath, { method: 'POST', headers, body });
-        ids.push(((await response.json()) as { id: string }).id);
-      }
-    };
-    await Promise.all(Array.from({ length: 25 }, client));
-    expect(control.stats().tasks).toBe(2000);
-    const query = ids
-      .slice(0, 100)
-      .map((id) => `filter.task_ids=${id}`)
-      .join('&');
-    const response = await fetch(`${url}${tasksPath}?page_size=500&${query}`, { headers });
-    expect(((await response.json()) as { items: unknown[] }).items).toHaveLength(100);
   });
 });

@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'vitest';
+import { readMedia } from '../../../src/media/read-media.ts';
+import type { MediaFacts } from '../../../src/models/media-facts.ts';
 import { CallbackSender } from '../../../workshop/simulator/callbacks.ts';
 import { Clock } from '../../../workshop/simulator/clock.ts';
 import { FaultBook } from '../../../workshop/simulator/fault-book.ts';
@@ -14,14 +16,13 @@ import type { WorldParts } from '../../../workshop/simulator/world.ts';
 export const testKey = 'test-key';
 export const seedance2 = 'doubao-seedance-2-0-260128';
 
-/** Whatever JSON.parse gave. */
 export type Json = ReturnType<typeof JSON.parse>;
 
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Of a JSON answer; {} otherwise. */
+  /** The body of a JSON answer, otherwise {}. */
   readonly body: Json;
 }
 
@@ -91,11 +92,17 @@ export function testWorld(parts: Partial<WorldParts> = {}): World {
   });
 }
 
+/** Returns the facts that the gateway reads from a result file. */
+export function factsOfFile(file: Buffer = Buffer.alloc(0)): Promise<MediaFacts | undefined> {
+  const read = (start: number, end: number) => Promise.resolve(file.subarray(start, end));
+  return readMedia({ bytes: file.length, read });
+}
+
 export const tasksPath = '/ark/api/v3/contents/generations/tasks';
 
 export interface ArkCaller {
   create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
-  /** The id of a task that must be accepted. */
+  /** Creates a task that must be accepted, and returns its id. */
   created(body?: Record<string, unknown>): Promise<string>;
   get(id: string): Promise<Answer>;
   list(query: string): Promise<Answer>;
@@ -121,7 +128,7 @@ export function arkCaller(harness: Harness): ArkCaller {
   };
 }
 
-/** Waits until the simulator has sent so many callbacks, and has learned what became of them. */
+/** Waits until the simulator has sent this many callbacks and knows their outcome. */
 export async function expectCallbacks(
   { control }: Pick<Harness, 'control'>,
   counts: ReturnType<Harness['control']['stats']>['callbacks'],
@@ -144,7 +151,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** An endpoint for callbacks; `respond` answers the n-th request, counted from 0. */
+/** An endpoint for callbacks. `respond` answers the n-th request, counted from 0. */
 export async function startReceiver(
   respond: (response: ServerResponse, index: number) => void = (response) => {
     response.writeHead(200).end();
@@ -163,7 +170,7 @@ export async function startReceiver(
     url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/callback`,
     received,
     async waitFor(count) {
-      const deadline = Date.now() + 20_000;
+      const deadline = Date.now() + 180_000;
       while (received.length < count) {
         if (Date.now() > deadline) throw new Error(`${received.length} callbacks, not ${count}`);
         await new Promise((resolve) => setTimeout(resolve, 10));
@@ -179,7 +186,7 @@ export async function startReceiver(
   };
 }
 
-/** undefined when the body broke off. */
+/** Undefined if the body was cut off. */
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   try {

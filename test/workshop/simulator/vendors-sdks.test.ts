@@ -9,8 +9,8 @@ import { startHarness, testKey } from './support.ts';
 import type { Harness } from './support.ts';
 
 /**
- * The vendors' own clients against their dialects: a job from create to its result, one that is cancelled, one that is
- * refused, and a key that is wrong. What a client cannot read, the dialect has wrong. That of OpenAI drives its dialect in
+ * Runs the vendors' own clients against their dialects: a job from create to result, a cancelled one, a refused one,
+ * and a wrong key. If a client cannot read an answer, the dialect is wrong. OpenAI's client is tested in
  * `dialects/openai.test.ts`.
  */
 
@@ -21,13 +21,15 @@ beforeEach(() => {
 });
 afterAll(() => harness.close());
 
-/** A client as the walk needs it; words and shapes are the client's. */
+/** A client with the operations that the test needs, in the client's own words and shapes. */
 interface Walk {
   readonly name: string;
   readonly words: readonly [queued: string, running: string, ended: string];
-  /** What a job is after it was cancelled, or the status of the error that says so; absent: nothing is cancelled. */
+  /**
+   * The state of a cancelled job, or the status of the error that reports it. Undefined if nothing can be cancelled.
+   */
   readonly cancelled?: string | number;
-  /** The statuses of a wrong key and of an unknown job; absent: 401 and 404. */
+  /** The statuses for a wrong key and for an unknown job. Default: 401 and 404. */
   readonly refusals?: readonly [wrongKey: number, unknownJob: number];
   readonly connect: (key: string) => Connected;
 }
@@ -36,9 +38,9 @@ interface Connected {
   readonly create: (prompt: string) => Promise<string>;
   readonly poll: (id: string) => Promise<{ readonly word: string; readonly link?: string | undefined }>;
   readonly cancel?: (id: string) => Promise<unknown>;
-  /** With which alone a link opens. */
+  /** The headers required to open a link. */
   readonly linkHeaders?: Readonly<Record<string, string>>;
-  /** Of the error that a call failed with. */
+  /** Returns the status of the error with which a call failed. */
   readonly statusOf: (error: unknown) => number | undefined;
 }
 
@@ -70,7 +72,7 @@ const fal: Walk = {
     const { queue } = createFalClient({
       credentials,
       retry: { maxRetries: 0 },
-      // Its hosts are fixed; only they are replaced.
+      // The client's hosts are fixed, so its requests are redirected to the simulator.
       requestMiddleware: async (request) => ({
         ...request,
         url: request.url.replace('https://queue.fal.run', `${harness.url}/fal`),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FactsTable } from '../../../src/models/facts-table.ts';
-import { agedFacts, factsDifferences } from '../../../workshop/vendor-sdks/facts-differences.ts';
+import { factsDifferences } from '../../../workshop/vendor-sdks/facts-differences.ts';
 import type { ReadList } from '../../../workshop/vendor-sdks/facts-differences.ts';
 
 const table: FactsTable = {
@@ -49,12 +49,12 @@ describe('the differences between a table of facts and the SDKs', () => {
     ]);
   });
 
-  it('include rows and offered models that no SDK has any more', () => {
+  it('include rows and offered models that no SDK has any longer', () => {
     expect(said([{ read: ['preview'] }])).toEqual(['v, video: /^a/ is gone: no SDK has it any more']);
     expect(said([{ read: ['a2'] }], ['a1', 'b1', 'old'])).toEqual([
       'v, video: a1 is gone: no SDK has it any more',
     ]);
-    // The model is not gone if a second SDK has it.
+    // The model still exists if a second SDK has it.
     expect(said([{ read: ['a2'] }, { sdk: 'other', read: ['a1'] }], ['a1'])).toEqual([]);
   });
 
@@ -67,7 +67,7 @@ describe('the differences between a table of facts and the SDKs', () => {
       said([{ lists: 'resolutions', read: ['720p', '4k'], differs: { '4k': 'x', '1080p': 'x' } }, list]),
     ).toEqual([]);
     expect(said([{ lists: 'seconds', read: ['5s'] }, list])).toEqual([]);
-    // The table has no ratios, which leaves them to the vendor.
+    // The table has no ratios, so they are left to the vendor.
     expect(said([{ lists: 'ratios', read: ['1:1'] }, list])).toEqual([]);
   });
 
@@ -82,11 +82,4 @@ describe('the differences between a table of facts and the SDKs', () => {
       'v, video: T of sdk 1.1.0 cannot be read: it is string',
     ]);
   });
-});
-
-it('facts from an older version of an SDK are reported', () => {
-  const aged = (version: string) =>
-    agedFacts({ vendor: 'v', kind: 'video', table, lists: [{ ...list, version }] });
-  expect(aged('1.0.0')).toEqual([]);
-  expect(aged('1.1.0')).toEqual(['v, video: its facts come from sdk 1.0.0 (2026-11); sdk is at 1.1.0']);
 });

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { closeOnSignal } from '../../../../workshop/bench/support/close-on-signal.ts';
+import { closeOnSignal } from '../../../../workshop/stand/close-on-signal.ts';
 
-/** Says when it is ready, when it begins to close, and when it has closed. */
+/** Prints when it is ready, when it begins to close, and when it has closed. */
 const say = (word: string): boolean => process.stdout.write(`${word}\n`);
 closeOnSignal(async () => {
   say('closing');

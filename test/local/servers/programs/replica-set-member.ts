@@ -1,7 +1,7 @@
 /**
- * What a mongod says of its replica set, on the wire, and nothing else of it: it is in no set until it is initiated, is
- * primary a while later, and is in none of its own set when its port is another one than that of the set's member.
- * Its configuration survives it, in the directory of its data. Arguments: those of a mongod.
+ * Speaks only the part of MongoDB's wire protocol that describes the state of a replica set. It belongs to no set
+ * until it is initiated, and becomes primary some time later. If its port differs from the port of its set's member,
+ * it is not in its own set. The configuration is kept in its data directory. Its arguments are those of a mongod.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -17,7 +17,7 @@ const file = join(argument('--dbpath'), 'config.bson');
 const self = `127.0.0.1:${port}`;
 
 let config: Document | undefined = existsSync(file) ? BSON.deserialize(readFileSync(file)) : undefined;
-/** Questions until it is primary. */
+/** The number of requests until it becomes primary. */
 let electedIn = 2;
 
 const codes = {
@@ -92,7 +92,7 @@ const opMessage = 2013;
 
 function reply(message: Buffer): Buffer {
   const isQuery = message.readInt32LE(12) === opQuery;
-  // OP_QUERY: flags, the collection, two numbers. OP_MSG: flags, and the kind of its only section.
+  // OP_QUERY has flags, the collection and two numbers. OP_MSG has flags and the kind of its only section.
   const from = isQuery ? message.indexOf(0, headerBytes + 4) + 1 + 8 : headerBytes + 5;
   const document = BSON.serialize(
     answer(BSON.deserialize(message.subarray(from, from + message.readInt32LE(from)))),

@@ -5,7 +5,7 @@ import { findContradictions, literalsOf, membersOf } from '../../../support/sdk-
 import type { SdkTypes } from '../../../support/sdk-types.ts';
 import { startHarness } from '../support.ts';
 
-/** The dialect against the vendor's SDK: it takes every body that the SDK declares. */
+/** Compares the dialect with the vendor's SDK: it accepts every body that the SDK declares. */
 
 const harness = await startHarness({ renderSeconds: 8 });
 afterAll(() => harness.close());
@@ -13,7 +13,7 @@ afterAll(() => harness.close());
 const version = { 'x-runway-version': '2024-11-06' };
 const post = (path: string, body: object) => harness.call('POST', `/runway/v1/${path}`, body, version);
 
-/** Where the SDK says `string` or `number` alone. */
+/** Values for fields that the SDK declares only as `string` or `number`. */
 const samples: Readonly<Record<string, unknown>> = {
   promptText: 'a cat',
   tag: 'cat',
@@ -25,7 +25,10 @@ const samples: Readonly<Record<string, unknown>> = {
   at: 1,
 };
 
-/** A value for each word of the field's type, or one of the type; nested objects hold all that is required. */
+/**
+ * Returns a value for each word of the field's type, or one value of the type. Nested objects contain all required
+ * fields.
+ */
 function valuesOf(field: string, type: string, types: SdkTypes): readonly unknown[] {
   const words = literalsOf(type);
   const numbers = membersOf(type).filter((member) => /^\d+$/.test(member));
@@ -42,7 +45,7 @@ function objectOf(name: string, types: SdkTypes): object {
   return Object.fromEntries(fields.map(([field, { type }]) => [field, valuesOf(field, type, types)[0]]));
 }
 
-/** Whatever the model, `promptText` stands: references of sound demand it. */
+/** Always includes `promptText`, which sound references require. */
 function bodyOf({ name, types }: SdkBody): object {
   return { promptText: 'a cat', ...objectOf(name, types) };
 }

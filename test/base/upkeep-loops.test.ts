@@ -1,0 +1,427 @@
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { afterEach, expect, it, vi } from 'vitest';
+import { createReconcileTasks } from '../../activities/reconcile.ts';
+import { upkeepLoops } from '../../src/base/walk.ts';
+import { createChargeBook } from '../../src/capacity/charge-book.ts';
+import { createRenderClock } from '../../src/capacity/render-clock.ts';
+import { tidyKeySlots, tidySlots } from '../../src/capacity/slot-upkeep.ts';
+import { createAbandonments } from '../../src/commands/abandonments.ts';
+import { createDeleteAccounts } from '../../src/commands/delete-account.ts';
+import { createReadTrends } from '../../src/commands/read-trends.ts';
+import { createStorageQuota } from '../../src/commands/storage-quota.ts';
+import { createImageLeases } from '../../src/images/leases/image-leases.ts';
+import { createUnstoredImages } from '../../src/images/unstored-images.ts';
+import { createPromisedBills } from '../../src/images/promised-bills.ts';
+import { createReleaseDeadLeases } from '../../src/images/leases/release-dead-leases.ts';
+import { createUploads } from '../../src/media/uploads.ts';
+import { createAccountAlerts } from '../../src/notices/account-alerts.ts';
+import { createNoticeWatch } from '../../src/notices/watch.ts';
+import { createLogger } from '../../src/observability/log.ts';
+import { createDirectoryStorage } from '../../src/results/directory-storage.ts';
+import { deleteExpiredFiles } from '../../src/results/expired-files.ts';
+import { createResultCopier } from '../../src/results/result-copier.ts';
+import { importsOf, readSources } from '../support/source-rules.ts';
+import type { Sources } from '../support/source-rules.ts';
+import { firstRecord } from '../support/task-records.ts';
+
+/** Poisons the first of three items in each upkeep loop. The loop must still process the other two. */
+
+const items = ['bad', 'one', 'two'];
+const log = createLogger({ level: 'silent', format: 'json' });
+const minuteMs = 60_000;
+
+/** Tracks which items a loop has reached. `touch` stands for the work that fails. */
+function track() {
+  const reached: string[] = [];
+  const touch = async (item: string): Promise<void> => {
+    if (item === 'bad') throw new Error('this item is poisoned');
+    reached.push(item);
+  };
+  return { reached, touch };
+}
+
+type Touch = ReturnType<typeof track>['touch'];
+
+async function* each<Item>(list: readonly Item[] = []): AsyncGenerator<Item> {
+  yield* list;
+}
+
+const nothing = async () => undefined;
+const none = async () => [];
+const onFailed = () => undefined;
+
+/** Runs the reconciler twice, so that whatever has not changed counts as abandoned. */
+async function reconcile(change: { tasks?: object; workflows?: object; [name: string]: unknown }) {
+  let clock = 0;
+  const run = createReconcileTasks({
+    upkeep: [],
+    upkeepFailures: { note: nothing },
+    workers: async () => ({ unserved: nothing }),
+    isConfigCurrent: () => false,
+    log,
+    now: () => clock,
+    ...change,
+    tasks: { unfinished: each, owing: each, asking: each, ...change.tasks },
+    workflows: { running: each, failing: each, ...change.workflows },
+  } as never);
+  for (const at of [0, 5 * minuteMs]) {
+    clock = at;
+    await new MockActivityEnvironment().run(run);
+  }
+}
+
+function alertsWith(change: object) {
+  return createAccountAlerts({
+    store: {
+      findMany: async (all: string[]) => all.map(alertOf),
+      list: async () => items.map(alertOf),
+      due: none,
+    },
+    events: { dueAccounts: none, add: nothing },
+    balance: nothing,
+    randomBytes,
+    currency: () => 'USD',
+    random: () => 0.5,
+    log,
+    now: Date.now,
+    ...change,
+  } as never);
+}
+
+const alertOf = (account: string) => ({ account, caps: { revision: 1, judged: 1, upTo: 0n } });
+
+function copierWith(touch: Touch, change: object = {}) {
+  const copies = items.map((task) => ({ task, state: 'stored', names: ['0.png'], tries: 1, dueAt: 0 }));
+  return createResultCopier({
+    storage: { remove: (path: string) => touch(path.split('/')[0] ?? '') },
+    copies: {
+      listDue: async (state: string) => (state === 'gave_up' ? [] : copies),
+      findMany: async () => copies,
+      write: nothing,
+      removeMany: nothing,
+    },
+    tasks: { find: touch },
+    channels: nothing,
+    log,
+    now: Date.now,
+    ...change,
+  } as never);
+}
+
+async function releaseLeases(change: { leases?: object; ledger?: object }) {
+  let clock = 0;
+  const run = createReleaseDeadLeases({
+    ledger: { openHoldsBetween: none, ...change.ledger },
+    leases: {
+      each: () => each(items.map(leaseOf)),
+      declareDead: async () => true,
+      remove: nothing,
+      ...change.leases,
+    },
+    log,
+    now: () => clock,
+    pause: nothing,
+  } as never);
+  for (const at of [0, 5 * minuteMs]) {
+    clock = at;
+    await run();
+  }
+}
+
+const leaseOf = (id: string) => ({ id, beat: 0, process: 'p', from: id });
+
+/** The time of a loop, which advances while an item waits for a server. */
+let lateMs = 0;
+const now = () => Date.now() + lateMs;
+
+const loops: Readonly<Record<(typeof upkeepLoops)[number], (touch: Touch) => Promise<unknown>>> = {
+  'steps of the upkeep': (touch) =>
+    reconcile({ upkeep: items.map((name) => ({ name, run: () => touch(name).then(() => 1) })) }),
+  'unfinished tasks': (touch) =>
+    reconcile({
+      tasks: { unfinished: () => each(items.map((id) => firstRecord(id, { deadlineAt: 1e15 }))) },
+      workflows: { find: (id: string) => touch(id).then(() => 'running') },
+    }),
+  'owed callbacks': (touch) =>
+    reconcile({
+      tasks: { owing: () => each(items.map((id) => firstRecord(id, { hasCallback: true }))) },
+      workflows: { isRunning: async () => false },
+      owedCallback: touch,
+    }),
+  'failing workflows': (touch) =>
+    reconcile({ tasks: { find: touch }, workflows: { failing: () => each(items) } }),
+  'concerns that passed': (touch) =>
+    reconcile({ tasks: { asking: () => each(items.map((id) => ({ id }))), withdrawConcern: touch } }),
+  'slots of ended tasks': (touch) =>
+    tidySlots(
+      { holders: async () => items, release: touch, queues: () => [], serve: nothing },
+      { tasks: { findMany: async () => items.map((id) => firstRecord(id, { status: 'failed' })) }, onFailed },
+    ),
+  'queues of slots': (touch) => {
+    const queues = () => items.map((channel) => ({ channel, credential: 'a' }));
+    const serve = ({ channel }: { readonly channel: string }) => touch(channel);
+    return tidySlots(
+      { holders: none, release: nothing, queues, serve },
+      { tasks: { findMany: none }, onFailed },
+    );
+  },
+  'slots of keys': (touch) => {
+    const list = async () => items.map((key) => ({ key, tasks: [{ task: key, since: 0 }] }));
+    return tidyKeySlots({ list, release: touch } as never, {
+      tasks: { findMany: none },
+      onFailed,
+      now: Date.now,
+    });
+  },
+  'limits of accounts': (touch) => alertsWith({ spendings: (id: string) => touch(id).then(none) }).repair(),
+  'noted accounts': (touch) => {
+    const alerts = alertsWith({ spendings: (id: string) => touch(id).then(none), now });
+    for (const account of items) alerts.note(account, { available: 1n, seq: 1n });
+    return alerts.run().then(() => alerts.run());
+  },
+  'events of caps': (touch) =>
+    alertsWith({
+      events: { dueAccounts: async () => items, due: (id: string) => touch(id).then(none) },
+    }).run(),
+  'copies to retry': (touch) => copierWith(touch).retryDue(),
+  'copies to delete': (touch) => copierWith(touch).deleteExpired(),
+  'copies of removed tasks': (touch) => copierWith(touch).remove(items),
+  'files to delete': (touch) =>
+    deleteExpiredFiles({
+      store: {
+        listDue: async () => items.map((id) => ({ id, name: 'x' })),
+        remove: nothing,
+        postponeRemoval: nothing,
+      },
+      storage: { remove: (path: string) => touch(path.split('/')[0] ?? '') },
+      log,
+      now: Date.now,
+    } as never),
+  'parts of files': async (touch) => {
+    const directory = await mkdtemp(join(tmpdir(), 'parts-'));
+    const parts = join(directory, '.parts');
+    // A directory cannot be deleted as a file.
+    await mkdir(join(parts, 'bad'), { recursive: true });
+    for (const name of ['one', 'two']) await writeFile(join(parts, name), '');
+    for (const name of items) await utimes(join(parts, name), 0, 0);
+    await createDirectoryStorage(directory).sweep?.(() => undefined);
+    const left = await readdir(parts);
+    for (const name of items) if (!left.includes(name)) await touch(name);
+    await rm(directory, { recursive: true });
+  },
+  'uploads to delete': (touch) => {
+    const due = items.map((id) => ({ id, file: id, channel: id, credential: 'a', tries: 0 }));
+    const uploads = {
+      listDue: async () => due,
+      remove: ({ id }: { readonly id: string }) => touch(id),
+      postpone: nothing,
+    };
+    return createUploads({ uploads, channels: () => undefined, log, now: Date.now } as never).removeDue();
+  },
+  'dead leases': (touch) =>
+    releaseLeases({
+      leases: { declareDead: ({ id }: { readonly id: string }) => touch(id).then(() => true) },
+    }),
+  'holds of a dead process': (touch) =>
+    releaseLeases({
+      leases: { each: () => each([leaseOf('lease')]) },
+      ledger: {
+        openHoldsBetween: async () => items.map((task) => ({ task, account: 'a' })),
+        entriesOfTask: (task: string) => touch(task).then(none),
+      },
+    }),
+  'abandoned holds': async (touch) => {
+    vi.useFakeTimers();
+    const images: string[] = [];
+    const leases = createImageLeases({
+      leases: { insert: nothing, renew: async () => true, remove: nothing, paid: nothing },
+      closeHold: (image: string) => touch(items[images.indexOf(image)] ?? ''),
+      process: 'p',
+      now,
+      randomBytes,
+      onError: () => undefined,
+    } as never);
+    for (const _ of items) {
+      const image = leases.newImage();
+      images.push(image);
+      (await leases.watch(image)).abandon('account');
+    }
+    await vi.advanceTimersByTimeAsync(90_000);
+    await leases.stop();
+  },
+  'abandoned creations': async (touch) => {
+    vi.useFakeTimers();
+    const abandonCreation = ({ tryId }: { readonly tryId: string }) => touch(tryId);
+    const abandonments = createAbandonments({
+      abandonCreation,
+      onError: () => undefined,
+      now,
+    } as never);
+    for (const tryId of items) abandonments.add({ tryId } as never);
+    await vi.advanceTimersByTimeAsync(2_000);
+    abandonments.stop();
+  },
+  'accounts to delete': (touch) =>
+    createDeleteAccounts({
+      accounts: { deleting: async () => items.map((id) => ({ id, closedAt: 0 })) },
+      keys: { idsOf: (id: string) => touch(id).then(none) },
+      tasks: { countOf: async () => ({ unfinished: 1 }) },
+      ledger: { balance: async () => ({ held: 0n }) },
+      log,
+      now: Date.now,
+    } as never)(),
+  'stored bytes': (touch) => {
+    const store = { add: touch, find: async () => new Map() } as never;
+    const quota = createStorageQuota({ store, bytesMax: 1, onError: () => undefined, now: Date.now });
+    for (const account of items) quota.note(account, 1, Date.now());
+    return quota.flush();
+  },
+  'hours of trends': async (touch) => {
+    const days = [...items];
+    const flows = async () => {
+      const day = days.shift();
+      if (day !== undefined) await touch(day);
+      return [];
+    };
+    const read = createReadTrends({
+      tasks: { flows, countUnfinished: none },
+      rollups: { list: none, put: nothing },
+      ledgerFlows: none,
+      now,
+    } as never);
+    await expect(read('week')).rejects.toThrow('poisoned');
+  },
+  'conditions of notices': (touch) => {
+    const conditions = items.map((subject) => ({ kind: 'attention' as const, subject, count: 1, text: '' }));
+    const find = (id: string) => touch(id.split('/')[1] ?? '').then(nothing);
+    return createNoticeWatch({
+      store: { list: none, find, write: async () => true },
+      sources: { attention: async () => conditions },
+      targets: () => [],
+      duty: async () => true,
+      log,
+      now: Date.now,
+    } as never).run();
+  },
+};
+
+afterEach(() => {
+  vi.useRealTimers();
+  lateMs = 0;
+});
+
+it.each(upkeepLoops)('one poisoned item stops no other: %s', async (loop) => {
+  const { reached, touch } = track();
+  await loops[loop](touch);
+  expect([...new Set(reached)].toSorted()).toEqual(['one', 'two']);
+});
+
+it.each(['noted accounts', 'abandoned creations', 'abandoned holds'] as const)(
+  'one item that waits for a server delays the others by one round: %s',
+  async (loop) => {
+    const order: string[] = [];
+    await loops[loop](async (item) => {
+      order.push(item);
+      if (item !== 'bad') return;
+      lateMs += minuteMs;
+      throw new Error('the server did not answer');
+    });
+    expect(order.slice(0, 4)).toEqual(['bad', 'one', 'two', 'bad']);
+  },
+);
+
+it('a notice that is never written does not block the others', async () => {
+  const { reached, touch } = track();
+  void loops['conditions of notices']((item) =>
+    item === 'bad' ? new Promise(() => undefined) : touch(item),
+  );
+  await expect.poll(() => reached).toEqual(['one', 'two']);
+});
+
+it.each(['charge book', 'render clock', 'promised bills', 'images not stored yet'])(
+  'one item that is never written does not block the others: %s',
+  async (of) => {
+    const { reached, touch } = track();
+    const add = (item: string) => (item === 'bad' ? new Promise<void>(() => undefined) : touch(item));
+    if (of === 'promised bills') {
+      const bills = createPromisedBills(log);
+      for (const item of items) bills.promise({ task: item } as never, () => add(item).then(() => 'written'));
+    }
+    if (of === 'images not stored yet') {
+      const images = createUnstoredImages(30);
+      for (const item of items) void images.hold({ account: item, bytes: 10 }, () => add(item));
+    }
+    const deps = { now, random: () => 0.5, onError: () => undefined };
+    if (of === 'charge book') {
+      const book = createChargeBook({ ...deps, store: { add } } as never);
+      for (const item of items) book.note(item, 1n);
+      void book.flush();
+    }
+    if (of === 'render clock') {
+      const store = { list: none, add: ({ channel }: { readonly channel: string }) => add(channel) };
+      const clock = createRenderClock({ ...deps, store } as never);
+      for (const channel of items) clock.learn({ channel, model: 'm', output: '' }, 1_000);
+      void clock.stop();
+    }
+    await expect.poll(() => reached).toEqual(['one', 'two']);
+  },
+);
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+/** Matches code that works without a request: it sets timers, pauses, or walks. */
+const background =
+  /setInterval\(|createRounds\(|following\(|createSnapshot<|UpkeepStep|walk\(|\b(?:sleep|pause)\(/;
+/** The number of awaits in other loops, and why those loops may end at a failure. */
+const others: Readonly<Record<string, readonly [count: number, reason: string]>> = {
+  'src/base/walk.ts': [1, 'the loop that catches failures'],
+  'src/capacity/circuit-book.ts': [3, 'the circuits of one request'],
+  'src/capacity/circuit-wakes.ts': [1, 'wakes, which do not fail'],
+  'src/capacity/slot-upkeep.ts': [1, 'the slots of one key'],
+  'src/commands/repeats.ts': [1, 'waits for one record'],
+  'src/commands/task-retention.ts': [1, 'pages, each removed at once'],
+  'src/compose/heads-place.ts': [1, 'the lines of one file'],
+  'src/images/result-form.ts': [2, 'the pieces of one image'],
+  'src/images/settle-images.ts': [1, 'the tries of one charge'],
+  'src/images/leases/release-dead-leases.ts': [1, 'reads of one list, which must all succeed'],
+  'src/ledger/anchored-heads.ts': [1, 'pages of one list'],
+  'src/ledger/outside-heads.ts': [4, 'the lines of one file'],
+  'src/ledger/verify-reading.ts': [2, 'pages of one list'],
+  'src/notices/cap-alerts.ts': [5, 'the caps of one account'],
+  'src/notices/watch.ts': [1, 'turns, in which no target waits for another'],
+  'src/results/directory-storage.ts': [1, 'the pieces of one file'],
+  'src/results/result-copier.ts': [2, 'the files of one task'],
+  'src/store/mongo.ts': [1, 'the indexes of one collection'],
+  'activities/measure.ts': [1, 'the tries of one measurement'],
+  'activities/poll.ts': [1, 'the looks at one job'],
+  'activities/reconcile.ts': [1, 'the list of running workflows'],
+};
+
+/** Returns the modules that this one uses, directly or through others. */
+function reachedFrom(start: string, sources: Sources): ReadonlySet<string> {
+  const imports = importsOf(sources).filter(({ isType }) => !isType);
+  const reached = new Set([start]);
+  for (const path of reached) for (const { from, to } of imports) if (from === path) reached.add(to);
+  return reached;
+}
+
+it('no other loop of the upkeep ends at a failure', () => {
+  const all = readSources(root, ['src', 'activities']);
+  const parts = reachedFrom('src/compose/upkeep.ts', all);
+  const sources = Object.entries(all)
+    .filter(([path]) => !/^src\/(?:process|local|cli|pages|http|observability)\//.test(path))
+    .filter(([path, text]) => background.test(text) || parts.has(path));
+  const bare = sources.flatMap(([path, text]) =>
+    [...text.matchAll(/^( *)for (?:await )?\((?:const|let) ([^\n]*(?:;\n|\{\n[\s\S]*?^\1\}))/gm)]
+      .filter(([loop]) => /\bawait\b/.test(loop) && !/\btry \{|\.catch\(/.test(loop))
+      .map(() => path),
+  );
+  const counts = Object.fromEntries(
+    [...new Set(bare)].map((path) => [path, bare.filter((one) => one === path).length]),
+  );
+  expect(counts).toEqual(Object.fromEntries(Object.entries(others).map(([path, [count]]) => [path, count])));
+});

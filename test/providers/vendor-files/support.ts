@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { vendorFileSchema } from '../../../src/models/vendor-file.ts';
+import type { VendorFile } from '../../../src/models/vendor-file.ts';
+
+export const examplesFolder = fileURLToPath(new URL('../../../examples/vendors', import.meta.url));
+
+/** The data of an example file before it is checked, for tests that change it. */
+export function exampleData(name: string): any {
+  return parse(readFileSync(`${examplesFolder}/${name}.yaml`, 'utf8'));
+}
+
+export function exampleFile(name: string, change: (file: any) => void = () => undefined): VendorFile {
+  const data = exampleData(name);
+  change(data);
+  return vendorFileSchema.parse(data);
+}

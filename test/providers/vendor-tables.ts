@@ -1,0 +1,206 @@
+import { expect, it } from 'vitest';
+import { defined } from '../../src/base/defined.ts';
+import type { FieldMapping } from '../../src/models/field-mapping.ts';
+import type { ImageRequest, VideoRequest } from '../../src/models/request.ts';
+import type {
+  ImageTaskProvider,
+  Operation,
+  PossibleOutput,
+  RequestIssue,
+  SubmitContext,
+  SynchronousImageProvider,
+  TaskProvider,
+  VideoProvider,
+} from '../../src/providers/provider.ts';
+import {
+  callback,
+  canned,
+  imageIssue,
+  imageRequest,
+  submitContext,
+  upstreamError,
+  videoIssue,
+  videoOutput,
+  videoRequest,
+} from './support.ts';
+import type { CannedAnswer } from './support.ts';
+
+/** Tables of one vendor's requests and answers. Each row is a test. */
+
+interface Usual {
+  /** The model of rows that do not name one. */
+  readonly model?: string;
+  /** The answer to a create. */
+  readonly created?: CannedAnswer | ((model: string) => CannedAnswer);
+  /** The job of rows that do not name one. */
+  readonly operation?: Operation;
+  readonly mapping?: FieldMapping;
+  readonly context?: Partial<SubmitContext>;
+}
+
+/** A row ends with what is expected. The model may be named before that. */
+type Row<Asked, Expected> =
+  | readonly [what: string, asked: Partial<Asked>, expected: Expected]
+  | readonly [what: string, asked: Partial<Asked>, model: string, expected: Expected];
+/** A row may also name the last part of the path. */
+type BodyRow<Asked> =
+  | Row<Asked, object>
+  | readonly [what: string, asked: Partial<Asked>, model: string, path: string, body: object];
+type Answers = CannedAnswer | readonly CannedAnswer[];
+type NoStateRow =
+  | readonly [what: string, answers: Answers, isGone: boolean, code: string]
+  | readonly [what: string, answers: Answers, operation: Operation, isGone: boolean, code: string];
+
+interface Part<Asked> {
+  readonly request: (over: Partial<Asked>) => Asked;
+  readonly issue: (request: Asked, model: string) => RequestIssue | undefined;
+  readonly create: (request: Asked, context: SubmitContext) => Promise<unknown> | undefined;
+  readonly jobs?: Pick<TaskProvider<Asked>, 'status' | 'parseCallback'> | undefined;
+}
+
+export function videoTables(video: VideoProvider | undefined, usual: Usual = {}) {
+  const { model = '', mapping } = usual;
+  const tables = tablesOf<VideoRequest>(usual, {
+    request: videoRequest,
+    issue: (request, upstream) => videoIssue(video, request, upstream, mapping),
+    create: (request, context) => video?.submit(request, context),
+    jobs: video,
+  });
+  return {
+    ...tables,
+    /** What may be rendered for the parts that a request leaves open. */
+    renders(rows: readonly Row<VideoRequest, PossibleOutput>[]) {
+      it.each(rows.map((row) => caseOf(row, model)))(
+        'renders $what',
+        ({ asked, model: upstream, expected }) => {
+          expect(videoOutput(video, videoRequest(asked), upstream, mapping)).toEqual(expected);
+        },
+      );
+    },
+  };
+}
+
+export function imageTables(
+  part: ImageTaskProvider | SynchronousImageProvider | undefined,
+  usual: Usual = {},
+) {
+  const jobs = part !== undefined && 'submit' in part ? part : undefined;
+  const made = part !== undefined && 'generate' in part ? part : undefined;
+  return tablesOf<ImageRequest>(usual, {
+    request: imageRequest,
+    issue: (request, model) => imageIssue(part, request, model, usual.mapping),
+    create: (request, context) => jobs?.submit(request, context) ?? made?.generate(request, context),
+    jobs,
+  });
+}
+
+function caseOf<Asked, Expected>(row: Row<Asked, Expected>, usualModel: string) {
+  const [what, asked] = row;
+  return row.length === 4
+    ? { what, asked, model: row[2], expected: row[3] }
+    : { what, asked, model: usualModel, expected: row[2] };
+}
+
+function tablesOf<Asked>(usual: Usual, part: Part<Asked>) {
+  const calls = callsOf(usual, part);
+  return { ...calls, ...requestTables(usual, part, calls), ...answerTables(usual, part, calls) };
+}
+
+type Calls<Asked> = ReturnType<typeof callsOf<Asked>>;
+
+function callsOf<Asked>(usual: Usual, { request, create, jobs }: Part<Asked>) {
+  const { model: usualModel = '', created = {}, operation = { id: '' }, mapping } = usual;
+  const contextOf = (answers: readonly CannedAnswer[], over: Partial<SubmitContext> = {}) => {
+    const upstream = canned(...answers);
+    const context = { ...defined({ mapping }), ...usual.context, ...over, request: upstream.request };
+    return { context: submitContext(context), sent: upstream.sent };
+  };
+  const statusOf = async (answers: Answers, asked = operation) =>
+    jobs?.status(asked, contextOf([answers].flat()).context);
+  const refusalOf = async (answer: CannedAnswer) => {
+    const { context } = contextOf([answer], { model: usualModel });
+    return upstreamError(Promise.resolve(create(request({}), context)));
+  };
+
+  /** Resolves with the request that a create sends, and with what the adapter makes of the answer. */
+  async function sentFor(asked: Partial<Asked>, model = usualModel, over: Partial<SubmitContext> = {}) {
+    const answer = typeof created === 'function' ? created(model) : created;
+    const { context, sent } = contextOf([answer], { model, ...over });
+    const submitted = await create(request(asked), context);
+    const [first] = sent;
+    return { submitted, sent: first, path: first?.url.replace(context.baseUrl, ''), json: first?.json };
+  }
+  return { statusOf, sentFor, refusalOf };
+}
+
+function requestTables<Asked>(usual: Usual, { request, issue }: Part<Asked>, { sentFor }: Calls<Asked>) {
+  const { model: usualModel = '' } = usual;
+  return {
+    /** Bodies that are sent. Each contains `common`, and its path is the row's after `root`. */
+    sends(rows: readonly BodyRow<Asked>[], common: (model: string) => object, root = '') {
+      const cases = rows.map((row) =>
+        row.length === 5
+          ? { ...caseOf([row[0], row[1], row[2], row[4]], ''), path: root + row[3] }
+          : { ...caseOf(row, usualModel), path: undefined },
+      );
+      it.each(cases)('sends $what', async ({ asked, model, path, expected }) => {
+        expect(issue(request(asked), model)).toBeUndefined();
+        const sent = await sentFor(asked, model);
+        expect(sent.path).toBe(path ?? sent.path);
+        expect(sent.json).toEqual({ ...common(model), ...expected });
+      });
+    },
+    /** The parameter that is refused, if any. */
+    checks(rows: readonly Row<Asked, string | undefined>[]) {
+      it.each(rows.map((row) => caseOf(row, usualModel)))('checks $what', ({ asked, model, expected }) => {
+        expect(issue(request(asked), model)?.param).toBe(expected);
+      });
+    },
+  };
+}
+
+function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, { statusOf, refusalOf }: Calls<Asked>) {
+  const { operation = { id: '' } } = usual;
+  return {
+    /** Statuses as they are read, in full. */
+    reads(rows: readonly (readonly [what: string, answers: Answers, status: object])[]) {
+      it.each(rows)('reads a job %s', async (_, answers, status) => {
+        expect(await statusOf(answers)).toEqual(status);
+      });
+    },
+    /** Parts of statuses. */
+    readsPart(rows: readonly (readonly [what: string, answers: Answers, status: object])[]) {
+      it.each(rows)('reads a job %s', async (_, answers, status) => {
+        expect(await statusOf(answers)).toMatchObject(status);
+      });
+    },
+    /** Answers that contain no status. The job may be gone. */
+    readsNoState(rows: readonly NoStateRow[]) {
+      const cases = rows.map((row) => {
+        const [what, answers] = row;
+        return row.length === 5
+          ? { what, answers, asked: row[2], expected: [row[3], row[4]] }
+          : { what, answers, asked: operation, expected: [row[2], row[3]] };
+      });
+      it.each(cases)('reads no state: $what', async ({ answers, asked, expected }) => {
+        const error = await upstreamError(statusOf(answers, asked));
+        expect([error.gone, error.code]).toEqual(expected);
+      });
+    },
+    /** Refused creates, with their outcome and their class or code. */
+    isRefused(
+      rows: readonly (readonly [what: string, answer: CannedAnswer, outcome: string, reason: string])[],
+    ) {
+      it.each(rows)('is refused: %s', async (_, answer, outcome, reason) => {
+        const { outcome: found, code, failure } = await refusalOf(answer);
+        expect([found, failure.class === reason ? failure.class : code]).toEqual([outcome, reason]);
+      });
+    },
+    /** Callbacks, and whether they report the end of the job. */
+    hears(rows: readonly (readonly [body: unknown, isEnded: boolean])[]) {
+      it.each(rows)('hears %j: ended is %s', (body, ended) => {
+        expect(jobs?.parseCallback?.(callback(body))).toEqual({ ended });
+      });
+    },
+  };
+}

@@ -1,0 +1,4 @@
+/** Blocks this process, as a pause of the whole machine would. */
+export function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
