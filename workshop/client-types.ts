@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { documentText } from './document.ts';
 
 /**
- * `npm run client-types`: writes src/client/types.ts, the types of the client, from the OpenAPI document. Generators that
- * others make write types of every route, and want an older compiler: this one knows as much of JSON Schema as our own
- * document uses.
+ * `npm run document`: writes docs/openapi.json, and from it the client's types to src/client/types.ts. Published
+ * generators type all routes and need an older compiler. This one covers the parts of JSON Schema that our document
+ * uses.
  */
 
-/** What the client sends and gets; what these name comes with them. */
+/** The client's request and response types. Types that they refer to are included. */
 const roots = [
   'VideoRequest',
   'CreatedTask',
@@ -62,7 +62,7 @@ const schemaSchema: z.ZodType<Schema> = z.lazy(() =>
 const documentSchema = z.object({
   components: z.object({ schemas: z.record(z.string(), schemaSchema) }),
 });
-const file = fileURLToPath(new URL('../src/client/types.ts', import.meta.url));
+const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
 export function clientTypes(): string {
   const { schemas } = documentSchema.parse(JSON.parse(documentText())).components;
@@ -77,7 +77,7 @@ export function clientTypes(): string {
     if (schema === undefined) throw new Error(`the document has no schema ${name}`);
     types.push(`${comment(schema)}export type ${name} = ${typeOf(schema, context)};\n`);
   }
-  return `/** Written by \`npm run client-types\` from the OpenAPI document. */\n\n${types.join('\n')}`;
+  return `/** Written by \`npm run document\` from the OpenAPI document. */\n\n${types.join('\n')}`;
 }
 
 type Named = (name: string) => string;
@@ -91,7 +91,7 @@ function typeOf(schema: Schema, named: Named): string {
   if (format === 'binary') return union(['Blob', ...(isNullable(type) ? ['null'] : [])]);
   if (type === undefined) return 'unknown';
   if (typeof type === 'string') return typeOfKind(type, schema, named);
-  // Whatever JSON can say.
+  // Any JSON value.
   if (type.length > 4) return 'unknown';
   return union(type.map((kind) => typeOfKind(kind, schema, named)));
 }
@@ -123,4 +123,7 @@ function union(types: readonly string[]): string {
   return [...new Set(types)].join(' | ');
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(file, clientTypes());
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(path('docs/openapi.json'), documentText());
+  writeFileSync(path('src/client/types.ts'), clientTypes());
+}

@@ -3,17 +3,23 @@ import { createRoutes } from '../src/http/routes/index.ts';
 import { vendorImageFields } from '../src/providers/index.ts';
 import type { RouteDeps } from '../src/http/deps.ts';
 
-/** The OpenAPI document of every route, the optional ones included, as JSON. No handler runs. */
+/** The parts of a gateway that some routes depend on. */
+export const optionalParts = {
+  operatorAuth: {},
+  images: { limits: {}, workspaces: {}, vendorFields: vendorImageFields },
+  keptResults: {},
+  storedFiles: { files: {} },
+};
+
+/** The OpenAPI document of every route, including the optional ones, as JSON. */
 export function documentText(): string {
-  const everything: Partial<RouteDeps> = { now: Date.now };
-  const optional = {
-    operatorAuth: {},
-    images: { limits: {}, workspaces: {}, vendorFields: vendorImageFields },
-    keptResults: {},
-    storedFiles: { files: {} },
-  };
-  const deps: unknown = { ...everything, ...optional };
-  return JSON.stringify(createDocument(createRoutes(asDeps(deps))), null, 2);
+  return `${JSON.stringify(createDocument(declaredRoutes(optionalParts)), null, 1)}\n`;
+}
+
+/** The routes that a gateway with these parts declares. No handler runs. */
+export function declaredRoutes(parts: Partial<typeof optionalParts>) {
+  const deps: unknown = { now: Date.now, ...parts };
+  return createRoutes(asDeps(deps));
 }
 
 function asDeps(deps: unknown): RouteDeps {

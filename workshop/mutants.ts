@@ -5,42 +5,34 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { rawEnvironment } from '../src/config/environment.ts';
-import { mutants } from './mutants/index.ts';
-import { mutate } from './mutants/mutate.ts';
-import type { Mutant } from './mutants/mutant.ts';
-import { portion } from './mutants/portion.ts';
+import { mutate, readMutants } from './mutants/corpus.ts';
+import type { Mutant } from './mutants/corpus.ts';
 import { runTests } from './mutants/run-tests.ts';
 import type { Verdict } from './mutants/run-tests.ts';
 
 /**
- * `npm run mutants [-- --only NAME] [-- --part 2/6]`: takes the promises out of the code one by one, each in a copy of
- * the working tree, and runs the tests that must notice. Not part of CI: it takes about forty minutes. `--only` names a
- * mutant, or the beginning of several; `--part` runs one of several portions of those, so that they fit between other
- * work.
+ * `npm run mutants [-- --only TEXT]`: removes promises from the code one by one, each in a copy of the working tree,
+ * and runs the tests that must notice. Not part of CI, because it takes about forty minutes. `--only` selects mutants
+ * whose file or broken promise contains the text.
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const { values } = parseArgs({
-  options: { only: { type: 'string', default: '' }, part: { type: 'string', default: '1/1' } },
-});
-const chosen = portion(
-  mutants.filter(({ name }) => name.startsWith(values.only)),
-  values.part,
-);
-if (chosen.length === 0) throw new Error(`no mutant is named ${values.only} in part ${values.part}`);
+const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
+const chosen = readMutants().filter(({ file, breaks }) => `${file} ${breaks}`.includes(values.only));
+if (chosen.length === 0) throw new Error(`no mutant's file or promise contains "${values.only}"`);
 const cacheDir = rawEnvironment()['MEDIARY_CACHE_DIR'] ?? join(root, '.mediary');
 const copy = mkdtempSync(join(tmpdir(), 'mediary-mutants-'));
 try {
   copyTree();
-  await passUnchanged();
-  const survivors = await applyAll();
+  passUnchanged();
+  const survivors = applyAll();
   report(`${chosen.length - survivors.length} of ${chosen.length} mutants were killed`);
   if (survivors.length > 0) process.exitCode = 1;
 } finally {
   rmSync(copy, { recursive: true, force: true });
 }
 
-/** What git knows, as it is in the working tree, with the same packages. */
+/** Copies all files that git does not ignore, with the working tree's content and the same packages. */
 function copyTree(): void {
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
     cwd: root,
@@ -53,40 +45,33 @@ function copyTree(): void {
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 }
 
-/** A test that fails without a mutation proves nothing about one. */
-async function passUnchanged(): Promise<void> {
+/** A test that also fails without the mutation proves nothing. */
+function passUnchanged(): void {
   const files = [...new Set(chosen.flatMap(({ tests }) => tests))];
-  const { verdict, output } = await runTests(copy, files, cacheDir);
+  const { verdict, output } = runTests(copy, files, cacheDir);
   if (verdict !== 'passed') throw new Error(`without a mutation the tests do not pass:\n${output}`);
 }
 
-async function applyAll(): Promise<string[]> {
-  const survivors: string[] = [];
+function applyAll(): Mutant[] {
+  const survivors: Mutant[] = [];
   for (const mutant of chosen) {
-    const verdict = await apply(mutant);
-    if (isKilled(verdict)) {
-      report(`killed    ${mutant.name}${verdict === 'timeout' ? ' (a test did not end)' : ''}`);
-    } else {
-      survivors.push(mutant.name);
-      report(`${verdict === 'broken' ? 'BROKEN  ' : 'SURVIVED'}  ${mutant.name}: ${mutant.breaks}`);
-    }
+    const verdict = apply(mutant);
+    const isKilled = verdict === 'failed' || verdict === 'timeout';
+    if (!isKilled) survivors.push(mutant);
+    report(`${isKilled ? 'killed' : 'SURVIVED'} (${verdict})  ${mutant.file}: ${mutant.breaks}`);
   }
   return survivors;
 }
 
-async function apply(mutant: Mutant): Promise<Verdict> {
+function apply(mutant: Mutant): Verdict {
   const path = join(copy, mutant.file);
   const original = readFileSync(path, 'utf8');
   writeFileSync(path, mutate(original, mutant));
   try {
-    return (await runTests(copy, mutant.tests, cacheDir)).verdict;
+    return runTests(copy, mutant.tests, cacheDir).verdict;
   } finally {
     writeFileSync(path, original);
   }
-}
-
-function isKilled(verdict: Verdict): boolean {
-  return verdict === 'failed' || verdict === 'timeout';
 }
 
 function report(line: string): void {

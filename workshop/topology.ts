@@ -1,28 +1,20 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
-import { z } from 'zod';
-import { closeOnSignal } from './bench/support/close-on-signal.ts';
+import { closeOnSignal } from './stand/close-on-signal.ts';
 import { messageOf } from '../src/base/caught.ts';
-import { defined } from '../src/base/defined.ts';
 import { runDemo } from '../src/local/demo.ts';
 import type { ComposeProcess } from './topology/compose-process.ts';
-import { ask, askFor } from './soak/http.ts';
-import { createTask, loadUntil, unsuccessful } from './topology/rotation.ts';
-import type { Rotation } from './topology/rotation.ts';
-import {
-  initializePostgresql,
-  openTopology,
-  prepareUi,
-  replaceFiles,
-  requireServerReads,
-} from './topology/stand.ts';
+import { ask } from './stand/http.ts';
+import { createTask, unsuccessful } from './topology/tasks.ts';
+import type { Caller } from './topology/tasks.ts';
+import { initializePostgresql, openTopology, replaceFiles, requireServerReads } from './topology/stand.ts';
 import type { TopologyStand } from './topology/stand.ts';
 
 /**
- * `npm run topology`: what docker-compose.yml describes, as processes without Docker, on Linux: every service with the
- * environment, arguments, check and stop time of the file, and deploy/'s own scripts. Then the demo, a rolling restart
- * under load, a backup and its restoration, and `ledger verify`. Prints a row for each step, and exits with 1 if one failed.
+ * `npm run topology`: runs docker-compose.yml's services as processes without Docker, on Linux: every service with the
+ * file's environment, arguments, check and stop time, and with deploy/'s own scripts. Then runs the demo, a backup and
+ * its restoration, and `ledger verify`. Prints a row for each step, and exits with 1 if one failed.
  */
 
 const command = new Command()
@@ -33,11 +25,8 @@ const command = new Command()
   .parse();
 const options = command.opts<{ readonly namespace: string; readonly secured?: true; readonly keep?: true }>();
 
-/** Of the tasks that a backup meets. */
+/** The prompt of tasks in flight during the backup. */
 const longRender = '[sim:render=60] in flight at the backup';
-const loadEveryMs = 500;
-/** What a load balancer needs to notice. */
-const leaveRotationMs = 2_000;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const stand = await openTopology({
@@ -49,13 +38,11 @@ const stand = await openTopology({
 closeOnSignal(() => stand.close());
 try {
   await startServers(stand);
-  await step('temporal-ui', () => openUi(stand));
   await startGateway(stand);
-  const rotation = await openRotation(stand);
-  await step('the demo', () => demo(rotation));
-  await step('a rolling restart under load', () => restartUnderLoad(stand, rotation));
-  await backupAndRestore(stand, rotation);
-  await step('the demo again', () => demo(rotation));
+  const caller = await makeCaller(stand);
+  await step('the demo', () => demo(caller));
+  await backupAndRestore(stand, caller);
+  await step('the demo again', () => demo(caller));
   await step('gateway ledger verify', () => stand.gateway('ledger', 'verify').then(lastLine));
 } catch (error) {
   print(messageOf(error));
@@ -65,7 +52,7 @@ try {
 }
 notHad(stand).forEach((what) => print(`not had ${what}`));
 
-/** Throws what the work throws: nothing is tried on what has not started. */
+/** Throws if the work throws, because nothing can be tested without its services. */
 async function step(name: string, work: () => Promise<string | void>): Promise<void> {
   const startedAt = Date.now();
   const row = (word: string, result: string): void => {
@@ -89,7 +76,7 @@ async function startServers(stand: TopologyStand): Promise<void> {
   await step('postgresql: first start', async () => {
     await initializePostgresql(stand);
     await postgresql.start();
-    // The image makes a database of its user's name.
+    // The image creates a database named after its user.
     await postgresql.run('createdb', ['--username', 'temporal', 'temporal']);
     return lastLine(await postgresql.run('postgres', ['--version']));
   });
@@ -105,21 +92,6 @@ async function startServers(stand: TopologyStand): Promise<void> {
     await mongodb.start();
     return mongodb.kind === 'java' ? 'the stand-in' : 'a mongod';
   });
-}
-
-/** The buttons that docker-compose.yml hides are hidden, and the UI reaches Temporal. */
-async function openUi(stand: TopologyStand): Promise<string> {
-  const { ui } = stand;
-  await prepareUi(stand);
-  await ui.start();
-  const settings = await askFor(z.record(z.string(), z.unknown()), `${urlOf(ui)}/api/v1/settings`);
-  const wanted = Object.keys(ui.environment).filter((name) => name.endsWith('_DISABLED'));
-  const hidden = Object.keys(settings).filter((name) => name.endsWith('Disabled') && settings[name] === true);
-  if (hidden.length !== wanted.length) throw new Error(`hidden are only ${hidden.join(', ')}`);
-  const { TEMPORAL_DEFAULT_NAMESPACE: namespace, TEMPORAL_API_KEY: token } = ui.environment;
-  const workflows = `${urlOf(ui)}/api/v1/namespaces/${namespace}/workflows`;
-  await askFor(z.looseObject({}), workflows, defined({ token }));
-  return `hides ${hidden.join(', ')}; lists workflows`;
 }
 
 async function startGateway({ apis, workers, gateway }: TopologyStand): Promise<void> {
@@ -142,8 +114,8 @@ async function ready(api: ComposeProcess): Promise<void> {
   }
 }
 
-/** An account with credit and its key, by the commands of docs/deployment.md. */
-async function openRotation({ apis, gateway }: TopologyStand): Promise<Rotation> {
+/** Creates an account with credit and a key, using the commands in docs/deployment.md. */
+async function makeCaller({ apis, gateway }: TopologyStand): Promise<Caller> {
   let key = '';
   await step('an account, credit and a key', async () => {
     await gateway('accounts', 'create', 'shop', '--name', 'Shop');
@@ -159,60 +131,27 @@ async function openRotation({ apis, gateway }: TopologyStand): Promise<Rotation>
     );
     key = /\bsk[-_][\w-]{20,}/.exec(made)?.[0] ?? '';
   });
-  return { key, urls: new Set(apis.map(urlOf)) };
+  return { key, url: urlOf(apis[0]) };
 }
 
-async function demo({ key, urls }: Rotation): Promise<string> {
-  const [apiUrl = ''] = urls;
+async function demo({ key, url: apiUrl }: Caller): Promise<string> {
   const lines: string[] = [];
   const succeeded = await runDemo({ apiUrl, apiKey: key, print: (line) => lines.push(line) });
   if (!succeeded) throw new Error(lines.join('\n'));
   return (lines.at(-1) ?? '').trim();
 }
 
-/** One after the other, workers first; an API leaves the rotation before it gets its signal. */
-async function restartUnderLoad({ workers, apis }: TopologyStand, rotation: Rotation): Promise<string> {
-  const ended = new AbortController();
-  const loading = loadUntil(ended.signal, rotation, loadEveryMs);
-  try {
-    for (const worker of workers) await restart(worker);
-    for (const api of apis) {
-      rotation.urls.delete(urlOf(api));
-      await delay(leaveRotationMs);
-      await restart(api);
-      await ready(api);
-      rotation.urls.add(urlOf(api));
-    }
-  } finally {
-    ended.abort();
-  }
-  const { created, failures, requests } = await loading;
-  const lost = await unsuccessful(firstUrl(rotation), rotation.key, created);
-  const wrong = [...failures, ...lost];
-  if (wrong.length > 0) throw new Error(`${wrong.length} of ${requests}:\n${wrong.join('\n')}`);
-  return `${requests} requests, none failed; ${created.length} tasks, all succeeded`;
-}
-
-async function restart(process: ComposeProcess): Promise<void> {
-  await process.stop();
-  await process.start();
-}
-
-function firstUrl({ urls }: Rotation): string {
-  return [...urls][0] ?? '';
-}
-
-/** As docs/deployment.md says: PostgreSQL first, MongoDB after it, with tasks in flight; what came later is forgotten. */
+/** Follows docs/deployment.md: first PostgreSQL, then MongoDB, with tasks in flight. Later changes are lost. */
 async function backupAndRestore(
   { apis, workers, temporal, postgresql, mongodb, directory }: TopologyStand,
-  rotation: Rotation,
+  caller: Caller,
 ) {
   const databases = ['temporal', 'temporal_visibility'];
   const dumpOf = (name: string): string => join(directory, `${name}.dump`);
   const copy = join(directory, 'mongodb-backup');
   const common = ['--username', 'temporal'];
   const create = async (count: number, prompt: string): Promise<string[]> => {
-    const made = Array.from({ length: count }, () => createTask(firstUrl(rotation), rotation.key, prompt));
+    const made = Array.from({ length: count }, () => createTask(caller, prompt));
     return (await Promise.all(made)).map(({ id }) => id);
   };
   const inFlight = await create(5, longRender);
@@ -251,16 +190,16 @@ async function backupAndRestore(
     for (const api of apis) await ready(api);
   });
   await step('tasks that the backup met', async () => {
-    const wrong = await unsuccessful(firstUrl(rotation), rotation.key, inFlight);
+    const wrong = await unsuccessful(caller, inFlight);
     if (wrong.length > 0) throw new Error(wrong.join('\n'));
-    const known = await Promise.all(later.map((id) => isKnown(rotation, id)));
+    const known = await Promise.all(later.map((id) => isKnown(caller, id)));
     if (known.includes(true)) throw new Error('a task of after the backup is still known');
     return `${inFlight.length} succeeded; ${later.length} that came later are forgotten`;
   });
 }
 
-async function isKnown(rotation: Rotation, id: string): Promise<boolean> {
-  const { status } = await ask(`${firstUrl(rotation)}/v1/videos/generations/${id}`, { token: rotation.key });
+async function isKnown({ url, key }: Caller, id: string): Promise<boolean> {
+  const { status } = await ask(`${url}/v1/videos/generations/${id}`, { token: key });
   return status !== 404;
 }
 

@@ -11,22 +11,25 @@ import { startSimulator } from './simulator/simulator.ts';
 import type { Simulator } from './simulator/simulator.ts';
 import { ark } from '../src/providers/ark/index.ts';
 import { dashscope } from '../src/providers/dashscope/index.ts';
-import { luma } from '../src/providers/luma/index.ts';
+import { providers } from '../src/providers/index.ts';
 import type { OperationStatus, Provider } from '../src/providers/provider.ts';
 import { installFromPypi } from './pypi-venv.ts';
 
 /**
- * `npm run vendor-sdks`: the SDKs that vendors have for Python alone drive the simulator through create, poll, list, cancel
- * and errors, and the adapters read the same of the same jobs. One line for each mismatch, and 1 then. What vendors have
- * for Node is in test/workshop/simulator/vendors-sdks.test.ts. PyJWT checks a receipt. Needs Python 3 with venv and pip, and PyPI the first time.
+ * `npm run vendor-sdks`: SDKs of vendors that have one only for Python drive the simulator through create, poll, list,
+ * cancel and errors, and the adapters must read the same facts about the same jobs. Prints a line for each mismatch,
+ * and then exits with 1. The vendors' Node SDKs are tested in test/workshop/simulator/vendors-sdks.test.ts. PyJWT
+ * checks a receipt. Needs Python 3 with venv and pip, and PyPI the first time.
  *
- * `--newest` uses the newest versions of these SDKs, and compares the tables of facts with the types of the newest SDKs
- * from npm and PyPI. CI does not run it on each change, because it always needs both registries.
+ * `--newest` uses these SDKs' newest versions, and compares the tables of facts with the types of the newest SDKs from
+ * npm and PyPI. It also runs the tests in which Node SDKs drive the simulator and the gateway, with their newest
+ * versions, on Node 24 if this one is older than 22. CI does not run it on each change, because it always needs both
+ * registries.
  */
 
-/** Ark's runtime alone: the package around it brings every product of its cloud. */
+/** Only Ark's runtime, because its full package brings in every product of that cloud. */
 const vendorPackages = ['volcengine-ark-runtime==5.0.54', 'dashscope==2.0.2', 'luma-agents==0.5.0'];
-/** With it a caller in Python checks a receipt. */
+/** Python callers check receipts with this package. */
 const pinned = [...vendorPackages, 'PyJWT[crypto]==2.15.1'];
 const { newest: isNewest } = parseArgs({ options: { newest: { type: 'boolean', default: false } } }).values;
 const renderSeconds = 2;
@@ -34,11 +37,12 @@ const apiKey = 'test-key';
 const receiptProgram = fileURLToPath(new URL('vendor-sdks/receipt.py', import.meta.url));
 const program = fileURLToPath(new URL('vendor-sdks/walks.py', import.meta.url));
 
-const adapters: Readonly<Record<string, { readonly provider: Provider; readonly path: string }>> = {
-  ark: { provider: ark, path: '/ark/api/v3' },
-  dashscope: { provider: dashscope, path: '/dashscope/api/v1' },
-  luma: { provider: luma, path: '/luma/v1' },
-};
+const adapters: Readonly<Record<string, { readonly provider: Provider | undefined; readonly path: string }>> =
+  {
+    ark: { provider: ark, path: '/ark/api/v3' },
+    dashscope: { provider: dashscope, path: '/dashscope/api/v1' },
+    luma: { provider: providers['luma'], path: '/luma/v1' },
+  };
 
 const jobSchema = z.strictObject({
   provider: z.string(),
@@ -65,11 +69,10 @@ try {
   const read = new Set(jobs.map(({ provider }) => provider));
   mismatches.push(...checkReceipt());
   for (const name of Object.keys(adapters)) if (!read.has(name)) mismatches.push(`${name}: no job was read`);
-  const { compared = pinned, differences = [], aged = [] } = newest?.compare() ?? {};
-  const found = [...mismatches, ...differences];
+  const { compared = pinned, differences = [] } = newest?.compare() ?? {};
+  const found = [...mismatches, ...differences, ...(newest?.drive(simulator.url) ?? [])];
   // With `--newest`, stdout contains only the list, because the scheduled workflow reads it there.
   for (const difference of found) (isNewest ? process.stdout : process.stderr).write(`- ${difference}\n`);
-  for (const note of aged) process.stderr.write(`${note}\n`);
   const summary = `${compared.join(', ')}: ${jobs.length} jobs, ${found.length} mismatches\n`;
   (isNewest ? process.stderr : process.stdout).write(summary);
   process.exitCode = found.length === 0 ? 0 : 1;
@@ -96,7 +99,7 @@ async function walk({ url }: Simulator): Promise<{ mismatches: string[]; jobs: J
   return { mismatches, jobs };
 }
 
-/** Whether Python's usual library takes a receipt as valid, and one that was changed as not. */
+/** Checks that Python's usual library accepts a receipt and refuses an altered one. Returns the problems. */
 function checkReceipt(): string[] {
   const keys = createReceiptKeys(randomBytes(32));
   const payload = { task: 'task_1', charge: '0.762300', steps: [{ b: 1.5, a: 'é' }, null] };
@@ -112,7 +115,7 @@ function checkReceipt(): string[] {
   return [...check({}), ...(isBlind ? ['receipt.py takes a changed receipt as valid'] : [])];
 }
 
-/** What the adapter reads of a job otherwise than its vendor's SDK did. */
+/** The job's facts that the adapter and the vendor's SDK read differently. */
 async function compare(job: Job, { url }: Simulator): Promise<string[]> {
   const { provider, path } = adapters[job.provider] ?? {};
   const status = await provider?.video?.status(
@@ -129,7 +132,7 @@ async function compare(job: Job, { url }: Simulator): Promise<string[]> {
   const said: Read = { link: unsigned(job.link), code: job.code, tokens: job.tokens, seconds: job.seconds };
   return Object.entries(said).flatMap(([field, value]) => {
     const found = read[field];
-    // The adapter may know what the SDK does not declare.
+    // The adapter may know fields that the SDK does not declare.
     const isSame = found === value || (value === null && (field === 'tokens' || field === 'seconds'));
     return isSame ? [] : [`${job.provider}: ${field}: the SDK reads ${value}, the adapter ${found}`];
   });
@@ -147,7 +150,7 @@ function asRead(status: OperationStatus): Read {
   };
 }
 
-/** Some vendors sign a link anew with each answer. */
+/** Removes the signature, because some vendors re-sign the link in each response. */
 function unsigned(link: string | null): string | null {
   return link?.split('?')[0] ?? null;
 }

@@ -3,27 +3,29 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 
-/** How an answer is lost. */
 export interface Loss {
-  /** When the connection to the target ends; absent: when the answer is there. */
+  /** Resolves when the connection to the target should be closed. If undefined, it closes once the response arrives. */
   readonly when?: Promise<void>;
-  /** What the client is told; absent: its connection breaks. */
+  /** The status that the client receives. If undefined, the client's connection breaks. */
   readonly status?: number;
-  /** The answer is read to its end before: the target cannot know that it is lost. */
+  /** Reads the whole response first, so that the target cannot notice the loss. */
   readonly isRead?: boolean;
 }
 
 export interface LossyProxy {
-  /** Forwards to the target; the first answer under each address is lost. */
+  /** Forwards to the target and loses the first response for each address. */
   lossyUrl(loss?: Loss): string;
-  /** Where a request is never answered. */
+  /** An address that never responds. */
   readonly silentUrl: string;
-  /** Requests under this address so far. */
+  /** The number of requests to this address so far. */
   requests(url: string): number;
   close(): Promise<void>;
 }
 
-/** Stands between a client and a deployment and breaks the connection when the answer is there: what a bad network does. */
+/**
+ * A proxy between a client and a deployment that breaks the connection once the response has arrived, as a bad network
+ * might.
+ */
 export async function startLossyProxy(baseUrl: string): Promise<LossyProxy> {
   const seen = new Map<string, number>();
   const losses = new Map<string, Loss>();
@@ -60,7 +62,7 @@ export async function startLossyProxy(baseUrl: string): Promise<LossyProxy> {
 }
 
 interface Onward {
-  /** Resolves when the headers are there. */
+  /** Resolves when the headers have arrived. */
   readonly answer: Promise<IncomingMessage>;
   cut(): void;
 }
@@ -74,11 +76,12 @@ function forward(request: IncomingMessage, url: string): Onward {
     onward.on('error', reject);
   });
   request.pipe(onward);
-  // A peer that closes a connection with an unread answer resets it; what came in time must not depend on this process.
+  // Resets the connection explicitly. Closing it would reset it only if an unread response had already arrived, which
+  // depends on this process's speed.
   return { answer, cut: () => void (onward.socket?.resetAndDestroy() ?? onward.destroy()) };
 }
 
-/** Unless the answer was read, the target sees that it was not taken: its connection breaks, too. */
+/** Also breaks the connection to the target, so that the target notices the loss, unless the response was read. */
 async function lose(onward: Onward, response: ServerResponse, loss: Loss = {}): Promise<void> {
   const { when, status, isRead } = loss;
   onward.answer.catch(() => undefined);

@@ -1,4 +1,4 @@
-"""One check of one Python client: python-clients.py <module> <check>; the target comes as JSON on standard input."""
+"""Runs one check of one Python client: python-clients.py <module> <check>. Reads the target as JSON from stdin."""
 
 import io
 import json

@@ -1,84 +1,114 @@
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { CheckFailed } from './check.ts';
-import type { Check, Client, Target } from './check.ts';
+import { z } from 'zod';
+import { installFromPypi } from '../pypi-venv.ts';
+import { askFor } from '../stand/http.ts';
+import { startLossyProxy } from './lossy-proxy.ts';
+import type { LossyProxy } from './lossy-proxy.ts';
+
+export interface Deployment {
+  /** Without /v1. */
+  readonly url: string;
+  readonly key: string;
+  readonly model: string;
+  readonly videoModel: string;
+}
 
 const run = promisify(execFile);
 const checkTimeoutMs = 900_000;
 const program = fileURLToPath(new URL('python-clients.py', import.meta.url));
+const packages = ['openai==3.57.0', 'litellm==1.110.2', 'volcengine-ark-runtime==5.0.54'];
+const fields = { quality: 'low', size: '1024x1024' };
+/** The factor by which two responses to the same request may differ in cost, because upstreams bill by tokens. */
+const sameCostFactor = 1.5;
 
-/** The official client for Python, and LiteLLM with the deployment as its upstream; with videos, Ark's too. */
-export async function pythonClients(
-  python: string,
-  { withVideos }: { readonly withVideos: boolean },
-): Promise<Client[]> {
-  const all = withVideos ? [...imageChecks, ...videoChecks] : imageChecks;
-  return Promise.all([
-    pythonClient(python, { name: 'openai (Python)', module: 'openai', checks: all }),
-    pythonClient(python, { name: 'LiteLLM', module: 'litellm', checks: all }),
-    ...(withVideos
-      ? [pythonClient(python, { name: 'Ark (Python)', module: arkModule, checks: videoChecks })]
-      : []),
-  ]);
+/** What a check may cost. `one`: a single image, about the cost of that client's first check. */
+type Cost = 'one' | 'some' | 'nothing';
+
+const videoChecks = [['video', 'some']] as const;
+const allChecks = [
+  ['generate', 'one'],
+  ['lost', 'one'],
+  ['edit-one', 'some'],
+  ['edit-several', 'some'],
+  ['bad-parameter', 'nothing'],
+  ['wrong-key', 'nothing'],
+  ['timeout', 'nothing'],
+  ...videoChecks,
+] as const;
+const checksOf = { openai: allChecks, litellm: allChecks, volcenginesdkarkruntime: videoChecks } as const;
+
+interface Check {
+  readonly module: string;
+  readonly id: string;
+  readonly cost: Cost;
 }
 
-const arkModule = 'volcenginesdkarkruntime';
-
-type Named = readonly [id: string, name: string, cost: Check['cost']];
-
-const videoChecks: readonly Named[] = [['video', 'create, poll and fetch a video', 'some']];
-
-const imageChecks: readonly Named[] = [
-  ['generate', 'generate', 'one'],
-  ['lost', 'generate, answer lost, repeated by the client', 'one'],
-  ['edit-one', 'edit with one file', 'some'],
-  ['edit-several', 'edit with several files', 'some'],
-  ['bad-parameter', 'a bad parameter is a BadRequestError', 'nothing'],
-  ['wrong-key', 'a wrong key is an AuthenticationError', 'nothing'],
-  ['timeout', 'a time limit that passes is the timeout error of the client', 'nothing'],
-];
-
-async function pythonClient(
-  python: string,
-  { name, module, checks }: { name: string; module: string; checks: readonly Named[] },
-): Promise<Client> {
-  try {
-    await run(python, ['-c', `import ${module}`], { timeout: checkTimeoutMs });
-  } catch (error) {
-    const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return { name, skipped: isAbsent ? `there is no ${python}` : `${python} has no package ${module}` };
+/** Runs the checks one after the other. Resolves with the number of failed checks. */
+export async function checkPythonClients(
+  deployment: Deployment,
+  report: (line: string) => void,
+): Promise<number> {
+  const python = join(installFromPypi('acceptance', packages), 'python3');
+  const proxy = await startLossyProxy(`${deployment.url}/v1`);
+  let failed = 0;
+  for (const [module, checks] of Object.entries(checksOf)) {
+    let oneImage: number | undefined;
+    for (const [id, cost] of checks) {
+      const check = { module, id, cost };
+      const before = await balanceOf(deployment);
+      const problem = await runCheck(python, check, {
+        ...deployment,
+        baseUrl: addressFor(id, deployment, proxy),
+      });
+      const paid = before - (await balanceOf(deployment));
+      if (cost === 'one') oneImage ??= paid;
+      const wrong = problem ?? wrongCost(check, paid, oneImage);
+      if (wrong !== undefined) failed += 1;
+      report(
+        `${wrong === undefined ? 'ok  ' : 'FAIL'}  ${module}: ${id} (${paid.toFixed(6)}) ${wrong ?? ''}`.trimEnd(),
+      );
+    }
   }
-  return {
-    name,
-    checks: checks.map(([id, title, cost]) => ({
-      name: title,
-      cost,
-      run: (target) => runCheck(python, { module, id, target }),
-    })),
-  };
+  await proxy.close();
+  return failed;
 }
 
-function addressFor(check: string, target: Target): string {
-  if (check === 'lost') return target.lossyUrl();
-  return check === 'timeout' ? target.silentUrl : target.baseUrl;
+function addressFor(check: string, { url }: Deployment, proxy: LossyProxy): string {
+  if (check === 'lost') return proxy.lossyUrl();
+  return check === 'timeout' ? proxy.silentUrl : `${url}/v1`;
 }
 
+/** Returns the last lines of the client's output if the check fails. */
 async function runCheck(
   python: string,
-  { module, id, target }: { module: string; id: string; target: Target },
-): Promise<void> {
-  const { key, model, videoModel, fields } = target;
-  const baseUrl = addressFor(id, target);
+  { module, id }: Check,
+  { baseUrl, key, model, videoModel }: Deployment & { readonly baseUrl: string },
+): Promise<string | undefined> {
   try {
-    // Over standard input: a key on a command line could be read by every process of the machine.
+    // The key is passed on standard input, because every process on the machine could read it from a command line.
     const running = run(python, [program, module, id], { timeout: checkTimeoutMs });
     running.child.stdin?.end(
       JSON.stringify({ base_url: baseUrl, key, model, video_model: videoModel, fields }),
     );
     await running;
+    return undefined;
   } catch (error) {
     const words = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error);
-    throw new CheckFailed(words.split('\n').slice(-3).join(' '));
+    return words.split('\n').slice(-3).join(' ');
   }
+}
+
+function wrongCost({ cost }: Check, paid: number, oneImage = paid): string | undefined {
+  if (cost === 'nothing' && paid !== 0) return 'costs something';
+  return cost === 'one' && paid > oneImage * sameCostFactor ? 'is paid twice' : undefined;
+}
+
+async function balanceOf({ url, key }: Deployment): Promise<number> {
+  const { available } = await askFor(z.looseObject({ available: z.string() }), `${url}/v1/balance`, {
+    token: key,
+  });
+  return Number(available);
 }

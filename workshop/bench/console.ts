@@ -1,19 +1,20 @@
-import { loadavg } from 'node:os';
 import type { Collection } from 'mongodb';
 import { sortKey } from '../../src/store/task-document.ts';
-import { jsonHeaders, startBenchGateway } from './support/gateway.ts';
+import { openCreates, startBenchGateway } from './support/gateway.ts';
 import type { BenchGateway } from './support/gateway.ts';
 import { expectStatus, openConnections } from './support/http-connections.ts';
 import type { HttpConnections } from './support/http-connections.ts';
 import { runLoad } from './support/load.ts';
 import type { LoadResult } from './support/load.ts';
 import type { BenchOptions } from './support/options.ts';
-import { publish, short } from './support/report.ts';
-import { openStand, waitUntil } from './support/stand.ts';
+import { short } from './support/report.ts';
+import type { Report } from './support/report.ts';
+import { waitUntil } from '../stand/stand.ts';
+import type { Stand } from '../stand/stand.ts';
 
 /**
- * The console's reads with many tasks: records of tasks that have ended are written straight into MongoDB, then each
- * read is repeated by one caller. Accounts, keys and channels have unequal shares, and a few tasks wait for a person.
+ * Measures the console's reads with many tasks. Ended tasks' records are written straight into MongoDB, and then one
+ * caller repeats each read. Accounts, keys and channels have unequal shares, and a few tasks wait for an operator.
  */
 
 const goalMs = 50;
@@ -30,59 +31,47 @@ interface TaskRow {
   readonly [field: string]: unknown;
 }
 
-export async function benchConsole(options: BenchOptions): Promise<void> {
-  const load = loadavg();
-  const stand = await openStand();
-  try {
-    const count = options.count ?? (options.quick ? 2_000 : defaultCounts[stand.mongoKind]);
-    const gateway = await startBenchGateway(stand, { profile: options.profile, accounts: 1 });
-    const http = openConnections(gateway.url, 1);
-    const finished = await finishedTask(gateway, http);
-    await seed(gateway.db.collection<TaskRow>('tasks'), { finished, count });
-    const runs: (readonly [string, LoadResult])[] = [];
-    for (const path of readsOf(finished, count)) {
-      runs.push([
-        path,
-        await measure(path, { gateway, http, rounds: options.rounds ?? (options.quick ? 3 : 30) }),
-      ]);
-    }
-    await Promise.all([http.close(), gateway.close()]);
-    await publish(
-      {
-        name: 'console',
-        command: options.command,
-        setting: { mongodb: stand.mongoKind, tasks: count },
-        tables: [
-          {
-            title: `Reads of the console with ${count.toLocaleString('en')} tasks`,
-            rows: runs.map(([path, { p50, p99 }]) => ({
-              read: path,
-              'p50 ms': short(p50),
-              'p99 ms': short(p99),
-            })),
-          },
-        ],
-        goals: runs.map(([path, { p50 }]) => ({
-          what: path,
-          goal: `≤ ${goalMs} ms`,
-          measured: `${short(p50)} ms`,
-          met: p50 <= goalMs,
-        })),
-        raw: runs,
-      },
-      load,
-    );
-  } finally {
-    await stand.close();
+export async function benchConsole(options: BenchOptions, stand: Stand): Promise<Report> {
+  const count = options.count ?? (options.quick ? 2_000 : defaultCounts[stand.mongoKind]);
+  const gateway = await startBenchGateway(stand, { profile: options.profile, accounts: 1 });
+  const http = openConnections(gateway.url, 1);
+  const finished = await finishedTask(gateway);
+  await seed(gateway.db.collection<TaskRow>('tasks'), { finished, count });
+  const runs: (readonly [string, LoadResult])[] = [];
+  for (const path of readsOf(finished, count)) {
+    runs.push([
+      path,
+      await measure(path, { gateway, http, rounds: options.rounds ?? (options.quick ? 3 : 30) }),
+    ]);
   }
+  await Promise.all([http.close(), gateway.close()]);
+  return {
+    setting: { tasks: count },
+    tables: [
+      {
+        title: `Reads of the console with ${count.toLocaleString('en')} tasks`,
+        rows: runs.map(([path, { p50, p99 }]) => ({
+          read: path,
+          'p50 ms': short(p50),
+          'p99 ms': short(p99),
+        })),
+      },
+    ],
+    goals: runs.map(([path, { p50 }]) => ({
+      what: path,
+      goal: `≤ ${goalMs} ms`,
+      measured: `${short(p50)} ms`,
+      met: p50 <= goalMs,
+    })),
+    raw: runs,
+  };
 }
 
-/** The id of one that went all the way. */
-async function finishedTask(gateway: BenchGateway, http: HttpConnections): Promise<TaskRow> {
-  const headers = jsonHeaders(gateway.keys[0] ?? '');
-  const path = '/v1/videos/generations';
-  const answer = await http.call(0, { method: 'POST', path, headers, body: gateway.videoBody('short') });
-  const { id } = JSON.parse(expectStatus(answer, 200).body.toString('utf8')) as { id: string };
+/** Returns the id of a task that ran to its end. */
+async function finishedTask(gateway: BenchGateway): Promise<TaskRow> {
+  const creates = openCreates(gateway, 1);
+  const id = await creates.create(0, gateway.videoBody('short'));
+  await creates.close();
   const tasks = gateway.db.collection<TaskRow>('tasks');
   const ended = () => tasks.findOne({ _id: id, status: 'succeeded' });
   await waitUntil('a finished task', async () => (await ended()) !== null);
@@ -104,14 +93,14 @@ async function seed(
   }
 }
 
-/** Of equal ones the first is the newest. Small numbers have large shares. */
+/** The n-th record, counted from the newest. Accounts with small numbers have large shares. */
 function rowOf(finished: TaskRow, n: number, newest: number): TaskRow {
   const { error: _error, attention: _attention, end: _end, ...usual } = finished;
   const id = `task_${String(n).padStart(22, '0')}`;
   const createdAt = newest - n * spacingMs;
   const account = Math.floor(accounts * (((n * 7_919) % 10_007) / 10_007) ** 3);
   const channel = `channel-${n % channels}`;
-  const operation = { id: `up-${n}` };
+  const operation = { id: `upstream-job-${n}` };
   return {
     ...usual,
     _id: id,
@@ -154,8 +143,8 @@ function endOf(n: number, id: string, createdAt: number): object {
   };
 }
 
-/** What each page asks, and the filters that people use. */
-function readsOf({ _id: id }: TaskRow, count: number): string[] {
+/** Each page's requests, with the filters that people use. */
+export function readsOf({ _id: id }: Pick<TaskRow, '_id'>, count: number): string[] {
   const middle = `task_${String(Math.floor(count / 2)).padStart(22, '0')}`;
   const anHourAgo = Math.floor(Date.now() / 1000) - 3_600;
   const lists = [
@@ -183,9 +172,14 @@ function readsOf({ _id: id }: TaskRow, count: number): string[] {
   ];
   return [
     'overview',
+    ...['hour', 'day', 'week'].map((span) => `trends?span=${span}`),
+    'trends?span=week&by=model&channel=channel-1',
+    'margin?by=day,channel',
+    'margin?by=account,end_user',
     ...lists.map((query) => `tasks?limit=50${query === '' ? '' : `&${query}`}`),
-    'find?id=up-77',
-    'find?id=nothing',
+    'find?text=upstream-job-77',
+    'find?text=nothing-there',
+    'task-filters',
     `tasks/${id}`,
     `tasks/${id}/record`,
     `tasks/${id}/price`,
@@ -206,7 +200,7 @@ interface Measuring {
   readonly rounds: number;
 }
 
-/** By one caller, one after the other. */
+/** One caller makes the requests one after the other. */
 async function measure(path: string, { gateway, http, rounds }: Measuring): Promise<LoadResult> {
   const headers = { authorization: `Bearer ${gateway.adminToken}` };
   return runLoad({

@@ -1,90 +1,54 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { loadavg } from 'node:os';
-import { jsonHeaders, simulatorKey, startBenchGateway, videoModel } from './support/gateway.ts';
+import { waitUntil } from '../stand/stand.ts';
+import type { Stand } from '../stand/stand.ts';
+import { jsonHeaders, startBenchGateway, videoModel } from './support/gateway.ts';
 import type { BenchGateway } from './support/gateway.ts';
 import { expectStatus, openConnections } from './support/http-connections.ts';
 import type { BenchOptions } from './support/options.ts';
-import { publish, short } from './support/report.ts';
-import type { Row } from './support/report.ts';
-import { openStand, waitUntil } from './support/stand.ts';
+import { short } from './support/report.ts';
+import type { Report } from './support/report.ts';
 
 /**
- * Measures how long healthy tasks wait for their submission while another model or account fails on the same
- * credential. Its submissions are refused for a while, or their responses are lost.
+ * Measures how long healthy tasks wait for submission while another model or account fails on the same credential: its
+ * submissions are refused for a while, or their responses are lost.
  */
 
-const countDefault = 500;
-const quickCount = 40;
-const everyMsDefault = 200;
-/** After every `sickEvery` healthy tasks, the neighbour creates `sickAtOnce` tasks at once. */
+const accounts = 4;
+const models = ['well-a', 'well-b', 'well-c'] as const;
+const everyMs = 200;
+/** After every `sickEvery` healthy tasks, the neighbour creates `sickAtOnce` tasks simultaneously. */
 const sickEvery = 50;
 const sickAtOnce = 20;
-const goalMs = 5_000;
-const accounts = 4;
-const settledWithinMs = 300_000;
-const models = ['well-a', 'well-b', 'well-c'] as const;
-/** The sick tasks take these faults in turn. Those that end after some tries make the vendor seem to recover. */
+/** The sick tasks take these faults in turn. With faults that end after a few attempts, the vendor seems to recover. */
 const faults = ['create:503*4', 'create:500*1', 'create:accepted-504', 'create:429*3'] as const;
+const goalMs = 5_000;
+const submittedWithinMs = 300_000;
+const neighbours = ['nobody', 'a sick model', 'a sick account'] as const;
 
-type Neighbour = 'none' | 'model' | 'account';
-
-interface Waits {
-  /** How often circuits opened during the measurement. */
-  readonly openings: number;
-  readonly sorted: readonly number[];
-  readonly unsubmitted: number;
-}
-
-export async function benchFlapping(options: BenchOptions): Promise<void> {
-  const load = loadavg();
-  const count = options.count ?? (options.quick ? quickCount : countDefault);
-  const stand = await openStand();
-  try {
-    const { profile } = options;
-    const all = [...models, 'sick'];
-    const gateway = await startBenchGateway(stand, {
-      profile,
-      accounts: accounts + 1,
-      channels: sharedChannel(all),
-      models: all.map((id) => videoModel(id, 1)).join(''),
-    });
-    await measure(gateway, 'none', Math.ceil(count / 10));
-    const alone = await measure(gateway, 'none', count);
-    const besideModel = await measure(gateway, 'model', count);
-    const besideAccount = await measure(gateway, 'account', count);
-    const before = alone.sorted.at(-1) ?? 0;
-    const goal = (what: string, { sorted, unsubmitted }: Waits) => {
-      const more = (sorted.at(-1) ?? Infinity) - before;
-      const measured = `${short(more / 1000)} s more, ${unsubmitted} not submitted`;
-      return { what, goal: 'at most 5 s more', measured, met: more <= goalMs && unsubmitted === 0 };
-    };
-    await publish(
-      {
-        name: 'flapping',
-        command: options.command,
-        setting: { MongoDB: stand.mongoKind, tasks: count },
-        tables: [
-          {
-            title: 'Time from the create to the submission',
-            rows: [
-              row('alone', alone),
-              row('beside a sick model', besideModel),
-              row('beside a sick account', besideAccount),
-            ],
-          },
-        ],
-        goals: [
-          goal('slowest healthy task beside a sick model', besideModel),
-          goal('slowest healthy task beside a sick account', besideAccount),
-        ],
-        raw: { alone, besideModel, besideAccount },
-      },
-      load,
-    );
-    await gateway.close();
-  } finally {
-    await stand.close();
-  }
+export async function benchFlapping({ count, quick, profile }: BenchOptions, stand: Stand): Promise<Report> {
+  const tasks = count ?? (quick ? 60 : 500);
+  const all = [...models, 'sick'];
+  const gateway = await startBenchGateway(stand, {
+    profile,
+    accounts: accounts + 1,
+    channels: sharedChannel(all),
+    models: all.map((id) => videoModel(id, 1)).join(''),
+  });
+  const measured = [];
+  for (const beside of neighbours) measured.push({ beside, ...(await measure(gateway, beside, tasks)) });
+  await gateway.close();
+  const alone = measured[0]?.slowest ?? 0;
+  return {
+    setting: { tasks },
+    tables: [{ title: 'From the create to the submission, in milliseconds', rows: measured }],
+    goals: measured.slice(1).map(({ beside, slowest, unsubmitted }) => ({
+      what: `slowest healthy task beside ${beside}`,
+      goal: `at most ${goalMs / 1000} s more`,
+      measured: `${short((slowest - alone) / 1000)} s more, ${unsubmitted} not submitted`,
+      met: slowest - alone <= goalMs && unsubmitted === 0,
+    })),
+    raw: measured,
+  };
 }
 
 function sharedChannel(served: readonly string[]): string {
@@ -94,51 +58,42 @@ function sharedChannel(served: readonly string[]): string {
     base_url: \${SIMULATOR_URL}/ark/api/v3
     private_networks: [127.0.0.0/8]
     private_link_networks: [127.0.0.0/8]
-    credentials: [{ id: a, api_key: ${simulatorKey} }]
+    credentials: [{ id: a, api_key: simulated }]
     callbacks: false
-    limits: { submits_per_second: 50, polls_per_second: 100 }
+    limits: { submits_per_second: 50, polls_per_second: 100, concurrent_tasks: 200 }
     timeouts: { submit_ms: 60000, poll_ms: 60000 }
     models: { ${mapped.join(', ')} }
 `;
 }
 
-/** Creates healthy tasks at a steady rate beside the neighbour, and returns how long they waited. */
-async function measure(gateway: BenchGateway, neighbour: Neighbour, count: number): Promise<Waits> {
+/** Creates healthy tasks at a steady rate alongside the noisy neighbour. Returns their waiting times. */
+async function measure(gateway: BenchGateway, beside: (typeof neighbours)[number], count: number) {
   const connections = openConnections(gateway.url, sickAtOnce);
-  const path = '/v1/videos/generations';
-  const create = async (model: string, { account, prompt }: Creating, caller = 0) => {
+  const create = async (account: number, body: { model: string; prompt: string }, caller = 0) => {
+    const call = { method: 'POST', path: '/v1/videos/generations' } as const;
     const headers = jsonHeaders(gateway.keys[account] ?? '');
-    const body = gateway.videoBody('short', { model, prompt });
-    expectStatus(await connections.call(caller, { method: 'POST', path, headers, body }), 200);
+    const video = { duration: 5, resolution: '720p', ratio: '16:9', ...body };
+    expectStatus(await connections.call(caller, { ...call, headers, body: JSON.stringify(video) }), 200);
   };
-  let sick = 0;
-  const createSick = async (caller: number) => {
-    // The prompts must differ, because the simulator counts refusals by prompt.
-    const prompt = `${neighbour} ${(sick += 1)} [sim:${faults[caller % faults.length]}]`;
-    if (neighbour === 'model') return create('sick', { account: caller % accounts, prompt }, caller);
-    return create(models[0], { account: accounts, prompt }, caller);
-  };
-  const callers = Array.from({ length: sickAtOnce }, (_, caller) => caller);
+  const createSick = (n: number) =>
+    Promise.all(
+      Array.from({ length: sickAtOnce }, (_, caller) => {
+        // The prompts must differ, because the simulator counts refusals by prompt.
+        const prompt = `${beside} ${n} ${caller} [sim:${faults[caller % faults.length]}]`;
+        return beside === 'a sick model'
+          ? create(caller % accounts, { model: 'sick', prompt }, caller)
+          : create(accounts, { model: models[0], prompt }, caller);
+      }),
+    );
   const since = Date.now();
-  try {
-    for (let n = 0; n < count; n += 1) {
-      const dueAt = since + n * everyMsDefault;
-      await delay(Math.max(0, dueAt - Date.now()));
-      if (neighbour !== 'none' && n % sickEvery === 0) await Promise.all(callers.map(createSick));
-      await create(models[n % models.length] ?? '', {
-        account: Math.floor(n / models.length) % accounts,
-        prompt: 'a boat [sim:render=1]',
-      });
-    }
-  } finally {
-    await connections.close();
+  for (let n = 0; n < count; n += 1) {
+    await delay(Math.max(0, since + n * everyMs - Date.now()));
+    if (beside !== 'nobody' && n % sickEvery === 0) await createSick(n);
+    const model = models[n % models.length] ?? models[0];
+    await create(n % accounts, { model, prompt: 'a boat [sim:render=1]' });
   }
-  return waitsOf(gateway, { since, count });
-}
-
-interface Creating {
-  readonly account: number;
-  readonly prompt: string;
+  await connections.close();
+  return waitsSince(gateway, since, count);
 }
 
 interface Submitted {
@@ -146,50 +101,28 @@ interface Submitted {
   readonly attempts: readonly { readonly state: string; readonly startedAt: number }[];
 }
 
-async function waitsOf(
-  { db }: BenchGateway,
-  { since, count }: { readonly since: number; readonly count: number },
-): Promise<Waits> {
+async function waitsSince({ db }: BenchGateway, since: number, count: number) {
   const well = { account: { $ne: `account-${accounts}` }, model: { $in: [...models] } };
-  const read = async () => {
-    const found = await db
-      .collection('tasks')
-      .find<Submitted>({ ...well, createdAt: { $gte: since } })
-      .project<Submitted>({ createdAt: 1, attempts: 1 })
-      .toArray();
-    return found.flatMap(({ createdAt, attempts }) => {
+  let waits: readonly number[] = [];
+  const areSubmitted = async () => {
+    const found = db.collection<Submitted>('tasks').find({ ...well, createdAt: { $gte: since } });
+    waits = (await found.toArray()).flatMap(({ createdAt, attempts }) => {
       const accepted = attempts.find(({ state }) => state === 'accepted');
       return accepted === undefined ? [] : [Number(accepted.startedAt) - Number(createdAt)];
     });
+    return waits.length >= count;
   };
-  let waits: readonly number[] = [];
-  const isSubmitted = async () => (waits = await read()).length >= count;
   // After the deadline, the remaining tasks count as unsubmitted.
-  await waitUntil('every healthy task is submitted', isSubmitted, { deadlineMs: settledWithinMs }).catch(
-    () => undefined,
-  );
-  const circuits = await db
-    .collection('channel_health')
-    .find<{ openings?: readonly { readonly at: number }[] }>({})
-    .toArray();
-  const openings = circuits.flatMap(({ openings: all = [] }) => all.filter(({ at }) => Number(at) >= since));
+  await waitUntil('the healthy tasks to be submitted', areSubmitted, {
+    deadlineMs: submittedWithinMs,
+  }).catch(() => undefined);
+  const circuits = db.collection<{ openings?: readonly { readonly at: number }[] }>('channel_health');
+  const openings = (await circuits.find().toArray()).flatMap(({ openings: all = [] }) => all);
+  const sorted = waits.toSorted((a, b) => a - b);
   return {
-    openings: openings.length,
-    sorted: waits.toSorted((a, b) => a - b),
+    'circuits opened': openings.filter(({ at }) => Number(at) >= since).length,
+    median: sorted[Math.floor(sorted.length / 2)] ?? 0,
+    slowest: sorted.at(-1) ?? 0,
     unsubmitted: count - waits.length,
-  };
-}
-
-function row(beside: string, { openings, sorted, unsubmitted }: Waits): Row {
-  const at = (share: number) =>
-    short(sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN);
-  return {
-    beside,
-    'circuits opened': openings,
-    tasks: sorted.length,
-    'not submitted': unsubmitted,
-    'p50 ms': at(0.5),
-    'p99 ms': at(0.99),
-    'slowest ms': at(1),
   };
 }

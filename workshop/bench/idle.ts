@@ -1,98 +1,66 @@
-import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-
+import type { Stand } from '../stand/stand.ts';
 import { openCountedLink } from './support/counted-link.ts';
 import { startBenchGateway } from './support/gateway.ts';
 import type { BenchOptions } from './support/options.ts';
-import { megabytes, publish, short } from './support/report.ts';
-import type { Goal } from './support/report.ts';
-import { openStand } from './support/stand.ts';
-import type { Stand } from './support/stand.ts';
-import { measureCpu, measureThreads, usageOf } from './support/usage.ts';
+import { megabytes, short } from './support/report.ts';
+import type { Goal, Report } from './support/report.ts';
+import { measureCpu, usageOf } from './support/usage.ts';
 
-/** Measures an unused gateway: its CPU, its memory, and its commands to MongoDB. */
+/** Measures an idle gateway: its CPU, its memory, and its commands to MongoDB. */
 
 const ours = ['api', 'worker'] as const;
 const processes = [...ours, 'temporal', 'mongodb'] as const;
-/** By then the start is complete, and the MongoDB driver has opened its connections. */
+/** By then, startup is complete and the MongoDB driver has opened its connections. */
 const settleSeconds = 30;
-const cpuGoalPercent = 2;
-const residentGoalMegabytes = 350;
-const commandsGoal = 2;
+const goals = {
+  'API and worker, CPU': { limit: 2, unit: '% of a core' },
+  'API and worker, resident': { limit: 350, unit: 'MB' },
+  'commands to MongoDB': { limit: 2, unit: 'a second' },
+} as const;
 
-export async function benchIdle(options: BenchOptions): Promise<void> {
-  const load = loadavg();
+export async function benchIdle(options: BenchOptions, stand: Stand): Promise<Report> {
   const seconds = options.seconds ?? (options.quick ? 5 : 120);
-  const stand = await openStand();
-  try {
-    const link = await openCountedLink(Number(new URL(stand.mongodbUri).port));
-    const gateway = await startBenchGateway(through(stand, link.port), { profile: false });
-    await gateway.close();
-    await delay(options.quick ? 1000 : settleSeconds * 1000);
-    link.take();
-    const cpu = await measureCpu(stand.pids);
-    const threads = await Promise.all(ours.map((name) => measureThreads(stand.pids[name] ?? 0)));
-    await delay(seconds * 1000);
-    const used = await cpu.stop();
-    const commands = [...link.take()].toSorted(([, a], [, b]) => b - a);
-    link.close();
-    const percentOf = (ms: number): number => ms / seconds / 10;
-    const percent = (name: string): number => percentOf(used[name] ?? 0);
-    const byThread = await Promise.all(threads.map((one) => one.stop()));
-    const resident = Object.fromEntries(
-      await Promise.all(
-        processes.map(async (name) => [name, (await usageOf(stand.pids[name] ?? 0)).bytes] as const),
-      ),
-    );
-    const perSecond = commands.reduce((sum, [, n]) => sum + n, 0) / seconds;
-    const residentMegabytes = ((resident['api'] ?? 0) + (resident['worker'] ?? 0)) / 1024 / 1024;
-    await publish(
+  const link = await openCountedLink(Number(new URL(stand.mongodbUri).port));
+  const gateway = await startBenchGateway(through(stand, link.port), { profile: false });
+  await gateway.close();
+  await delay(options.quick ? 1000 : settleSeconds * 1000);
+  link.take();
+  const cpu = await measureCpu(stand.pids);
+  await delay(seconds * 1000);
+  const used = await cpu.stop();
+  const commands = [...link.take()].toSorted(([, a], [, b]) => b - a);
+  link.close();
+  const percent = (name: string): number => (used[name] ?? 0) / seconds / 10;
+  const resident = Object.fromEntries(
+    await Promise.all(
+      processes.map(async (name) => [name, (await usageOf(stand.pids[name] ?? 0)).bytes] as const),
+    ),
+  );
+  const sumOfOurs = (of: (name: string) => number): number => ours.reduce((sum, name) => sum + of(name), 0);
+  return {
+    setting: { seconds },
+    tables: [
       {
-        name: 'idle',
-        command: options.command,
-        setting: { mongodb: stand.mongoKind, seconds },
-        tables: [
-          {
-            title: 'Processes without a task',
-            rows: processes.map((name) => ({
-              process: name,
-              'CPU, % of a core': short(percent(name)),
-              'resident, MB': megabytes(resident[name] ?? 0),
-            })),
-          },
-          {
-            title: 'Their threads',
-            rows: ours.flatMap((process, n) =>
-              [...(byThread[n] ?? [])]
-                .filter(([, ms]) => ms > 0)
-                .map(([thread, ms]) => ({ process, thread, 'CPU, % of a core': short(percentOf(ms)) })),
-            ),
-          },
-          {
-            title: 'Commands to MongoDB',
-            rows: commands.map(([command, n]) => ({ command, 'a minute': short((n / seconds) * 60) })),
-          },
-        ],
-        goals: [
-          goal('API and worker, CPU', {
-            limit: cpuGoalPercent,
-            measured: percent('api') + percent('worker'),
-            unit: '% of a core',
-          }),
-          goal('API and worker, resident', {
-            limit: residentGoalMegabytes,
-            measured: residentMegabytes,
-            unit: 'MB',
-          }),
-          goal('commands to MongoDB', { limit: commandsGoal, measured: perSecond, unit: 'a second' }),
-        ],
-        raw: { used, resident, commands },
+        title: 'Processes without a task',
+        rows: processes.map((name) => ({
+          process: name,
+          'CPU, % of a core': short(percent(name)),
+          'resident, MB': megabytes(resident[name] ?? 0),
+        })),
       },
-      load,
-    );
-  } finally {
-    await stand.close();
-  }
+      {
+        title: 'Commands to MongoDB',
+        rows: commands.map(([command, n]) => ({ command, 'a minute': short((n / seconds) * 60) })),
+      },
+    ],
+    goals: [
+      goal('API and worker, CPU', sumOfOurs(percent)),
+      goal('API and worker, resident', sumOfOurs((name) => resident[name] ?? 0) / 1024 / 1024),
+      goal('commands to MongoDB', commands.reduce((sum, [, n]) => sum + n, 0) / seconds),
+    ],
+    raw: { used, resident, commands },
+  };
 }
 
 function through(stand: Stand, port: number): Stand {
@@ -101,9 +69,7 @@ function through(stand: Stand, port: number): Stand {
   return { ...stand, mongodbUri: uri.href };
 }
 
-function goal(
-  what: string,
-  { limit, measured, unit }: { readonly limit: number; readonly measured: number; readonly unit: string },
-): Goal {
+function goal(what: keyof typeof goals, measured: number): Goal {
+  const { limit, unit } = goals[what];
   return { what, goal: `below ${limit} ${unit}`, measured: short(measured), met: measured < limit };
 }

@@ -1,31 +1,26 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { loadavg } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
+import { z } from 'zod';
 import { ensureLedgerIndexes } from '../../src/ledger/collection.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
-import type { LedgerOrder, LedgerReport } from './support/ledger-entries.ts';
+import { startHelper } from '../stand/helper.ts';
+import { ledgerReport } from './support/ledger-order.ts';
+import type { LedgerOrder, LedgerReport } from './support/ledger-order.ts';
 import { startBenchGateway } from './support/gateway.ts';
 import type { BenchGateway } from './support/gateway.ts';
 import type { BenchOptions } from './support/options.ts';
-import { startProfiling } from './support/profile.ts';
-import { megabytes, publish, short, times } from './support/report.ts';
-import type { Goal, Row, Table } from './support/report.ts';
-import { openStand } from './support/stand.ts';
-import type { Stand } from './support/stand.ts';
+import { megabytes, short, times } from './support/report.ts';
+import type { Goal, Report, Row } from './support/report.ts';
+import type { Stand } from '../stand/stand.ts';
 import { measureCpu, usageOf } from './support/usage.ts';
 
 /**
- * Entries appended a second to one hot account, from one process and from four, and to a thousand accounts, beside what
- * MongoDB itself does with documents of that size; and how long a verification takes.
+ * Measures the rate of entries appended to one hot account, from one process and from four, compared with MongoDB's own
+ * rate for single documents of that size. Also measures a verification.
  */
 
 const callers = 64;
 const processesMax = 4;
 const verifyGoalSeconds = 60;
-/** Of the stand-in for MongoDB, which answers a query from memory. */
-const heapMegabytes = 4_096;
 
 interface Subject {
   readonly name: string;
@@ -33,30 +28,19 @@ interface Subject {
   readonly processes: number;
 }
 
-const subjects: readonly Subject[] = [
-  {
+const subjects = {
+  insertOne: {
     name: 'insertOne, one connection',
     order: { work: 'insertOne', concurrency: 1, accounts: 1 },
     processes: 1,
   },
-  {
-    name: 'insertMany of 100, ordered',
-    order: { work: 'insertMany', concurrency: 1, accounts: 1 },
-    processes: 1,
-  },
-  { name: 'hot account', order: { work: 'append', concurrency: callers, accounts: 1 }, processes: 1 },
-  {
-    name: 'hot account, a quarter of the callers',
-    order: { work: 'append', concurrency: callers / processesMax, accounts: 1 },
-    processes: 1,
-  },
-  {
+  hot: { name: 'hot account', order: { work: 'append', concurrency: callers, accounts: 1 }, processes: 1 },
+  four: {
     name: 'hot account, four processes',
     order: { work: 'append', concurrency: callers / processesMax, accounts: 1 },
     processes: processesMax,
   },
-  { name: '1,000 accounts', order: { work: 'append', concurrency: callers, accounts: 1_000 }, processes: 1 },
-];
+} as const satisfies Readonly<Record<string, Subject>>;
 
 interface Measured {
   readonly rate: number;
@@ -64,51 +48,39 @@ interface Measured {
   readonly collisions: number;
 }
 
-export async function benchLedger(options: BenchOptions): Promise<void> {
-  const load = loadavg();
+export async function benchLedger(options: BenchOptions, stand: Stand): Promise<Report> {
   const seconds = options.seconds ?? (options.quick ? 1 : 5);
   const rounds = options.rounds ?? (options.quick ? 1 : 3);
   const entries = options.count ?? (options.quick ? 2_000 : 1_000_000);
   const only = options.only ?? ['append', 'verify'];
-  const stand = await openStand({ heapMegabytes });
-  try {
-    const uri = stand.mongodbUri;
-    const measured = new Map<string, Measured[]>(subjects.map(({ name }) => [name, []]));
-    const common = { uri: databaseAt(uri, 'append'), seconds, entries };
-    if (only.includes('append')) {
-      await prepare(common.uri);
-      for (let round = 0; round <= rounds; round += 1) await turn(common, round === 0 ? undefined : measured);
-    }
-    const verified = only.includes('verify')
-      ? await verifications({ stand, entries, profile: options.profile })
-      : [];
-    const rates = subjects.map(({ name }) => ({ name, ...middle(measured.get(name) ?? []) }));
-    await publish(
-      {
-        name: 'ledger',
-        command: options.command,
-        setting: { MongoDB: stand.mongoKind, rounds, seconds, callers },
-        tables: [
-          ...(only.includes('append') ? [{ title: 'Appends', rows: rates.map(rowOf) }] : []),
-          ...(verified.length > 0 ? [{ title: 'ledger verify', rows: verified.map(verifiedRow) }] : []),
-          ...verified.flatMap(({ profiles }) => profiles),
-        ],
-        goals: [...appendGoals(rates), ...verified.map(verifyGoal)],
-        raw: { measured: Object.fromEntries(measured), verified },
-      },
-      load,
-    );
-  } finally {
-    await stand.close();
+  const uri = stand.mongodbUri;
+  const measured = new Map<string, Measured[]>(Object.values(subjects).map(({ name }) => [name, []]));
+  const common = { uri: databaseAt(uri, 'append'), seconds, entries };
+  if (only.includes('append')) {
+    await prepare(common.uri);
+    for (let round = 0; round <= rounds; round += 1) await turn(common, round === 0 ? undefined : measured);
   }
+  const verified = only.includes('verify')
+    ? await verifications({ stand, entries, profile: options.profile })
+    : [];
+  const rates = Object.values(subjects).map(({ name }) => ({ name, ...middle(measured.get(name) ?? []) }));
+  return {
+    setting: { rounds, seconds, callers },
+    tables: [
+      ...(only.includes('append') ? [{ title: 'Appends', rows: rates.map(rowOf) }] : []),
+      ...(verified.length > 0 ? [{ title: 'ledger verify', rows: verified.map(verifiedRow) }] : []),
+    ],
+    goals: [...appendGoals(rates), ...verified.map(verifyGoal)],
+    raw: { measured: Object.fromEntries(measured), verified },
+  };
 }
 
-/** Each subject once; the first turn compiles the server's code, and is not kept. */
+/** Runs each subject once. The first turn lets the server compile its code and is discarded. */
 async function turn(
   common: Pick<LedgerOrder, 'uri' | 'seconds' | 'entries'>,
   measured: ReadonlyMap<string, Measured[]> | undefined,
 ): Promise<void> {
-  for (const { name, order, processes } of subjects) {
+  for (const { name, order, processes } of Object.values(subjects)) {
     const result = sum(await inProcesses({ ...common, ...order }, processes));
     measured?.get(name)?.push(result);
   }
@@ -126,31 +98,15 @@ async function prepare(uri: string): Promise<void> {
   await mongo.close();
 }
 
-/** Starts them all, then lets them begin at once. */
+/** Starts all processes, and then triggers them simultaneously. */
 async function inProcesses(order: LedgerOrder, count: number): Promise<LedgerReport[]> {
-  const script = fileURLToPath(new URL('support/ledger-process.ts', import.meta.url));
-  const children = Array.from({ length: count }, () => fork(script, { execArgv: ['--import', 'tsx'] }));
+  const script = new URL('support/ledger-process.ts', import.meta.url);
+  const helpers = Array.from({ length: count }, () => startHelper(script));
   try {
-    await Promise.all(
-      children.map(async (child) => {
-        child.send(order);
-        await once(child, 'message');
-      }),
-    );
-    return await Promise.all(
-      children.map(async (child) => {
-        const answered = once(child, 'message');
-        const failed = once(child, 'exit').then(([code]) => {
-          throw new Error(`a process of the bench ended with ${String(code)}`);
-        });
-        failed.catch(() => undefined);
-        child.send('go');
-        const [report] = await Promise.race([answered, failed]);
-        return report as LedgerReport;
-      }),
-    );
+    await Promise.all(helpers.map((helper) => helper.order(z.object({}), order)));
+    return await Promise.all(helpers.map((helper) => helper.order(ledgerReport, { work: 'go' })));
   } finally {
-    for (const child of children) child.kill();
+    for (const helper of helpers) helper.end();
   }
 }
 
@@ -160,7 +116,7 @@ function sum(reports: readonly LedgerReport[]): Measured {
   return {
     rate: total(({ appends, seconds }) => appends / seconds),
     cpuMs: total(({ cpuMs }) => cpuMs) / total(({ appends }) => appends),
-    collisions: total(({ collisions = 0 }) => collisions) / total(({ appends }) => appends),
+    collisions: total(({ collisions }) => collisions) / total(({ appends }) => appends),
   };
 }
 
@@ -181,7 +137,7 @@ function rowOf({ name, rate, cpuMs, collisions }: Rate): Row {
 }
 
 function appendGoals(rates: readonly Rate[]): Goal[] {
-  const [one, , hot, , four] = rates.map(({ rate }) => rate);
+  const [one, hot, four] = rates.map(({ rate }) => rate);
   if (one === undefined || hot === undefined || four === undefined || one === 0) return [];
   return [
     {
@@ -210,11 +166,10 @@ interface Verified {
   readonly entries: number;
   readonly seconds: number;
   readonly violations: number;
-  /** Of the gateway's process that is asked. */
+  /** The peak memory of the gateway process that runs the verification. */
   readonly peakBytes: number;
-  /** In seconds, by process. */
+  /** CPU seconds by process. */
   readonly cpu: Readonly<Record<string, number>>;
-  readonly profiles: readonly Table[];
 }
 
 interface Verifying extends Pick<BenchOptions, 'profile'> {
@@ -222,21 +177,19 @@ interface Verifying extends Pick<BenchOptions, 'profile'> {
   readonly entries: number;
 }
 
-/** Each ledger in a gateway of its own, over its API. */
+/** Verifies each ledger in its own gateway, over the API. */
 async function verifications({ stand, entries, profile }: Verifying): Promise<Verified[]> {
   const done: Verified[] = [];
   for (const accounts of [1, 1_000]) {
     const prefix = `verify-${accounts}-`;
     const gateway = await startBenchGateway(stand, { profile, prefix });
     for (const name of ['worker', 'simulator']) await stand.endProgram(prefix + name);
-    const { mongodbUri: uri, secretsKey } = gateway;
+    const { MONGODB_URI: uri = '', SECRETS_KEY: secretsKey = '' } = gateway.environment;
     await inProcesses({ uri, secretsKey, concurrency: 1, seconds: 0, accounts, entries, work: 'fill' }, 1);
     const name = accounts === 1 ? 'one account' : '1,000 accounts';
     const api = `${prefix}api`;
-    const profiling = profile ? await startProfiling(stand, [api]) : undefined;
     const verified = await verify(gateway, { stand, api });
-    const profiles = (await profiling?.finish(verified.entries)) ?? [];
-    done.push({ name, ...verified, profiles });
+    done.push({ name, ...verified });
     await gateway.close();
     await stand.endProgram(api);
   }
@@ -246,7 +199,7 @@ async function verifications({ stand, entries, profile }: Verifying): Promise<Ve
 async function verify(
   { url, adminToken }: BenchGateway,
   { stand, api }: { readonly stand: Stand; readonly api: string },
-): Promise<Omit<Verified, 'name' | 'profiles'>> {
+): Promise<Omit<Verified, 'name'>> {
   const cpu = await measureCpu(stand.pids);
   const startedAt = performance.now();
   const answer = await request(`${url}/admin/v1/ledger/verify`, {

@@ -1,105 +1,83 @@
-import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { jsonHeaders, startBenchGateway } from './support/gateway.ts';
+import { openCreates, startBenchGateway } from './support/gateway.ts';
 import type { BenchGateway } from './support/gateway.ts';
-import { expectStatus, openConnections } from './support/http-connections.ts';
 import { runLoad } from './support/load.ts';
 import type { LoadResult } from './support/load.ts';
 import type { BenchOptions } from './support/options.ts';
-import { megabytes, publish, short } from './support/report.ts';
-import type { Row } from './support/report.ts';
-import { openStand, waitUntil } from './support/stand.ts';
-import type { Stand } from './support/stand.ts';
+import { megabytes, short } from './support/report.ts';
+import type { Report, Row } from './support/report.ts';
+import { waitUntil } from '../stand/stand.ts';
+import type { Stand } from '../stand/stand.ts';
 import { usageOf } from './support/usage.ts';
 import type { Usage } from './support/usage.ts';
 
 /**
- * Resident memory of every process with 10,000 tasks in flight: created, submitted, and rendering without an end. The
- * first tasks warm the processes up, so that what is charged to a task is not their start.
+ * Measures the resident memory of every process with 10,000 tasks in flight: created, submitted, and rendering
+ * indefinitely. The first tasks warm up the processes, so that startup memory is not attributed to tasks.
  */
 
 const processes = ['api', 'worker', 'temporal', 'mongodb', 'simulator'] as const;
 const warmUpTasks = 200;
 const createSecondsMax = 7_200;
 const submitSecondsMax = 7_200;
-/** Garbage of the creation is collected, and caches let go, while nothing happens. */
+/** A quiet period for collecting the garbage from creation and releasing caches. */
 const quietSeconds = 20;
 const sampleEveryMs = 500;
 
 type Moment = Readonly<Record<string, Usage>>;
 
-export async function benchMemory(options: BenchOptions): Promise<void> {
-  const load = loadavg();
+export async function benchMemory(options: BenchOptions, stand: Stand): Promise<Report> {
   const count = options.count ?? (options.quick ? 100 : 10_000);
   const connections = options.connections?.[0] ?? 64;
-  const stand = await openStand();
-  try {
-    const gateway = await startBenchGateway(stand, { profile: false });
-    const started = await usages(stand);
-    await createTasks(gateway, { count: Math.min(warmUpTasks, count), connections });
-    await untilSubmitted(gateway);
-    await delay(quietSeconds * 1000);
-    const before = await usages(stand);
-    const peaks = watchPeaks(stand);
-    const run = await createTasks(gateway, { count, connections });
-    const submittedAfter = await untilSubmitted(gateway);
-    const full = await usages(stand);
-    await delay(quietSeconds * 1000);
-    const quiet = await usages(stand);
-    const peak = peaks.stop();
-    await gateway.close();
-    await publish(
+  const gateway = await startBenchGateway(stand, { profile: false });
+  const started = await usages(stand);
+  await createTasks(gateway, { count: Math.min(warmUpTasks, count), connections });
+  await untilSubmitted(gateway);
+  await delay(quietSeconds * 1000);
+  const before = await usages(stand);
+  const peaks = watchPeaks(stand);
+  const run = await createTasks(gateway, { count, connections });
+  const submittedAfter = await untilSubmitted(gateway);
+  const full = await usages(stand);
+  await delay(quietSeconds * 1000);
+  const quiet = await usages(stand);
+  const peak = peaks.stop();
+  await gateway.close();
+  return {
+    setting: { tasks: count, connections },
+    tables: [
+      { title: 'Time', rows: timeRows(run, submittedAfter) },
       {
-        name: 'memory',
-        command: options.command,
-        setting: { mongodb: stand.mongoKind, tasks: count, connections },
-        tables: [
-          { title: 'Time', rows: timeRows(run, submittedAfter) },
-          {
-            title: `Resident memory with ${count} tasks in flight`,
-            rows: processes.map((name) => rowOf(name, count, { started, before, full, quiet, peak })),
-          },
-        ],
-        goals: [],
-        raw: { run, submittedAfter, started, before, full, quiet, peak },
+        title: `Resident memory with ${count} tasks in flight`,
+        rows: processes.map((name) => rowOf(name, count, { started, before, full, quiet, peak })),
       },
-      load,
-    );
-  } finally {
-    await stand.close();
-  }
+    ],
+    goals: [],
+    raw: { run, submittedAfter, started, before, full, quiet, peak },
+  };
 }
 
 async function createTasks(
   gateway: BenchGateway,
   { count, connections }: { readonly count: number; readonly connections: number },
 ): Promise<LoadResult> {
-  const http = openConnections(gateway.url, connections);
+  const creates = openCreates(gateway, connections);
   const body = gateway.videoBody('long');
-  const headers = gateway.keys.map((key) => jsonHeaders(key));
   const run = await runLoad({
     concurrency: connections,
     countMax: count,
     seconds: createSecondsMax,
-    once: async (caller) => {
-      const answer = await http.call(caller, {
-        method: 'POST',
-        path: '/v1/videos/generations',
-        headers: headers[caller % headers.length] ?? {},
-        body,
-      });
-      expectStatus(answer, 200);
-    },
+    once: async (caller) => void (await creates.create(caller, body)),
   });
-  await http.close();
+  await creates.close();
   console.error(
     `created ${run.count} in ${short(run.seconds)} s, failed ${run.failed} ${run.firstError ?? ''}`,
   );
   return run;
 }
 
-/** Seconds until no task waits for its submission any more. */
+/** The seconds until every task is submitted. */
 async function untilSubmitted({ db }: BenchGateway): Promise<number> {
   const tasks = db.collection<{ status: string; model: string }>('tasks');
   const startedAt = performance.now();
@@ -116,7 +94,7 @@ async function usages({ pids }: Stand): Promise<Moment> {
   return Object.fromEntries(entries) as Moment;
 }
 
-/** Sampled: what the kernel calls the peak includes the start of the process. */
+/** Sampled, because the kernel's peak includes startup. */
 function watchPeaks(stand: Stand) {
   const peak = new Map<string, number>();
   const timer = setInterval(() => {

@@ -1,7 +1,7 @@
-import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 
+import type { Stand } from '../stand/stand.ts';
 import { startBenchGateway } from './support/gateway.ts';
 import type { BenchGateway } from './support/gateway.ts';
 import {
@@ -16,15 +16,13 @@ import {
 } from './support/news-waves.ts';
 import type { Upstream, Wave } from './support/news-waves.ts';
 import type { BenchOptions } from './support/options.ts';
-import { publish, short } from './support/report.ts';
-import type { Goal, Row } from './support/report.ts';
-import { openStand, requirePoller } from './support/stand.ts';
-import type { Stand } from './support/stand.ts';
+import { short } from './support/report.ts';
+import type { Goal, Report, Row } from './support/report.ts';
 
 /**
- * How late callers learn that a render has ended, and what the waiting costs upstream: many tasks in flight at an
- * upstream that lists jobs, and at one that does not; then the end of an outage, and what a long render costs Temporal.
- * Render times are drawn evenly from ± 20 % around the middle one. The gateway has seen some renders of that kind before.
+ * Measures how late callers learn that a render has ended, and what waiting costs upstream: with many tasks in flight
+ * at an upstream that lists jobs, and at one that does not. Then measures the end of an outage. Render times are drawn
+ * evenly from ± 20 % around a middle value. The gateway has already seen some renders of that kind.
  */
 
 const middleRenderSeconds = 40;
@@ -36,57 +34,42 @@ interface Waited {
   readonly upstream: Upstream;
   readonly tasks: number;
   readonly inFlightMax: number;
-  /** Milliseconds from the upstream's end to the projection, and to the callback's answer; sorted. */
+  /**
+   * The milliseconds from the upstream job's end to the projection, and to the receiver's response to the callback.
+   * Sorted.
+   */
   readonly projection: readonly number[];
   readonly callback: readonly number[];
-  /** As shares of each render. */
+  /** The same times as shares of each render's duration. */
   readonly shares: readonly number[];
   readonly requests: number;
-  /** The most within any second. */
+  /** The highest number of requests within one second. */
   readonly requestsPerSecondMax: number;
 }
 
-export async function benchNews(options: BenchOptions): Promise<void> {
-  const load = loadavg();
+export async function benchNews(options: BenchOptions, stand: Stand): Promise<Report> {
   const count = options.count ?? (options.quick ? 40 : 1_000);
   const middle = options.seconds ?? (options.quick ? 10 : middleRenderSeconds);
-  const parts = options.only ?? [...upstreams, 'outage', 'transitions'];
-  const stand = await openStand();
-  try {
-    const gateway = await startBenchGateway(stand, {
-      profile: false,
-      channels: upstreams.map(channelYaml).join(''),
-      models: upstreams.map((upstream) => modelYaml(upstream, middle)).join(''),
-    });
-    for (const upstream of upstreams) await requirePoller(stand, `bench-channel-${upstream}`, 'activity');
-    const waited: Waited[] = [];
-    for (const upstream of upstreams.filter((name) => parts.includes(name))) {
-      waited.push(await measureWait(gateway, { upstream, count, middle }));
-    }
-    const outageMs = parts.includes('outage')
-      ? await measureOutage(gateway, { count: Math.min(count, 200), seconds: options.quick ? 20 : 120 })
-      : undefined;
-    const transitions = parts.includes('transitions')
-      ? await measureTransitions(gateway, stand, options.quick ? 20 : 120)
-      : undefined;
-    await gateway.close();
-    await publish(
-      {
-        name: 'news',
-        command: options.command,
-        setting: { mongodb: stand.mongoKind, tasks: count, 'middle render s': middle },
-        tables: [
-          { title: 'From the end of a render to its news', rows: waited.map(rowOf) },
-          { title: 'Outage, and long renders', rows: [otherRow(outageMs, transitions)] },
-        ],
-        goals: [...waited.flatMap(goalsOf), ...otherGoals(outageMs, transitions)],
-        raw: { waited, outageMs, transitions },
-      },
-      load,
-    );
-  } finally {
-    await stand.close();
+  const parts = options.only ?? [...upstreams, 'outage'];
+  const gateway = await startBenchGateway(stand, {
+    profile: false,
+    channels: upstreams.map(channelYaml).join(''),
+    models: upstreams.map((upstream) => modelYaml(upstream, middle)).join(''),
+  });
+  const waited: Waited[] = [];
+  for (const upstream of upstreams.filter((name) => parts.includes(name))) {
+    waited.push(await measureWait(gateway, { upstream, count, middle }));
   }
+  const outageMs = parts.includes('outage')
+    ? await measureOutage(gateway, { count: Math.min(count, 200), seconds: options.quick ? 20 : 120 })
+    : undefined;
+  await gateway.close();
+  return {
+    setting: { tasks: count, 'middle render s': middle },
+    tables: [{ title: 'From the end of a render to its news', rows: waited.map(rowOf) }],
+    goals: [...waited.flatMap(goalsOf), ...outageGoals(outageMs)],
+    raw: { waited, outageMs },
+  };
 }
 
 async function measureWait(gateway: BenchGateway, wave: Wave): Promise<Waited> {
@@ -115,7 +98,7 @@ async function measureWait(gateway: BenchGateway, wave: Wave): Promise<Waited> {
   return waited;
 }
 
-/** Milliseconds from the recovery of the upstream to the last of its finished jobs. */
+/** The milliseconds from the upstream's recovery to the projection of its last finished job. */
 async function measureOutage(
   gateway: BenchGateway,
   { count, seconds }: { readonly count: number; readonly seconds: number },
@@ -131,36 +114,6 @@ async function measureOutage(
   const ends = await endsOf(gateway, renders);
   console.error(`outage: ${ends.filter(({ completed }) => completed > back).length} tasks ended after it`);
   return Math.max(...ends.map(({ completed }) => completed)) - back;
-}
-
-interface Transitions {
-  readonly seconds: number;
-  readonly short: number;
-  readonly long: number;
-}
-
-async function measureTransitions(
-  gateway: BenchGateway,
-  stand: Stand,
-  seconds: number,
-): Promise<Transitions> {
-  const run = async (wave: Pick<Wave, 'middle' | 'duration'>): Promise<number> => {
-    const renders = await createTasks(gateway, { upstream: 'list', count: 10, ...wave });
-    await untilEnded(gateway, renders);
-    const counts = await Promise.all(
-      [...renders.keys()].map(async (id) => {
-        const { raw } = await stand.temporal.workflow.getHandle(id).describe();
-        return Number(raw.workflowExecutionInfo?.stateTransitionCount ?? Number.NaN);
-      }),
-    );
-    return counts.reduce((sum, one) => sum + one, 0) / counts.length;
-  };
-  // Lengths of their own: what is learned of one kind says nothing of the other.
-  const runBoth = () => Promise.all([run({ middle: 1, duration: 4 }), run({ middle: seconds, duration: 6 })]);
-  await runBoth();
-  await delay(learningMs);
-  const [short, long] = await runBoth();
-  return { seconds, short, long };
 }
 
 function sorted(values: readonly number[]): readonly number[] {
@@ -209,36 +162,15 @@ function goalsOf({ upstream, tasks, projection, callback, shares, requests, ...r
   ];
 }
 
-function otherRow(outageMs: number | undefined, transitions: Transitions | undefined): Row {
-  return {
-    'recovery to the last job known ms': outageMs === undefined ? '-' : short(outageMs),
-    'transitions, 1 s': transitions === undefined ? '-' : short(transitions.short),
-    'transitions, long': transitions === undefined ? '-' : short(transitions.long),
-    'long s': transitions?.seconds ?? '-',
-  };
-}
-
-function otherGoals(outageMs: number | undefined, transitions: Transitions | undefined): Goal[] {
+/** No goals if the outage was not measured. */
+function outageGoals(outageMs: number | undefined): Goal[] {
+  if (outageMs === undefined) return [];
   return [
-    ...(outageMs === undefined
-      ? []
-      : [
-          {
-            what: 'recovery to the last job known',
-            goal: '10 s or less',
-            measured: `${short(outageMs)} ms`,
-            met: outageMs <= 10_000,
-          },
-        ]),
-    ...(transitions === undefined
-      ? []
-      : [
-          {
-            what: `transitions of a task of ${transitions.seconds} s against one of 1 s`,
-            goal: '+ 4 at most',
-            measured: `+ ${short(transitions.long - transitions.short)}`,
-            met: transitions.long - transitions.short <= 4,
-          },
-        ]),
+    {
+      what: 'recovery to the last job known',
+      goal: '10 s or less',
+      measured: `${short(outageMs)} ms`,
+      met: outageMs <= 10_000,
+    },
   ];
 }

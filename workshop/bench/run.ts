@@ -1,26 +1,29 @@
+import { loadavg } from 'node:os';
+import { openStand } from '../stand/stand.ts';
+import type { Stand } from '../stand/stand.ts';
 import { readOptions, usage } from './support/options.ts';
 import type { BenchOptions } from './support/options.ts';
+import { publish } from './support/report.ts';
+import type { Report } from './support/report.ts';
 
-/** `npm run bench -- <name>`: one measurement, on servers of its own. See docs/benchmarks.md. */
+/** `npm run bench -- <name>`: runs one benchmark on its own servers. See docs/benchmarks.md. */
 
-type Bench = (options: BenchOptions) => Promise<void>;
+type Bench = (options: BenchOptions, stand: Stand) => Promise<Report>;
 
 const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   create: async () => (await import('./create.ts')).benchCreate,
   get: async () => (await import('./get.ts')).benchGet,
-  tasks: async () => (await import('./tasks.ts')).benchTasks,
-  steps: async () => (await import('./steps.ts')).benchSteps,
   news: async () => (await import('./news.ts')).benchNews,
-  questions: async () => (await import('./questions.ts')).benchQuestions,
   memory: async () => (await import('./memory.ts')).benchMemory,
   images: async () => (await import('./images.ts')).benchImages,
   console: async () => (await import('./console.ts')).benchConsole,
   ledger: async () => (await import('./ledger.ts')).benchLedger,
-  bill: async () => (await import('./bill.ts')).benchBill,
-  idle: async () => (await import('./idle.ts')).benchIdle,
-  fairness: async () => (await import('./fairness.ts')).benchFairness,
   flapping: async () => (await import('./flapping.ts')).benchFlapping,
+  idle: async () => (await import('./idle.ts')).benchIdle,
+  start: async () => (await import('./start.ts')).benchStart,
 };
+/** The heap of the MongoDB stand-in, which serves queries from memory. */
+const heapMegabytes: Readonly<Record<string, number>> = { ledger: 4_096 };
 
 const options = readOptions(process.argv.slice(2));
 const load = benches[options.name];
@@ -29,5 +32,13 @@ if (load === undefined) {
   process.exit(64);
 }
 const bench = await load();
-await bench(options);
+const before = loadavg()[0] ?? 0;
+const heap = heapMegabytes[options.name];
+const stand = await openStand(heap === undefined ? {} : { heapMegabytes: heap });
+try {
+  const report = await bench(options, stand);
+  await publish(report, options, { mongodb: stand.mongoKind, 'load before': before.toFixed(2) });
+} finally {
+  await stand.close();
+}
 process.exit();

@@ -1,83 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { pngHeader } from '../../test/images/support.ts';
 import { hostileCorpus } from '../../test/support/hostile-corpus.ts';
-import { pipelinedCopies, shootOn, wireOf } from '../../test/support/hostile-wire.ts';
-import type { Framing, WireConnection, WireRequest } from '../../test/support/hostile-wire.ts';
-import type { Random } from '../soak/random.ts';
-
-/** What one attacker has: an account's two keys, and connections that end with its time. */
-export interface Scene {
-  readonly keys: readonly string[];
-  readonly random: Random;
-  readonly signal: AbortSignal;
-  /** `reads` false: what the service sends stays where it is. */
-  open(reads?: boolean): Promise<WireConnection>;
-}
-
-export interface Attack {
-  readonly name: string;
-  /** The service may hold its bodies meanwhile. */
-  readonly hasBodies: boolean;
-  /** In less time it does not show. */
-  readonly secondsLeast?: number;
-  /** One after the other, each for its share of the time. */
-  readonly parts: readonly ((scene: Scene) => Promise<void>)[];
-}
-
-const kibibyte = 1024;
-const mebibyte = 1024 * kibibyte;
-const answeredWithinMs = 30_000;
-const repeatAfterMs = 5;
-const dripEveryMs = 50;
-
-/** Does the same on so many connections, over and over. `lane`: their number. */
-async function onLanes(
-  { signal }: Scene,
-  lanes: number,
-  act: (lane: number) => Promise<void>,
-): Promise<void> {
-  const repeat = async (lane: number): Promise<void> => {
-    while (!signal.aborted) {
-      await act(lane);
-      await delay(repeatAfterMs);
-    }
-  };
-  await Promise.all(Array.from({ length: lanes }, (_, lane) => repeat(lane)));
-}
-
-interface Fire {
-  readonly request: WireRequest;
-  readonly framing: Framing;
-  readonly copies?: number;
-  readonly reads?: boolean;
-}
-
-async function fire(scene: Scene, { reads = true, ...shot }: Fire): Promise<void> {
-  const wire = await scene.open(reads);
-  await shootOn(wire, { ...shot, withinMs: answeredWithinMs });
-  wire.destroy();
-}
-
-/** Sends what it is given little by little, until it is answered. */
-async function drip(wire: WireConnection, bytes: Iterable<Buffer>, bytesPerSecond: number): Promise<void> {
-  const size = Math.ceil((bytesPerSecond * dripEveryMs) / 1000);
-  for (const piece of bytes) {
-    for (let from = 0; from < piece.length; from += size) {
-      if (!wire.isOpen() || wire.answers.length > 0) return;
-      await wire.write(piece.subarray(from, from + size));
-      await delay(dripEveryMs);
-    }
-  }
-  await wire.answered(1, answeredWithinMs);
-}
-
-const withKey = (request: WireRequest, key: string): WireRequest => ({
-  ...request,
-  headers: { authorization: `Bearer ${key}`, ...request.headers },
-});
-const firstKey = ({ keys }: Scene): string => keys[0] ?? '';
-const get = (path: string): WireRequest => ({ method: 'GET', path, headers: {} });
+import { pipelinedCopies, wireOf } from '../../test/support/hostile-wire.ts';
+import type { Framing, WireRequest } from '../../test/support/hostile-wire.ts';
+import { attacksOnPlaces } from './attacks-on-places.ts';
+import {
+  kibibyte,
+  mebibyte,
+  answeredWithinMs,
+  onLanes,
+  fire,
+  drip,
+  withKey,
+  firstKey,
+  get,
+  document,
+  json,
+  create,
+} from './scene.ts';
+import type { Attack, Scene } from './scene.ts';
 
 const corpusConnections = [1, 8, 80];
 const framingNames: Readonly<Record<Framing, string>> = {
@@ -87,7 +28,7 @@ const framingNames: Readonly<Record<Framing, string>> = {
   'spaced bytes': 'in spaces and bytes',
 };
 
-/** Bodies of the corpus, in the order of the seed. */
+/** Bodies from the corpus, in the seed's order. */
 function corpusAttack(framing: Framing, hasKey: boolean, isPipelined: boolean): Attack {
   const lane = async (scene: Scene): Promise<void> => {
     const request = pickBody(scene, hasKey);
@@ -131,7 +72,7 @@ const corpusAttacks: readonly Attack[] = [
   ...either.map(corpusDrip),
 ];
 
-/** As many spaces as the route takes, and then nothing. */
+/** Sends as many spaces as the route accepts, and then falls silent. */
 function* unendingBytes(request: WireRequest, bytes: number): Generator<Buffer> {
   const body = { ...request, pieces: () => [Buffer.alloc(bytes, ' ')] };
   const pieces = [...wireOf(body, 'bytes')];
@@ -144,7 +85,7 @@ interface Unending {
   readonly request: (scene: Scene) => WireRequest;
 }
 
-/** The bodies stay where they are until the service ends the connection. */
+/** Bodies stay in memory until the service ends the connection. */
 function unending({ bytes, connections, request }: Unending): Attack['parts'][number] {
   return (scene) =>
     onLanes(scene, connections, async () => {
@@ -158,12 +99,10 @@ function unending({ bytes, connections, request }: Unending): Attack['parts'][nu
     });
 }
 
-const json = { 'content-type': 'application/json' };
 const callback: WireRequest = {
   path: `/callbacks/upstream/task_${'0'.repeat(22)}/${'0'.repeat(32)}`,
   headers: json,
 };
-const create: WireRequest = { path: '/v1/videos/generations', headers: json };
 
 const byteAttacks: readonly Attack[] = [
   ...[8, 80].map((connections) => ({
@@ -214,7 +153,6 @@ function pipelinedGet(name: string, options: Pipelined): Attack {
   };
 }
 
-const document = get('/openapi.json');
 const pipelinedAttacks: readonly Attack[] = [
   pipelinedGet('60 KB of /openapi.json', { request: () => document, connections: 1, bytes: 60 * kibibyte }),
   pipelinedGet('4 MB of /openapi.json', { request: () => document, connections: 1 }),
@@ -227,7 +165,7 @@ const pipelinedAttacks: readonly Attack[] = [
   }),
 ];
 
-/** Together they announce as much as the process takes of all bodies, and send 36 KB a second. */
+/** Together they announce as many bytes as the process accepts for all bodies, and send 36 KB per second. */
 const announcedMebibytes = [64, 16];
 const uploadBytesPerSecond = 9_000;
 
@@ -259,30 +197,6 @@ const uploads: Attack = {
   ],
 };
 
-const guessesAtOnce = 100;
-const guessConnections = 8;
-
-/** Every request with another token, many at once. */
-function guesses(name: string, path: string, token: () => string): Attack {
-  const lane = async (scene: Scene): Promise<void> => {
-    const wire = await scene.open();
-    for (let sent = guessesAtOnce; wire.isOpen() && !scene.signal.aborted; sent += guessesAtOnce) {
-      const many = Array.from({ length: guessesAtOnce }, () => [
-        ...wireOf(withKey(get(path), token()), 'length'),
-      ]);
-      await wire.write(Buffer.concat(many.flat()));
-      if (!(await wire.answered(sent, answeredWithinMs))) break;
-    }
-    wire.destroy();
-  };
-  return { name, hasBodies: false, parts: [(scene) => onLanes(scene, guessConnections, () => lane(scene))] };
-}
-
-const guessAttacks: readonly Attack[] = [
-  guesses('guesses of operators’ tokens', '/admin/v1/accounts', () => randomBytes(16).toString('hex')),
-  guesses('guesses of keys', '/v1/models', () => `sk-${randomBytes(25).toString('hex')}0`),
-];
-
 function* unendingHeaders(): Generator<Buffer> {
   yield Buffer.from('GET /healthz HTTP/1.1\r\nhost: x\r\n');
   for (;;) yield Buffer.from(`x-${randomBytes(4).toString('hex')}: x\r\n`);
@@ -303,7 +217,7 @@ const headers: Attack = {
 
 const spaces = Buffer.alloc(mebibyte - kibibyte, ' ');
 
-/** More arrives than the service can hold back until it knows whose it is. */
+/** More data arrives than the service can keep out of memory before it has identified the caller. */
 const creates: Attack = {
   name: 'create of 1 MiB, 400 connections, key',
   hasBodies: true,
@@ -322,7 +236,7 @@ export const attacks: readonly Attack[] = [
   ...byteAttacks,
   ...pipelinedAttacks,
   uploads,
-  ...guessAttacks,
+  ...attacksOnPlaces,
   headers,
   creates,
   ...corpusAttacks,

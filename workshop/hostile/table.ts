@@ -1,32 +1,33 @@
 import type { Probe } from '../../test/support/event-loop-probe.ts';
-import type { Attack } from './attacks.ts';
+import type { Attack } from './scene.ts';
 import type { VictimReport } from './victim-report.ts';
 
-/** What one attack came to. */
 export interface Outcome {
   readonly attack: Attack;
-  /** How often the attackers got each status. */
+  /** The number of the attackers' responses by status. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly victim: VictimReport;
-  /** The victim before the first attack. */
+  /** The victim's report from before the first attack. */
   readonly alone: VictimReport;
-  /** Absent: the process has written nothing since the attack began. */
+  /** Undefined if the process has written nothing since the attack began. */
   readonly probe: Probe | undefined;
-  /** How the process ended, or why it was ended; absent: it lives. */
+  /** How the process ended, or why it was ended. Undefined if it is alive. */
   readonly end?: string;
 }
 
 const mebibyte = 1024 * 1024;
 const stallMsMax = 50;
+/** The limit for the victim's worst response, as a multiple of its worst without an attack. */
+const slowerMax = 3;
 const growthBytesMax = 100 * mebibyte;
-/** What the service may hold of callers' bodies: the default of BODIES_BYTES_MAX. */
+/** The limit on callers' bodies in the service's memory: the default of BODIES_BYTES_MAX. */
 const bodiesBytesMax = 160 * mebibyte;
-/** The documented answer of a service that has no place. */
+/** The documented response of a service without room. */
 const allowedServerError = '503';
 
-/** What must not be, in a word each. */
+/** Returns a label for each violation. */
 export function problemsOf(outcome: Outcome, isStrict: boolean): readonly string[] {
-  const { attack, statuses, victim, probe, end } = outcome;
+  const { attack, statuses, victim, alone, probe, end } = outcome;
   const allowed = growthBytesMax + (attack.hasBodies ? bodiesBytesMax : 0);
   return [
     end,
@@ -36,6 +37,7 @@ export function problemsOf(outcome: Outcome, isStrict: boolean): readonly string
     victim.refused > 0 ? 'victim' : undefined,
     growthOf(probe) > allowed ? 'growth' : undefined,
     isStrict && (probe?.longestStallMs ?? 0) > stallMsMax ? 'stall' : undefined,
+    isStrict && victim.worst.ms > slowerMax * alone.worst.ms ? 'slow' : undefined,
   ].filter((problem) => problem !== undefined);
 }
 
@@ -47,6 +49,7 @@ const columns = [
   { title: 'answers', width: 34 },
   { title: 'stall ms', width: 8 },
   { title: 'healthz ms', width: 10 },
+  { title: 'callback ms', width: 11 },
   { title: 'growth MiB', width: 10 },
   { title: 'heap MiB', width: 8 },
   { title: 'victim', width: 32 },
@@ -62,7 +65,7 @@ const line = (cells: readonly string[]): string =>
 
 export const header = line(columns.map(({ title }) => title));
 
-/** Returns the share of successes, the worst answer, and the median time. */
+/** Returns the share of successes, the worst response, and the median time. */
 function wordsOf({ worst, refused, answered, medianMs }: VictimReport): string {
   const share = answered === 0 ? 0 : Math.floor((100 * (answered - refused)) / answered);
   const times = `${worst.ms.toFixed(0)} ms, median ${medianMs.toFixed(0)}`;
@@ -71,7 +74,7 @@ function wordsOf({ worst, refused, answered, medianMs }: VictimReport): string {
 
 export function row(outcome: Outcome, isStrict: boolean): string {
   const { attack, statuses, victim, probe } = outcome;
-  const { healthMs } = victim;
+  const { healthMs, callbackMs } = victim;
   const problems = problemsOf(outcome, isStrict);
   return line([
     attack.name,
@@ -80,6 +83,7 @@ export function row(outcome: Outcome, isStrict: boolean): string {
       .join(' '),
     probe === undefined ? '' : probe.longestStallMs.toFixed(0),
     healthMs.toFixed(0),
+    callbackMs.toFixed(0),
     probe === undefined ? '' : (growthOf(probe) / mebibyte).toFixed(0),
     probe === undefined ? '' : (probe.peakHeapBytes / mebibyte).toFixed(0),
     wordsOf(victim),

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 
 export const victimReport = z.object({
-  /** The slowest of the answers that were no success, if there are any, and of all otherwise. Status 0: no answer. */
+  /** The longest time in milliseconds from a create to its callback, including the render. */
+  callbackMs: z.number(),
+  /** The slowest failed response or, if none failed, the slowest response. Status 0 means no response. */
   worst: z.object({ what: z.string(), status: z.number(), ms: z.number() }),
   refused: z.number(),
   answered: z.number(),
   medianMs: z.number(),
-  /** The longest wait for /healthz. */
+  /** The longest wait for /healthz in milliseconds. */
   healthMs: z.number(),
 });
 export type VictimReport = z.infer<typeof victimReport>;

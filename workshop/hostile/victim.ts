@@ -1,12 +1,14 @@
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { serve } from './helper.ts';
+import { png } from '../../test/images/support.ts';
+import { serve } from '../stand/helper.ts';
 import type { VictimReport } from './victim-report.ts';
 
 /**
- * Somebody else, in a process of its own: creates small tasks, reads the last one and asks for /healthz, each on a new
- * connection, from the order `begin` until the order `end`, which it answers with a `VictimReport`.
+ * The victim, in its own process. It creates small tasks, receives their callbacks, reads the last one, stores small
+ * files, acts as an operator and requests /healthz, each on a new connection. It runs from the order `begin` until the
+ * order `end`, to which it replies with a `VictimReport`.
  */
 
 const order = z.discriminatedUnion('what', [
@@ -14,6 +16,7 @@ const order = z.discriminatedUnion('what', [
     what: z.literal('begin'),
     url: z.string(),
     key: z.string(),
+    operatorToken: z.string(),
     localAddress: z.string().optional(),
   }),
   z.object({ what: z.literal('end') }),
@@ -25,17 +28,56 @@ const readEveryMs = 200;
 const healthEveryMs = 50;
 const answeredWithinMs = 20_000;
 const videos = '/v1/videos/generations';
-const body = JSON.stringify({ model: 'seedance', prompt: 'a paper boat', duration: 5 });
+const fileForm = Buffer.concat([
+  Buffer.from('--x\r\ncontent-disposition: form-data; name="file"; filename=a.png\r\n\r\n'),
+  png(3, 2),
+  Buffer.from('\r\n--x--\r\n'),
+]);
+const small = { model: 'seedance', prompt: 'a paper boat', duration: 5 };
 
 let running: ReturnType<typeof begin> | undefined;
 serve(order, async (given) => {
   if (given.what === 'end') return (await running?.end()) ?? {};
-  running = begin(given);
+  running = begin(given, await receiver);
   return {};
 });
 
-function begin(given: Begin) {
+/** The victim's own callback receiver. */
+interface Receiver {
+  readonly url: string;
+  /** Called with the task's id whenever a callback arrives. */
+  hear: (task: string) => void;
+}
+
+const receiver = openReceiver();
+
+async function openReceiver(): Promise<Receiver> {
+  const heard: Pick<Receiver, 'hear'> = { hear: () => undefined };
+  const server = createServer((received, response) => {
+    const chunks: Buffer[] = [];
+    received.on('data', (chunk: Buffer) => chunks.push(chunk));
+    received.on('end', () => {
+      response.end();
+      heard.hear(createdId(Buffer.concat(chunks).toString()) ?? '');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return Object.assign(heard, { url: `http://127.0.0.1:${port}/` });
+}
+
+function begin(given: Begin, callbacks: Receiver) {
   const ended = new AbortController();
+  const body = JSON.stringify({ ...small, metadata: { callback_url: callbacks.url } });
+  /** Creation times by task, for tasks whose callback has not arrived. */
+  const owed = new Map<string, number>();
+  callbacks.hear = (task) => {
+    const since = owed.get(task);
+    if (since === undefined) return;
+    owed.delete(task);
+    answers.push({ what: 'callback', status: 204, ms: performance.now() - since, text: '' });
+  };
   const answers: Answer[] = [];
   const ask = async (asked: Asked): Promise<Answer> => {
     const answer = await call(given, asked);
@@ -45,8 +87,14 @@ function begin(given: Begin) {
   let last: string | undefined;
   const create = async (): Promise<void> => {
     const answer = await ask({ what: 'create', path: videos, text: body });
-    last = createdId(answer.text) ?? last;
+    const id = createdId(answer.text);
+    if (id === undefined) return;
+    owed.set(id, performance.now());
+    last = id;
   };
+  const store = (): Promise<unknown> => ask({ what: 'store', path: '/v1/files', form: fileForm });
+  const operate = (): Promise<unknown> =>
+    ask({ what: 'operate', path: '/admin/v1/accounts', token: given.operatorToken });
   const read = async (): Promise<void> => {
     if (last !== undefined) await ask({ what: 'read', path: `${videos}/${last}` });
   };
@@ -55,11 +103,17 @@ function begin(given: Begin) {
     repeat(create, createEveryMs, ended.signal),
     repeat(read, readEveryMs, ended.signal),
     repeat(health, healthEveryMs, ended.signal),
+    repeat(store, createEveryMs, ended.signal),
+    repeat(operate, createEveryMs, ended.signal),
   ];
   return {
     async end(): Promise<VictimReport> {
       ended.abort();
       await Promise.all(loops);
+      const endsAt = performance.now() + answeredWithinMs;
+      while (owed.size > 0 && performance.now() < endsAt) await delay(readEveryMs);
+      for (const since of owed.values())
+        answers.push({ what: 'callback', status: 0, ms: performance.now() - since, text: '' });
       return reportOf(answers);
     },
   };
@@ -78,7 +132,7 @@ function createdId(text: string): string | undefined {
 
 interface Answer {
   readonly what: string;
-  /** 0: none. */
+  /** 0 if there was no response. */
   readonly status: number;
   readonly ms: number;
   readonly text: string;
@@ -87,11 +141,15 @@ interface Answer {
 interface Asked {
   readonly what: string;
   readonly path: string;
-  /** Present: it is posted. */
+  /** The text to post, if any. */
   readonly text?: string;
+  /** A form with the boundary x. Replaces `text`. */
+  readonly form?: Buffer;
+  /** Replaces the key. */
+  readonly token?: string;
 }
 
-/** How long this process itself stood still, in all. */
+/** The total time in milliseconds that this process itself hung. */
 let stoodStillMs = 0;
 let lastTurn = performance.now();
 const turnEveryMs = 5;
@@ -101,7 +159,10 @@ setInterval(() => {
   lastTurn = now;
 }, turnEveryMs).unref();
 
-function call({ url, key, localAddress }: Begin, { what, path, text }: Asked): Promise<Answer> {
+function call({ url, key, localAddress }: Begin, asked: Asked): Promise<Answer> {
+  const { what, path, text, form, token = key } = asked;
+  const sent = text ?? form;
+  const mediaType = text === undefined ? 'multipart/form-data; boundary=x' : 'application/json';
   const startedAt = performance.now();
   const stoodStillBefore = stoodStillMs;
   return new Promise((resolve) => {
@@ -110,11 +171,11 @@ function call({ url, key, localAddress }: Begin, { what, path, text }: Asked): P
       resolve({ what: `${what}${problem}`, status, ms: Math.max(0, ms), text: answer });
     };
     const sending = request(`${url}${path}`, {
-      method: text === undefined ? 'GET' : 'POST',
+      method: sent === undefined ? 'GET' : 'POST',
       agent: false,
       headers: {
-        authorization: `Bearer ${key}`,
-        ...(text === undefined ? {} : { 'content-type': 'application/json' }),
+        authorization: `Bearer ${token}`,
+        ...(sent === undefined ? {} : { 'content-type': mediaType }),
       },
       signal: AbortSignal.timeout(answeredWithinMs),
       ...(localAddress === undefined ? {} : { localAddress }),
@@ -126,19 +187,21 @@ function call({ url, key, localAddress }: Begin, { what, path, text }: Asked): P
       response.on('error', ({ message }) => finish(0, '', ` (${message})`));
     });
     sending.on('error', ({ message }) => finish(0, '', ` (${message})`));
-    sending.end(text);
+    sending.end(sent);
   });
 }
 
 function reportOf(answers: readonly Answer[]): VictimReport {
   const refused = answers.filter(({ status }) => status < 200 || status > 299);
+  const timed = answers.filter(({ what }) => what !== 'callback');
   const slowest = (some: readonly Answer[]): Answer | undefined => some.toSorted((a, b) => b.ms - a.ms)[0];
-  const { status, ms, what } = slowest(refused) ?? slowest(answers) ?? { status: 0, ms: 0, what: 'nothing' };
+  const { status, ms, what } = slowest(refused) ?? slowest(timed) ?? { status: 0, ms: 0, what: 'nothing' };
   return {
     worst: { status, ms, what },
     refused: refused.length,
     answered: answers.length,
-    medianMs: answers.toSorted((a, b) => a.ms - b.ms)[Math.floor(answers.length / 2)]?.ms ?? 0,
+    medianMs: timed.toSorted((a, b) => a.ms - b.ms)[Math.floor(timed.length / 2)]?.ms ?? 0,
+    callbackMs: slowest(answers.filter(({ what }) => what === 'callback'))?.ms ?? 0,
     healthMs: slowest(answers.filter((answer) => answer.what === 'healthz'))?.ms ?? 0,
   };
 }

@@ -6,7 +6,7 @@ import de.bwaldvogel.mongo.wire.bson.BsonEncoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 
-/** Documents as the bytes that are kept on disk. */
+/** Converts documents to and from the bytes that are stored on disk. */
 final class Bson {
 
     private Bson() {
@@ -20,7 +20,7 @@ final class Bson {
         return bytes;
     }
 
-    /** The protocol would let a larger one be written, and no more be read. */
+    /** The protocol accepts a larger document in a write, but could never return it in a read. */
     static void checkSize(Document document) {
         int bytes = encode(document).length;
         if (bytes > BsonConstants.MAX_BSON_OBJECT_SIZE) {

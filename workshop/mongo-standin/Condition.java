@@ -10,7 +10,7 @@ import de.bwaldvogel.mongo.backend.ValueComparator;
 import de.bwaldvogel.mongo.bson.BsonRegularExpression;
 import de.bwaldvogel.mongo.bson.Document;
 
-/** What a query says about one field, as far as an index can use it: some values, or a range. */
+/** The part of a query on one field that an index can use: a set of values, or a range. */
 final class Condition {
 
     private List<Object> points;
@@ -19,7 +19,7 @@ final class Condition {
     private boolean lowInclusive;
     private boolean highInclusive;
 
-    /** The usable conditions of a query, by field; `$or` and the like are left to the filter. */
+    /** Returns the usable conditions of a query by field. The filter evaluates `$or` and the like. */
     static Map<String, Condition> parse(Document query) {
         Map<String, Condition> byField = new LinkedHashMap<>();
         collect(query, byField);
@@ -87,7 +87,7 @@ final class Condition {
         return !Missing.isNullOrMissing(operand) && !(operand instanceof Collection);
     }
 
-    /** Values in order and once each; the first list of a field wins, since the filter sees to the others. */
+    /** Sorts the values and removes duplicates. Keeps only the first list of a field; the filter checks the others. */
     private void addPoints(Collection<?> values) {
         if (points != null) {
             return;

@@ -10,7 +10,7 @@ import de.bwaldvogel.mongo.backend.KeyValue;
 import de.bwaldvogel.mongo.bson.Document;
 import de.bwaldvogel.mongo.exception.DuplicateKeyError;
 
-/** The index on `_id` is the map of documents itself: it stores nothing of its own. */
+/** The index on `_id`. It is the document map itself and stores nothing in addition. */
 final class IdIndex extends Index<Object> implements QueryPlan.Source {
 
     private final MVMap<Object[], byte[]> documents;
@@ -61,7 +61,7 @@ final class IdIndex extends Index<Object> implements QueryPlan.Source {
 
     @Override
     public void add(Document document, Object position, MongoCollection<Object> collection) {
-        // the collection has put the document already
+        // Does nothing: the collection has already stored the document.
     }
 
     @Override
@@ -71,13 +71,13 @@ final class IdIndex extends Index<Object> implements QueryPlan.Source {
 
     @Override
     public void checkUpdate(Document before, Document after, MongoCollection<Object> collection) {
-        // The base class refuses to change an _id. The size is checked here because nothing is written yet.
+        // The base class refuses to change an _id. The size is checked here because nothing has been written yet.
         Bson.checkSize(after);
     }
 
     @Override
     public void updateInPlace(Document before, Document after, Object position, MongoCollection<Object> collection) {
-        // see checkUpdate
+        // Does nothing: an _id never changes (see checkUpdate).
     }
 
     @Override
@@ -95,7 +95,7 @@ final class IdIndex extends Index<Object> implements QueryPlan.Source {
         return documents.sizeAsLong();
     }
 
-    /** Never, or the base class would add every document to it again. */
+    /** Always false. If it were true, the base class would add every document a second time. */
     @Override
     public boolean isEmpty() {
         return false;
@@ -108,6 +108,6 @@ final class IdIndex extends Index<Object> implements QueryPlan.Source {
 
     @Override
     public void drop() {
-        // goes with the collection
+        // Does nothing: the map is dropped with the collection.
     }
 }

@@ -22,12 +22,12 @@ import de.bwaldvogel.mongo.exception.IndexBuildFailedException;
 import de.bwaldvogel.mongo.oplog.Oplog;
 
 /**
- * Documents by `_id`, as BSON. Every read decodes a copy of its own, so an answer that is still being written to
- * a socket never shows half of a later update, and a commit never sees a document in the middle of a change.
+ * Documents by `_id`, as BSON. Each read decodes its own copy, so a response that is still being written to a
+ * socket never shows half of a later update, and a commit never sees a half-changed document.
  */
 final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object> {
 
-    /** Documents that queries looked at since the start; serverStatus shows it, the tests of the indexes rest on it. */
+    /** The number of documents examined since startup. serverStatus reports it, and the index tests rely on it. */
     static final LongAdder SCANNED = new LongAdder();
 
     private final MVMap<Object[], byte[]> documents;
@@ -92,7 +92,7 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
         return matchDocumentsFromStream(all, query, orderBy, skip, limit, batchSize, projection);
     }
 
-    /** The base class asks for every match and updates the first. */
+    /** The base class would query every match, even if the command updates only the first. */
     @Override
     public synchronized Document updateDocuments(Document selector, Document update, ArrayFilters arrayFilters,
                                                  boolean isMulti, boolean isUpsert, Oplog oplog) {
@@ -104,7 +104,7 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
         }
     }
 
-    /** The base class builds an index without the collection's lock, and leaves half of one behind. */
+    /** The base class builds an index without the collection's lock, and leaves a partial index after a failure. */
     @Override
     public synchronized void addIndex(Index<Object> index) {
         try {
@@ -120,7 +120,7 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
         super.dropIndex(name);
     }
 
-    /** An aggregation starts with all documents; how it begins has been noted as a hint. */
+    /** The base class starts every aggregation with all documents. The hint narrows them down by the first stages. */
     @Override
     public Stream<Document> queryAllAsStream() {
         QueryParameters beginning = IndexedDatabase.takeHint(this);
@@ -153,7 +153,7 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
         return id;
     }
 
-    /** Only the list of indexes has no `_id`; it keeps the order in which they were made. */
+    /** Only the list of indexes has no `_id`. Its positions preserve the creation order. */
     private Long nextPosition() {
         Object[] last = documents.lastKey();
         return last == null ? 0L : (Long) last[0] + 1;
@@ -184,7 +184,7 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
             .map(entry -> new DocumentWithPosition<>(Bson.decode(entry.getValue()), entry.getKey()[0]));
     }
 
-    /** Would encode every document once more for a number that nobody reads. */
+    /** Tracking would encode every document a second time for an unused number. */
     @Override
     protected boolean tracksDataSize() {
         return false;

@@ -20,13 +20,13 @@ import de.bwaldvogel.mongo.exception.MongoServerError;
 import de.bwaldvogel.mongo.oplog.Oplog;
 import io.netty.channel.Channel;
 
-/** One database: a map per collection and per index, all in one store, so that one commit covers them together. */
+/** A database with one map per collection and per index, all in one store, so that a single commit covers them. */
 final class IndexedDatabase extends AbstractSynchronizedMongoDatabase<Object> {
 
     static final String DATA_PREFIX = "data.";
     private static final String INDEX_PREFIX = "index.";
 
-    /** How the aggregation that this thread runs begins: `$match` and `$limit`, by the collection it runs on. */
+    /** The leading `$match` and `$limit` of the aggregation that this thread is running, with its collection. */
     private static final ThreadLocal<Map.Entry<String, QueryParameters>> HINT = new ThreadLocal<>();
 
     private final MVStore store;
@@ -80,7 +80,7 @@ final class IndexedDatabase extends AbstractSynchronizedMongoDatabase<Object> {
         }
     }
 
-    /** The operand of a stage, or null if there is no such stage at that place. */
+    /** Returns the operand of the stage at this position, or null if it is a different stage. */
     private static Object stage(Document query, int place, String operator) {
         Object pipeline = query.get("pipeline");
         if (!(pipeline instanceof List) || ((List<?>) pipeline).size() <= place) {
@@ -90,7 +90,7 @@ final class IndexedDatabase extends AbstractSynchronizedMongoDatabase<Object> {
         return stage instanceof Document ? ((Document) stage).get(operator) : null;
     }
 
-    /** The base class reports every document of the command as inserted, even after an error. */
+    /** The base class counts every document of the command as inserted, even after an error. */
     private static void correctInsertedCount(Document query, Document response) {
         List<?> errors = (List<?>) response.get("writeErrors");
         if (errors == null) {

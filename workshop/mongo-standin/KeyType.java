@@ -10,12 +10,12 @@ import de.bwaldvogel.mongo.backend.ValueComparator;
 import de.bwaldvogel.mongo.bson.Document;
 
 /**
- * The keys of documents and index entries: a tuple of BSON values in MongoDB's comparison order, each part
- * ascending or descending. H2's own object type would compare such keys by their serialized bytes.
+ * The keys of documents and index entries. A key is a tuple of BSON values in MongoDB's comparison order, each part
+ * ascending or descending. H2's own object type would compare the serialized bytes.
  */
 final class KeyType extends BasicDataType<Object[]> {
 
-    /** Stands in a search key for "before" and "after" everything that shares the parts in front of it. */
+    /** The last part of a search key: sorts before or after all keys that share the parts in front of it. */
     enum Bound { BEFORE, AFTER }
 
     private static final byte NULL = 0;
@@ -60,7 +60,7 @@ final class KeyType extends BasicDataType<Object[]> {
         if (isBound(left) || isBound(right)) {
             return Integer.compare(boundOrder(left), boundOrder(right));
         }
-        // Nearly all keys; the general comparison below tries fourteen types one after the other.
+        // A fast path for nearly all keys. The general comparison below tries fourteen types in turn.
         if (left instanceof String && right instanceof String) {
             return ((String) left).compareTo((String) right);
         }
@@ -78,7 +78,7 @@ final class KeyType extends BasicDataType<Object[]> {
         return part == Bound.AFTER ? 1 : 0;
     }
 
-    /** An estimate in bytes; H2 splits its pages by it. */
+    /** Estimates the size in bytes. H2 uses it to decide when to split a page. */
     @Override
     public int getMemory(Object[] key) {
         int bytes = 24;

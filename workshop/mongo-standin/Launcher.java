@@ -20,15 +20,15 @@ import de.bwaldvogel.mongo.bson.Document;
 import de.bwaldvogel.mongo.wire.message.MongoMessage;
 
 /**
- * The MongoDB of the local mode on machines that can fetch no mongod: mongo-java-server on an H2 store, with real
- * indexes and durable writes. Usage: Launcher FILE PORT. Ends with SIGTERM.
+ * Replaces MongoDB in local mode on machines that cannot download a mongod: mongo-java-server on an H2 store, with real
+ * indexes and durable writes. Usage: Launcher FILE PORT. Stops on SIGTERM.
  */
 public final class Launcher extends AbstractMongoBackend {
 
     private static final Set<String> WRITES = Set.of("insert", "update", "delete", "findAndModify", "create",
         "createIndexes", "drop", "dropIndexes", "dropDatabase");
     private static final int CACHE_MEGABYTES = 64;
-    /** A connection stays on one thread, and a write waits there for its commit. */
+    /** Each connection is bound to one thread, which a write blocks until it is committed. */
     private static final int CONNECTION_THREADS = 32;
 
     private final MVStore store;
@@ -46,7 +46,7 @@ public final class Launcher extends AbstractMongoBackend {
             .forEach(this::resolveDatabase);
     }
 
-    /** Tests can move the clock: they name a file whose milliseconds are added to the time. */
+    /** Tests can move the clock through CLOCK_FILE, a file with the milliseconds to add to the current time. */
     private static Clock clock() {
         String file = System.getenv("CLOCK_FILE");
         return file == null ? defaultClock() : new MovedClock(Path.of(file));
@@ -64,7 +64,7 @@ public final class Launcher extends AbstractMongoBackend {
         try {
             server.bind(new InetSocketAddress("127.0.0.1", Integer.parseInt(arguments[1])), 1, CONNECTION_THREADS);
         } catch (Exception failure) {
-            // The threads of the server and of the store would keep a process that serves nobody.
+            // Exits, because the server's and the store's threads would keep this useless process alive.
             System.err.println("cannot listen on port " + arguments[1] + ": " + failure.getMessage());
             store.closeImmediately();
             System.exit(1);
@@ -100,7 +100,7 @@ public final class Launcher extends AbstractMongoBackend {
         return response;
     }
 
-    /** Commits and compactions beside it leave the pages in place that it still needs. */
+    /** Registers the read, so that concurrent commits and compactions keep the pages that the read still needs. */
     private Document read(MongoMessage message) {
         MVStore.TxCounter version = store.registerVersionUsage();
         try {
@@ -116,7 +116,7 @@ public final class Launcher extends AbstractMongoBackend {
         return "majority".equals(level) || "linearizable".equals(level);
     }
 
-    /** With the counter where a mongod has it, so that one test reads both. */
+    /** Adds the counter in the same place as mongod, so that tests can read it from both. */
     @Override
     public Document getServerStatus() {
         Document status = super.getServerStatus();
@@ -158,7 +158,7 @@ public final class Launcher extends AbstractMongoBackend {
         }
     }
 
-    /** The driver refuses servers below wire version 9; 13 is MongoDB 5.0. */
+    /** The driver requires wire version 9 or later. MongoDB 5.0 uses version 13. */
     private static final class WireVersion implements MongoVersion {
         @Override
         public List<Integer> getVersionArray() {

@@ -17,9 +17,9 @@ import de.bwaldvogel.mongo.bson.Document;
 import de.bwaldvogel.mongo.exception.DuplicateKeyError;
 
 /**
- * A secondary index, unique or not, kept in order. Its entries are the values of its fields, followed by the
- * document's `_id` if it is not unique; what they point to is the `_id`. The collection plans queries itself
- * (see QueryPlan), so the look-up methods of the base class are not used.
+ * A sorted secondary index, unique or not. A key consists of the indexed fields' values, followed by the document's
+ * `_id` if the index is not unique. It maps to the `_id`. The collection plans queries itself (see QueryPlan), so the
+ * base class's look-up methods are unused.
  */
 final class OrderedIndex extends Index<Object> implements QueryPlan.Source {
 
@@ -62,7 +62,7 @@ final class OrderedIndex extends Index<Object> implements QueryPlan.Source {
         return super.hasSameOptions(other) && toIndexDescription().equals(other.toIndexDescription());
     }
 
-    /** After a build that failed, or the next one would take what is there for a complete index. */
+    /** Call this after a failed build. If you do not, the next build takes the leftovers for a complete index. */
     void clear() {
         entries.clear();
         drop();
@@ -116,7 +116,7 @@ final class OrderedIndex extends Index<Object> implements QueryPlan.Source {
         }
     }
 
-    /** Checks again: while an index is built, its own earlier documents are not yet there for checkAdd. */
+    /** Repeats the check, because checkAdd does not see documents added during an index build. */
     @Override
     public void add(Document document, Object position, MongoCollection<Object> collection) {
         checkUnique(document, position, collection);

@@ -19,7 +19,8 @@ import de.bwaldvogel.mongo.bson.Document;
 
 /**
  * How one index serves one query: equality (or `$in`) on its leading fields, then a range on the next one, and
- * the order of the rest if that is the order asked for. What it yields is a superset: the caller filters.
+ * the order of the remaining fields if it matches the requested order. The plan yields a superset of the result,
+ * so the caller must filter it.
  */
 final class QueryPlan {
 
@@ -29,10 +30,10 @@ final class QueryPlan {
 
         boolean isUnique();
 
-        /** Over an array: it holds a document several times, and serves equality alone. */
+        /** True if a field contains an array. A document then has several entries, and only equality can be served. */
         boolean isMultikey();
 
-        /** Sparse: a query for documents without the fields, or for all, must not use it. */
+        /** True for a sparse index. A query for all documents, or for those without the fields, must not use it. */
         boolean omitsDocuments();
 
         MVMap<Object[], ?> map();
@@ -56,7 +57,7 @@ final class QueryPlan {
         prefixes.add(List.of());
     }
 
-    /** The best plan for the query, or null: then every document is looked at. */
+    /** Returns the best plan for the query, or null if it needs a scan of all documents. */
     static QueryPlan choose(Document query, Document orderBy, List<Source> sources) {
         Map<String, Condition> byField = Condition.parse(query);
         QueryPlan best = null;
@@ -97,7 +98,7 @@ final class QueryPlan {
         }
     }
 
-    /** Of the elements themselves: what lies in the elements of an array is not found by its index. */
+    /** Returns true if the query compares whole elements. The index cannot find fields inside array elements. */
     private boolean asksForElements() {
         return conditions.length == 1 && !fields.get(0).getKey().contains(".") && conditions[0] != null && conditions[0].isPoint()
             && conditions[0].excludesNull();
@@ -159,7 +160,7 @@ final class QueryPlan {
         return sorted;
     }
 
-    /** The map's values that the plan reaches, in its order. */
+    /** Returns the values that the plan reaches, in the order of the index. */
     Stream<Object> values() {
         Stream<Object> found = prefixes.stream().flatMap(this::values);
         if (!source.isMultikey()) {

@@ -6,12 +6,12 @@ import de.bwaldvogel.mongo.bson.Document;
 import de.bwaldvogel.mongo.exception.MongoServerError;
 
 /**
- * What this server would accept, and the oldest MongoDB that we promise to run on (4.4) refuses, or stores as something
- * else. Refused here too, so that no test passes on what production refuses.
+ * Refuses commands that this server would accept, but that MongoDB 4.4, our oldest supported version, refuses or stores
+ * differently. Without this, tests could pass with commands that fail in production.
  */
 final class Refusals {
 
-    /** MongoDB ends at 180. */
+    /** MongoDB's own limit is 180. */
     private static final int DEPTH_MAX = 100;
 
     private Refusals() {
@@ -66,7 +66,7 @@ final class Refusals {
         });
     }
 
-    /** A name with a dot can be stored, and neither queried nor updated. */
+    /** MongoDB can store a field whose name contains a dot, but cannot query or update it. */
     private static void checkStored(Object value, int depth) {
         if (depth > DEPTH_MAX) {
             throw new MongoServerError(15, "Overflow", "more than " + DEPTH_MAX + " levels of nesting");
@@ -86,7 +86,7 @@ final class Refusals {
         }
     }
 
-    /** This server would make an index of another meaning. */
+    /** This server would ignore these options and build a different index. */
     private static void checkIndex(Document index) {
         for (String option : List.of("partialFilterExpression", "collation", "wildcardProjection", "hidden")) {
             if (index.containsKey(option)) {

@@ -6,21 +6,21 @@ import java.util.stream.Stream;
 import de.bwaldvogel.mongo.bson.Document;
 
 /**
- * Writes of a collection that only this server has acknowledged. A read with read concern majority is answered without
- * those of the last 100 ms, as a MongoDB may whose journal is not written yet; a MongoDB may also answer with them.
- * Guarded by the collection's lock.
+ * A collection's writes that no majority has acknowledged. Majority reads do not see those of the last 100 ms, which
+ * simulates a MongoDB that has not written its journal yet. A real MongoDB may show them. Guarded by the collection's
+ * lock.
  */
 final class Unconfirmed {
 
     private static final long HIDDEN_NANOS = 100_000_000L;
 
-    /** Of the command that this thread carries out. Writes of ours have no read concern. */
+    /** The concerns of the command that this thread is running. The gateway's writes have no read concern. */
     private static final ThreadLocal<Boolean> READS_CONFIRMED = ThreadLocal.withInitial(() -> false);
     private static final ThreadLocal<Boolean> WRITES_UNCONFIRMED = ThreadLocal.withInitial(() -> false);
 
     private final Map<Object, Before> writes = new HashMap<>();
 
-    /** A document as it was before its first unconfirmed write; null: there was none. */
+    /** A document as it was before its first unconfirmed write, or null if it did not exist. */
     private static final class Before {
         private final byte[] document;
         private final long since;
@@ -34,7 +34,7 @@ final class Unconfirmed {
     static void enter(Document command) {
         Object level = concern(command, "readConcern", "level");
         READS_CONFIRMED.set("majority".equals(level) || "linearizable".equals(level));
-        // A command that names none has that of the server, which is the majority since MongoDB 5.0.
+        // Without a write concern, the server's default applies, which is majority since MongoDB 5.0.
         Object members = concern(command, "writeConcern", "w");
         WRITES_UNCONFIRMED.set(members != null && !"majority".equals(members));
     }
@@ -58,7 +58,7 @@ final class Unconfirmed {
         }
     }
 
-    /** Whether this thread's read differs from what is stored. */
+    /** Returns true if this thread must not see every stored write. */
     boolean isHiding() {
         forgetOld();
         return READS_CONFIRMED.get() && !writes.isEmpty();
@@ -68,7 +68,7 @@ final class Unconfirmed {
         return writes.containsKey(id);
     }
 
-    /** The hidden documents as they were. */
+    /** Returns the hidden documents in their previous versions. */
     Stream<Document> before(Function<byte[], Document> decode) {
         return writes.values().stream().filter(write -> write.document != null).map(write -> decode.apply(write.document));
     }

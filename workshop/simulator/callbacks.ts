@@ -6,14 +6,14 @@ import type { Statistics } from './statistics.ts';
 const attemptsMax = 4;
 const acknowledgeMsMax = 5000;
 const firstRetryMs = 1000;
-/** As many as there are connections to one receiver: the time of a delivery is not spent on waiting for one. */
+/** One per connection to a receiver, so that no delivery waits for a connection. */
 const deliveriesInFlightMax = 64;
 
 export interface Delivery {
   readonly url: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Breaks the connection in the middle of the body, every time. */
+  /** Always breaks the connection in the middle of the body. */
   readonly failing: boolean;
 }
 
@@ -23,15 +23,11 @@ interface Sending {
   readonly timeoutMs: number;
 }
 
-/** Posts callbacks: acknowledged with 2xx within 5 s, otherwise retried three times. */
+/** Posts callbacks. A 2xx within 5 s acknowledges one. Without it, the callback is retried three times. */
 export class CallbackSender {
   readonly #statistics: Statistics;
   readonly #report: (message: string) => void;
-  readonly #agent = new Agent({
-    connections: deliveriesInFlightMax,
-    headersTimeout: acknowledgeMsMax,
-    bodyTimeout: acknowledgeMsMax,
-  });
+  readonly #agent = new Agent({ connections: deliveriesInFlightMax });
   readonly #waiting: (() => void)[] = [];
   #inFlight = 0;
   #closed = false;
@@ -41,7 +37,7 @@ export class CallbackSender {
     this.#report = report;
   }
 
-  /** Resolves when the callback was acknowledged or abandoned. */
+  /** Resolves when the callback has been acknowledged or abandoned. */
   async deliver(delivery: Delivery): Promise<void> {
     for (let attempt = 1; attempt <= attemptsMax && !this.#closed; attempt += 1) {
       if (await this.#limited(() => this.#post(delivery))) {
@@ -54,7 +50,7 @@ export class CallbackSender {
     this.#report(`callback abandoned after ${attemptsMax} attempts`);
   }
 
-  /** One exchange without a second try; resolves with the JSON of a 200, else with undefined. */
+  /** Makes one exchange without retries. Resolves with the JSON of a 200, or with undefined. */
   async ask(url: string, body: string, timeoutMs: number): Promise<unknown> {
     try {
       const response = await this.#send(url, { body, timeoutMs });
@@ -91,7 +87,9 @@ export class CallbackSender {
       dispatcher: this.#agent,
       headers: { 'content-type': 'application/json', 'user-agent': 'simulator', ...headers },
       body,
-      signal: AbortSignal.timeout(timeoutMs),
+      // Undici measures these in turns of its timer, so a machine freeze does not make callbacks fail.
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
     });
   }
 

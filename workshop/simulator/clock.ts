@@ -6,14 +6,17 @@ interface Entry {
   readonly run: () => void;
 }
 
-/** Longest sleep between looks at the clock: an injected clock may jump without notice. */
+/** The longest sleep between checks of the clock, because an injected clock may jump without notice. */
 const lookEveryMsMax = 1000;
 
-/** The simulator's time: it can be put forward, and runs what became due. One timer, whatever the number of entries. */
+/**
+ * The simulator's time. Putting it forward runs everything that has become due. There is one timer, however many
+ * entries there are.
+ */
 export class Clock {
   readonly #base: Now;
   #aheadMs = 0;
-  /** The first is due last. */
+  /** Sorted by due time, latest first. */
   #entries: Entry[] = [];
   #timer: NodeJS.Timeout | undefined;
   #timerDue = Number.POSITIVE_INFINITY;
@@ -61,7 +64,7 @@ export class Clock {
   }
 }
 
-/** Where an entry goes in a list whose first is due last; of equal ones the newer runs later. */
+/** The insertion index in a list sorted by due time, latest first. Among equal entries, the newer one runs later. */
 function placeOf(entries: readonly Entry[], due: number): number {
   let [from, to] = [0, entries.length];
   while (from < to) {

@@ -19,20 +19,20 @@ export interface TaskSummary {
   readonly created_at: number;
 }
 
-/** What a test or an operator does to the simulator; the same calls are HTTP routes under `/_control`. */
+/** Control over the simulator, for a test or an operator. The same calls are HTTP routes under `/_control`. */
 export interface Control {
   addFault(rule: FaultRule): void;
   faults(): readonly FaultRule[];
   clearFaults(): void;
   stats(): Counts & { readonly tasks: number };
-  /** Create requests whose prompt contains `part`: all that arrived, and those that were accepted. */
+  /** The counts of create requests whose prompt contains `part`: those that arrived, and those that were accepted. */
   submissions(part: string): PromptCounts;
-  /** Tasks still on record whose prompt contains `part`, oldest first. */
+  /** Recorded tasks whose prompt contains `part`, oldest first. */
   tasks(part?: string): readonly TaskSummary[];
   setRenderSeconds(seconds: number): void;
   /** Puts the simulator's clock forward. */
   advance(seconds: number): void;
-  /** Forgets tasks, faults and counts. */
+  /** Discards tasks, faults and counts. */
   reset(): void;
 }
 
@@ -89,7 +89,7 @@ const ruleSchema = z.object({
   times: z.int().min(1).optional(),
 });
 
-/** By route: what it does, and what it answers beside 200; `prompt` of the query is a part of the prompts that are meant. */
+/** The action of each route. It may return the body. The query parameter `prompt` selects prompts that contain it. */
 const routes: Readonly<
   Record<string, (control: Control, body: unknown, prompt: string | null) => object | void>
 > = {
@@ -117,7 +117,7 @@ const routes: Readonly<
   },
 };
 
-/** The routes under `/_control`; no authentication, so that they belong on a private address only. */
+/** The routes under `/_control`. They have no authentication, so expose them only on a private address. */
 export function handleControl(control: Control, { method, path, body, query }: WireRequest): Reply {
   const route = routes[`${method} ${path}`];
   if (route === undefined) return json(404, { error: { message: `No such control: ${method} ${path}` } });

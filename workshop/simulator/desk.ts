@@ -13,14 +13,14 @@ import type { Mistake, Reply, WireError, WireRequest } from './wire.ts';
 import type { World } from './world.ts';
 
 /**
- * One of the dialect's errors for each problem. Without `moderated`, the vendor accepts every text and inspects it when
- * the job runs: the fault `moderation` is then the end of the task (`moderation-in-task=input`).
+ * The dialect's error for each problem. Without `moderated`, the vendor accepts every text and inspects it when the job
+ * runs. In that case, the fault `moderation` ends the task (`moderation-in-task=input`).
  */
 export type Problems = Readonly<Record<Exclude<Problem, 'moderated'>, WireError>> & {
   readonly moderated?: WireError;
 };
 
-/** One request that a route accepted; `id` is the value of `:id` in the route, decoded; '' where it has none. */
+/** One request that a route accepted. `id` is the decoded value of the route's `:id`, or '' if the route has none. */
 export interface Call {
   readonly request: WireRequest;
   readonly id: string;
@@ -28,48 +28,48 @@ export interface Call {
 
 export type Handler = (call: Call) => Reply | Promise<Reply>;
 
-/** What a dialect declares: the table of one vendor. */
+/** The declaration of a dialect: one vendor's table. */
 export interface Format<Detail extends Rendered> {
   readonly name: string;
-  /** Everything below it is the dialect's own. */
+  /** The prefix of all paths that the dialect owns. */
   readonly prefix: string;
   readonly problems: Problems;
-  /** What a body is refused with that its schema does not take. */
+  /** The error for a body that violates its schema. */
   readonly mistake: (mistake: Mistake) => WireError;
-  /** `GET /tasks/:id` → what answers it. A handler may throw a WireError wherever it notices one. */
+  /** Maps `GET /tasks/:id` and the like to handlers. A handler may throw a WireError at any point. */
   readonly routes: (desk: Desk<Detail>) => Readonly<Record<string, Handler>>;
-  /** The answer to a method and path that the vendor does not have; `not-found`, when absent. */
+  /** The response to a method and path that the vendor lacks. Default: `not-found`. */
   readonly noSuchRoute?: (request: WireRequest) => WireError;
-  /** Where the caller's key stands; `Authorization: Bearer`, when absent. */
+  /** Reads the caller's key. Default: `Authorization: Bearer`. */
   readonly keyOf?: (request: WireRequest, world: World) => string | undefined;
-  /** What every answer goes through. */
+  /** Applied to every response. */
   readonly finish?: (reply: Reply) => Reply;
-  /** How long a finished record can be asked for; 7 days, when absent. */
+  /** How long a finished record can be queried. Default: 7 days. */
   readonly keptMs?: number;
-  /** How long any record can be asked for, whatever became of it; without a limit, when absent. */
+  /** How long any record can be queried, whatever its state. Default: unlimited. */
   readonly knownForMs?: number;
-  /** After which a job that has not ended is expired; 2 days, when absent. */
+  /** The time in milliseconds after which an unfinished job expires. Default: 2 days. */
   readonly expiresAfterMs?: number;
   /**
-   * The body of a callback, sent at each change of status to the address that a task names; undefined: of this change
-   * the vendor says nothing.
+   * The body of a callback, sent at each status change to the task's callback address. Undefined if the vendor does not
+   * report this change.
    */
   readonly callbackBody?: (job: Job<Detail>) => unknown;
-  /** Headers over a callback's body, where the vendor signs: with a secret of the account, or of the task. */
+  /** The headers of a callback, if the vendor signs its body with the account's or the task's secret. */
   readonly callbackHeaders?: (body: string, job: Job<Detail>) => Readonly<Record<string, string>>;
 }
 
-/** A create as it arrived: faults are read from it before anything of it counts. */
+/** A create request as it arrived. Its faults are read before anything else is evaluated. */
 export interface Asked {
   readonly model: string;
   readonly prompt: string;
-  /** Another text in which faults may be named: an end-user id. */
+  /** An end-user id, another text that may contain faults. */
   readonly endUser?: string;
-  /** In place of the dialect's own. */
+  /** Replaces the dialect's own error. */
   readonly moderated?: WireError;
 }
 
-/** A create as the faults left it: to be answered by the dialect. */
+/** A create request with its faults applied. The dialect responds to it. */
 export interface Submission {
   readonly model: string;
   readonly prompt: string;
@@ -80,12 +80,12 @@ export interface Order<Detail> {
   readonly id: string;
   readonly detail: Detail;
   readonly expiresAfterMs?: number;
-  /** The name that the answers give the model, where it is not the one that was asked for. */
+  /** The model's name in responses, if it differs from the requested one. */
   readonly model?: string;
   readonly callbackUrl?: string | null | undefined;
 }
 
-/** The job that the route names, or the one that the dialect found; undefined: this route has no such job. */
+/** The job that the route specifies or the dialect found. Undefined if this route has no such job. */
 type Subject<Detail extends Rendered> =
   | Call
   | { readonly request: WireRequest; readonly job: Job<Detail> | undefined };
@@ -93,7 +93,10 @@ type Subject<Detail extends Rendered> =
 const dayMs = 86_400_000;
 const countedAs = { poll: 'gets', list: 'lists', delete: 'deletes', media: 'media' } as const;
 
-/** Where one dialect's requests come in: each exchange is counted and runs under its faults; creates become jobs. */
+/**
+ * The entry point for all requests of one dialect. Each exchange is counted and runs with its faults. Creates become
+ * jobs.
+ */
 export class Desk<Detail extends Rendered> {
   readonly world: World;
   readonly #format: Format<Detail>;
@@ -106,19 +109,19 @@ export class Desk<Detail extends Rendered> {
     for (const task of this.#store.oldestFirst()) this.#watch(task);
   }
 
-  /** A problem in the dialect's own words. */
+  /** A problem as the dialect's own error. */
   problem(problem: Problem, moderated = this.#format.problems.moderated): Reply {
     const { problems } = this.#format;
     const error = problem === 'moderated' ? (moderated ?? problems.internal) : problems[problem];
     return error.reply(this.world.now());
   }
 
-  /** @throws {WireError} For a body that is not JSON or not as the schema has it. */
+  /** @throws {WireError} For a body that is not JSON or violates the schema. */
   read<Body>(schema: z.ZodType<Body>, { body }: WireRequest): Body {
     return check(schema, parseJson(body), this.#format.mistake);
   }
 
-  /** Runs `act` unless a fault refuses the create; faults stand in the model, the prompt, the header or a rule. */
+  /** Runs `act` unless a fault refuses the create. Faults may come from the model, the prompt, the header or a rule. */
   create(
     request: WireRequest,
     asked: Asked,
@@ -137,7 +140,7 @@ export class Desk<Detail extends Rendered> {
     );
   }
 
-  /** A route whose body names the model and the prompt by these names, and becomes a job. */
+  /** A route that turns a body with the model and the prompt in these fields into a job. */
   creates<Body extends Asked>(
     schema: z.ZodType<Body>,
     order: (body: Body, submission: Submission) => Order<Detail> | Promise<Order<Detail>>,
@@ -151,7 +154,7 @@ export class Desk<Detail extends Rendered> {
     };
   }
 
-  /** Accepts a job: it is kept, counted and announced to its callback. */
+  /** Accepts a job: stores it, counts it and starts its callbacks. */
   async accept(submission: Submission, order: Order<Detail>): Promise<Job<Detail>> {
     const { task, faults } = this.#draft(submission, order);
     this.#store.insert(task);
@@ -162,7 +165,7 @@ export class Desk<Detail extends Rendered> {
     return this.#seen(task);
   }
 
-  /** Pictures that are answered at once and never queried; what is seen of them may be refused after the work. */
+  /** Renders pictures that are returned immediately and never queried. Their content may still be refused. */
   async paint(submission: Submission, order: Order<Detail>, refused?: WireError): Promise<Job<Detail>> {
     const { faults } = submission;
     const seconds = this.world.paintSeconds(faults);
@@ -186,7 +189,7 @@ export class Desk<Detail extends Rendered> {
     return new Job(task, this.world);
   }
 
-  /** What `make` makes, again and again, until no other job has it. */
+  /** Calls `make` until it returns an unused id. */
   newId(make: () => string): string {
     for (;;) {
       const id = make();
@@ -194,7 +197,7 @@ export class Desk<Detail extends Rendered> {
     }
   }
 
-  /** The job, unless its record is forgotten; with `vanishes`, it is lost once the rendering began. */
+  /** Returns the job, unless its record has been removed. With `vanishes`, the job is lost once rendering has begun. */
   find(id: string): Job<Detail> | undefined {
     const task = this.#store.get(id);
     const job = task === undefined ? undefined : this.#seen(task);
@@ -209,7 +212,10 @@ export class Desk<Detail extends Rendered> {
       .filter((job) => !this.#isLost(job));
   }
 
-  /** Whether so many jobs are in flight, of the account or of one model; the simulator's own limit goes first. */
+  /**
+   * Whether this many of the account's jobs, or of one model's, are in flight. The simulator's own limit takes
+   * precedence.
+   */
   isFull(most: number, model?: string): boolean {
     const inFlight = this.newestFirst().filter(
       (job) => !job.isOver && (model === undefined || job.model === model),
@@ -222,7 +228,7 @@ export class Desk<Detail extends Rendered> {
     return faults.has('vanishes') && phase !== 'queued';
   }
 
-  /** The job as it is afterwards. */
+  /** Returns the job after the cancellation. */
   cancel({ task }: Job<Detail>): Job<Detail> {
     this.#store.cancel(task);
     return this.#seen(task);
@@ -232,7 +238,7 @@ export class Desk<Detail extends Rendered> {
     this.#store.remove(id);
   }
 
-  /** Answers an exchange about one job; `missing` is the dialect's 404, unless given. */
+  /** Responds to an exchange about one job. `missing` replaces the dialect's 404. */
   about(
     stage: 'poll' | 'delete' | 'media',
     subject: Subject<Detail>,
@@ -245,12 +251,12 @@ export class Desk<Detail extends Rendered> {
     );
   }
 
-  /** A route that answers 200 with what `present` makes of the job. */
+  /** A route that returns 200 with the result of `present`. */
   shows(present: (job: Job<Detail>) => unknown): Handler {
     return (call) => this.about('poll', call, (job) => json(200, present(job)));
   }
 
-  /** Answers an exchange about many jobs; `named` are those that the caller asked for by their ids. */
+  /** Responds to an exchange about many jobs. `named` are those whose ids the caller sent. */
   list(
     { request }: Call,
     named: readonly Job<Detail>[],
@@ -259,7 +265,7 @@ export class Desk<Detail extends Rendered> {
     return this.#later({ stage: 'list', request }, named, answer);
   }
 
-  /** Any later exchange, under the faults that concern it and the jobs it is about. */
+  /** Handles any later exchange, applying the faults of its stage and its jobs. */
   #later(
     exchange: { readonly stage: keyof typeof countedAs; readonly request: WireRequest },
     jobs: readonly Job<Detail>[],
@@ -284,7 +290,7 @@ export class Desk<Detail extends Rendered> {
     return { dialect: this.#format.name, stage, method, path, header: marks };
   }
 
-  /** Calls back at each change of status from now on. */
+  /** Makes a callback at each status change from now on. */
   #watch(task: Task<Detail>): void {
     if (task.callbackUrl === undefined) return;
     const { clock } = this.world.parts;
@@ -302,7 +308,7 @@ export class Desk<Detail extends Rendered> {
     const { callbackUrl: url } = task;
     const { faults } = this.#seen(task);
     if (url === undefined || callbackBody === undefined || faults.has('callback-never')) return;
-    // A second delivery is written anew: some vendors give each an id of its own.
+    // A second delivery is generated afresh, because some vendors give each delivery a new id.
     const deliver = async (): Promise<void> => {
       const job = this.#seen(task);
       const content = callbackBody(job);

@@ -5,7 +5,7 @@ import { bearerToken, WireError } from './wire.ts';
 import type { Reply, WireRequest } from './wire.ts';
 import type { World } from './world.ts';
 
-/** A provider's wire format: everything below `prefix` is its own. */
+/** A provider's wire format, which covers everything below `prefix`. */
 export interface Dialect {
   readonly name: string;
   readonly prefix: string;
@@ -14,7 +14,10 @@ export interface Dialect {
 
 export type CreateDialect = (world: World) => Dialect;
 
-/** Makes a dialect of its table: authenticates, finds the route, and answers a refusal in the dialect's own words. */
+/**
+ * Creates a dialect from its table. It authenticates, finds the route, and refuses requests in the dialect's own
+ * format.
+ */
 export function dialect<Detail extends Rendered>(format: Format<Detail>): CreateDialect {
   const { name, prefix, problems, keyOf = bearerToken, finish = (reply) => reply } = format;
   const noSuchRoute = format.noSuchRoute ?? (() => problems['not-found']);
@@ -41,7 +44,7 @@ export function dialect<Detail extends Rendered>(format: Format<Detail>): Create
   };
 }
 
-/** A path with a percent sign that begins no byte names nothing that a vendor has. */
+/** A path with an invalid percent sequence cannot match any of the vendor's paths. */
 function isDecodable(path: string): boolean {
   try {
     decodeURIComponent(path);

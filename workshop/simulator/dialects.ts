@@ -17,7 +17,6 @@ import { stability } from './dialects/stability.ts';
 import { vidu } from './dialects/vidu.ts';
 import { xai } from './dialects/xai.ts';
 
-/** Every wire format that the simulator speaks: one row each. */
 export const dialects: readonly CreateDialect[] = [
   ark,
   seedream,

@@ -1,4 +1,4 @@
-/** What the table of a vendor is written with. */
+/** The building blocks of a vendor's table. */
 export type { Call, Desk, Handler, Problems, Submission } from './desk.ts';
 export { dialect } from './dialect.ts';
 export type { FaultSet } from './fault.ts';

@@ -2,22 +2,25 @@ import { LRUCache } from 'lru-cache';
 import { faultsInText, FaultSet, noFaults, parseFault, splitModel } from './fault.ts';
 import type { Fault, Stage } from './fault.ts';
 
-/** A fault ordered through the control endpoint. Every given part of `match` must hold; an empty match is every request. */
+/**
+ * A fault ordered through the control endpoint. A request must match every given part of `match`. An empty `match`
+ * matches every request.
+ */
 export interface FaultRule {
   readonly match: {
     readonly dialect?: string | undefined;
-    /** Parts of the text; for exchanges after the create, of the task's prompt. */
+    /** Part of the text or, for exchanges after the create, of the task's prompt. */
     readonly prompt?: string | undefined;
     readonly model?: string | undefined;
     readonly path?: string | undefined;
     readonly method?: string | undefined;
   };
   readonly fault: string;
-  /** Requests it strikes; all, when absent. */
+  /** The number of requests that the fault affects. Default: all. */
   readonly times?: number | undefined;
 }
 
-/** One exchange, in the terms that rules match on. */
+/** One exchange, described by the criteria that rules match on. */
 export interface Exchange {
   readonly stage: Stage;
   readonly dialect: string;
@@ -32,7 +35,7 @@ const rulesMax = 1000;
 const countersMax = 20_000;
 const counterKeyCharacters = 400;
 
-/** Decides which faults strike an exchange, and counts those that strike a limited number of times. */
+/** Decides which faults affect an exchange, and counts the limited ones. */
 export class FaultBook {
   readonly #rules: { rule: FaultRule; fault: Fault; left: number }[] = [];
   readonly #applied = new LRUCache<string, number>({ max: countersMax });
@@ -51,7 +54,10 @@ export class FaultBook {
     this.#applied.clear();
   }
 
-  /** Faults of a create: what strikes now, and what the task will carry. The model comes back without its suffixes. */
+  /**
+   * The faults of a create: those that take effect immediately, and those that the task keeps. The model is returned
+   * without its suffixes.
+   */
   onCreate(exchange: Exchange, texts: readonly string[]): { model: string; now: FaultSet; task: FaultSet } {
     const split = splitModel(exchange.model);
     const named = [...split.faults, ...inHeader(exchange.header), ...texts.flatMap(faultsInText)];
@@ -64,7 +70,7 @@ export class FaultBook {
     return { model: split.model, now: new FaultSet(now), task: new FaultSet(task) };
   }
 
-  /** Faults of any later exchange about tasks. In a header, a fault without a stage strikes the request it comes with. */
+  /** The faults of a later exchange about tasks. A header fault without a stage affects its own request. */
   onLater(
     exchange: Exchange,
     tasks: readonly { id: string; faults?: readonly string[] | undefined }[],

@@ -1,28 +1,28 @@
 /**
- * The grammar of faults, the same in a prompt (`[sim:poll:500*3]`), in a model's suffix (`model+poll:500*3`), in the
- * header `x-simulate` (comma-separated) and at the control endpoint: `[stage:]name[=argument][*times]`.
+ * The grammar of faults. It is the same in a prompt (`[sim:poll:500*3]`), in a model's suffix (`model+poll:500*3`), in
+ * the header `x-simulate` (comma-separated) and at the control endpoint: `[stage:]name[=argument][*times]`.
  */
 export interface Fault {
   readonly stage: Stage;
   readonly name: string;
   readonly argument?: string;
-  /** How often it strikes; always, when absent. */
+  /** The number of times it takes effect. Default: always. */
   readonly times?: number;
-  /** As it was written, so that a task can carry it as a string. */
+  /** The original text, so that a task can store it as a string. */
   readonly source: string;
 }
 
-/** Which exchange a fault disturbs. `task` and `callback` faults are facts of the task itself. */
+/** The exchange that a fault disrupts. Faults of `task` and `callback` belong to the task itself. */
 export type Stage = 'create' | 'poll' | 'list' | 'delete' | 'media' | 'task' | 'callback';
 
-/** Faults of one HTTP exchange, on the create unless a stage is named. */
+/** Faults of one HTTP exchange. They apply to the create unless they specify a stage. */
 export const transportFaults = [
   'slow', '429', '429-date', 'quota', '401', '403', '404', '500', '502', '503', '504', 'timeout', 'reset',
   'redirect', 'moderation', 'accepted-then-silent', 'accepted-500', 'accepted-502', 'accepted-504', 'malformed',
   'empty', 'html', 'huge-body', 'slow-loris', 'gzip', 'sdk-shape', 'no-content',
 ] as const; // prettier-ignore
 
-/** Faults and settings of the task: how it renders and what it ends with. */
+/** A task's faults and settings: how it renders and how it ends. */
 export const taskFaults = [
   'render', 'queue', 'ratio', 'duration', 'input-seconds', 'never-finishes', 'never-starts', 'backwards',
   'unknown-status', 'failed', 'moderation-in-task', 'missing-usage', 'usage-above', 'missing-url', 'url-403',
@@ -70,13 +70,13 @@ function stageOf(prefix: string | undefined, name: string): Stage | undefined {
   return callbackNames.has(name) ? 'callback' : undefined;
 }
 
-/** The markers inside a text of the caller: a prompt, an end-user id. */
+/** The markers in a caller's text, which is a prompt or an end-user id. */
 export function faultsInText(text: string): Fault[] {
   if (!text.includes('[sim:')) return [];
   return Array.from(text.matchAll(markerPattern), (match) => parseFault(match[1] ?? ''));
 }
 
-/** `model+fault+fault` → the model and its faults. */
+/** Splits `model+fault+fault` into the model and its faults. */
 export function splitModel(model: string): { model: string; faults: Fault[] } {
   const [name = '', ...suffixes] = model.split('+');
   return { model: name, faults: suffixes.map(parseFault) };
@@ -84,7 +84,7 @@ export function splitModel(model: string): { model: string; faults: Fault[] } {
 
 const usageAboveDefault = 1.5;
 
-/** Faults that one exchange or one task is subject to. */
+/** The faults of one exchange or one task. */
 export class FaultSet {
   readonly all: readonly Fault[];
 
@@ -113,12 +113,12 @@ export class FaultSet {
     return text === undefined || text === '' || Number.isNaN(Number(text)) ? undefined : Number(text);
   }
 
-  /** What usage is multiplied by: 1, unless `usage-above` says otherwise. */
+  /** The factor by which usage is multiplied: 1, or the argument of `usage-above`. */
   usageFactor(): number {
     return this.has('usage-above') ? (this.number('usage-above') ?? usageAboveDefault) : 1;
   }
 
-  /** The strings to keep with a task; undefined rather than empty, since most tasks have none. */
+  /** The strings that a task stores. Undefined instead of empty, because most tasks have none. */
   sources(): readonly string[] | undefined {
     return this.all.length === 0 ? undefined : this.all.map((fault) => fault.source);
   }

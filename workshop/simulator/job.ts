@@ -3,23 +3,25 @@ import { isFinal, momentOf } from './task.ts';
 import type { Phase, Task } from './task.ts';
 import type { ImageLook, World } from './world.ts';
 
-/** What every detail holds: the pixels, the length of a video, or how many images there are. */
+/** The fields of every detail: the pixels, a video's length, or the number of images. */
 export interface Rendered {
   readonly width: number;
   readonly height: number;
-  /** Of a video. */
+  /** The video's length in seconds. */
   readonly seconds: number;
-  /** Absent: it is a video. */
+  /** Undefined for a video. */
   readonly images?: number | undefined;
 }
 
-/** A task as it is now: all that an answer is written from. What is undefined is left out of an answer. */
+/**
+ * A task in its current state, with everything that a response contains. Undefined values are omitted from a response.
+ */
 export class Job<Detail extends Rendered = Rendered> {
   readonly task: Task<Detail>;
   readonly world: World;
   readonly now: number;
   readonly phase: Phase;
-  /** When the phase began, milliseconds since 1970. */
+  /** When the phase began, in milliseconds since 1970. */
   readonly since: number;
   readonly faults: FaultSet;
 
@@ -49,29 +51,29 @@ export class Job<Detail extends Rendered = Rendered> {
     return isFinal(this.phase);
   }
 
-  /** When the rendering begins, or began. */
+  /** When rendering begins or began. */
   get startsAt(): number {
     return this.task.createdAt + this.task.queueMs;
   }
 
-  /** What was consumed; undefined with `missing-usage`. */
+  /** The consumed amount. Undefined with `missing-usage`. */
   reported<Fact>(fact: Fact): Fact | undefined {
     return this.faults.has('missing-usage') ? undefined : fact;
   }
 
-  /** An amount as it is billed: more with `usage-above`. */
+  /** The billed amount. Larger with `usage-above`. */
   billed(amount: number): number {
     return amount * this.faults.usageFactor();
   }
 
-  /** Share of the rendering that is over, 0 to 1. */
+  /** The completed share of rendering, 0 to 1. */
   progress(): number {
     if (this.phase === 'queued') return 0;
     if (this.phase !== 'running' && this.phase !== 'unknown') return 1;
     return Math.min(0.99, (this.now - this.since) / Math.max(1, this.task.renderMs));
   }
 
-  /** Links to the files, valid from the end of the job unless `from` says otherwise; none with `missing-url`. */
+  /** Links to the files, valid from the job's end or from `from`. None with `missing-url`. */
   links(options: { lifetimeSeconds?: number; from?: number; look?: Partial<ImageLook> } = {}): string[] {
     const { task, world, detail, faults } = this;
     if (faults.has('missing-url')) return [];
@@ -83,19 +85,19 @@ export class Job<Detail extends Rendered = Rendered> {
     return media.map((medium) => world.link(task, medium, from, lifetimeSeconds));
   }
 
-  /** The link to a picture that comes beside the video. */
+  /** The link to a picture that accompanies the video. */
   pictureLink(look: Partial<ImageLook>): string {
     const { task, world, detail, faults, since } = this;
     return world.link(task, world.image(detail, look, faults), since);
   }
 
-  /** The bytes of a picture, in base64. */
+  /** A picture's bytes, in base64. */
   picture(look: Partial<ImageLook>): string {
     const { world, detail, faults } = this;
     return world.parts.media.render(world.image(detail, look, faults)).toString('base64');
   }
 
-  /** `url` or `b64_json` of each picture, in OpenAI's names; neither with `missing-url`. */
+  /** Each picture's `url` or `b64_json`, as OpenAI calls them. Neither with `missing-url`. */
   pictures(form: string | undefined, options: Parameters<Job['links']>[0] = {}): Record<string, string>[] {
     const { images = 0 } = this.detail;
     const links = form === 'b64_json' ? [] : this.links(options);
@@ -106,7 +108,7 @@ export class Job<Detail extends Rendered = Rendered> {
     });
   }
 
-  /** The bytes of the video. */
+  /** The video's bytes. */
   file(sample = 0): Buffer {
     return this.world.parts.media.render(this.world.video(this.detail, sample, this.faults));
   }

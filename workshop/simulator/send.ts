@@ -6,7 +6,7 @@ import type { Content, Reply } from './wire.ts';
 const floodChunk = Buffer.alloc(256 * 1024, ' ');
 const trickleSteps = 60;
 
-/** Writes a reply as it is meant, hostile ones included. */
+/** Writes a reply exactly as given, even a hostile one. */
 export async function send(response: ServerResponse, reply: Reply): Promise<void> {
   switch (reply.kind) {
     case 'send':

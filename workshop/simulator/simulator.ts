@@ -21,25 +21,25 @@ import { World } from './world.ts';
 
 export interface SimulatorOptions {
   readonly host: string;
-  /** 0: any free port. */
+  /** The port, or 0 for any free one. */
   readonly port: number;
-  /** Accepted API keys; any key that is not empty, when absent. */
+  /** Accepted API keys. Default: any non-empty key. */
   readonly apiKeys?: readonly string[];
-  /** From create to success, 8 by default; the first eighth of it in the queue. */
+  /** The seconds from create to success. Default: 8. The first eighth is spent in the queue. */
   readonly renderSeconds?: number;
   /** Milliseconds since 1970. */
   readonly clock?: Now;
-  /** What an operator may want to read; no prompts, no keys. */
+  /** Receives messages for operators, without prompts and keys. */
   readonly report?: (message: string) => void;
-  /** Where tasks survive a restart; in memory only, when absent. */
+  /** The file that preserves tasks across restarts. If undefined, tasks are kept only in memory. */
   readonly stateFile?: string;
-  /** Jobs that run at a time in a dialect that limits them; the vendor's number, when absent. */
+  /** The limit on running jobs, for dialects that have one. Default: the vendor's number. */
   readonly jobsAtOnceMax?: number;
-  /** Tasks kept per dialect; beyond it the oldest finished ones go. */
+  /** The number of tasks to keep per dialect. Beyond it, the oldest finished ones are removed. */
   readonly tasksMax?: number;
   /** Dialects in addition to the simulator's own. */
   readonly moreDialects?: readonly CreateDialect[];
-  /** Scheme, host and port of result links, where they are not those the server listens on. */
+  /** The scheme, host and port of result links, if they differ from the server's own address. */
   readonly publicUrl?: string;
 }
 
@@ -55,7 +55,7 @@ const tasksMaxDefault = 100_000;
 const bodyBytesMax = 96 * 1024 * 1024;
 const keepAliveTimeoutMs = 60_000;
 
-/** An HTTP server that answers as the providers do (docs/providers.md), with the faults that are requested. */
+/** An HTTP server that responds as the providers do (docs/providers.md), with the requested faults. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const report = options.report ?? (() => undefined);
   const statistics = new Statistics();
@@ -76,7 +76,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     origin: options.publicUrl ?? '',
   });
   const control = createControl(world);
-  // The longest prefix first: two dialects may share the beginning of their paths.
+  // The longest prefix comes first, because one dialect's prefix may begin with another's.
   const spoken = [...dialects, ...(options.moreDialects ?? [])];
   const table = spoken.map((create) => create(world)).toSorted((a, b) => b.prefix.length - a.prefix.length);
   stateFile?.rewrite();
@@ -104,7 +104,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
 }
 
-/** The port that it got. */
+/** Returns the actual port. */
 async function listen(server: Server, port: number, host: string): Promise<number> {
   server.listen(port, host);
   await once(server, 'listening');
@@ -134,7 +134,7 @@ async function exchange(
   }
 }
 
-/** undefined when it is larger than the limit; what is over is read and thrown away. */
+/** Returns undefined if the body exceeds the limit. Reads and discards the excess. */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -163,7 +163,7 @@ async function route(
     return await dialect.handle(below(dialect.prefix));
   } catch (error) {
     if (!(error instanceof UnknownFault)) throw error;
-    // A misspelt fault is reported to whoever wrote it.
+    // The author of a misspelt fault receives the error.
     const { message } = error;
     return json(400, { error: { code: 'SimulatorUnknownFault', message, param: '', type: 'BadRequest' } });
   }

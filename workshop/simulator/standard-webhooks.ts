@@ -1,6 +1,9 @@
 import { createHmac, randomUUID } from 'node:crypto';
 
-/** Headers of Standard Webhooks over a body; the key follows `whsec_`. In real time, as who receives it will compare it with. */
+/**
+ * The Standard Webhooks headers for a body. The key follows `whsec_`. Uses real time, because the receiver compares it
+ * with its own clock.
+ */
 export function signStandardWebhook(secret: string, body: string): Record<string, string> {
   const id = randomUUID();
   const timestamp = String(Math.floor(Date.now() / 1000));

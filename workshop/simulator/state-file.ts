@@ -11,7 +11,7 @@ import {
 import { dirname } from 'node:path';
 import { z } from 'zod';
 
-/** One line: a task as it was created, its cancellation, or that it is gone. */
+/** One line: a task as created, its cancellation, or its removal. */
 const lineSchema = z.union([
   z.object({ dialect: z.string(), task: z.looseObject({ id: z.string() }) }),
   z.object({ dialect: z.string(), id: z.string(), cancelledAt: z.number() }),
@@ -19,12 +19,12 @@ const lineSchema = z.union([
 ]);
 export type StateLine = z.infer<typeof lineSchema>;
 
-/** Appended bytes after which the file is rewritten with what still lives. */
+/** After this many appended bytes, the file is rewritten with only the remaining tasks. */
 const rewriteAfterBytes = 64 * 1024 * 1024;
 
 /**
- * The memory of a simulator across restarts: JSON lines, appended before the answer leaves, without fsync: it
- * survives the death of the process, not of the machine.
+ * A simulator's memory across restarts: JSON lines, appended before the response leaves, without fsync. It survives the
+ * death of the process, but not of the machine.
  */
 export class StateFile {
   readonly #path: string;
@@ -46,7 +46,7 @@ export class StateFile {
       .filter((line) => line.dialect === dialect);
   }
 
-  /** A store hands over what a rewrite has to keep of it. */
+  /** A store registers which lines a rewrite has to preserve. */
   keep(snapshot: () => Iterable<StateLine>): void {
     this.#snapshots.push(snapshot);
   }
@@ -73,7 +73,7 @@ export class StateFile {
   }
 }
 
-/** A line that was cut short by a crash does not count. */
+/** Ignores a line that a crash cut short. */
 function parseLine(text: string): StateLine[] {
   if (text === '') return [];
   try {

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 
 export interface Counts {
-  /** Create requests that arrived, refused ones included. */
+  /** The number of create requests that arrived, including refused ones. */
   submits: number;
-  /** Create requests that led to a task or a picture. */
+  /** The number of create requests that led to a task or a picture. */
   creates: number;
   gets: number;
   lists: number;
@@ -20,7 +20,7 @@ export interface PromptCounts {
 const promptsMax = 50_000;
 const promptCharacters = 500;
 
-/** What was asked of the simulator, so that a test can count the upstream submissions of one gateway task. */
+/** Counts the simulator's requests, so that a test can count a gateway task's upstream submissions. */
 export class Statistics {
   #counts = emptyCounts();
   readonly #prompts = new LRUCache<string, PromptCounts>({ max: promptsMax });
@@ -44,7 +44,7 @@ export class Statistics {
     return structuredClone(this.#counts);
   }
 
-  /** Sums over the prompts that contain `part`. */
+  /** Sums the counts of prompts that contain `part`. */
   ofPrompt(part: string): PromptCounts {
     const sum: PromptCounts = { submits: 0, creates: 0 };
     for (const [prompt, counts] of this.#prompts) {

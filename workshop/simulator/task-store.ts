@@ -7,14 +7,16 @@ import type { Task } from './task.ts';
 interface TaskStoreOptions {
   readonly dialect: string;
   readonly clock: Clock;
-  /** Above this many the oldest finished tasks go; tasks in flight go only at twice this number. */
+  /**
+   * Above this number, the oldest finished tasks are removed. Tasks in flight are removed only above twice this number.
+   */
   readonly tasksMax: number;
-  /** How long a finished record can be asked for. */
+  /** The milliseconds for which a finished record can be queried. */
   readonly recordKeptMs: number;
   readonly stateFile?: StateFile | undefined;
 }
 
-/** A sweep is O(n): it runs once per this share of the limit, not at each create. */
+/** A sweep is O(n), so it runs whenever this share of the limit has been added, not at each create. */
 const sweepSlack = 0.05;
 
 /** The tasks of one dialect, oldest first. */
@@ -79,7 +81,7 @@ export class TaskStore<Detail> {
     const now = this.#options.clock.now();
     if (now - task.createdAt < this.#options.recordKeptMs && task.cancelledAt === undefined) return false;
     const { phase, since } = momentOf(task, now);
-    // A cancelled record goes after a day whatever the dialect keeps otherwise.
+    // A cancelled record is removed after a day, whatever the dialect's own retention.
     const kept =
       phase === 'cancelled' ? Math.min(86_400_000, this.#options.recordKeptMs) : this.#options.recordKeptMs;
     return isFinal(phase) && now - since >= kept;

@@ -1,6 +1,6 @@
 import { FaultSet } from './fault.ts';
 
-/** One asynchronous job. Its state is never stored: it follows from these times and the clock. */
+/** One asynchronous job. Its state is never stored, because these times and the clock determine it. */
 export interface Task<Detail> {
   readonly id: string;
   readonly model: string;
@@ -8,26 +8,29 @@ export interface Task<Detail> {
   /** Milliseconds since 1970, like every time here. */
   readonly createdAt: number;
   readonly queueMs: number;
-  /** From leaving the queue to the end. */
+  /** The milliseconds from leaving the queue to the end. */
   readonly renderMs: number;
   readonly expiresAfterMs: number;
   cancelledAt?: number | undefined;
   readonly callbackUrl?: string | undefined;
   readonly faults?: readonly string[] | undefined;
-  /** What only the dialect knows of it. */
+  /** The dialect's own data. */
   readonly detail: Detail;
 }
 
 const phases = ['queued', 'running', 'succeeded', 'failed', 'expired', 'cancelled', 'unknown'] as const;
 export type Phase = (typeof phases)[number];
 
-/** A vendor's words, separated by spaces: queued, running, succeeded, failed, expired, cancelled, and one that it does not have. */
+/**
+ * A vendor's status words, separated by spaces, in this order: queued, running, succeeded, failed, expired, cancelled,
+ * and one that the vendor lacks.
+ */
 export function phaseWords(words: string): (phase: Phase) => string {
   const list = words.split(' ');
   return (phase) => list[phases.indexOf(phase)] ?? '';
 }
 
-/** A phase and the time at which it began. */
+/** A phase and its start time. */
 export interface Moment {
   readonly phase: Phase;
   readonly since: number;
@@ -63,14 +66,14 @@ function disturbedMoment(task: Task<unknown>, faults: FaultSet, now: number): Mo
   const moment = plainMoment(effective, now, fails ? 'failed' : 'succeeded');
   if (moment.phase !== 'running') return moment;
   if (faults.has('unknown-status')) return { ...moment, phase: 'unknown' };
-  // Back into the queue during the second third of the rendering.
+  // The task returns to the queue during the second third of rendering.
   const third = task.renderMs / 3;
   const elapsed = now - moment.since;
   if (!faults.has('backwards') || elapsed < third || elapsed >= 2 * third) return moment;
   return { phase: 'queued', since: task.createdAt };
 }
 
-/** When the phase changes next, as a caller with a callback learns it; undefined once it is final. */
+/** Returns the time of the next phase change that a callback reports. Undefined once the phase is final. */
 export function nextChangeAt(task: Task<unknown>, now: number): number | undefined {
   const moment = momentOf(task, now);
   if (isFinal(moment.phase)) return undefined;

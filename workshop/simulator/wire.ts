@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
 
-/** One request as a dialect sees it: the path without the dialect's prefix, the body complete. */
+/** One request as seen by a dialect, with the path below the dialect's prefix and the complete body. */
 export interface WireRequest {
   readonly method: string;
   readonly path: string;
@@ -16,23 +16,25 @@ export interface Content {
   readonly body: Buffer;
 }
 
-/** What goes back: an answer, an answer as a hostile peer would send it, or none. */
+/** A reply: a normal response, a hostile peer's, or none. */
 export type Reply =
   | ({ readonly kind: 'send' } & Content)
-  /** The body takes this long, a few bytes at a time. */
+  /** The body is sent a few bytes at a time, over this duration. */
   | ({ readonly kind: 'trickle'; readonly durationMs: number } & Content)
-  /** The body is followed by white space up to this size, without a content-length. */
+  /** White space follows the body up to this total size, without a content-length. */
   | ({ readonly kind: 'flood'; readonly totalBytes: number } & Content)
-  /** No answer: the connection is reset after the delay. */
+  /** No response: the connection is reset after the delay. */
   | { readonly kind: 'drop'; readonly afterMs: number };
 
-/** A refusal in a dialect's own words: thrown wherever it is noticed, written where the request is answered. */
+/**
+ * A refusal in a dialect's own format. It may be thrown anywhere, and the code that responds to the request writes it.
+ */
 export abstract class WireError extends Error {
-  /** `now` in milliseconds since 1970. */
+  /** `now` is in milliseconds since 1970. */
   abstract reply(now: number): Reply;
 }
 
-/** A refusal of the form that most vendors have: a status, a code, a sentence, and often the field that it is about. */
+/** A refusal in the form that most vendors use: a status, a code, a sentence, and often the invalid field. */
 export class Refusal extends WireError {
   readonly status: number;
   readonly code: string | number;
@@ -52,10 +54,10 @@ export class Refusal extends WireError {
   }
 }
 
-/** How one vendor writes a refusal. */
+/** How one vendor formats a refusal. */
 type RefusalForm = (refusal: Refusal, now: number) => Reply;
 
-/** One vendor's refusals: for its table of problems, and wherever a handler notices one. */
+/** One vendor's refusals, for its problem table and its handlers. */
 export function refusals(write: RefusalForm) {
   return (status: number, code: string | number, message: string, param = ''): Refusal =>
     new Refusal(write, { status, code, message, param });
@@ -74,12 +76,12 @@ export function bytes(status: number, body: Buffer, headers: Readonly<Record<str
   return { kind: 'send', status, headers, body };
 }
 
-/** An answer without a body. */
+/** A response without a body. */
 export function empty(status: number, headers: Readonly<Record<string, string>> = {}): Reply {
   return bytes(status, Buffer.alloc(0), headers);
 }
 
-/** A whole number from 1 on in a query. @throws {WireError} `refusal`, for anything else. */
+/** Reads a positive integer from a query. @throws {WireError} `refusal`, for anything else. */
 export function pageNumber(
   query: URLSearchParams,
   name: string,
@@ -91,7 +93,7 @@ export function pageNumber(
   return value;
 }
 
-/** undefined when the body is not JSON. */
+/** Returns undefined if the body is not JSON. */
 export function parseJson(body: Buffer): unknown {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));
@@ -101,7 +103,7 @@ export function parseJson(body: Buffer): unknown {
   }
 }
 
-/** undefined when the content type is not multipart/form-data, or the body is not what it says. */
+/** Returns undefined if the content type is not multipart/form-data, or if the body does not match it. */
 export async function readForm({ headers, body }: WireRequest): Promise<FormData | undefined> {
   const type = headers['content-type'] ?? '';
   if (!/^multipart\/form-data\b/i.test(type)) return undefined;
@@ -110,14 +112,14 @@ export async function readForm({ headers, body }: WireRequest): Promise<FormData
     .catch(() => undefined);
 }
 
-/** The text fields of a form; of repeated ones the last. */
+/** A form's text fields. If a field is repeated, its last value counts. */
 export function textsOf(form: FormData): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const [name, value] of form) if (typeof value === 'string') texts[name] = value;
   return texts;
 }
 
-/** What is wrong with a body, for the dialect to put in its own words. */
+/** An error in a body, which the dialect reports in its own format. */
 export interface Mistake {
   /** The top-level field. */
   readonly field: string;
@@ -126,7 +128,7 @@ export interface Mistake {
   readonly isAbsent: boolean;
 }
 
-/** Checks a body; the first mistake is thrown as `refuse` words it. */
+/** Checks a body. Throws the first mistake as the error that `refuse` creates. */
 export function check<Output>(
   schema: z.ZodType<Output>,
   body: unknown,

@@ -17,13 +17,13 @@ export interface WorldParts {
   readonly statistics: Statistics;
   readonly media: MediaShelf;
   readonly callbacks: CallbackSender;
-  /** Accepted keys; any key that is not empty, when absent. */
+  /** Accepted keys. Default: any non-empty key. */
   readonly apiKeys: readonly string[] | undefined;
   readonly tasksMax: number;
   readonly jobsAtOnceMax: number | undefined;
   readonly stateFile: StateFile | undefined;
   renderSeconds: number;
-  /** Where result links point to; known once the server listens. */
+  /** The origin of result links. Set once the server is listening. */
   origin: string;
 }
 
@@ -33,13 +33,13 @@ export interface ImageLook {
   readonly marked: boolean;
 }
 
-/** Share of the render time that a task waits in the queue, unless `queue=` says otherwise. */
+/** The share of the render time that a task waits in the queue, unless `queue=` overrides it. */
 const queueShare = 1 / 8;
 
-/** Share of the render time that a synchronous picture takes. */
+/** A synchronous picture's share of the render time. */
 const pictureShare = 1 / 8;
 
-/** What all dialects share: time, tasks, media and the faults that were ordered. */
+/** Everything that the dialects share: time, tasks, media and the ordered faults. */
 export class World {
   readonly parts: WorldParts;
   readonly stores: TaskStore<unknown>[] = [];
@@ -63,7 +63,7 @@ export class World {
     return key !== undefined && (this.parts.apiKeys?.includes(key) ?? true);
   }
 
-  /** Times of a new task: `render=` and `queue=` in its faults, else the simulator's setting. */
+  /** A new task's times, from `render=` and `queue=` in its faults or from the simulator's setting. */
   times(faults: FaultSet): { createdAt: number; queueMs: number; renderMs: number } {
     const total = (faults.number('render') ?? this.parts.renderSeconds) * 1000;
     const queue = faults.number('queue');
@@ -71,7 +71,7 @@ export class World {
     return { createdAt: this.now(), queueMs, renderMs: queue === undefined ? total - queueMs : total };
   }
 
-  /** How long a synchronous picture takes, in real time: `render=`, else an eighth of a video's time. */
+  /** The real seconds that a synchronous picture takes: `render=`, or an eighth of a video's time. */
   paintSeconds(faults: FaultSet): number {
     return faults.number('render') ?? this.parts.renderSeconds * pictureShare;
   }
@@ -90,10 +90,13 @@ export class World {
     return { format: 'mp4', width, height, frames, tint, marked: false, bytes: faults.number('bytes') ?? 0 };
   }
 
-  /** Links that were issued with a fault that is for the first ones only, by task. */
+  /** The number of links, by task, issued with a fault that affects only the first ones. */
   private readonly faultyLinks = new Map<string, number>();
 
-  /** A result link; a task's `url-403` and `media:` faults travel in it. With `*1` only in the first: a fresh link works. */
+  /**
+   * Creates a result link, which contains the task's `url-403` and `media:` faults. With `*1`, only the first link has
+   * them, and a fresh one works.
+   */
   link(
     task: { id: string; faults?: readonly string[] | undefined },
     medium: Medium,
@@ -108,7 +111,7 @@ export class World {
     return this.parts.media.link(this.parts.origin, link);
   }
 
-  /** Where the file of a task is behind the dialect's own route. */
+  /** Whether a task's file is refused, for dialects that serve it on their own route. */
   refusesFile({ id, faults }: { id: string; faults?: readonly string[] | undefined }): boolean {
     return FaultSet.of(faults).all.some((fault) => fault.name === 'url-403' && this.isFaultyLink(id, fault));
   }

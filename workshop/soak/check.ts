@@ -6,10 +6,11 @@ import type { Task } from '../../src/task/record.ts';
 import { toTask } from '../../src/store/task-document.ts';
 import type { TaskDocument } from '../../src/store/task-document.ts';
 import { dataConverter } from '../../src/temporal/connection.ts';
-import { replayError } from '../replay/replay-error.ts';
+import { replayError } from '../../test/support/replay-error.ts';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
-import { askFor } from './http.ts';
+import { askFor } from '../stand/http.ts';
+import { chargeOfTask } from './configuration.ts';
 import type { Create } from './load.ts';
 import type { Operators } from './operators.ts';
 import { readReceived, repeatedCallbacks } from './settle.ts';
@@ -26,26 +27,24 @@ export interface Findings {
 
 interface Evidence {
   readonly stand: Stand;
-  /** Of a worker that starts anew. */
+  /** The options of a worker that starts with an empty cache. */
   readonly replaying: ReplayWorkerOptions;
   readonly operators: Operators;
-  /** Micro-units by model. */
-  readonly charges: ReadonlyMap<string, bigint>;
   readonly tasks: ReadonlyMap<string, Task>;
-  /** The prompts' labels of the tasks that are there. */
+  /** The existing tasks' prompt labels. */
   readonly labels: ReadonlyMap<string, readonly string[]>;
-  /** Tasks whose callback came and is sent again. */
+  /** Tasks whose callback has arrived but will be repeated. */
   readonly repeated: readonly string[];
 }
 
 const upstreamSchema = z.object({ submits: z.number(), creates: z.number() });
 const resultSchema = z.looseObject({ status: z.string(), charge: z.string().optional() });
 
-/** Everything that must hold once nothing is left to happen; a sentence for each thing that does not. */
+/** Checks everything that must be true at the end. Returns a sentence for each violation. */
 export async function check(
   stand: Stand,
   creates: readonly Create[],
-  { operators, charges }: Pick<Evidence, 'operators' | 'charges'>,
+  operators: Operators,
 ): Promise<Findings> {
   const replaying = {
     workflowBundle: await bundleWorkflows(),
@@ -53,7 +52,7 @@ export async function check(
   };
   const received = await readReceived(stand);
   const repeated = await repeatedCallbacks(stand, creates, received);
-  const evidence = { ...(await collect(stand)), replaying, operators, charges, repeated };
+  const evidence = { ...(await collect(stand)), replaying, operators, repeated };
   const violations: string[] = [];
   for (const create of creates) violations.push(...(await checkCreate(create, evidence)));
   for (const { label, hook, ids } of creates) {
@@ -112,7 +111,7 @@ async function checkCreate(create: Create, evidence: Evidence): Promise<string[]
 }
 
 async function checkTask(id: string, jobs: number, evidence: Evidence): Promise<string[]> {
-  const { tasks, operators, charges } = evidence;
+  const { tasks, operators } = evidence;
   const task = tasks.get(id);
   if (task === undefined) return [`${id} is gone`];
   const done = operators.done.filter((deed) => deed.task === id).map(({ action }) => action);
@@ -124,7 +123,7 @@ async function checkTask(id: string, jobs: number, evidence: Evidence): Promise<
   if (task.status === 'succeeded' && jobs === 0) problems.push('succeeded without a job');
   if (jobs > 1 + resubmits)
     problems.push(`has ${jobs} jobs upstream, and was resubmitted ${resubmits} times`);
-  const expected = task.status === 'succeeded' ? charges.get(task.model) : 0n;
+  const expected = task.status === 'succeeded' ? chargeOfTask : 0n;
   if ((task.charge ?? 0n) !== expected) problems.push(`is charged ${task.charge}, not ${expected}`);
   problems.push(...(await checkMoney(task, evidence)), ...(await checkHistory(task, evidence)));
   return problems.map((problem) => `${id} ${problem} (operators: ${done.join() || 'nothing'})`);

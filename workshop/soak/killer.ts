@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../src/base/caught.ts';
+import { clockMoves } from './clocks.ts';
 import { actionsInFlight } from './operators.ts';
 import type { Operators } from './operators.ts';
-import { createRandom } from './random.ts';
-import type { Random } from './random.ts';
+import { createRandom } from '../stand/random.ts';
+import type { Random } from '../stand/random.ts';
 import { linkNames } from './stand.ts';
 import type { LinkMode, Stand } from './stand.ts';
 import type { Victim } from './victim.ts';
@@ -11,11 +12,11 @@ import type { Victim } from './victim.ts';
 export interface KillerOptions {
   readonly kills: number;
   readonly seed: number;
-  /** From one to the next; they overlap. */
+  /** The milliseconds between faults. Faults overlap. */
   readonly everyMs: number;
-  /** Whether most blows move clocks, including that of the MongoDB stand-in. */
+  /** Whether most faults move clocks, including that of the MongoDB stand-in. */
   readonly clocks: boolean;
-  /** The tasks that run now. */
+  /** Returns the tasks that are currently running. */
   readonly running: () => Promise<readonly string[]>;
   readonly operators: Operators;
   readonly report: (line: string) => void;
@@ -23,13 +24,9 @@ export interface KillerOptions {
 
 type Blow = (random: Random) => Promise<string>;
 
-const quarterMs = 15 * 60_000;
-const fortyDaysMs = 40 * 86_400_000;
-const clockSteps = [quarterMs, -quarterMs, fortyDaysMs, -fortyDaysMs];
-
 const linkBlows: readonly LinkMode[] = ['cut', 'silent', 'slow', 'reset'];
 
-/** Strikes `kills` times, in an order that the seed decides; resolves when the last has passed. */
+/** Injects `kills` faults in an order determined by the seed. Resolves when the last one is over. */
 export async function strike(stand: Stand, options: KillerOptions): Promise<void> {
   const random = createRandom(options.seed, 'killer');
   const blows = blowsOn(stand, options);
@@ -50,18 +47,25 @@ export async function strike(stand: Stand, options: KillerOptions): Promise<void
   await Promise.all(under);
 }
 
-/** Some kinds are there several times: they are picked as often. */
+/** Kinds listed several times are picked more often. */
 function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
   const everybody = [...stand.gateway, ...stand.servers];
+  const mongodb = stand.servers.filter(({ name }) => name === 'mongodb');
+  // Temporal's server starts with the correct time, and only then is its clock moved.
+  const mortal = options.clocks ? [...stand.gateway, ...mongodb] : everybody;
+  const moves = clockMoves([...stand.gateway, ...(options.clocks ? mongodb : [])]);
+  const dealt = createRandom(options.seed, 'clocks');
+  let nextMove = Math.floor(dealt.between(0, moves.length));
   const kill: Blow = async (random) => {
-    const victim = await free(everybody, random);
+    const victim = await free(mortal, random);
     const awayMs = random.between(100, 5_000);
     await victim.kill(awayMs);
     return `killed ${victim.name} for ${Math.round(awayMs)} ms`;
   };
   const suspend: Blow = async (random) => {
     const victim = await free([...everybody, stand.outside], random);
-    const awayMs = random.between(1_000, 15_000);
+    // A gateway process that starts meanwhile exits if it does not reach its servers within ten seconds.
+    const awayMs = random.between(1_000, stand.servers.includes(victim) ? 9_000 : 15_000);
     await victim.suspend(awayMs);
     return `stopped ${victim.name} for ${Math.round(awayMs)} ms`;
   };
@@ -92,10 +96,8 @@ function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
     return `reset ${task}`;
   };
   const clock: Blow = async (random) => {
-    const mongodb = stand.servers.filter(({ name }) => name === 'mongodb');
-    const victim = random.pick([...stand.gateway, ...(options.clocks ? mongodb : [])]);
-    const byMs = random.pick(clockSteps);
-    // Each process compares its clock with the database once a minute, so a shorter move could go unnoticed.
+    const { clock: victim, byMs } = moves[nextMove++ % moves.length] ?? random.pick(moves);
+    // Each process compares its clock with the database's once a minute, so a shorter change could go unnoticed.
     const forMs = victim.name === 'mongodb' ? random.between(65_000, 90_000) : random.between(3_000, 15_000);
     await stand.setClock(victim, byMs);
     await delay(forMs);
@@ -103,10 +105,24 @@ function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
     return `moved the clock of ${victim.name} by ${byMs / 60_000} minutes for ${Math.round(forMs)} ms`;
   };
   if (options.clocks) return [clock, clock, clock, kill, suspend];
-  return [kill, kill, kill, suspend, suspend, suspend, link, link, clock, configuration, operator, reset];
+  const stops = [kill, kill, kill, suspend, suspend, suspend, standstillOf(stand)];
+  return [...stops, link, link, clock, configuration, operator, reset];
 }
 
-/** One at a time is done to a process. */
+/**
+ * Suspends all gateway processes simultaneously, as if their machine had frozen. Callers, servers and upstream
+ * continue.
+ */
+function standstillOf({ gateway }: Stand): Blow {
+  return async (random) => {
+    const stopped = gateway.filter((victim) => !victim.isBusy());
+    const awayMs = random.between(5_000, 15_000);
+    await Promise.all(stopped.map((victim) => victim.suspend(awayMs)));
+    return `stopped ${stopped.map(({ name }) => name).join(', ')} for ${Math.round(awayMs)} ms`;
+  };
+}
+
+/** A process has at most one fault at a time. */
 async function free(victims: readonly Victim[], random: Random): Promise<Victim> {
   for (;;) {
     const victim = random.pick(victims);

@@ -5,9 +5,9 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * TCP links to the servers, in a process of their own. Arguments: the control port, then `<name>:<port>:<target port>`
- * for each link. `POST /<name>/<mode>`: `pass`, `cut` (connections are refused), `silent` (they stay, and nothing
- * passes), `slow` (300 ms for each piece), `reset` (all connections break; new ones pass).
+ * TCP links to the servers, in their own process. Arguments: the control port, then `<name>:<port>:<target port>` for
+ * each link. `POST /<name>/<mode>`: `pass`, `cut` (connections are refused), `silent` (connections stay open, but no
+ * data passes), `slow` (300 ms per chunk), `reset` (all connections break, and new ones pass).
  */
 
 const slowMs = 300;

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { OperatorActionName } from '../../src/task/acts.ts';
 import { queuePrefix } from './stand.ts';
 import type { Stand } from './stand.ts';
-import { ask } from './http.ts';
+import { ask } from '../stand/http.ts';
 
-/** What operators do to tasks, and a record of it: an action whose answer was lost may have been done. */
+/** Operators' acts on tasks, and a record of them: an act whose response was lost may have been carried out. */
 export interface Operators {
   readonly done: readonly { readonly task: string; readonly action: OperatorActionName | 'reset' }[];
   act(task: string, action: OperatorActionName): Promise<boolean>;
-  /** `temporal workflow reset` to the first workflow task. */
+  /** Runs `temporal workflow reset` to the first workflow task. */
   reset(task: string): Promise<void>;
-  /** Acts on every task that asks for a person: submits it again, or asks its upstream again. */
+  /** Acts on every task that needs an operator: resubmits it, or has its upstream polled once more. */
   answerAttention(): Promise<number>;
 }
 
@@ -65,5 +65,5 @@ export function createOperators(stand: Stand): Operators {
   };
 }
 
-/** What is done to a task in the middle of its life. */
+/** The operator actions on a task in flight. */
 export const actionsInFlight = ['retry_now', 'cancel', 'fail', 'redeliver'] as const;

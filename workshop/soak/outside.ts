@@ -1,15 +1,15 @@
 import { createServer, request as forward } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { startSimulator } from '../simulator/simulator.ts';
-import { createRandom } from './random.ts';
+import { createRandom } from '../stand/random.ts';
 
 /**
- * What is outside the gateway, in one process: the upstream simulator, a front that orders faults for a part of the
- * calls, and the callers' receiver. Arguments: the ports of the three, and the seed. `POST /_faults/<share>` at the
- * front sets the share, 0 to 1. `GET /received` at the receiver: the `webhook-id`s by path.
+ * Runs everything outside the gateway in one process: the upstream simulator, a front that adds faults to a share of
+ * the calls, and the callers' receiver. Arguments: the three ports, and the seed. `POST /_faults/<share>` at the front
+ * sets the share, 0 to 1. `GET /received` at the receiver returns the `webhook-id`s by path.
  */
 
-/** All of them leave the job, if there is one, as it is. */
+/** None of these faults affects the job, if there is one. */
 const faults = [
   '429=1', '500', '502', '503=1', 'slow=2', 'reset', 'timeout=4', 'malformed', 'empty', 'html',
   'accepted-500', 'accepted-502', 'accepted-then-silent=1', 'accepted-then-silent=6',
@@ -26,7 +26,7 @@ await startSimulator({
   port: simulatorPort ?? 0,
   apiKeys: ['simulated'],
   renderSeconds: 2,
-  // What it links to is reached as it is itself.
+  // The simulator's links also lead through the front.
   publicUrl: `http://127.0.0.1:${frontPort}`,
 });
 createServer(front).listen(frontPort, '127.0.0.1');
@@ -65,7 +65,7 @@ createServer((incoming, response) => {
   const ids = received.get(path) ?? [];
   const isFirst = ids.length === 0;
   received.set(path, [...ids, String(incoming.headers['webhook-id'])]);
-  // Only a first request is refused: the third would come after five minutes.
+  // Only a first request is refused, because the third would take five minutes to arrive.
   incoming.once('end', () =>
     response.writeHead(isFirst && random.next() < faultyCallbacks ? 500 : 204).end(),
   );

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { messageOf } from '../../src/base/caught.ts';
 import type { TaskDocument } from '../../src/store/task-document.ts';
-import { askFor } from './http.ts';
+import { askFor } from '../stand/http.ts';
 import type { Create } from './load.ts';
 import type { Operators } from './operators.ts';
 import { queuePrefix } from './stand.ts';
@@ -13,7 +13,7 @@ export type Received = Readonly<Record<string, readonly string[]>>;
 const lookEveryMs = 1_000;
 const reconcileEveryMs = 20_000;
 const sayEveryMs = 10_000;
-/** A callback that never came may wait for five minutes for its second attempt. */
+/** Long enough for a callback that never arrived: its second attempt may come five minutes later. */
 const settledWithinMs = 8 * 60_000;
 
 export function readReceived(stand: Stand): Promise<Received> {
@@ -21,8 +21,8 @@ export function readReceived(stand: Stand): Promise<Received> {
 }
 
 /**
- * With all faults gone, waits until nothing is left to happen; operators act on what asks for one, and the reconciler
- * runs more often than its Schedule says. Resolves with what was still waiting at the end.
+ * Waits, without any faults, until everything has ended. Operators act on tasks that need one, and the reconciler runs
+ * more often than its Schedule specifies. Resolves with whatever was still pending at the end.
  */
 export async function settle(
   stand: Stand,
@@ -49,7 +49,7 @@ export async function settle(
   }
 }
 
-/** A line for each thing that is not at its end, the collections that hold waiting things among them. */
+/** Returns a line for everything that has not ended, including entries in collections of pending items. */
 async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<string[]> {
   try {
     const { db } = stand.core.mongo;
@@ -85,8 +85,8 @@ async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<stri
 }
 
 /**
- * Tasks whose caller has the callback, and whose answer was lost: it is sent again, the second time after five minutes,
- * and their workflows run until then.
+ * Returns the tasks whose caller has received the callback but whose response was lost. Their callback is repeated, the
+ * second time after five minutes, and their workflows run until then.
  */
 export async function repeatedCallbacks(
   stand: Stand,

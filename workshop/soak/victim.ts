@@ -2,16 +2,18 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChildServer } from '../../src/local/servers/process.ts';
 
-/** A process that is killed, stopped and started again. */
+/** A process to kill, suspend and restart. */
 export interface Victim {
   readonly name: string;
-  /** It is away, and nothing else should be done to it. */
+  /** Returns whether the process is unavailable, so that no other fault may hit it. */
   isBusy(): boolean;
-  /** SIGKILL; started again after a while, on the same port and data. */
+  /** Sends SIGKILL and, after a while, restarts the process on the same port and data. */
   kill(awayMs: number): Promise<void>;
-  /** SIGSTOP, and SIGCONT after a while. */
+  /** Sends SIGSTOP and, after a while, SIGCONT. */
   suspend(awayMs: number): Promise<void>;
-  /** SIGHUP: read the configuration again. A program that has not reached its first line yet will read it anyway. */
+  /**
+   * Sends SIGHUP to reload the configuration. A program that has not reached its first line yet will read it anyway.
+   */
   reload(): Promise<void>;
   end(): Promise<void>;
 }
@@ -25,7 +27,7 @@ export async function createVictim(
   let hasEnded = false;
   let child = await restart();
 
-  /** Started again whenever it ends without having been killed, as whoever runs it would. */
+  /** Restarts the process, as an operator would, whenever it ends without being killed. */
   async function restart(): Promise<ChildServer> {
     const started = await start();
     if (hasEnded) await started.kill();
@@ -71,7 +73,10 @@ export async function createVictim(
   };
 }
 
-/** The mask of caught signals, as Linux shows it: SIGHUP is its lowest bit. Elsewhere every program is taken to listen. */
+/**
+ * Reads the mask of caught signals on Linux, where SIGHUP is the lowest bit. On other systems, every program is assumed
+ * to listen.
+ */
 async function listensToReload(pid: number): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const mask = /^SigCgt:\s*([0-9a-f]+)$/m.exec(status)?.[1];

@@ -17,29 +17,29 @@ const { services } = readCompose();
 const names = Object.keys(services);
 
 export interface Surroundings {
-  /** Holds what volumes hold in production, and the logs. */
+  /** The directory of the logs and of production's volume data. */
   readonly directory: string;
-  /** What .env says. */
+  /** The contents of .env. */
   readonly variables: ReadonlyMap<string, string>;
-  /** What deploy/upstream-keys.env says. */
+  /** The contents of deploy/upstream-keys.env. */
   readonly keys: Readonly<Record<string, string>>;
-  /** Folders with the programs that the images hold. */
+  /** The folders of the programs that the images contain. */
   readonly path: readonly string[];
-  /** Instead of what docker-compose.yml says: what the stand-ins need, and what an override would set. */
+  /** Values that override those of docker-compose.yml: for the stand-ins, and for what an override file would set. */
   readonly overrides: (service: string) => Readonly<Record<string, string>>;
 }
 
-/** A service of docker-compose.yml as a process: its environment, arguments, check and stop time are those of the file. */
+/** A service of docker-compose.yml as a process, with the file's environment, arguments, check and stop time. */
 export interface ComposeProcess {
   readonly name: string;
-  /** Of its own, below 127.20.0.0/16: every service keeps the ports that the file gives it. */
+  /** The service's own address, below 127.20.0.0/16, so that every service keeps the file's ports. */
   readonly address: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Starts it, and waits until its check passes. Throws a LocalServerError with the end of its log. */
+  /** Starts the process and waits until its check passes. Throws a LocalServerError with the end of its log. */
   start(): Promise<void>;
-  /** Sends the signal, and waits no longer than stop_grace_period. Throws if it took longer, and then it was killed. */
+  /** Sends the signal. If the process has not ended within stop_grace_period, kills it and throws. */
   stop(signal?: NodeJS.Signals): Promise<void>;
-  /** Runs a program with its environment, as `docker compose exec` does. Throws if that fails. */
+  /** Runs a program with the service's environment, as `docker compose exec` does. Throws if that fails. */
   run(command: string, args: readonly string[]): Promise<string>;
 }
 
@@ -49,15 +49,15 @@ export interface Started {
 }
 
 export interface Deviations {
-  /** Of several containers of the service, from 0. */
+  /** The container's number, from 0, if the service has several. */
   readonly replica?: number;
-  /** Absent: it is not started, and only runs programs. */
+  /** Undefined if the service is not started but only runs programs. */
   readonly program?: Started;
-  /** Absent: that of the file. */
+  /** Undefined to use the file's check. */
   readonly check?: readonly string[];
 }
 
-/** Of several containers of one service, `replica` counts from 0. */
+/** If a service has several containers, `replica` counts from 0. */
 export function addressOf(service: string, replica = 0): string {
   return `127.20.${replica}.${names.indexOf(service) + 2}`;
 }
@@ -144,7 +144,7 @@ async function requireHealth(command: readonly string[], environment: NodeJS.Pro
 
 type Volumes = ComposeService['volumes'];
 
-/** A container's own addresses, the other services' names and its mounts, as they are here. */
+/** Replaces a container's own addresses, the other services' names and its mounts with local equivalents. */
 function localized(
   value: string,
   here: { readonly address: string; readonly directory: string; readonly volumes: Volumes },
@@ -160,7 +160,7 @@ function localized(
   );
 }
 
-/** A variable that holds nothing but the name of a service. */
+/** Returns a service's name if the variable contains nothing else. */
 function hostName(key: string, value: string): string {
   return /_(?:HOST|SEEDS)$/.test(key) && names.includes(value) ? addressOf(value) : value;
 }

@@ -9,17 +9,17 @@ const opensslTimeoutMs = 30_000;
 const tokenSeconds = 86_400;
 const common = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
 
-/** What Temporal's server is told, and what those who call it are given; the command line knows the gateway's names, too. */
+/** The settings of Temporal's server and of its clients. The gateway's command line gets the gateway's settings. */
 export interface Security {
   readonly server: Readonly<Record<string, string>>;
   readonly gateway: Readonly<Record<string, string>>;
-  /** Of whoever makes namespaces. */
+  /** The settings of the client that creates namespaces. */
   readonly operator: Readonly<Record<string, string>>;
 }
 
 /**
- * TLS at `address` with an authority of its own, made with openssl, a certificate that clients must have, and a token (JWT)
- * without which they may do nothing. The gateway's allows it to write to its namespace.
+ * Sets up TLS at `address` with its own authority, created with openssl, a certificate that clients must have, and a
+ * token (JWT) without which they may do nothing. The gateway's token lets it write to its namespace.
  */
 export async function makeSecurity(
   directory: string,
@@ -28,7 +28,8 @@ export async function makeSecurity(
   const folder = join(directory, 'security');
   await mkdir(folder, { recursive: true });
   const file = (name: string): string => join(folder, name);
-  // Without the extensions of openssl's own file, which make every certificate an authority's: Temporal's core refuses those.
+  // Does not use openssl's own configuration, whose extensions would mark every certificate as a CA. Temporal's core
+  // refuses such certificates.
   await writeFile(file('openssl.cnf'), '[req]\ndistinguished_name = name\n[name]\n');
   const make = async (name: string, more: readonly string[]): Promise<void> => {
     const out = ['-subj', `/CN=${name}`, '-keyout', file(`${name}.key`), '-out', file(`${name}.crt`)];
@@ -57,13 +58,13 @@ export async function makeSecurity(
       TEMPORAL_TLS_FRONTEND_CERT: file('temporal.crt'),
       TEMPORAL_TLS_FRONTEND_KEY: file('temporal.key'),
       TEMPORAL_TLS_CLIENT1_CA_CERT: file('authority.crt'),
-      // The server's own calls to its parts know no host to compare with.
+      // The server's internal calls have no host name to compare.
       TEMPORAL_TLS_INTERNODE_SERVER_NAME: 'temporal',
       TEMPORAL_TLS_FRONTEND_SERVER_NAME: 'temporal',
       TEMPORAL_AUTH_AUTHORIZER: 'default',
       TEMPORAL_AUTH_CLAIM_MAPPER: 'default',
       TEMPORAL_JWT_KEY_SOURCE1: `file://${file('keys.json')}`,
-      // The server's own worker has no token: it goes by a frontend for insiders.
+      // The server's own worker has no token, so it uses an internal frontend.
       USE_INTERNAL_FRONTEND: 'true',
       TEMPORAL_SERVICES: 'frontend,internal-frontend,history,matching,worker',
     },

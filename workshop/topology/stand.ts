@@ -2,21 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { cacheDir } from '../bench/support/stand.ts';
+import { cacheDir, findServers } from '../stand/stand.ts';
 import { rawEnvironment } from '../../src/config/environment.ts';
 import { LocalServerError } from '../../src/local/servers/local-options.ts';
 import type { LocalOptions } from '../../src/local/servers/local-options.ts';
 import { startMongoServer } from '../../src/local/servers/mongodb-server.ts';
 import type { MongoServer } from '../../src/local/servers/mongodb-server.ts';
-import { resolveMongo } from '../../src/local/servers/mongodb-source.ts';
+import type { MongoProgram } from '../../src/local/servers/mongodb-source.ts';
 import { choosePort } from '../../src/local/servers/ports.ts';
-import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
 import { startSimulator } from '../simulator/simulator.ts';
 import { repositoryPath } from '../../test/deploy/compose-file.ts';
-import { twoChannels } from '../soak/configuration.ts';
+import { gatewayYaml } from '../soak/configuration.ts';
 import { addressOf, composeProcess, composeService } from './compose-process.ts';
 import type { ComposeProcess, Surroundings } from './compose-process.ts';
-import { asPostgresUser, postgresqlPrograms, temporalPrograms, temporalUi } from './programs.ts';
+import { asPostgresUser, postgresqlPrograms, temporalPrograms } from './programs.ts';
 import { makeSecurity } from './security.ts';
 
 const renderSeconds = 2;
@@ -29,20 +28,19 @@ const required = [
   'ADMIN_TOKEN',
 ] as const;
 
-/** The services of docker-compose.yml; nothing has been started, but the simulator of the upstreams. */
+/** The services of docker-compose.yml. Initially, only the upstream simulator runs. */
 export interface TopologyStand {
   readonly directory: string;
-  /** The folders of Temporal's programs. */
-  readonly programs: Pick<Programs, 'server' | 'ui'>;
+  /** The folder of Temporal's server programs. */
+  readonly server: string;
   readonly postgresql: ComposeProcess;
   readonly temporal: ComposeProcess;
-  readonly ui: ComposeProcess;
-  readonly apis: readonly ComposeProcess[];
+  readonly apis: readonly [ComposeProcess, ComposeProcess];
   readonly workers: readonly ComposeProcess[];
   readonly mongodb: MongoProcess;
-  /** Runs a one-shot service's script to its end; resolves with its last line. */
+  /** Runs a one-shot service's script to completion. Resolves with its last line. */
   readonly once: (service: string) => Promise<string>;
-  /** As `docker compose exec api gateway …`. */
+  /** Works like `docker compose exec api gateway …`. */
   readonly gateway: (...args: readonly string[]) => Promise<string>;
   close(): Promise<void>;
 }
@@ -56,7 +54,7 @@ export interface MongoProcess {
 
 export interface TopologyOptions {
   readonly namespace: string;
-  /** Temporal asks for TLS, a client's certificate and a token. */
+  /** Whether Temporal requires TLS, a client certificate and a token. */
   readonly secured: boolean;
   readonly keepsLogs: boolean;
   readonly report: (line: string) => void;
@@ -65,7 +63,7 @@ export interface TopologyOptions {
 export async function openTopology(options: TopologyOptions): Promise<TopologyStand> {
   const { namespace, secured, keepsLogs, report } = options;
   const directory = await mkdtemp(join(tmpdir(), 'mediary-topology-'));
-  // The user of PostgreSQL has a folder in it.
+  // PostgreSQL's user has a folder in this directory.
   await chmod(directory, 0o711);
   const simulator = await startSimulator({
     host: '127.0.0.1',
@@ -73,11 +71,12 @@ export async function openTopology(options: TopologyOptions): Promise<TopologySt
     apiKeys: ['simulated'],
     renderSeconds,
   });
-  const mongodb = await prepareMongo(directory, report);
+  const { program, binary } = await findServers({ report, environment: rawEnvironment() });
+  const mongodb = await prepareMongo(directory, { report, program });
   const security = secured
     ? await makeSecurity(directory, { address: addressOf('temporal'), namespace })
     : undefined;
-  const programs = await findPrograms(report);
+  const programs = await findPrograms(binary, report);
   const surroundings: Surroundings = {
     directory,
     variables: environmentFile(namespace),
@@ -90,11 +89,11 @@ export async function openTopology(options: TopologyOptions): Promise<TopologySt
       ...(service === 'temporal-namespace' ? security?.operator : security?.gateway),
     }),
   };
-  await writeFile(join(directory, 'gateway.yaml'), twoChannels.yaml(false));
+  await writeFile(join(directory, 'gateway.yaml'), gatewayYaml(false));
   const processes = describeProcesses(surroundings, secured);
   return {
     directory,
-    programs,
+    server: programs.server,
     mongodb,
     ...processes,
     async once(service) {
@@ -104,8 +103,8 @@ export async function openTopology(options: TopologyOptions): Promise<TopologySt
     },
     gateway: (...args) => processes.apis[0].run(process.execPath, [gatewayScript, ...args]),
     async close() {
-      const { postgresql, temporal, ui, apis, workers } = processes;
-      for (const each of [...apis, ...workers, ui, temporal])
+      const { postgresql, temporal, apis, workers } = processes;
+      for (const each of [...apis, ...workers, temporal])
         await each.stop().catch((error: unknown) => report(String(error)));
       await postgresql.stop('SIGINT').catch((error: unknown) => report(String(error)));
       await Promise.all([mongodb.stop(), simulator.close()]);
@@ -133,7 +132,7 @@ function describeProcesses(surroundings: Surroundings, secured: boolean) {
     postgresql: composeProcess(surroundings, 'postgresql', { program: { command: postgres, args } }),
     temporal: composeProcess(surroundings, 'temporal', {
       program: { command: 'temporal-server', args: ['start'] },
-      // The check of the file is for plain HTTP.
+      // The file's check uses plain HTTP.
       ...(secured
         ? {
             check: [
@@ -147,43 +146,24 @@ function describeProcesses(surroundings: Surroundings, secured: boolean) {
           }
         : {}),
     }),
-    ui: composeProcess(surroundings, 'temporal-ui', {
-      program: {
-        command: 'temporal-ui',
-        args: ['--root', uiRoot(surroundings.directory), '--env', 'docker', 'start'],
-      },
-    }),
     workers: [gateway('worker', 0), gateway('worker', 1)],
     apis: [gateway('api', 0), gateway('api', 1)] as const,
   };
 }
 
-/** The settings that the image makes; its template has no variable for the address, and would listen on all. */
-export async function prepareUi({ directory, ui, programs }: TopologyStand): Promise<void> {
-  const template = join(programs.ui, 'docker.yaml');
-  await requireRead('temporal-ui', template);
-  const folder = join(uiRoot(directory), 'config');
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'docker.yaml'), `${await readFile(template, 'utf8')}\nhost: ${ui.address}\n`);
+/** Throws if docker-compose.yml sets a variable that Temporal's server does not read. */
+export async function requireServerReads({ server }: TopologyStand): Promise<void> {
+  // A program file contains the names of all variables that the program reads.
+  const content = await readFile(join(server, 'temporal-server'));
+  const unread = Object.keys(composeService('temporal').environment).filter(
+    (name) => !content.includes(name),
+  );
+  if (unread.length > 0) throw new LocalServerError(`temporal does not read ${unread.join(', ')}`);
 }
 
-/** Throws when docker-compose.yml sets a variable of Temporal's server that it does not have. */
-export function requireServerReads({ programs }: TopologyStand): Promise<void> {
-  return requireRead('temporal', join(programs.server, 'temporal-server'));
-}
-
-/** A program has the names of the variables that it reads in itself. */
-async function requireRead(service: string, file: string): Promise<void> {
-  const content = await readFile(file);
-  const unread = Object.keys(composeService(service).environment).filter((name) => !content.includes(name));
-  if (unread.length > 0) throw new LocalServerError(`${service} does not read ${unread.join(', ')}`);
-}
-
-function uiRoot(directory: string): string {
-  return join(directory, 'temporal-ui');
-}
-
-/** The first start, as the image of PostgreSQL does it: whoever comes by the socket is trusted, others need the password. */
+/**
+ * Performs the first start as PostgreSQL's image does: socket connections are trusted, and others need the password.
+ */
 export async function initializePostgresql({ directory, postgresql }: TopologyStand): Promise<void> {
   const folder = join(directory, 'postgresql');
   const passwordFile = join(folder, 'password');
@@ -201,7 +181,10 @@ function dataOf(directory: string): string {
   return join(directory, 'postgresql', 'data');
 }
 
-/** .env as docs/deployment.md fills it in, and what reaches the simulator and the demo's receiver on this machine. */
+/**
+ * .env as described in docs/deployment.md, with settings that reach the simulator and the demo's receiver on this
+ * machine.
+ */
 function environmentFile(namespace: string): ReadonlyMap<string, string> {
   const loopback = '127.0.0.0/8';
   return new Map([
@@ -215,38 +198,28 @@ function environmentFile(namespace: string): ReadonlyMap<string, string> {
 
 interface Programs {
   readonly server: string;
-  readonly ui: string;
   readonly path: readonly string[];
 }
 
-async function findPrograms(report: (line: string) => void): Promise<Programs> {
-  const options: LocalOptions = { dataDir: cacheDir, report, environment: rawEnvironment() };
-  const path = await resolveTemporal(options);
+/** `path`: Temporal's command-line program. */
+async function findPrograms(path: string, report: (line: string) => void): Promise<Programs> {
   const server = await temporalPrograms(cacheDir, versionOf('temporal'), report);
-  const ui = await temporalUi(cacheDir, versionOf('temporal-ui'), report);
-  return {
-    server,
-    ui,
-    path: [server, ui, dirname(path), await postgresqlPrograms(), dirname(process.execPath)],
-  };
+  return { server, path: [server, dirname(path), await postgresqlPrograms(), dirname(process.execPath)] };
 }
 
 function versionOf(service: string): string {
   return composeService(service).image.split(':')[1] ?? '';
 }
 
-/** MongoDB is not started as docker-compose.yml says: the stand-in has no passwords, and its programs no shell. */
+/**
+ * Does not start MongoDB as docker-compose.yml describes, because the stand-in supports no passwords and its programs
+ * have no shell.
+ */
 async function prepareMongo(
   directory: string,
-  report: (line: string) => void,
+  { report, program }: { readonly report: (line: string) => void; readonly program: MongoProgram },
 ): Promise<MongoProcess & { readonly uri: string }> {
   const options: LocalOptions = { dataDir: directory, report, environment: rawEnvironment() };
-  const mongodBinary = rawEnvironment()['MONGOD_BINARY'];
-  const program = await resolveMongo({
-    ...options,
-    dataDir: cacheDir,
-    ...(mongodBinary === undefined ? {} : { mongodBinary }),
-  });
   const port = await choosePort('any', 'MongoDB');
   let server: MongoServer | undefined;
   return {
@@ -263,7 +236,7 @@ async function prepareMongo(
   };
 }
 
-/** A copy of files that nobody writes; what was there is replaced. */
+/** Copies files that no process is writing to, and replaces existing ones. */
 export async function replaceFiles(from: string, to: string): Promise<void> {
   await rm(to, { recursive: true, force: true });
   await cp(from, to, { recursive: true });

@@ -4,20 +4,20 @@ import type { PlainFacts } from '../../src/models/model-facts.ts';
 import type { Listed, SdkList } from './sdk-lists.ts';
 import type { Literals } from './type-literals.ts';
 
-/** A list from the newest version of an SDK. `sdk` is the name of the package, and `version` is its newest version. */
+/** A list from an SDK's newest version. `sdk` is the package name, and `version` is the newest version. */
 export interface ReadList extends Omit<SdkList, 'sdk'> {
   readonly sdk: string;
   readonly version: string;
   readonly read: Literals;
 }
 
-/** The table of an adapter, with all lists that SDKs have for it. */
+/** An adapter's table, with all lists that SDKs have for it. */
 interface Compared {
   readonly vendor: string;
   readonly kind: string;
   readonly table: FactsTable;
   readonly lists: readonly ReadList[];
-  /** The models that our example offers, by the vendor's names. */
+  /** The models that our example offers, under the vendor's names. */
   readonly offered: readonly string[];
 }
 
@@ -88,7 +88,7 @@ function values(list: ReadList, { table }: Compared): string[] {
   ];
 }
 
-/** Returns undefined if the table has no values, which leaves them to the vendor. */
+/** Returns undefined if the table has no values and so leaves them to the vendor. */
 function ownValues({ lists, of }: ReadList, table: FactsTable): ReadonlySet<string> | undefined {
   if (lists === 'parameters') return new Set(parameterNames(table));
   const rows = table.models.filter(([pattern]) => of === undefined || of.some((name) => pattern.test(name)));
@@ -119,21 +119,4 @@ function valuesIn(facts: PlainFacts, lists: Listed): readonly string[] {
     default:
       return (parameters[lists.slice('parameters.'.length)]?.values ?? []).map(String);
   }
-}
-
-/** Returns a sentence for each table whose facts come from an older version of an SDK. */
-export function agedFacts({ vendor, kind, table, lists }: Omit<Compared, 'offered'>): string[] {
-  const origins = [
-    table.origin,
-    ...table.models.flatMap(([, , origin]) => (origin === undefined ? [] : [origin])),
-  ];
-  const aged = lists.flatMap(({ sdk, version }) =>
-    origins
-      .filter(({ source }) => source.includes(`${sdk} `) && !source.includes(`${sdk} ${version}`))
-      .map(
-        ({ source, read }) =>
-          `${vendor}, ${kind}: its facts come from ${source} (${read}); ${sdk} is at ${version}`,
-      ),
-  );
-  return [...new Set(aged)];
 }

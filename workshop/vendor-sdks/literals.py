@@ -1,5 +1,5 @@
-"""Reads the literals of types in Python modules. Stdin has a JSON list of `module:Name` or `module:Class.field`. Stdout
-gets a JSON list with a list of texts, or {"unreadable": why}, for each type."""
+"""Reads the literals of types in Python modules. Expects a JSON list of `module:Name` or `module:Class.field` on stdin.
+Prints a JSON list with a list of texts, or {"unreadable": why}, for each type."""
 import importlib
 import json
 import sys

@@ -7,27 +7,31 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import type { FactsTable } from '../../src/models/facts-table.ts';
 import { providers } from '../../src/providers/index.ts';
-import { agedFacts, factsDifferences } from './facts-differences.ts';
+import { driveNewest, drivers } from './newest-node.ts';
+import { factsDifferences } from './facts-differences.ts';
 import type { ReadList } from './facts-differences.ts';
 import { sdkLists } from './sdk-lists.ts';
 import type { SdkList } from './sdk-lists.ts';
 import { pythonLiterals, typeLiterals } from './type-literals.ts';
 import type { Literals } from './type-literals.ts';
 
-/** `npm run vendor-sdks -- --newest`: compares the tables of facts with the newest SDKs of npm and PyPI. */
+/**
+ * `npm run vendor-sdks -- --newest`: compares the tables of facts with the newest SDKs, and runs the tests that drive
+ * these SDKs.
+ */
 
 export interface NewestReport {
-  /** The names and versions of the SDKs. */
+  /** The SDKs' names and versions. */
   readonly compared: readonly string[];
   readonly differences: readonly string[];
-  /** Notes about facts from an older version of an SDK. They may still be right. */
-  readonly aged: readonly string[];
 }
 
 export interface NewestSdks {
-  /** The folder with the Python programs of the environment that has the newest packages. */
+  /** The folder with the Python programs of the environment for the newest packages. */
   readonly programs: string;
   compare(): NewestReport;
+  /** Returns one line per failure of the newest Node SDKs. The simulator listens at `url`. */
+  drive(url: string): readonly string[];
   remove(): void;
 }
 
@@ -40,7 +44,8 @@ export function installNewest(packages: readonly string[]): NewestSdks {
   try {
     installFromNpm(folder);
     const programs = installPython(folder, packages);
-    return { programs, compare: () => report([...readFromNpm(folder), ...readFromPypi(programs)]), remove };
+    const compare = () => report([...readFromNpm(folder), ...readFromPypi(programs)]);
+    return { programs, compare, drive: (url) => driveNewest(folder, url), remove };
   } catch (error) {
     remove();
     throw error;
@@ -55,7 +60,6 @@ function report(lists: readonly ReadList[]): NewestReport {
   return {
     compared: [...new Set(lists.map(({ sdk, version }) => `${sdk} ${version}`))].toSorted(),
     differences: tables.flatMap(factsDifferences),
-    aged: tables.flatMap(agedFacts),
   };
 }
 
@@ -65,7 +69,8 @@ const namesOf = (lists: readonly { readonly sdk: string }[]) => [...new Set(list
 
 function installFromNpm(folder: string): void {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true }));
-  // An SDK that requires a newer Node can still be read, because none of its code runs.
+  // An SDK may require a newer Node than this one. Its types are read here, and its code runs on the Node that it
+  // requires.
   const words = [
     'install',
     '--no-audit',
@@ -74,7 +79,7 @@ function installFromNpm(folder: string): void {
     '--engine-strict=false',
     '--silent',
   ];
-  const newest = namesOf(npmLists).map((name) => `${name}@latest`);
+  const newest = [...new Set([...namesOf(npmLists), ...drivers])].map((name) => `${name}@latest`);
   execFileSync('npm', [...words, ...newest], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 

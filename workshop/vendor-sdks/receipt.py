@@ -1,6 +1,6 @@
-"""A receipt's signature, checked by PyJWT: receipt.py reads {"jws", "jwks", "payload"} from the standard input.
+"""Checks the signature of a receipt with PyJWT: receipt.py reads {"jws", "jwks", "payload"} from the standard input.
 
-Prints nothing if the signature is valid and signs this payload, and what is wrong otherwise.
+Prints nothing if the signature is valid and covers this payload, and otherwise the problem.
 """
 
 import json

@@ -1,6 +1,6 @@
 /** The lists in vendors' SDKs with which our tables of facts are compared. */
 
-/** What a list contains: models, values of a fact, names of parameters, or values of one parameter. */
+/** The contents of a list: models, a fact's values, parameter names, or one parameter's values. */
 export type Listed =
   | 'models'
   | 'resolutions'
@@ -12,16 +12,16 @@ export type Listed =
   | `parameters.${string}`;
 
 export interface SdkList {
-  /** The name of our adapter. */
+  /** Our adapter's name. */
   readonly vendor: string;
   readonly kind: 'video' | 'image';
   readonly sdk: { readonly npm: string } | { readonly pypi: string };
-  /** A TypeScript type for npm. `module:Name` or `module:Class.field` for PyPI. */
+  /** A TypeScript type for npm, or `module:Name` or `module:Class.field` for PyPI. */
   readonly type: string;
   readonly lists: Listed;
-  /** Selects the entries to compare, if the list also has models of other kinds. */
+  /** Selects the entries to compare, if the list also contains other kinds of models. */
   readonly only?: RegExp;
-  /** The models that have these values, by the vendor's names. Undefined if the values are those of all models. */
+  /** The models that have these values, under the vendor's names. Undefined if the values apply to all models. */
   readonly of?: readonly string[];
   /** Accepted differences, each with its reason. */
   readonly differs?: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
-"""The vendors' SDKs against the simulator: walks.py <base URL>; its key is `test-key`, and a job renders two seconds.
+"""Drives the simulator with the vendors' SDKs: walks.py <base URL>. Its key is `test-key`, and a job takes two seconds.
 
-Each line of the output is JSON: {"mismatch": "..."}, or {"job": {...}} of a job that an SDK read to its end.
+Each line of the output is JSON: {"mismatch": "..."}, or {"job": {...}} for a job that an SDK has followed to its end.
 """
 
 import json
@@ -60,7 +60,7 @@ class Refused(Exception):
 
 
 class DashScope:
-    """Errors are answers; a wrong field fails the job, and an unknown job has a word."""
+    """Returns errors instead of raising them. A wrong field fails the job, and an unknown job has its own status."""
 
     name = "dashscope"
     model = "wan2.7-t2v"
@@ -106,7 +106,7 @@ class DashScope:
 
 
 class Luma:
-    """What an answer holds that the SDK does not declare, or what it lacks, is an error: it is asked to be strict."""
+    """The SDK validates strictly here, so an undeclared or missing field in an answer is an error."""
 
     name = "luma"
     model = "ray-3.2"
@@ -152,7 +152,7 @@ def expect(sdk, what, found, expected):
 
 
 def status_of(action):
-    """The status of the SDK's own error; None: there was no error."""
+    """Returns the status of the SDK's own error, or None if there was no error."""
     try:
         action()
     except Exception as error:
@@ -161,7 +161,7 @@ def status_of(action):
 
 
 def until_ended(sdk, client, job):
-    """Every word on the way must be one of the vendor's."""
+    """Fails if a status before the end is not one of the vendor's."""
     deadline = time.monotonic() + END_WITHIN_SECONDS
     while True:
         found = client.read(job)

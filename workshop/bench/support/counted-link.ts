@@ -51,7 +51,10 @@ function messageReader(count: (name: string) => void): (piece: Buffer) => void {
   };
 }
 
-/** Such as `find tasks`. The first field of a command has the command as its name and the collection as its value. */
+/**
+ * Returns, for example, `find tasks`. In a command's first field, the key is the command and the value is the
+ * collection.
+ */
 function commandOf(message: Buffer): string {
   if (message.readInt32LE(12) !== opMsg) return 'handshake';
   const type = message[documentAt + 4];

@@ -1,10 +1,26 @@
 import { fileURLToPath } from 'node:url';
-import { runBenchWorker } from './bench-worker.ts';
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { taskPollers } from '../../../src/temporal/task-pollers.ts';
 
-/** The worker of the empty workflow. Arguments: Temporal's address, task queue. */
+/**
+ * The empty workflow's worker, with the settings of src/worker.ts, so that the compared subjects differ only in their
+ * workflow and activities. Runs until SIGTERM. Arguments: Temporal's address, task queue.
+ */
 const [address = '', taskQueue = ''] = process.argv.slice(2);
-await runBenchWorker({
-  address,
+const logger = new DefaultLogger('WARN');
+Runtime.install({ shutdownSignals: ['SIGTERM'], logger });
+const workflowsPath = fileURLToPath(new URL('empty-workflow.ts', import.meta.url));
+const [workflowBundle, connection] = await Promise.all([
+  bundleWorkflowCode({ workflowsPath, logger }),
+  NativeConnection.connect({ address }),
+]);
+const worker = await Worker.create({
+  connection,
   taskQueue,
-  workflowsPath: fileURLToPath(new URL('empty-workflow.ts', import.meta.url)),
+  workflowBundle,
+  maxCachedWorkflows: 500,
+  workflowTaskPollerBehavior: taskPollers,
+  shutdownGraceTime: '5s',
 });
+await worker.run();
+await connection.close();

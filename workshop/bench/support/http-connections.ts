@@ -14,14 +14,14 @@ export interface HttpAnswer {
 }
 
 export interface HttpConnections {
-  /** `connection` is 0 … count - 1; one call at a time on each. */
+  /** `connection` is 0 … count - 1. Each connection allows only one call at a time. */
   call(connection: number, call: HttpCall): Promise<HttpAnswer>;
   close(): Promise<void>;
 }
 
 const timeoutMs = 120_000;
 
-/** Keep-alive connections, one per caller, driven through undici's `dispatch`: the least that a client can cost. */
+/** Keep-alive connections, one per caller, driven through undici's `dispatch`, which is the cheapest client. */
 export function openConnections(origin: string, count: number): HttpConnections {
   const clients = Array.from(
     { length: count },
@@ -69,7 +69,7 @@ function answerHandler(
   };
 }
 
-/** Throws with the beginning of the answer unless the status is the one that the measurement is about. */
+/** Throws with the beginning of the response unless it has the expected status. */
 export function expectStatus(answer: HttpAnswer, status: number): HttpAnswer {
   if (answer.status === status) return answer;
   throw new Error(`status ${answer.status}: ${answer.body.toString('utf8').slice(0, 300)}`);

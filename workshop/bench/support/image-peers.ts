@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { request } from 'undici';
 
 import { reasonIn, runCommand } from '../../../src/local/servers/run-command.ts';
-import { cacheDir } from './stand.ts';
-import type { Stand } from './stand.ts';
+import { cacheDir } from '../../stand/stand.ts';
+import type { Stand } from '../../stand/stand.ts';
 
-/** Other gateways, installed beside the local mode's programs by npm and pip with the user's own settings. */
+/** Other gateways, installed by npm and pip with the user's own settings, alongside local mode's programs. */
 
 const portkeyPackage = '@portkey-ai/gateway@1.15.2';
-/** Releases after it ask for packages that not every index has yet. */
+/** Later releases need packages that some indexes lack. */
 const litellmPackage = 'litellm[proxy]==1.101.6';
 const installTimeoutMs = 900_000;
 const litellmReadyMs = 180_000;
@@ -20,13 +20,12 @@ const peerKey = 'sk-bench-peer';
 export interface ImagePeer {
   readonly name: string;
   readonly version: string;
-  /** Of its process. */
   readonly process: string;
   readonly origin: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Portkey's gateway: routes by headers; checks no key of its own. */
+/** Portkey's gateway. It routes by headers and does not check keys. */
 export async function startPortkey(stand: Stand, upstream: string): Promise<ImagePeer> {
   const directory = join(peersDir, 'portkey');
   const program = join(directory, 'node_modules/@portkey-ai/gateway/build/start-server.js');
@@ -57,7 +56,7 @@ export async function startPortkey(stand: Stand, upstream: string): Promise<Imag
   };
 }
 
-/** LiteLLM's proxy with one worker and a master key, without a database: no spend is written down. */
+/** LiteLLM's proxy with one worker and a master key, but without a database, so it records no spending. */
 export async function startLitellm(stand: Stand, upstream: string, model: string): Promise<ImagePeer> {
   const directory = join(peersDir, 'litellm');
   const bin = join(directory, 'bin');
@@ -84,7 +83,7 @@ general_settings: { master_key: ${peerKey} }
     args: ['--config', config, '--host', '127.0.0.1', '--port', String(port), '--num_workers', '1'],
     environment: {
       HOME: stand.directory,
-      // It would else look for prices on the network at its start.
+      // Without this, it would fetch prices from the network at startup.
       LITELLM_LOCAL_MODEL_COST_MAP: 'True',
       LITELLM_LOG: 'ERROR',
     },

@@ -17,26 +17,6 @@ import { endedTask } from './ended-task.ts';
 
 export const benchKey = Buffer.alloc(32, 'bench');
 
-export interface LedgerOrder {
-  readonly work: 'insertOne' | 'insertMany' | 'append' | 'fill';
-  readonly uri: string;
-  /** Callers. */
-  readonly concurrency: number;
-  readonly seconds: number;
-  readonly accounts: number;
-  /** Entries to fill in. */
-  readonly entries: number;
-  /** Of the database that is filled. */
-  readonly secretsKey?: string;
-}
-
-export interface LedgerReport {
-  readonly appends: number;
-  readonly seconds: number;
-  readonly cpuMs: number;
-  readonly collisions?: number;
-}
-
 const lines = Array.from({ length: 6 }, (_, n) => ({
   measure: 'second' as const,
   price: '0.00001',
@@ -47,13 +27,13 @@ const prices: PriceBasis = {
   facts: { mode: 'pro', duration: 10 },
   version: 'bench',
 };
-/** As a create freezes it: 10 micro-units a second, and about as long. */
+/** The basis as frozen at creation: 10 micro-units per second. Its length is realistic. */
 export const heldBasis = JSON.stringify(prices);
 const settlement = settle({ basis: prices, channel: 'one', facts: { durationSeconds: 7 }, held: 100n });
-/** Of 70 micro-units. */
+/** A settlement of 70 micro-units. */
 export const settledBasis = JSON.stringify({ ...settlement, amount: settlement.amount.toString() });
 
-/** An entry's document that is in no chain. */
+/** The document of an entry outside any chain. */
 export function rawEntry(process: string, n: number): EntryDocument {
   const id = `${process}/${n}`;
   const amounts = { amount: 100n, available: 100n, held: 100n };
@@ -77,13 +57,13 @@ export function rawEntry(process: string, n: number): EntryDocument {
 
 const tasksAtOnce = 500;
 const endUsers = 200;
-/** Of an account whose tasks were spread over so much time. */
+/** The average interval of an account's tasks. */
 const taskEveryMs = 5_000;
 const begin = Date.parse('2026-10-01T00:00:00Z');
 
 /**
- * Tasks that were held and settled, and their records, over some accounts: what the ledger itself plans, with keys, models,
- * end users and their sums. Resolves with the number of entries.
+ * Creates held and settled tasks, with their records, across several accounts. The ledger itself plans the entries,
+ * with keys, models, end users and their sums. Resolves with the number of entries.
  */
 export async function fillLedger(
   db: Db,
@@ -130,7 +110,7 @@ interface BenchTask {
 }
 
 function taskOf(account: string, n: number): BenchTask {
-  // As random as real ones are: neither the ledger nor the records are in their order.
+  // Ids are as random as in production, so neither the ledger nor the records are sorted by them.
   const random = createHash('sha256').update(`${account}/${n}`).digest('hex').slice(0, 24);
   return { account, id: `task_${random}`, n };
 }

@@ -8,55 +8,47 @@ import { createLedger } from '../../../src/ledger/ledger.ts';
 import { createTurnLines } from '../../../src/ledger/turn-lines.ts';
 import { connectMongo } from '../../../src/store/mongo.ts';
 import { createRootKeyStore } from '../../../src/store/root-key.ts';
+import { z } from 'zod';
+import { serve } from '../../stand/helper.ts';
 import { benchKey, fillLedger, heldBasis, rawEntry, settledBasis } from './ledger-entries.ts';
-import type { LedgerOrder, LedgerReport } from './ledger-entries.ts';
+import { ledgerOrder } from './ledger-order.ts';
+import type { LedgerOrder } from './ledger-order.ts';
 import { runLoad } from './load.ts';
 
-/** One process of the bench `ledger`: does what it is ordered when it is told to, and reports. */
+/** One process of the `ledger` benchmark. It prepares an order, executes it at `go`, and reports. */
 
-const batch = 100;
 const countMax = 5_000_000;
 
-process.once('message', (order: LedgerOrder) => {
-  void (async () => {
-    const mongo = await connectMongo(order.uri, { appName: 'bench-ledger' });
-    process.send?.('ready');
-    await new Promise((resolve) => process.once('message', resolve));
-    const cpu = process.cpuUsage();
-    const startedAt = performance.now();
-    const { appends, ...more } = await carryOut(order, mongo.db);
-    const seconds = (performance.now() - startedAt) / 1000;
-    const { user, system } = process.cpuUsage(cpu);
-    const report: LedgerReport = { appends, seconds, cpuMs: (user + system) / 1000, ...more };
-    await mongo.close();
-    process.send?.(report, () => process.exit(0));
-  })();
-});
-
 type Mongo = Awaited<ReturnType<typeof connectMongo>>;
+
+let opened: { readonly order: LedgerOrder; readonly mongo: Mongo } | undefined;
+serve(z.union([ledgerOrder, z.object({ work: z.literal('go') })]), async (order) => {
+  if (order.work !== 'go') {
+    opened = { order, mongo: await connectMongo(order.uri, { appName: 'bench-ledger' }) };
+    return {};
+  }
+  if (opened === undefined) throw new Error('there is no order');
+  const cpu = process.cpuUsage();
+  const startedAt = performance.now();
+  const { appends, collisions = 0 } = await carryOut(opened.order, opened.mongo.db);
+  const seconds = (performance.now() - startedAt) / 1000;
+  const { user, system } = process.cpuUsage(cpu);
+  await opened.mongo.close();
+  return { appends, seconds, cpuMs: (user + system) / 1000, collisions };
+});
 
 async function carryOut(
   order: LedgerOrder,
   db: Mongo['db'],
-): Promise<Pick<LedgerReport, 'appends' | 'collisions'>> {
+): Promise<{ readonly appends: number; readonly collisions?: number }> {
   const id = randomBytes(6).toString('hex');
   switch (order.work) {
-    case 'insertOne':
-    case 'insertMany': {
+    case 'insertOne': {
       const raw = db.collection<EntryDocument>('raw');
       let n = 0;
-      const size = order.work === 'insertOne' ? 1 : batch;
-      const { count } = await runLoad({
-        ...order,
-        countMax,
-        once: async () => {
-          const documents = Array.from({ length: size }, () => rawEntry(id, (n += 1)));
-          const [first] = documents;
-          if (size === 1 && first !== undefined) await raw.insertOne(first);
-          else await raw.insertMany(documents, { ordered: true });
-        },
-      });
-      return { appends: count * size };
+      const once = async () => void (await raw.insertOne(rawEntry(id, (n += 1))));
+      const { count } = await runLoad({ ...order, countMax, once });
+      return { appends: count };
     }
     case 'append': {
       let collisions = 0;
@@ -74,7 +66,7 @@ async function carryOut(
         countMax,
         once: async () => {
           n += 1;
-          const account = order.accounts === 1 ? 'hot' : `a${n % order.accounts}`;
+          const account = 'hot';
           const task = `img_${id}${n}`;
           const by = { key: 'key_1', model: 'video-1' };
           const held = await ledger.hold({

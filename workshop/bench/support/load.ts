@@ -1,35 +1,33 @@
 import { performance } from 'node:perf_hooks';
 
-/** What a closed loop of callers saw. Times in milliseconds; only calls that succeeded count. */
+/** The results of a closed loop of callers. Times are in milliseconds. Only successful calls count. */
 export interface LoadResult {
   readonly concurrency: number;
   readonly count: number;
   readonly failed: number;
   readonly firstError?: string;
   readonly seconds: number;
-  /** Calls a second. */
+  /** Calls per second. */
   readonly rate: number;
-  readonly mean: number;
   readonly p50: number;
   readonly p90: number;
   readonly p99: number;
-  readonly max: number;
 }
 
 export interface LoadOptions {
-  /** Callers; each makes its next call when the one before is answered. */
+  /** The number of callers. Each makes its next call when it has the response to the previous one. */
   readonly concurrency: number;
-  /** No call begins after this. */
+  /** No call begins after this time. */
   readonly seconds: number;
   readonly countMax: number;
-  /** One call; `caller` is 0 … concurrency - 1. Rejects when the answer is not the one that was expected. */
+  /** Makes one call. `caller` is 0 … concurrency - 1. Rejects if the response is unexpected. */
   readonly once: (caller: number) => Promise<void>;
 }
 
-/** A subject that fails this often is not being measured. */
+/** A subject with this many failures cannot be measured. */
 const failuresMax = 100;
 
-/** Runs a closed loop, bounded in time and count, on the clock of `performance.now()` (nanoseconds inside). */
+/** Runs a closed loop, bounded in time and count, on `performance.now()` (nanoseconds internally). */
 export async function runLoad({ concurrency, seconds, countMax, once }: LoadOptions): Promise<LoadResult> {
   const latencies = new Float64Array(countMax);
   let begun = 0;
@@ -62,21 +60,19 @@ export async function runLoad({ concurrency, seconds, countMax, once }: LoadOpti
     ...(firstError === undefined ? {} : { firstError }),
     seconds: elapsed,
     rate: done / elapsed,
-    mean: sorted.reduce((sum, value) => sum + value, 0) / Math.max(1, done),
     p50: percentile(sorted, 50),
     p90: percentile(sorted, 90),
     p99: percentile(sorted, 99),
-    max: sorted.at(-1) ?? Number.NaN,
   };
 }
 
-/** Nearest rank: a value that was really seen. */
+/** Nearest rank, so that the result is a measured value. */
 function percentile(sorted: Float64Array, percent: number): number {
   const rank = Math.ceil((percent / 100) * sorted.length);
   return sorted[Math.max(0, rank - 1)] ?? Number.NaN;
 }
 
-/** The run whose rate is in the middle: one disturbed run does not decide. */
+/** The run with the median rate, so that a single disturbed run does not decide. */
 export function middleRun(runs: readonly LoadResult[]): LoadResult {
   const sorted = runs.toSorted((a, b) => a.rate - b.rate);
   const middle = sorted[Math.floor((sorted.length - 1) / 2)];

@@ -1,13 +1,17 @@
 import type { TaskDocument } from '../../../src/store/task-document.ts';
 import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
 
-import { getJson, jsonHeaders, simulatorKey, videoModel } from './gateway.ts';
+import { simulatorKey } from '../../stand/gateway.ts';
+import { askFor } from '../../stand/http.ts';
+import { waitUntil } from '../../stand/stand.ts';
+import { openCreates, videoModel } from './gateway.ts';
 import type { BenchGateway } from './gateway.ts';
-import { expectStatus, openConnections } from './http-connections.ts';
 import { runLoad } from './load.ts';
-import { waitUntil } from './stand.ts';
 
-/** Tasks whose render times the simulator was given, and when each of them ended, upstream and for its caller. */
+/**
+ * Creates tasks with render times set in the simulator, and determines when each ended, upstream and for its caller.
+ */
 
 const spread = 0.2;
 const concurrency = 16;
@@ -17,23 +21,21 @@ const sampleMs = 200;
 export type Upstream = 'list' | 'alone';
 export const upstreams = ['list', 'alone'] as const;
 
-/** A task of which the simulator was told how long it renders. */
+/** Each task's render time, as set in the simulator. */
 export type Renders = ReadonlyMap<string, number>;
 
 export interface Wave {
   readonly upstream: Upstream;
   readonly count: number;
   readonly middle: number;
-  /** Of the video, in seconds: with another one it is another kind of output, whose render time is learned apart. */
-  readonly duration?: number;
 }
 
-/** As fast as the gateway accepts them. Gives each task's render time in milliseconds. */
+/** Creates tasks as fast as the gateway accepts them. Resolves with each task's render time in milliseconds. */
 export async function createTasks(
   gateway: BenchGateway,
-  { upstream, count, middle, duration = 5 }: Wave,
+  { upstream, count, middle }: Wave,
 ): Promise<Renders> {
-  const http = openConnections(gateway.url, concurrency);
+  const creates = openCreates(gateway, concurrency);
   const renders = new Map<string, number>();
   const run = await runLoad({
     concurrency,
@@ -41,22 +43,16 @@ export async function createTasks(
     seconds: waitSecondsMax,
     once: async (caller) => {
       const seconds = Number((middle * (1 + spread * (2 * Math.random() - 1))).toFixed(1));
-      const answer = await http.call(caller, {
-        method: 'POST',
-        path: '/v1/videos/generations',
-        headers: jsonHeaders(gateway.keys[caller % gateway.keys.length] ?? ''),
-        body: JSON.stringify({
-          model: upstream,
-          prompt: `a boat [sim:render=${seconds}]`,
-          duration,
-          metadata: { callback_url: gateway.receiverUrl },
-        }),
-      });
-      const { id } = JSON.parse(expectStatus(answer, 200).body.toString('utf8')) as { id: string };
-      renders.set(id, seconds * 1000);
+      const body = {
+        model: upstream,
+        prompt: `a boat [sim:render=${seconds}]`,
+        duration: 5,
+        metadata: { callback_url: gateway.receiverUrl },
+      };
+      renders.set(await creates.create(caller, JSON.stringify(body)), seconds * 1000);
     },
   });
-  await http.close();
+  await creates.close();
   if (run.failed > 0) throw new Error(`creates failed: ${run.firstError ?? ''}`);
   return renders;
 }
@@ -75,7 +71,7 @@ export async function untilEnded({ db }: BenchGateway, renders: Renders): Promis
 export interface End {
   readonly accepted: number;
   readonly renderMs: number;
-  /** Unix milliseconds: when the upstream accepted the job, by the gateway's clock, and the render time later. */
+  /** Unix milliseconds: the time of the upstream's acceptance, by the gateway's clock, plus the render time. */
   readonly upstreamEnd: number;
   readonly completed: number;
   readonly called: number;
@@ -111,13 +107,12 @@ export function mostAtOnce(ends: readonly End[]): number {
   return Math.max(...changes.toSorted((a, b) => a.at - b.at).map(({ by }) => (inFlight += by)));
 }
 
-/** Questions that the upstream was asked, and the most of them within a second. */
+const countsSchema = z.object({ gets: z.number(), lists: z.number() });
+
+/** Counts requests to the upstream: the total, and the peak within a second. */
 export async function sampleRequests({ simulatorUrl }: BenchGateway) {
   const read = async (): Promise<number> => {
-    const { gets, lists } = (await getJson(`${simulatorUrl}/_control/stats`)) as {
-      gets: number;
-      lists: number;
-    };
+    const { gets, lists } = await askFor(countsSchema, `${simulatorUrl}/_control/stats`);
     return gets + lists;
   };
   const before = await read();
@@ -136,7 +131,7 @@ export async function sampleRequests({ simulatorUrl }: BenchGateway) {
       const requestsPerSecondMax = Math.max(
         0,
         ...samples.map(({ at: since, total }) => {
-          // Windows of at most a second; a late sample would count the requests of more.
+          // Limits windows to a second. A late sample would cover a longer time.
           const last = samples.findLast((sample) => sample.at <= since + 1_000);
           return (last?.total ?? total) - total;
         }),

@@ -1,27 +1,25 @@
 import { parseArgs } from 'node:util';
 
-/** What is typed after `npm run bench --`. */
+/** The options after `npm run bench --`. */
 export interface BenchOptions {
   readonly name: string;
-  /** Small and short: shows that the bench works; its numbers mean nothing. */
+  /** Runs small and short. Shows that the benchmark works, but its numbers mean nothing. */
   readonly quick: boolean;
-  /** Writes CPU profiles of our processes and prints what costs most. */
+  /** Whether our processes write CPU profiles on exit. */
   readonly profile: boolean;
-  /** Length of one measured slice in seconds. */
+  /** The length of one measured slice in seconds. */
   readonly seconds: number | undefined;
-  /** How many calls or tasks. */
+  /** The number of calls or tasks. */
   readonly count: number | undefined;
   readonly connections: readonly number[] | undefined;
-  /** Times that each subject gets its turn; the middle one counts. */
+  /** The number of runs per subject. The run with the median rate is reported. */
   readonly rounds: number | undefined;
-  /** Parts of the bench to run, where it has several; absent: all. */
+  /** The parts of the benchmark to run, if it has several. Undefined means all. */
   readonly only: readonly string[] | undefined;
-  /** Another checkout of this repository, whose gateway is measured: instead of this one's (`fairness`), or beside it (`images`). */
-  readonly checkout: string | undefined;
   readonly command: string;
 }
 
-export const usage = `npm run bench -- <name> [--quick] [--profile] [--seconds n] [--count n] [--connections 1,16,64] [--rounds n] [--only part,…] [--checkout dir]`;
+export const usage = `npm run bench -- <name> [--quick] [--profile] [--seconds n] [--count n] [--connections 1,16,64] [--rounds n] [--only part,…]`;
 
 export function readOptions(argv: readonly string[]): BenchOptions {
   const { values, positionals } = parseArgs({
@@ -35,7 +33,6 @@ export function readOptions(argv: readonly string[]): BenchOptions {
       connections: { type: 'string' },
       rounds: { type: 'string' },
       only: { type: 'string' },
-      checkout: { type: 'string' },
     },
   });
   return {
@@ -47,7 +44,6 @@ export function readOptions(argv: readonly string[]): BenchOptions {
     connections: values.connections?.split(',').map((part) => positive(part, '--connections') ?? 1),
     rounds: positive(values.rounds, '--rounds'),
     only: values.only?.split(','),
-    checkout: values.checkout,
     command: ['npm run bench --', ...argv].join(' '),
   };
 }

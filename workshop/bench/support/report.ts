@@ -11,15 +11,12 @@ type Cell = string | number;
 export type Row = Readonly<Record<string, Cell>>;
 
 export interface Report {
-  readonly name: string;
-  /** What was typed, to be repeated. */
-  readonly command: string;
-  /** Facts that the numbers depend on, such as the kind of MongoDB. */
+  /** The facts that the numbers depend on. */
   readonly setting: Readonly<Record<string, string | number | boolean>>;
   readonly tables: readonly Table[];
-  /** Each goal with what was measured. */
+  /** Each goal with the measured value. */
   readonly goals: readonly Goal[];
-  /** Everything, for later. */
+  /** All raw data, kept for later. */
   readonly raw: unknown;
 }
 
@@ -36,12 +33,16 @@ export interface Goal {
 }
 
 /** Prints the tables as Markdown and writes everything to workshop/bench/results/<name>-<time>.json. */
-export async function publish(report: Report, loadBefore: readonly number[]): Promise<void> {
-  const machine = await describeMachine(loadBefore);
+export async function publish(
+  report: Report,
+  { name, command }: { readonly name: string; readonly command: string },
+  facts: Row,
+): Promise<void> {
+  const machine = { ...(await describeMachine()), ...facts };
   const lines = [
-    `## ${report.name}`,
+    `## ${name}`,
     '',
-    `Command: \`${report.command}\``,
+    `Command: \`${command}\``,
     '',
     Object.entries({ ...machine, ...report.setting })
       .map(([name, value]) => `${name} ${value}`)
@@ -52,9 +53,9 @@ export async function publish(report: Report, loadBefore: readonly number[]): Pr
   console.log(`\n${lines.join('\n')}\n`);
   await mkdir(resultsDir, { recursive: true });
   const stamp = new Date().toISOString().replaceAll(/[:.]/g, '-');
-  const file = join(resultsDir, `${report.name}-${stamp}.json`);
-  await writeFile(file, `${JSON.stringify({ ...report, machine }, numbersAsText, 2)}\n`);
-  console.error(`written: workshop/bench/results/${report.name}-${stamp}.json`);
+  const file = join(resultsDir, `${name}-${stamp}.json`);
+  await writeFile(file, `${JSON.stringify({ name, command, machine, ...report }, numbersAsText, 2)}\n`);
+  console.error(`written: ${file}`);
 }
 
 function goalRow({ what, goal, measured, met }: Goal): Row {
@@ -65,7 +66,7 @@ function numbersAsText(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }
 
-async function describeMachine(loadBefore: readonly number[]): Promise<Row> {
+async function describeMachine(): Promise<Row> {
   const commit = await promisify(execFile)('git', ['describe', '--always', '--dirty'], {
     cwd: resultsDir.replace(/bench\/results\/?$/, ''),
   }).then(
@@ -78,7 +79,6 @@ async function describeMachine(loadBefore: readonly number[]): Promise<Row> {
     cpus: cpus().length,
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     memory: `${(totalmem() / 2 ** 30).toFixed(0)} GB`,
-    'load before': (loadBefore[0] ?? 0).toFixed(2),
     'load after': (loadavg()[0] ?? 0).toFixed(2),
   };
 }

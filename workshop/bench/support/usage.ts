@@ -1,17 +1,19 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** What a process has used, from /proc (Linux); elsewhere from `ps`, whose CPU time counts in whole seconds. */
+/**
+ * A process's resource use, from /proc on Linux. On other systems, from `ps`, which reports CPU time in whole seconds.
+ */
 export interface Usage {
   readonly cpuMs: number;
   /** Resident memory. */
   readonly bytes: number;
-  /** Most that it ever was; Linux only. */
+  /** The peak so far. Linux only. */
   readonly peakBytes?: number;
 }
 
-/** Of a kernel built as all common ones are. */
+/** The same in all common kernels. */
 const clockTicksPerSecond = 100;
 
 export async function usageOf(pid: number): Promise<Usage> {
@@ -32,10 +34,17 @@ async function usageFromProc(pid: number): Promise<Usage> {
   };
 }
 
-/** Fields 14 and 15 of /proc/…/stat; the name before them may hold blanks and parentheses. */
-function cpuMsOf(stat: string): number {
+/** The CPU milliseconds of this process's ended children. Linux only. */
+export async function childrenCpuMs(): Promise<number> {
+  return cpuMsOf(await readFile('/proc/self/stat', 'utf8'), 13);
+}
+
+/**
+ * Fields 14 and 15 of /proc/…/stat, or 16 and 17 for children. The preceding name may contain spaces and parentheses.
+ */
+function cpuMsOf(stat: string, at = 11): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / clockTicksPerSecond;
+  return ((Number(fields[at]) + Number(fields[at + 1])) * 1000) / clockTicksPerSecond;
 }
 
 async function usageFromPs(pid: number): Promise<Usage> {
@@ -45,31 +54,7 @@ async function usageFromPs(pid: number): Promise<Usage> {
   return { cpuMs: seconds * 1000, bytes: Number(rss) * 1024 };
 }
 
-/** CPU milliseconds of each kind of thread of a process from now until `stop`; empty where /proc is absent. */
-export async function measureThreads(pid: number): Promise<{ stop(): Promise<Map<string, number>> }> {
-  const before = await threadsOf(pid);
-  return {
-    stop: async () => {
-      const after = await threadsOf(pid);
-      return new Map([...after].map(([name, ms]) => [name, ms - (before.get(name) ?? 0)]));
-    },
-  };
-}
-
-async function threadsOf(pid: number): Promise<Map<string, number>> {
-  const byName = new Map<string, number>();
-  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
-  for (const thread of threads) {
-    const stat = await readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8').catch(() => '');
-    const name = /\((.*)\)/.exec(stat)?.[1];
-    if (name === undefined) continue;
-    const label = Number(thread) === pid ? 'main thread' : name;
-    byName.set(label, (byName.get(label) ?? 0) + cpuMsOf(stat));
-  }
-  return byName;
-}
-
-/** CPU milliseconds of each process from now until `stop`. */
+/** The CPU milliseconds of each process from now until `stop`. */
 export async function measureCpu(
   pids: Readonly<Record<string, number>>,
 ): Promise<{ stop(): Promise<Record<string, number>> }> {

@@ -4,7 +4,7 @@ import { check, json, link, pairIn, refusals, taken, word } from '../engine.ts';
 import type { FaultSet, Mistake, Problems, Refusal } from '../engine.ts';
 import { framesPerSecond } from '../media/clips.ts';
 
-/** What is read and refused at Volcengine Ark, by a gateway before it, too. */
+/** Reads and validates requests as Volcengine Ark and a gateway in front of it do. */
 
 const types: Readonly<Record<number, string>> = {
   400: 'BadRequest',
@@ -65,7 +65,7 @@ export const outputModerated = {
 };
 
 const ratios = '16:9 4:3 1:1 3:4 9:16 21:9';
-/** By resolution, in the order of the ratios: of models 1.x, and of later ones. What is billed follows from the pixels. */
+/** Sizes by resolution, in ratio order, for models 1.x and for later ones. The billed amount depends on the pixels. */
 const sizes: readonly Readonly<Record<string, string>>[] = [
   {
     '480p': '864x480 736x544 640x640 544x736 480x864 960x416',
@@ -80,10 +80,10 @@ const sizes: readonly Readonly<Record<string, string>>[] = [
   },
 ];
 
-/** What stands behind every private endpoint id here. */
+/** The model behind every private endpoint id here. */
 const modelOfEndpoints = 'doubao-seedance-2-0-260128';
 
-/** The model of a name or an endpoint id; undefined: there is none. */
+/** Returns the model for a name or an endpoint id, or undefined if there is none. */
 export function arkModel(name: string): string | undefined {
   if (/^ep-[\w-]+$/.test(name)) return modelOfEndpoints;
   return /^(?:(?:doubao|dreamina)-)?seedance-\d-\d-[\w-]+$/.test(name) ? name : undefined;
@@ -126,8 +126,8 @@ const bodySchema = z.object({
 type ArkBody = z.infer<typeof bodySchema>;
 
 /**
- * Known fields are validated strictly, unknown ones ignored, and so is null: the vendor's SDK for Python sends it for each
- * field that its caller leaves out. @throws {WireError} 400 that names the field.
+ * Validates known fields strictly. Ignores unknown ones and null, which the vendor's Python SDK sends for each field
+ * that its caller omits. @throws {WireError} 400 that specifies the field.
  */
 export function readArkBody(body: unknown): ArkBody {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
@@ -135,10 +135,10 @@ export function readArkBody(body: unknown): ArkBody {
   return check(bodySchema, isObject ? Object.fromEntries(entries) : body, refuseArk);
 }
 
-/** What a task renders, every choice made; `endpoint` is the model or endpoint id as it was asked for. */
+/** What a task renders, with all choices made. `endpoint` is the request's model or endpoint id. */
 export type ArkDetail = ReturnType<typeof settleArk>;
 
-/** Makes the choices that were left to the model. */
+/** Makes the choices that the request leaves open. */
 export function settleArk(
   body: ArkBody,
   { model, endpoint }: { readonly model: string; readonly endpoint: string },
@@ -154,7 +154,7 @@ export function settleArk(
   const place = ratios.split(' ').indexOf(ratio);
   const size = pairIn(sizes[isFirst ? 0 : 1]?.[resolution]?.split(' ')[place] ?? '1280x720');
   const { width, height } = size ?? { width: 1280, height: 720 };
-  // Models 1.x read no videos: nothing is billed for them.
+  // Models 1.x read no videos, so nothing is billed for them.
   const read = model.includes('seedance-1-') ? 0 : (faults.number('input-seconds') ?? inputSeconds(body));
   const random = Math.floor(Math.random() * 4_294_967_296);
   return {
@@ -165,7 +165,7 @@ export function settleArk(
     resolution,
     ratio,
     frames,
-    // The observed formula: one frame more than the documented one.
+    // The observed formula, with one more frame than documented.
     tokens: Math.floor((width * height * ((frames ?? 24 * seconds + 1) + 24 * read)) / 1024),
     seed: body.seed === -1 ? random : body.seed,
     lastFrame: body.return_last_frame,
@@ -178,7 +178,7 @@ export function settleArk(
   };
 }
 
-/** Nothing is fetched here: only the length of the simulator's own videos is known, from their links. */
+/** Nothing is fetched here. Only the lengths of the simulator's own videos are known, from their links. */
 function inputSeconds({ content }: ArkBody): number {
   const urls = content.flatMap((each) => (each.type === 'video_url' ? [each.video_url.url] : []));
   return urls.reduce((sum, url) => {

@@ -31,7 +31,7 @@ export const ark = dialect<ArkDetail>({
     [`DELETE ${tasks}/:id`]: (call) =>
       desk.about('delete', call, (job, faults) => {
         remove(desk, job);
-        // Docs say `{}`, the generated SDK says 204.
+        // The documentation specifies `{}`, and the generated SDK specifies 204.
         return faults.has('no-content') ? empty(204) : json(200, {});
       }),
   }),
@@ -44,7 +44,7 @@ const outline = z.object({
   safety_identifier: z.string().catch(''),
 });
 
-/** The model, and where faults may be named: read before anything else is validated. */
+/** The model, and the texts that may contain faults. Read before anything is validated. */
 function askedOfArk(body: unknown) {
   const { model, prompt, content, safety_identifier: endUser } = check(outline, body, refuseArk);
   const texts = content.flatMap(({ text }) => (text === '' ? [] : [text]));
@@ -66,7 +66,7 @@ async function accept(desk: Desk<ArkDetail>, raw: unknown, submission: Submissio
   return json(200, { id, safety_identifier: detail.safetyIdentifier });
 }
 
-/** `cgt-` + China time + five characters. */
+/** `cgt-`, the China time, and five characters. */
 function newId(now: number): string {
   const stamp = new Date(now + 8 * 3_600_000).toISOString().replaceAll(/\D/g, '').slice(0, 14);
   return `cgt-${stamp}-${Math.random().toString(36).slice(2, 7).padEnd(5, '0')}`;
@@ -104,7 +104,7 @@ function list(desk: Desk<ArkDetail>, call: Call): Promise<Reply> {
   });
 }
 
-/** What a DELETE does depends on the status: it cancels what is queued, and removes the record of what has ended. */
+/** DELETE depends on the status: it cancels a queued task, and removes the record of an ended one. */
 function remove(desk: Desk<ArkDetail>, job: Job<ArkDetail>): void {
   if (job.phase === 'queued') desk.cancel(job);
   else if (job.phase === 'cancelled')
@@ -116,7 +116,7 @@ function remove(desk: Desk<ArkDetail>, job: Job<ArkDetail>): void {
   }
 }
 
-/** The JSON of the GET, the list and the callback alike. */
+/** The JSON of the GET, the list, and the callback. */
 function present(job: Job<ArkDetail>): Record<string, unknown> {
   const { task, detail, phase, since, faults } = job;
   const failure = faults.has('moderation-in-task') ? outputModerated.video : arkProblems.internal;
@@ -137,7 +137,7 @@ function present(job: Job<ArkDetail>): Record<string, unknown> {
   };
 }
 
-/** Docs and SDK disagree about list items; this is the SDK's shape. */
+/** The documentation and the SDK disagree on list items. This is the SDK's form. */
 function itemOfSdk(item: Record<string, unknown>): Record<string, unknown> {
   const { error, resolution: _resolution, ratio: _ratio, duration: _duration, ...rest } = item;
   return error === null || error === undefined ? rest : { ...rest, failure_reason: error };
@@ -176,7 +176,7 @@ const imageSchema = z.object({
   watermark: z.boolean().default(true),
 }); // prettier-ignore
 
-/** Volcengine Ark: synchronous images, one for each call. */
+/** Volcengine Ark: synchronous images, one per call. */
 export const seedream = dialect({
   ...both,
   name: 'seedream',
@@ -200,7 +200,7 @@ async function paint(desk: Desk<Rendered>, raw: unknown, submission: Submission)
     watermark: marked,
     image,
   } = check(imageSchema, raw, refuseArk);
-  // `2K` is square here; the original picks the aspect from the prompt.
+  // `2K` is square here. The real API chooses the aspect ratio from the prompt.
   const side = size.endsWith('K') ? Number(size.slice(0, -1)) * 1024 : 1024;
   const { width, height } = pairIn(size) ?? { width: side, height: side };
   const order = { id: arkRequestId(desk.world.now()), detail: { width, height, seconds: 0, images: 1 } };

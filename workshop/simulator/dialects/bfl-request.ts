@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { areaOf, check, json, linesOf, link, refusals, sizeOf, taken } from '../engine.ts';
 import type { FaultSet, Mistake, Rendered } from '../engine.ts';
 
-/** Most errors are `{"detail":…}`; a mistake says where (`param`) and of which kind. */
+/** Most errors have the form `{"detail":…}`. A validation error also has a location (`param`) and a type. */
 export const refuseBfl = refusals(({ status, code: type, message: msg, param }) => {
   if (type === '') return json(status, { detail: msg });
   if (status === 429) return json(status, { error: type, retry_after: 5 });
   const loc = ['body', ...param.split('.').filter((part) => part !== '')];
   return json(status, { detail: [{ type, loc, msg }] });
 });
-/** What a strict schema says of a field that it does not have. */
+/** A strict schema's error for an unknown field. */
 const extraField = 'Extra inputs are not permitted';
 export const notValid = ({ path, reason, isAbsent }: Pick<Mistake, 'path' | 'reason' | 'isAbsent'>) =>
   isAbsent
@@ -19,34 +19,34 @@ export const notValid = ({ path, reason, isAbsent }: Pick<Mistake, 'path' | 'rea
 export const noSuchModel = refuseBfl(404, '', 'Not Found');
 
 export interface BflDetail extends Rendered {
-  /** FLUX 3: another word while it runs, links that live longer. */
+  /** True for FLUX 3, which has its own status word for a running job, and longer-lived links. */
   readonly third: boolean;
   readonly format: 'png' | 'jpeg';
   readonly seed?: number;
-  /** Hundredths of a credit. */
+  /** The cost in hundredths of a credit. */
   readonly cost: number;
-  /** The create does not know the price yet: it depends on what is rendered. */
+  /** True if the create does not report the price yet, because it depends on the result. */
   readonly pricedLater: boolean;
   readonly inputMegapixels: number;
   readonly webhook?: { readonly secret: string | undefined } | undefined;
 }
 
-/** Hundredths of a credit: of an image, of each further megapixel, and of a second by resolution. */
+/** In hundredths of a credit: per image, per additional megapixel, and per second by resolution. */
 const imageCost = 300;
 const megapixelCost = 150;
 const secondCosts: Readonly<Record<string, number>> = { hd: 1700, fhd: 2900, qhd: 5000, uhd: 9000 };
 const draftCost = 600;
-/** On top, of a second that continues a video. */
+/** The surcharge per continued second, in hundredths of a credit. */
 const continuedCost = 2400;
 
-/** An address, or base64 without the head of a data URL. */
+/** An address, or base64 without a data-URL prefix. */
 const media = z
   .string()
   .regex(/^(?:https?:\/\/\S+|[A-Za-z0-9+/=\s]+)$/, 'Invalid image: expected a URL or a base64 string');
 const forbidden = z.undefined({ error: extraField });
 const side = z.int().min(0).default(0);
 
-/** FLUX.2 and older: fields that a model does not have are passed over. */
+/** FLUX.2 and older: fields that a model lacks are ignored. */
 const olderSchema = z.looseObject({
   ...taken({ number: 'steps guidance', flag: 'raw prompt_upsampling', int: 'safety_tolerance' }),
   prompt: z.string(),
@@ -62,7 +62,7 @@ const olderSchema = z.looseObject({
   webhook_secret: z.string().nullish(),
   input_image: media.nullish(),
 }); // prettier-ignore
-/** FLUX 3: a field that the schema does not have is an error. */
+/** FLUX 3: fields missing from the schema are errors. */
 const imageSchema = z
   .object({
     ...taken({ flag: 'grounding', int: 'safety_tolerance', text: 'version' }),
@@ -106,14 +106,14 @@ export function settleBfl(raw: unknown, model: string, faults: FaultSet): BflOrd
 function settleOlder(raw: unknown): BflOrder {
   const body = check(olderSchema, raw, notValid);
   const { aspect_ratio: ratio, webhook_url: callbackUrl, webhook_secret: secret } = body;
-  // Every input counts as a megapixel.
+  // Every input counts as one megapixel.
   const inputMegapixels = Object.entries(body).filter(
     ([name, value]) => /^input_image(?:_\d)?$/.test(name) && value !== null,
   ).length;
   const pixels = { width: body.width || 1024, height: body.height || 1024 };
   const { width, height } = typeof ratio === 'string' ? areaOf(1024, ratio, 16) : pixels;
   const megapixels = Math.round((width * height) / 1024 ** 2 + inputMegapixels);
-  // The size is that of the image that came.
+  // If true, the size is that of the input image.
   const isOpen = typeof ratio !== 'string' && (body.width === 0 || body.height === 0);
   const detail: BflDetail = {
     width,

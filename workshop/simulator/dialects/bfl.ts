@@ -8,9 +8,9 @@ import type { BflDetail } from './bfl-request.ts';
 type BflJob = Job<BflDetail>;
 
 const keptMs = 86_400_000;
-/** Jobs in flight of one account; above it a create is refused. */
+/** The limit on one account's jobs in flight. Additional creates are refused. */
 const tasksInFlightMax = 24;
-/** A job without a webhook is asked for in the region that renders it, not where it was submitted. */
+/** A job without a webhook is queried in the region that renders it, not at the submission's address. */
 const regionPath = '/us1/v1/get_result';
 const linkSeconds = { older: 600, third: 3600 } as const;
 
@@ -21,7 +21,7 @@ export const bfl = dialect<BflDetail>({
   keptMs,
   keyOf: ({ headers }) => z.string().safeParse(headers['x-key']).data,
   mistake: notValid,
-  // No `moderated`: the content is inspected when the job runs.
+  // No `moderated`, because content is inspected when the job runs.
   problems: {
     unauthorized: refuseBfl(401, '', 'Not authenticated'),
     forbidden: refuseBfl(403, '', 'Not authenticated - no access to this endpoint'),
@@ -32,7 +32,7 @@ export const bfl = dialect<BflDetail>({
     unavailable: refuseBfl(503, '', 'The service is under maintenance. Please try again later.'),
   },
   callbackBody: news,
-  // Which header carries the proof is not verified: a signature, or with `docs-shape` the secret itself.
+  // The header's contents are unverified. The simulator sends a signature or, with `docs-shape`, the secret itself.
   callbackHeaders(body, { detail, faults }) {
     const secret = detail.webhook?.secret;
     if (secret === undefined) return {};
@@ -41,12 +41,13 @@ export const bfl = dialect<BflDetail>({
   },
   routes: (desk) => ({
     'POST /v1/:id': (call) => submit(desk, call),
+    'GET /v1/credits': () => json(200, { credits: 100 }),
     'GET /v1/get_result': (call) => result(desk, call),
     [`GET ${regionPath}`]: (call) => result(desk, call),
   }),
 });
 
-/** What is read before anything is checked. */
+/** The fields that are read before validation. */
 const outline = z.object({ prompt: z.string().catch(''), user: z.string().catch('') });
 
 function submit(desk: Desk<BflDetail>, { request, id: name }: Call): Promise<Reply> {
@@ -59,7 +60,7 @@ function submit(desk: Desk<BflDetail>, { request, id: name }: Call): Promise<Rep
   });
 }
 
-/** A job is unknown for a moment after its create with `poll:sdk-shape*1`. */
+/** With `poll:sdk-shape*1`, a job is unknown for a moment after creation. */
 function result(desk: Desk<BflDetail>, { request }: Call): Promise<Reply> {
   const id = request.query.get('id');
   if (id === null) throw notValid({ path: 'id', reason: '', isAbsent: true });
@@ -76,7 +77,7 @@ function isInputRefused({ faults }: BflJob): boolean {
   return faults.has('item-moderation') || faults.text('moderation-in-task') === 'input';
 }
 
-/** The phase: a job whose input did not pass ends as it leaves the queue. */
+/** Returns the phase. A job whose input is refused ends as it leaves the queue. */
 function phaseOf(job: BflJob): BflJob['phase'] {
   const { phase } = job;
   return isInputRefused(job) && (phase === 'running' || phase === 'succeeded') ? 'failed' : phase;
@@ -94,23 +95,23 @@ function wordOf(job: BflJob): string {
   return faults.has('docs-shape') ? 'Failed' : 'Error';
 }
 
-/** The answer to a create; with a webhook there is no address to poll. */
+/** The response to a create. With a webhook, it has no polling address. */
 function presentCreated({ id, task, detail, faults, world }: BflJob): object {
   const cost = detail.pricedLater || faults.has('missing-usage') ? null : detail.cost / 100;
   if (detail.webhook !== undefined) return { id, status: 'Pending', webhook_url: task.callbackUrl, cost };
-  // The id may be left for the caller to add.
+  // With `docs-shape`, the caller must add the id.
   const query = faults.has('docs-shape') ? '' : `?id=${id}`;
   const output_mp = Math.round((detail.width * detail.height) / 10_485.76) / 100;
   const pixels = detail.images === undefined ? {} : { input_mp: detail.inputMegapixels, output_mp };
   return { id, polling_url: `${world.parts.origin}/bfl${regionPath}${query}`, cost, ...pixels };
 }
 
-/** `GET /v1/get_result`: 200 whatever became of the job. `docs-shape`: the word stands in `state`, details are text. */
+/** `GET /v1/get_result`: always 200. With `docs-shape`, `state` holds the status word, and the details are a string. */
 function present(job: BflJob): object {
   const { detail, faults } = job;
   const isOther = faults.has('docs-shape');
   const isReady = phaseOf(job) === 'succeeded';
-  // For a job whose price the create reported it may be absent here.
+  // The price may be absent here if the create reported it.
   const isPriced = isReady && (!isOther || detail.pricedLater);
   return {
     id: job.id,
@@ -132,7 +133,7 @@ function failureOf(job: BflJob, asText: boolean): unknown {
   return asText ? error : { error };
 }
 
-/** `duration` is how long the rendering took. */
+/** `duration` is the rendering time. */
 function resultOf(job: BflJob): object {
   const { task, detail } = job;
   const [start_time, end_time] = [job.startsAt / 1000, job.since / 1000];
@@ -142,7 +143,7 @@ function resultOf(job: BflJob): object {
   return { sample, prompt: task.prompt, seed: detail.seed, start_time, end_time, duration };
 }
 
-/** Only ends are announced, and every failure as `Error`. */
+/** Reports only the end of a job, and every failure as `Error`. */
 function news(job: BflJob): unknown {
   const phase = phaseOf(job);
   if (phase !== 'failed' && !job.isOver) return undefined;

@@ -4,7 +4,7 @@ import { dialect, json, linesOf, pageNumber, pairIn, phaseWords, refusals, sizeO
 import type { Call, Desk, Job, Reply, Submission } from '../engine.ts';
 
 const servicesPath = '/services/aigc/';
-/** Records live a day from their submit, whatever became of them. */
+/** How long records are kept after submission, whatever their state: one day. */
 const keptMs = 86_400_000;
 const pageSizeMax = 100;
 const multimodal = 'multimodal-generation/generation';
@@ -23,10 +23,10 @@ const outputRefused = refuse(400, 'DataInspectionFailed', 'Output data may conta
 const internal = refuse(500, 'InternalError', 'An internal error has occured, please try again later.');
 const noModel = refuse(404, 'ModelNotFound', 'Model can not be found.');
 
-/** What a task renders; `refusal` is a parameter mistake, reported only when the task is polled. */
+/** What a task renders. `refusal` is a parameter error, which is reported only when the task is polled. */
 type Detail = ReturnType<typeof settle>;
 
-/** Alibaba DashScope: videos and images, asynchronous and not. */
+/** Alibaba DashScope: videos and images, both asynchronous and synchronous. */
 export const dashScope = dialect<Detail>({
   name: 'dashscope',
   prefix: '/dashscope/api/v1',
@@ -81,7 +81,7 @@ const bodySchema = z.object({
   parameters: z.record(z.string(), z.unknown()).default({}),
 });
 type Body = z.infer<typeof bodySchema>;
-/** A mistake here does not refuse the submit: it fails the task. */
+/** An error here fails the task, but the submission is still accepted. */
 const parametersSchema = z.object({
   size: z.string().regex(/^\d{2,5}\*\d{2,5}$/, 'is not supported').optional(),
   resolution: word('480P 720P 1080P').default('720P'),
@@ -112,7 +112,7 @@ function submit(desk: Desk<Detail>, { request }: Call, service: string): Promise
       if (isSynchronous && messages === undefined) throw invalid('input.messages is required.');
       const order = { id: randomUUID(), detail: settle(body, service, submission) };
       if (isSynchronous) {
-        // Without a task there is nothing to poll: the response itself reports a mistake.
+        // Without a task there is nothing to poll, so the response itself reports an error.
         if (order.detail.refusal !== undefined) throw invalid(order.detail.refusal);
         const job = await desk.paint(submission, order, outputRefused);
         const usage = job.reported(usageOf(job));
@@ -135,17 +135,19 @@ function settle({ input, parameters: given }: Body, service: string, { model, fa
   const { resolution, duration, n, size = isVideo ? '' : '1024*1024' } = parameters;
   const ratio = parameters.ratio === 'adaptive' ? (faults.text('ratio') ?? '16:9') : parameters.ratio;
   const hasVideo = (input.media ?? []).some(({ type }) => videoTypes.includes(type));
+  const named = pairIn(size);
   return {
-    ...(pairIn(size) ?? sizeOf(linesOf(resolution), ratio)),
+    ...(named ?? sizeOf(linesOf(resolution), ratio)),
+    lines: named === undefined ? linesOf(resolution) : linesOfArea(named.width * named.height),
     seconds: duration > 0 ? duration : 5,
     images: isVideo ? undefined : n,
-    /** Results in chat form. */
+    /** Whether results have the chat form. */
     chat: service.endsWith('/generation'),
     inputSeconds: hasVideo ? (faults.number('input-seconds') ?? 5) : 0,
     ratio,
     watermark: parameters.watermark,
     extended: parameters.prompt_extend,
-    /** Newer models report more in `usage`. */
+    /** True for newer models, which report more in `usage`. */
     fullUsage: /^(?:wan3|wan2\.7|happyhorse)/.test(model),
     refusal: issue === undefined ? undefined : `The ${issue.path.join('.')} ${issue.message}`,
   };
@@ -169,7 +171,7 @@ function list(desk: Desk<Detail>, call: Call): Promise<Reply> {
   const page_size = Math.min(pageSizeMax, pageNumber(query, 'page_size', 10, refusal));
   const is = (name: string, fact: string) => (query.get(name) ?? fact) === fact;
   const matching = desk.newestFirst().filter((job) => {
-    // Times are compared as they are written: digits in local time of China.
+    // Times are compared as text: the digits of China's local time.
     const created = chinaTime(job.task.createdAt).replaceAll(/\D/g, '').slice(0, 14);
     if (!is('status', wordOf(job)) || !is('model_name', job.model)) return false;
     return created >= (query.get('start_time') ?? '') && created <= (query.get('end_time') ?? '9');
@@ -185,7 +187,7 @@ function list(desk: Desk<Detail>, call: Call): Promise<Reply> {
 
 const wordFor = phaseWords('PENDING RUNNING SUCCEEDED FAILED FAILED CANCELED POST_PROCESSING');
 
-/** A task with a wrong parameter fails as soon as somebody looks at it. */
+/** A task with an invalid parameter fails at its first poll. */
 function phaseOf({ phase, detail }: Job<Detail>) {
   return detail.refusal !== undefined && (phase === 'running' || phase === 'succeeded') ? 'failed' : phase;
 }
@@ -194,7 +196,7 @@ function wordOf(job: Job<Detail>): string {
   return wordFor(phaseOf(job));
 }
 
-/** `GET /tasks/{id}`: 200 whatever became of it. */
+/** `GET /tasks/{id}`: always 200. */
 function present(job: Job<Detail>): object {
   const { id, task, since } = job;
   const phase = phaseOf(job);
@@ -218,7 +220,7 @@ function failureOf({ detail, faults }: Job<Detail>) {
   return { code, message };
 }
 
-/** Which of the images failed; the others are delivered. */
+/** The images that failed. The remaining ones are delivered. */
 function failedItems({ faults }: Job<Detail>) {
   const items = [['item-moderation', outputRefused] as const, ['item-error', internal] as const];
   return new Map(
@@ -249,7 +251,7 @@ function linksOf(job: Job<Detail>): string[] {
   return job.links({ look: { marked: job.detail.watermark } });
 }
 
-/** Results of the models that are asked in messages, synchronous or not. */
+/** The results of models that are called with messages, whether synchronous or not. */
 function chatChoices(job: Job<Detail>): readonly object[] {
   return linksOf(job).map((image) => ({
     finish_reason: 'stop',
@@ -258,7 +260,7 @@ function chatChoices(job: Job<Detail>): readonly object[] {
 }
 
 function usageOf(job: Job<Detail>): object {
-  const { chat, width, height, seconds, images, ratio, fullUsage, inputSeconds } = job.detail;
+  const { chat, width, height, lines, seconds, images, ratio, fullUsage, inputSeconds } = job.detail;
   if (images !== undefined) {
     const image_count = Math.ceil(job.billed(images - failedItems(job).size));
     return { image_count, ...(chat ? { width, height } : {}) };
@@ -266,12 +268,14 @@ function usageOf(job: Job<Detail>): object {
   const output = Math.ceil(job.billed(seconds));
   const seen = { output_video_duration: output, input_video_duration: inputSeconds };
   const more = { ...seen, size: `${width}*${height}`, video_ratio: ratio };
-  const area = width * height;
-  const SR = area < 600_000 ? 480 : area < 1_500_000 ? 720 : 1080;
-  return { duration: output + inputSeconds, video_count: 1, SR, ...(fullUsage ? more : {}) };
+  return { duration: output + inputSeconds, video_count: 1, SR: lines, ...(fullUsage ? more : {}) };
 }
 
-/** Local time of China without a zone: `2025-07-27 21:05:15.212`. */
+function linesOfArea(pixels: number): number {
+  return pixels < 600_000 ? 480 : pixels < 1_500_000 ? 720 : 1080;
+}
+
+/** China's local time without a zone: `2025-07-27 21:05:15.212`. */
 function chinaTime(milliseconds: number): string {
   return new Date(milliseconds + 8 * 3_600_000).toISOString().replace('T', ' ').slice(0, 23);
 }

@@ -3,7 +3,7 @@ import type { Call, Refusal, Reply } from '../engine.ts';
 import { falBody, falError, outputOf, stateOf } from './fal-task.ts';
 import type { FalDesk, FalJob } from './fal-task.ts';
 
-/** The platform: the list of requests. */
+/** The platform API: the list of requests. */
 
 const dayMs = 86_400_000;
 const endpointsMax = 50;
@@ -26,7 +26,7 @@ export function listRequests(desk: FalDesk, call: Call): Promise<Reply> {
     const isListed = endpoints.has(task.model) && (id === null || task.id === id);
     if (!isListed || task.createdAt < from || task.createdAt > to) return false;
     const state = stateOf(job);
-    // Whether what waits is listed is not verified: it is, or with docs-shape it is not.
+    // It is unverified whether the vendor lists waiting requests. The simulator lists them, except with docs-shape.
     if (state.word === 'IN_QUEUE' && job.faults.has('docs-shape')) return false;
     return status === null || (state.isEnded && statusWord(state.error) === status);
   });

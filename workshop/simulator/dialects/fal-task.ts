@@ -1,7 +1,7 @@
 import { json, refusals } from '../engine.ts';
 import type { Desk, Job, Mistake, Problems, Refusal, Rendered } from '../engine.ts';
 
-/** The two error bodies: of the platform a text, of a model a list, which says where (`param`). */
+/** The two error bodies: a text for the platform, and for a model a list with locations (`param`). */
 export function falBody({ code: type, message, param }: Refusal): Record<string, unknown> {
   if (param === '') return { detail: message, error_type: type === '' ? undefined : type };
   const url = `https://docs.fal.ai/errors#${type}`;
@@ -20,7 +20,7 @@ export const invalidInput = ({ path, reason, isAbsent }: Mistake) =>
     ? falError(422, 'missing', 'field required', `body.${path}`)
     : falError(422, 'value_error', reason, path === '' ? 'body' : `body.${path}`);
 
-/** No `moderated`: what is refused is refused by the result. */
+/** No `moderated`, because the result reports a refusal. */
 export const falProblems = {
   unauthorized: falError(401, '', 'Authentication is required to access this application'),
   forbidden: falError(403, '', 'Access denied'),
@@ -31,7 +31,7 @@ export const falProblems = {
   unavailable: falError(503, 'runner_scheduling_failure', 'Service unavailable'),
 } satisfies Problems;
 
-/** What a job ends with, by the type that `[sim:failed=<type>]` names; other types are those of a wrong input. */
+/** The endings of jobs, by the type in `[sim:failed=<type>]`. All other types mean an invalid input. */
 const endings: Readonly<Record<string, string>> = {
   400: 'bad_request',
   499: 'client_cancelled client_disconnected',
@@ -53,12 +53,12 @@ const outputRefused = falError(422, policy, 'Output video has sensitive content.
 const noMedia = falError(422, 'no_media_generated', 'The model gave no media.', 'body');
 
 export interface FalDetail extends Rendered {
-  /** What `x-fal-billable-units` says, in hundredths. */
+  /** The value of `x-fal-billable-units`, in hundredths of a unit. */
   readonly units: number;
   readonly seed?: number;
-  /** As it came: the list of requests shows it. */
+  /** The input as received, for the list of requests. */
   readonly input: unknown;
-  /** A wrong input, reported by the result. */
+  /** An invalid input, which the result reports. */
   readonly mistake?: { readonly message: string; readonly type: string; readonly loc: string };
 }
 export type FalJob = Job<FalDetail>;
@@ -68,15 +68,15 @@ export interface FalState {
   readonly word: string;
   readonly isEnded: boolean;
   readonly since: number;
-  /** Of a job that ended. */
+  /** The error with which the job ended. */
   readonly error?: Refusal;
 }
 
-/** `COMPLETED` means that it ended, however. */
+/** `COMPLETED` means that the job has ended, successfully or not. */
 export function stateOf(job: FalJob): FalState {
   const { phase, since } = job;
   if (phase === 'queued') return { word: 'IN_QUEUE', isEnded: false, since };
-  // There are only three words; with a fault there is one more.
+  // The vendor has only three status words. A fault adds one more.
   if (!job.isOver) return { word: phase === 'unknown' ? 'RETRYING' : 'IN_PROGRESS', isEnded: false, since };
   const error = errorOf(job);
   return { word: 'COMPLETED', isEnded: true, since, ...(error === undefined ? {} : { error }) };
@@ -93,7 +93,7 @@ function errorOf({ detail, phase, faults }: FalJob): Refusal | undefined {
   return faults.has('item-error') ? noMedia : undefined;
 }
 
-/** The output of a job that succeeded. */
+/** A succeeded job's output. */
 export function outputOf(job: FalJob, since: number): Record<string, unknown> {
   const { task, detail, faults } = job;
   const { seed, width, height } = detail;
@@ -111,7 +111,7 @@ export function outputOf(job: FalJob, since: number): Record<string, unknown> {
   };
 }
 
-/** In whole numbers, or with two places. */
+/** Formatted as a whole number, or with two decimal places. */
 export function unitsOf(job: FalJob): string {
   return String(job.billed(job.detail.units) / 100);
 }

@@ -2,16 +2,16 @@ import { createHash, createPrivateKey, randomUUID, sign } from 'node:crypto';
 import { falBody, outputOf, stateOf } from './fal-task.ts';
 import type { FalJob } from './fal-task.ts';
 
-/** Callbacks: at the end only, signed with Ed25519. */
+/** Callbacks, sent only at the end and signed with Ed25519. */
 
-// Not secrets: the key pair of the simulator, whose public half it publishes.
+// The simulator's key pair, whose public half it publishes. Neither half is a secret.
 const publicKey = 'ldtTgQ2kyewfzw4jYfaLOwXXHlQiMTJqHxSf-mTJsV8';
 const privateHalf = 'ZldplyCA6jfMLUmz1ZcLjpcCeVlmxP0OA1C_dyaRU_A';
 const privateKey = createPrivateKey({
   key: { kty: 'OKP', crv: 'Ed25519', d: privateHalf, x: publicKey },
   format: 'jwk',
 });
-// Any key of the set may fit: this one never does.
+// Any key in the set may match. This one never does.
 const retiredKey = 'u9xTgQ2kyewfzw4jYfaLOwXXHlQiMTJqHxSf-mTJsV8';
 
 export const keySet = {
@@ -30,7 +30,7 @@ export function webhookBody(job: FalJob): unknown {
       payload: falBody(error),
     };
   if (!job.faults.has('docs-shape')) return { ...base, status: 'OK', payload: outputOf(job, since) };
-  // A payload that cannot be serialised: the result must be asked for.
+  // Simulates a payload that cannot be serialised, so that the result must be queried.
   return {
     ...base,
     status: 'OK',
@@ -39,7 +39,7 @@ export function webhookBody(job: FalJob): unknown {
   };
 }
 
-/** In real time, as who receives it will compare it with. */
+/** Uses real time, because the receiver compares the timestamp with its own clock. */
 export function signWebhook(body: string, { id }: { readonly id: string }): Record<string, string> {
   const [user, timestamp] = ['simulated-user', String(Math.floor(Date.now() / 1000))];
   const digest = createHash('sha256').update(body).digest('hex');

@@ -12,9 +12,9 @@ import { keySet, signWebhook, webhookBody } from './fal-webhook.ts';
 const keptMs = 30 * 86_400_000;
 
 /**
- * fal under one base URL, `/fal`, which stands for the queue host; `/fal/v1` is the platform host with
- * its `/v1`, `/fal/.well-known/jwks.json` the keys of the callbacks. Not covered: the stream of a status, the list of
- * prices, the host that answers at once.
+ * fal under one base URL. `/fal` represents the queue host, `/fal/v1` the platform host with its `/v1`, and
+ * `/fal/.well-known/jwks.json` the callback keys. Not covered: status streams, the price list, and the synchronous
+ * host.
  */
 export const fal = dialect<FalDetail>({
   name: 'fal',
@@ -40,13 +40,13 @@ export const fal = dialect<FalDetail>({
 
 const app = '/[^/]+/[^/]+/requests';
 
-/** The word `Key`, not `Bearer`; the public keys are for all. */
+/** The scheme is `Key`, not `Bearer`. The public keys need no authentication. */
 function keyOf({ headers, path }: WireRequest, world: World): string | undefined {
   if (path === '/.well-known/jwks.json') return world.parts.apiKeys?.[0] ?? 'anybody';
   return /^Key\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1];
 }
 
-/** Status, result and cancel know the first two parts of a model's id only. */
+/** Status, result and cancel use only the first two segments of a model's id. */
 function appOf(model: string): string {
   return model.split('/').slice(0, 2).join('/');
 }
@@ -124,7 +124,7 @@ const imageSchema = z.strictObject({
 
 type Settled = Omit<FalDetail, 'input'>;
 
-/** The result reports a wrong input; `docs-shape`: by the answer to the submission. */
+/** The result reports an invalid input. With `docs-shape`, the response to the submission does. */
 function settle(isVideo: boolean, input: unknown, faults: FaultSet): Settled {
   try {
     return isVideo ? settleVideo(input) : settleImage(input);
@@ -171,7 +171,7 @@ function presentStatus(job: FalJob, desk: FalDesk, { query }: WireRequest): Repl
   return json(202, { ...base, ...(query.get('logs') === '1' ? { logs } : {}) });
 }
 
-/** How many of the same model wait before it. */
+/** The number of jobs of the same model ahead of this one. */
 function positionOf({ id, model }: FalJob, desk: FalDesk): number {
   const all = desk.newestFirst().filter((job) => job.model === model);
   const older = all.slice(all.findIndex((job) => job.id === id) + 1);
@@ -184,7 +184,8 @@ function presentResult(job: FalJob): Reply {
   const { error } = state;
   const id = { 'x-fal-request-id': job.id };
   if (!state.isEnded) return json(400, { detail: 'Request is still in progress' }, id);
-  // What is asked for after a cancel is not verified: 499, or with docs-shape nothing.
+  // The vendor's response to a query after a cancellation is unverified. The simulator returns 499 or, with docs-shape,
+  // the response for an unknown request.
   const isUnheard = error?.status === 499 && faults.has('docs-shape');
   if (isUnheard) return notFound.reply(now);
   if (error !== undefined) {
@@ -196,7 +197,7 @@ function presentResult(job: FalJob): Reply {
   return json(200, outputOf(job, state.since), { ...id, ...units });
 }
 
-/** What runs is asked to stop and finishes all the same; with `docs-shape` it stops. */
+/** A running job finishes despite a cancellation. With `docs-shape` it stops. */
 function cancel(desk: FalDesk, job: FalJob): Reply {
   const { word, isEnded } = stateOf(job);
   if (job.isOver || isEnded) return json(400, { status: 'ALREADY_COMPLETED' });

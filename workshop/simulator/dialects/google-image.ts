@@ -5,7 +5,7 @@ import type { Call, Reply } from '../engine.ts';
 import { googleError, googleProblems } from './google-task.ts';
 import type { GoogleDesk, GoogleJob } from './google-task.ts';
 
-/** Images of `generateContent`: in the answer itself, one for each call. */
+/** Images of `generateContent`, returned in the response itself, one per call. */
 
 const part = z.union([
   z.strictObject({ text: z.string().min(1) }),
@@ -30,7 +30,7 @@ const bodySchema = z.strictObject({
 });
 type Config = z.infer<typeof bodySchema>['generationConfig'];
 
-/** Words in which a blocked prompt is reported: with status 200, and without candidates. */
+/** A blocked prompt is reported with status 200 and without candidates. */
 class BlockedPrompt extends WireError {
   reply(): Reply {
     return answer({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: usage(0) }, '');
@@ -58,7 +58,7 @@ export function createImage(desk: GoogleDesk, { request }: Call, model: string):
 
 const longRatios: ReadonlySet<string> = new Set(['1:4', '4:1', '1:8', '8:1']);
 
-/** The lite model renders 1K alone; 512 and the longest ratios are for 3.1. */
+/** The lite model renders only 1K. The size 512 and the longest ratios need 3.1. */
 function refuseForeign({ imageConfig: { imageSize, aspectRatio } }: Config, model: string): void {
   const isLite = model.includes('-lite');
   const isSecond = model.startsWith('gemini-3.1-');
@@ -68,7 +68,7 @@ function refuseForeign({ imageConfig: { imageSize, aspectRatio } }: Config, mode
     throw googleError(400, 'INVALID_ARGUMENT', `aspect_ratio ${aspectRatio} is not supported.`);
 }
 
-/** `item-moderation=RECITATION` names another reason of an answer without an image. */
+/** `item-moderation=RECITATION` selects another reason for a response without an image. */
 function candidates(job: GoogleJob, { responseModalities, imageConfig }: Config): object {
   const { faults, model } = job;
   const counted = (tokens: number) => job.reported(usage(Math.round(job.billed(tokens))));
@@ -79,7 +79,7 @@ function candidates(job: GoogleJob, { responseModalities, imageConfig }: Config)
   }
   const picture = (tint: number) => ({ inlineData: { mimeType: 'image/png', data: job.picture({ tint }) } });
   const isDrawn = responseModalities.includes('IMAGE') && !faults.has('missing-url');
-  // Pro shows its drafts as thoughts.
+  // Pro returns its drafts as thoughts.
   const drafts = [
     { text: 'A first draft.', thought: true },
     { ...picture(1), thought: true },

@@ -12,7 +12,7 @@ import {
 } from './google-task.ts';
 import type { GoogleDesk, GoogleDetail, GoogleJob } from './google-task.ts';
 
-/** Interactions: closed objects. */
+/** Interactions, whose schemas are strict. */
 
 const medium = {
   data: base64.optional(),
@@ -38,7 +38,7 @@ const format = z.strictObject({
 const bodySchema = z.strictObject({
   model: z.string().min(1),
   input: z.union([z.string().min(1), z.array(part).min(1)]),
-  /** The answer that waits for the whole rendering is not covered. */
+  /** Responses that wait for the whole render are not covered. */
   background: z.literal(true),
   store: z.literal(true).optional(),
   response_format: format.prefault({ type: 'video' }),
@@ -53,7 +53,7 @@ const bodySchema = z.strictObject({
 type Body = z.infer<typeof bodySchema>;
 
 export function omniRoutes(desk: GoogleDesk, path: string, vertex: boolean): Record<string, Handler> {
-  /** What is not there is a wrong name; Vertex answers 404. */
+  /** A missing interaction is reported as an invalid name. Vertex returns 404. */
   const missing = (id: string) => () =>
     vertex
       ? googleError(404, 'NOT_FOUND', `Interaction ${id} was not found.`).reply(desk.world.now())
@@ -99,7 +99,7 @@ function settle(body: Body, name: string, inputTokens: number): GoogleDetail {
     api: 'omni',
     name,
     samples: 1,
-    // In proportion to the lines: 5,800 for a second of 720p.
+    // Proportional to the lines: 5,800 tokens per second of 720p.
     tokens: [inputTokens, Math.round((seconds * linesOf(resolution) * 5800) / 720)],
     delivery: delivery === 'uri' && bucket !== undefined ? 'bucket' : delivery,
     bucket,
@@ -130,7 +130,7 @@ function videoPart(job: GoogleJob): object {
   return { type: 'video', uri: delivery === 'bucket' ? bucketUri(job) : fileUri(job), mime_type: mimeType };
 }
 
-/** What was refused for safety is completed, with words only; `docs-shape`: it failed, with a code. */
+/** A safety refusal is `completed` with only text. With `docs-shape` it has failed, with a code. */
 function failureOf({ detail, faults }: GoogleJob): object {
   if (!faults.has('moderation-in-task')) {
     const status = faults.text('failed') ?? 'failed';

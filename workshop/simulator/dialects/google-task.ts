@@ -1,15 +1,15 @@
 import { json, refusals } from '../engine.ts';
 import type { Desk, Job, Mistake, Problems, Rendered } from '../engine.ts';
 
-/** What the three services of Google have in common. */
+/** Code shared by Google's three services. */
 
-/** The error body of every Google API; `param` names the quota that is used up. */
+/** The error body of every Google API. `param` is the exhausted quota. */
 export const googleError = refusals(({ status, code, message, param }) => {
   const quota = { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [{ quotaId: param }] };
   const details = param === '' ? undefined : [quota];
   return json(status, { error: { code: status, message, status: code, details } });
 });
-/** What interactions say of a wrong request: a word in place of the number. */
+/** The interactions' error, with a word in place of the number. */
 export const interactionError = refusals(({ status, code, message }) =>
   json(status, { error: { code, message } }),
 );
@@ -19,7 +19,7 @@ export const invalidArgument = ({ path, reason }: Mistake) =>
 export const noKey = googleError(403, 'PERMISSION_DENIED', "Method doesn't allow unregistered callers.");
 const wrongKey = googleError(400, 'INVALID_ARGUMENT', 'API key not valid. Please pass a valid API key.');
 
-/** The front end answers before any API does, and with an array. */
+/** The front end responds before any API does, and with an array. */
 export const wrongKeyAtFront = refusals(({ status, code, message }) =>
   json(status, [{ error: { code: status, message, status: code } }]),
 )(400, 'INVALID_ARGUMENT', wrongKey.message);
@@ -40,12 +40,12 @@ export const googleProblems = {
 
 export interface GoogleDetail extends Rendered {
   readonly api: 'omni' | 'veo';
-  /** The name that the answers give it: of an operation the whole path. */
+  /** The name in responses. For an operation, it is the whole path. */
   readonly name: string;
   readonly samples: number;
-  /** Tokens of input and of output; Veo reports none. */
+  /** The input and output tokens. Veo reports none. */
   readonly tokens?: readonly [number, number];
-  /** A link, the bytes, or a bucket of the caller. */
+  /** A link, the bytes, or the caller's bucket. */
   readonly delivery: 'uri' | 'inline' | 'bucket';
   readonly bucket: string | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
@@ -56,7 +56,7 @@ export type GoogleDesk = Desk<GoogleDetail>;
 
 export const mimeType = 'video/mp4';
 
-/** Of the Files API: it works with the key only. */
+/** A link of the Files API, which works only with the key. */
 export function fileUri({ id, world }: GoogleJob): string {
   return `${world.parts.origin}/google/v1beta/files/${id}:download?alt=media`;
 }

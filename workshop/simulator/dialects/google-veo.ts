@@ -5,7 +5,7 @@ import type { Call, Reply } from '../engine.ts';
 import { bucketUri, fileUri, googleError, googleProblems, mimeType as videoType } from './google-task.ts';
 import type { GoogleDesk, GoogleJob } from './google-task.ts';
 
-/** Veo's long-running operations: closed objects, which differ between the two APIs. */
+/** Veo's long-running operations. Their strict schemas differ between the two APIs. */
 
 type Api = 'gemini' | 'vertex';
 
@@ -39,7 +39,7 @@ const webhook = z.strictObject({
 
 function instances(api: Api) {
   const some = media[api].optional();
-  // The docs write the type small, the SDK sends it large.
+  // The documentation has the type in lower case, but the SDK sends it in upper case.
   const reference = z.strictObject({ image: media[api], referenceType: z.enum(['asset', 'ASSET']) });
   const referenceImages = z.array(reference).optional();
   const prompt = z.string().min(1).optional();
@@ -126,7 +126,7 @@ function operation(desk: GoogleDesk, { request }: Call, name: string): Promise<R
 
 const responseType = 'type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse';
 
-/** `done` is absent, and not false, until the end. */
+/** `done` is absent rather than false until the end. */
 function present(job: GoogleJob): object {
   const { detail, phase, faults } = job;
   const { name, delivery, samples } = detail;

@@ -7,14 +7,14 @@ import { googleError, googleProblems, invalidArgument, noKey, wrongKeyAtFront } 
 import type { GoogleDesk, GoogleDetail, GoogleJob } from './google-task.ts';
 import { createVideo, fetchVideo, pollVideo } from './google-veo.ts';
 
-/** Of the Files API. */
+/** How long the Files API keeps a file. */
 const fileKeptMs = 48 * 3_600_000;
 
 /**
- * Google, under three base URLs: `/google/v1beta` is the Gemini API (interactions, Veo, images,
- * files); `/google/v1/projects/P/locations/L/publishers/google` is Vertex (Veo, images), and
- * `/google/v1beta1/projects/P/locations/L` its interactions. Not covered: Imagen, images of interactions, steps of
- * a conversation.
+ * Google, under three base URLs: `/google/v1beta` is the Gemini API (interactions, Veo, images, files).
+ * `/google/v1/projects/P/locations/L/publishers/google` is Vertex (Veo, images), and
+ * `/google/v1beta1/projects/P/locations/L` is Vertex's interactions. Not covered: Imagen, images of interactions,
+ * conversation steps.
  */
 export const google = dialect<GoogleDetail>({
   name: 'google',
@@ -49,7 +49,7 @@ function act(desk: GoogleDesk, call: Call, api: 'gemini' | 'vertex'): Promise<Re
   throw googleProblems['not-found'];
 }
 
-/** Vertex has tokens of its own; the Gemini API takes its key in a header or the query. */
+/** Vertex has its own tokens. The Gemini API accepts its key in a header or the query. */
 function keyOf(request: WireRequest, world: World): string | undefined {
   if (/^\/v1(?:beta1)?\/projects\//.test(request.path)) {
     const token = bearerToken(request);
@@ -63,7 +63,10 @@ function keyOf(request: WireRequest, world: World): string | undefined {
   return given;
 }
 
-/** The file itself stands elsewhere: one redirect leads to it. Who may not read a file learns no more than that. */
+/**
+ * The response is one redirect, because the file itself is elsewhere. A caller without access to a file learns nothing
+ * more.
+ */
 function download(desk: GoogleDesk, call: Call): Promise<Reply> {
   const id = call.id.replace(/:download$/, '');
   if (call.request.query.get('alt') !== 'media')
@@ -77,7 +80,7 @@ function download(desk: GoogleDesk, call: Call): Promise<Reply> {
   return desk.about('media', { ...call, id }, found, () => refused.reply(desk.world.now()));
 }
 
-/** Only an end is reported. What stands in an event beside its type is not verified. */
+/** Reports only the end. The contents of an event, apart from its type, are unverified. */
 function event({ phase, detail, isOver }: GoogleJob): unknown {
   if (!isOver) return undefined;
   const { api, name, userMetadata } = detail;
@@ -86,7 +89,7 @@ function event({ phase, detail, isOver }: GoogleJob): unknown {
   return { type, data: { id: name }, user_metadata: userMetadata };
 }
 
-/** Google says in the body when to come again, not in a header. */
+/** Google puts the time of the next attempt into the body, not into a header. */
 function withRetryInfo(reply: Reply): Reply {
   if (reply.kind !== 'send' || reply.status !== 429) return reply;
   const { 'retry-after': seconds, ...headers } = reply.headers;

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { areaOf, linesOf, link, sizeOf, taken, word } from '../engine.ts';
 import type { Call, Desk, FaultSet, Rendered, WireRequest } from '../engine.ts';
 
-/** Bodies of both standards. */
+/** The bodies of both standards. */
 
 export interface KlingDetail extends Rendered {
-  /** The path that it was submitted at. */
+  /** The path of the job's submission. */
   readonly path: string;
   readonly legacy: boolean;
-  /** Hundredths of a unit. */
+  /** The charge in hundredths of a unit. */
   readonly charge: number;
   readonly externalId: string | undefined;
 }
@@ -17,7 +17,7 @@ export interface KlingOrder {
   readonly model: string;
   readonly prompt: string;
   readonly callbackUrl: string | undefined;
-  /** The names that the standard has. */
+  /** The model names that this standard (new or legacy) accepts. */
   readonly models: RegExp;
   readonly settle: (faults: FaultSet) => KlingDetail;
 }
@@ -54,14 +54,14 @@ const bodies = {
   text: z.strictObject({ prompt: z.string().min(1), ...tail }),
   contents: z.strictObject({ contents: z.array(item).min(1), ...tail }),
 };
-/** Tenths of a unit for each second: silent, and with sound or a video as input. */
+/** Tenths of a unit per second: silent, and with sound or input video. */
 const rates: Readonly<Record<string, readonly [number, number]>> = {
   '720p': [6, 9],
   '1080p': [8, 12],
   '4k': [30, 30],
 };
 
-/** The new standard: closed objects, whose model stands in the path. */
+/** The new standard, with strict schemas and the model in the path. */
 export function readKling(desk: Desk<KlingDetail>, path: string, { request, id: model }: Call): KlingOrder {
   const body =
     path === 'text-to-video'
@@ -88,7 +88,7 @@ export function readKling(desk: Desk<KlingDetail>, path: string, { request, id: 
   };
 }
 
-/** The name of the address is not verified for every path: both are read. */
+/** The address field's name is not verified for every path, so both are read. */
 const image = z.strictObject({ image: mediaUrl.optional(), image_url: mediaUrl.optional(), type: id });
 const common = {
   ...taken({ text: 'negative_prompt' }),
@@ -117,7 +117,7 @@ const imageSchema = z.looseObject({
 });
 const modes = { std: ['720p', 30], pro: ['1080p', 50], '4k': ['4k', 300] } as const;
 
-/** The legacy standard: `model_name` in the body, durations as strings; unknown fields are passed over. */
+/** The legacy standard: `model_name` in the body, durations as strings. Unknown fields are ignored. */
 export function legacyVideos(desk: Desk<KlingDetail>, path: string, request: WireRequest): KlingOrder {
   const body = desk.read(videoSchema, request);
   const [resolution, rate] = modes[body.mode];

@@ -18,7 +18,7 @@ type KlingDesk = Desk<KlingDetail>;
 type KlingJob = Job<KlingDetail>;
 
 const keptMs = 30 * 86_400_000;
-/** Jobs of one model that run at a time; above it a submit is refused. */
+/** The limit on one model's running jobs. Additional submissions are refused. */
 const slots = 100;
 const linkSeconds = 30 * 86_400;
 const legacyServices = {
@@ -26,7 +26,7 @@ const legacyServices = {
   images: ['generations', 'omni-image'],
 } as const;
 
-/** What the console of the simulator hands out: `callback_secret` of a channel on it. */
+/** The secret issued by the simulator's console: `callback_secret` of a channel on the simulator. */
 export const klingCallbackSecret = `whsec_${Buffer.from('simulated-kling-callbacks').toString('base64')}`;
 
 /** An error body has no `data`. */
@@ -57,7 +57,7 @@ export const kling = dialect<KlingDetail>({
     internal,
     unavailable: klingError(503, 5001, 'The server is under maintenance.'),
   },
-  // The bare task, not the envelope.
+  // Only the task, without the envelope.
   callbackBody: present,
   callbackHeaders: (body) => signStandardWebhook(klingCallbackSecret, body),
   routes: (desk) => ({
@@ -76,14 +76,14 @@ export const kling = dialect<KlingDetail>({
 const claimsSchema = z.object({ iss: z.string(), exp: z.number(), nbf: z.number() });
 
 /**
- * An API key, or on the legacy paths a JSON web token of a key pair; the simulator knows a pair as the key
- * `<access key>:<secret key>`.
- * @throws {WireError} 1001 without a key, 1003 and 1004 for a token whose time has not come, or has passed.
+ * An API key or, on the legacy paths, a key pair's JSON web token. In the simulator, a pair is the key `<access
+ * key>:<secret key>`.
+ * @throws {WireError} 1001 without a key, 1003 for a token that is not valid yet, and 1004 for an expired one.
  */
 function keyOf(request: WireRequest, world: World): string | undefined {
   const token = bearerToken(request);
   if (token === undefined) throw klingError(401, 1001, 'Authorization is empty.');
-  // A pair signs; it is never sent.
+  // A pair is used only for signing and is never sent.
   if (token.includes(':')) return undefined;
   const [head = '', body = '', signature] = token.split('.');
   if (signature === undefined) return token;
@@ -110,7 +110,8 @@ function create(desk: KlingDesk, request: WireRequest, order: KlingOrder): Promi
   return desk.create(request, order, async ({ model, ...rest }) => {
     if (!order.models.test(model)) throw notFound;
     const detail = order.settle(rest.faults);
-    // What a second create of one name answers is not verified: a refusal, or with docs-shape another job.
+    // The vendor's response to a second create with the same name is unverified. The simulator refuses it or, with
+    // docs-shape, creates another job.
     const mustBeNew = detail.externalId !== undefined && !rest.faults.has('docs-shape');
     if (mustBeNew && byName(desk, new Set([detail.externalId ?? ''])).length > 0)
       throw badParameter('external_task_id already exists');
@@ -125,7 +126,7 @@ function byName(desk: KlingDesk, names: ReadonlySet<string>): KlingJob[] {
   return desk.newestFirst().filter(({ detail }) => names.has(detail.externalId ?? ''));
 }
 
-/** An array whatever was asked for; an id that is not known is just missing. */
+/** Always returns an array, which simply omits unknown ids. */
 function query(desk: KlingDesk, call: Call): Promise<Reply> {
   const { request } = call;
   const [ids, names] = [request.query.get('task_ids'), request.query.get('external_task_ids')];
@@ -139,7 +140,7 @@ function query(desk: KlingDesk, call: Call): Promise<Reply> {
   return desk.about('poll', { request, job: own[0] }, found, found);
 }
 
-/** Queries stand at the path of the submit. */
+/** Queries use the submission's path. */
 function legacyRoutes(desk: KlingDesk, kind: 'videos' | 'images', service: string) {
   const path = `/v1/${kind}/${service}`;
   const read = kind === 'videos' ? legacyVideos : legacyImages;
@@ -150,7 +151,7 @@ function legacyRoutes(desk: KlingDesk, kind: 'videos' | 'images', service: strin
     [
       `GET ${path}/:id`,
       ({ request, id }: Call) => {
-        // The id of the caller is known for images only.
+        // Only images can be queried by the caller's id.
         const named = kind === 'images' ? byName(desk, new Set([id]))[0] : undefined;
         const job = own(desk.find(id)) ?? own(named);
         return desk.about('poll', { request, job }, (found) => envelope(present(found)));
@@ -170,12 +171,12 @@ function listLegacy(desk: KlingDesk, call: Call, path: string): Promise<Reply> {
 
 const wordFor = phaseWords('submitted processing succeeded failed failed failed post_processing');
 
-/** One letter less in the legacy standard. */
+/** The legacy standard spells this word with one letter fewer. */
 function wordOf({ phase, detail }: KlingJob): string {
   return detail.legacy && phase === 'succeeded' ? 'succeed' : wordFor(phase);
 }
 
-/** The answer to a create: without result and deductions. */
+/** The response to a create has no result and no deductions. */
 function created({ id, task: { createdAt }, detail }: KlingJob): object {
   const { legacy, externalId: external_id } = detail;
   if (!legacy)
@@ -184,14 +185,14 @@ function created({ id, task: { createdAt }, detail }: KlingJob): object {
   return { task_id: id, task_status: 'submitted', task_info, created_at: createdAt, updated_at: createdAt };
 }
 
-/** The bare task, as queries hold it and callbacks carry it. A failed one says why in words only. */
+/** The task without the envelope, for queries and callbacks. Only a text states why it failed. */
 function present(job: KlingJob): object {
   const { detail, phase, since, faults } = job;
   const isModerated = faults.has('moderation-in-task');
   const failure = isModerated ? 'Failure to pass the risk control system' : internal.message;
   const message = phase === 'failed' ? failure : '';
   const urls = phase === 'succeeded' ? job.links({ lifetimeSeconds: linkSeconds }) : [];
-  // The file is a little longer than what was asked for.
+  // The file is a little longer than requested.
   const duration = job.reported((job.billed(detail.seconds) + 0.1).toFixed(1));
   const videos = urls.map((url) => ({ id: randomUUID(), url, watermark_url: '', duration }));
   const units = job.billed(detail.charge) / 100;

@@ -15,7 +15,7 @@ import {
 } from '../engine.ts';
 import type { Job, Rendered } from '../engine.ts';
 
-/** Luma's Agents API: videos of Ray 3.2 and images of Uni-1. Nothing is listed, cancelled or called back. */
+/** Luma's Agents API: Ray 3.2 videos and Uni-1 images. There are no lists, cancellations or callbacks. */
 
 const refuse = refusals(({ status, message: detail }) => json(status, { detail }));
 
@@ -63,7 +63,7 @@ export const luma = dialect<Detail>({
   prefix: '/luma/v1',
   expiresAfterMs: 86_400_000,
   mistake: ({ path, reason }) => refuse(400, '', `${path}: ${reason}`),
-  // The content is inspected when the job runs.
+  // Content is inspected when the job runs.
   problems: {
     unauthorized: refuse(401, '', 'Invalid or missing API key'),
     forbidden: refuse(403, '', 'Access denied'),
@@ -83,7 +83,7 @@ export const luma = dialect<Detail>({
   }),
 });
 
-/** Nothing cancels. */
+/** Jobs cannot be cancelled. */
 const wordFor = phaseWords('queued processing completed failed failed failed grading');
 
 function present(job: Job<Detail>): object {
@@ -97,7 +97,7 @@ function present(job: Job<Detail>): object {
       : ['generation_failed', 'The model failed.'];
     return { ...about, failure_code, failure_reason };
   }
-  // Each answer signs the link anew.
+  // Each response contains a newly signed link.
   const urls = state === 'completed' ? job.links({ lifetimeSeconds: linkSeconds, from: now }) : [];
   const type = detail.images === undefined ? 'video' : 'image';
   return { ...about, output: urls.map((url) => ({ type, url })) };

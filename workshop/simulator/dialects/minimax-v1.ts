@@ -7,7 +7,7 @@ import { confirmedCallback, noMiniMaxRoute } from './minimax.ts';
 
 const fileLinkSeconds = 3600;
 
-/** Status 200 whatever happened. */
+/** Every response has its status in the body. The HTTP status is always 200. */
 const baseOf = ({ code, message }: Pick<Refusal, 'code' | 'message'>) => ({
   status_code: code,
   status_msg: message,
@@ -16,7 +16,7 @@ const accepted = baseOf({ code: 0, message: 'success' });
 const refuse = refusals((refusal) => json(200, { base_resp: baseOf(refusal) }));
 const invalid = (message: string) => refuse(200, 2013, `invalid params, ${message}`);
 const internal = refuse(200, 1000, 'unknown error');
-/** What was rendered did not pass. */
+/** The rendered result is refused. */
 const outputModerated = refuse(200, 1027, 'output new_sensitive');
 
 const subjects = (image: object) =>
@@ -34,11 +34,11 @@ const bodySchema = z.strictObject({
   callback_url: link.optional(),
 });
 
-/** The file has an id of its own. */
+/** The file has its own id. */
 type Detail = Rendered & { readonly fileId: string };
 type HailuoJob = Job<Detail>;
 
-/** MiniMax v1: Hailuo videos in three calls, and images at once. */
+/** MiniMax v1: Hailuo videos in three calls, and synchronous images. */
 export const miniMaxV1 = dialect<Detail>({
   name: 'minimax-v1',
   prefix: '/minimax/v1',
@@ -67,7 +67,7 @@ export const miniMaxV1 = dialect<Detail>({
       },
       ({ id }) => json(200, { task_id: id, base_resp: accepted }),
     ),
-    // The id stands in the query.
+    // The id is in the query.
     'GET /query/video_generation': ({ request }) =>
       desk.shows(present)({ request, id: request.query.get('task_id') ?? '' }),
     'GET /files/retrieve': (call) => retrieve(desk, call),
@@ -81,7 +81,7 @@ const idDigits = (): string => `${randomInt(100_000_000, 899_999_999)}${randomIn
 
 const wordFor = phaseWords('Queueing Processing Success Fail Fail Fail Reviewing');
 
-/** The reason of a failure stands where the answer's own state does. */
+/** The failure's reason replaces the response's own state. */
 function stateOf({ phase, faults }: HailuoJob) {
   if (wordFor(phase) !== 'Fail') return accepted;
   return baseOf(faults.has('moderation-in-task') ? outputModerated : internal);
@@ -89,7 +89,7 @@ function stateOf({ phase, faults }: HailuoJob) {
 
 function present(job: HailuoJob): object {
   const { id: task_id, detail, phase, faults } = job;
-  // Before the queue, a task is prepared: reported of every task as long as it waits, with docs-shape.
+  // A task is prepared before it is queued. With docs-shape, every waiting task shows that state.
   const isPreparing = phase === 'queued' && faults.has('docs-shape');
   const file = { file_id: detail.fileId, video_width: detail.width, video_height: detail.height };
   const status = isPreparing ? 'Preparing' : wordFor(phase);
@@ -98,7 +98,7 @@ function present(job: HailuoJob): object {
 
 const callbackWord = phaseWords('Processing Processing Success Failed Failed Failed Processing');
 
-/** In small letters; the vendor's sample also has them as the query does: with docs-shape. */
+/** The status is in lower case. With docs-shape, it is spelled as in queries, following the vendor's sample. */
 function presentCallback(job: HailuoJob): object {
   const { id: task_id, detail, phase, faults } = job;
   const said = callbackWord(phase);
@@ -107,7 +107,7 @@ function presentCallback(job: HailuoJob): object {
   return { task_id, status, file_id, base_resp: stateOf(job) };
 }
 
-/** A file exists once its task succeeded. Each retrieval gives a new link. */
+/** A file exists once its task has succeeded. Each retrieval returns a fresh link. */
 function retrieve(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   const wanted = request.query.get('file_id') ?? '';
   const made = desk.newestFirst().filter(({ phase }) => phase === 'succeeded');
@@ -116,7 +116,7 @@ function retrieve(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
     { request, job: made.find(({ detail }) => detail.fileId === wanted) },
     (job) => {
       const [download_url] = job.links({ lifetimeSeconds: fileLinkSeconds, from: job.now });
-      // A number here, text in the query.
+      // A number here, but a string in the query.
       const about = {
         file_id: Number(job.detail.fileId),
         bytes: 0,
@@ -143,7 +143,7 @@ const imageSchema = z.strictObject({
   subject_reference: subjects({ image_file: media }),
 });
 
-/** image-01: images at once. Those that failed are missing; where none is left, the first reason is the answer. */
+/** image-01: synchronous images. Failed ones are omitted. If none is left, the response reports the first reason. */
 function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   const body = desk.read(imageSchema, request);
   const { aspect_ratio: ratio, width = 1024, height = 1024, n } = body;
@@ -151,7 +151,7 @@ function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
     const { faults, model } = submission;
     if (!/^image-0\d/.test(model)) throw invalid(`unknown model: ${model}`);
     const lost = lostImages(faults, n);
-    // The ratio wins over pixels.
+    // The ratio takes precedence over the pixels.
     const size = ratio === undefined ? { width, height } : areaOf(1024, ratio, 8);
     const id = randomUUID().replaceAll('-', '');
     const order = { id, detail: { ...size, seconds: 0, images: n, fileId: '' } };
@@ -160,7 +160,7 @@ function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
     const files = job.pictures(body.response_format === 'base64' ? 'b64_json' : 'url', { look });
     const kept = files.filter((_, index) => !lost.includes(index)).flatMap((file) => Object.values(file));
     const data = { [body.response_format === 'base64' ? 'image_base64' : 'image_urls']: kept };
-    // The counts are text or, with docs-shape, numbers.
+    // The counts are strings or, with docs-shape, numbers.
     const count = (value: number) => (faults.has('docs-shape') ? value : String(value));
     const metadata = { success_count: count(n - lost.length), failed_count: count(lost.length) };
     const made = { id, data: faults.has('missing-url') ? {} : data, metadata: job.reported(metadata) };
@@ -169,9 +169,9 @@ function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
 }
 
 /**
- * Which images failed.
+ * The images that failed.
  *
- * @throws {WireError} none is left: the first reason is the answer.
+ * @throws {WireError} If none is left: the first reason is the answer.
  */
 function lostImages(faults: FaultSet, n: number): readonly number[] {
   const struck = ['item-error', 'item-moderation'].filter((name) => faults.has(name));
@@ -209,7 +209,7 @@ type H3Body = z.infer<typeof h3Schema>;
 
 const h3Tokens = { text: 12, image: 1024, ofSquare: 4096 };
 
-/** H3-Image: OpenAI's images in JSON. An image that failed carries its error. */
+/** H3-Image: OpenAI's image API in JSON. A failed image contains its error. */
 function paintH3(desk: Desk<Detail>, { request }: Call, kind: 'generations' | 'edits'): Promise<Reply> {
   const body = desk.read(h3Schema, request);
   const { images = [], n } = body;

@@ -16,7 +16,7 @@ import type { Call, Desk, FaultSet, Job, Reply, WireRequest } from '../engine.ts
 import type { World } from '../world.ts';
 
 const knownForMs = 7 * 86_400_000;
-/** It is not stated; a query gives a fresh link. */
+/** The links' lifetime in seconds, which the vendor does not state. Each query returns a fresh link. */
 const linkSeconds = 6 * 3600;
 const tokensPerSecond = 52_078;
 const tokensPerPrompt = 13_500;
@@ -31,7 +31,7 @@ const types: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** The real status; the code stands in brackets at the end of the words. */
+/** Unlike v1, uses real HTTP statuses. The code is in parentheses at the end of the message. */
 const refuse = refusals(({ status, code, message }) => {
   const text = code === '' ? message : `${message} (${code})`;
   const error = { type: types[status] ?? 'server_error', message: text, http_code: String(status) };
@@ -39,13 +39,13 @@ const refuse = refusals(({ status, code, message }) => {
 });
 const invalid = (message: string) => refuse(400, 2013, `invalid params, ${message}`);
 
-/** Of both versions. */
+/** Shared by both versions of the API. */
 export const noMiniMaxRoute = ({ method, path }: WireRequest) =>
   refuse(404, '', `no such path: ${method} ${path}`);
 
 const echoSchema = z.object({ challenge: z.string() });
 
-/** The address, if it returned the challenge in time; one that does not is never called. */
+/** Returns the address if its receiver returned the challenge in time. Other addresses are never called. */
 export async function confirmedCallback(
   url: string | undefined,
   { parts }: World,
@@ -101,7 +101,8 @@ export const miniMax = dialect<Detail>({
     internal: refuse(500, 1000, 'unknown error'),
     unavailable: refuse(529, '', 'the server cluster is currently under high load'),
   },
-  // The envelope of a callback is not verified: that of the query, or with docs-shape the bare task.
+  // A callback's envelope is unverified. The simulator uses the query's envelope or, with docs-shape, sends only the
+  // task.
   callbackBody: (job) => (job.faults.has('docs-shape') ? present(job) : { task: present(job) }),
   routes: (desk) => ({
     'POST /video_generation': (call) => submit(desk, call),
@@ -117,7 +118,7 @@ function submit(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   return desk.create(request, { model: body.model, prompt: texts.join('\n') }, async (submission) => {
     const { model, faults } = submission;
     if (!/^MiniMax-H\d/.test(model)) throw invalid(`unknown model: ${model}`);
-    // The status of a plan's limit is not verified: either.
+    // The status of an exhausted plan is unverified, so both variants occur.
     if (bearerToken(request)?.startsWith('sk-cp-') === true)
       throw refuse(faults.has('docs-shape') ? 429 : 402, 2056, 'usage limit exceeded');
     const callbackUrl = await confirmedCallback(body.callback_url, desk.world);
@@ -156,13 +157,15 @@ function present(job: Job<Detail>): object {
   const tail = { ...times, task_type: 'generation', modality: 'video' };
   if (phase === 'failed') return { ...head, error: errorOf(job), usage: {}, ...tail };
   if (phase !== 'succeeded') return { ...head, ...tail };
-  // A new link for each question.
+  // A fresh link for each query.
   const [url] = job.links({ lifetimeSeconds: linkSeconds, from: now });
   const content = url === undefined ? undefined : { url };
   return { ...head, content, resolution, duration, ratio, usage: job.reported(usageOf(job)), ...tail };
 }
 
-/** Its code is text or, with docs-shape, a number; `moderation-in-task=input` refuses what was asked for. */
+/**
+ * The code is a string or, with docs-shape, a number. `moderation-in-task=input` refuses the request's content.
+ */
 function errorOf({ faults }: Job<Detail>): object {
   const cause = faults.has('moderation-in-task') ? (faults.text('moderation-in-task') ?? 'output') : '';
   const errors: Readonly<Record<string, readonly [number, string]>> = {
@@ -189,7 +192,7 @@ function usageOf(job: Job<Detail>): object {
   };
 }
 
-/** Removes a job that waits, and the record of one that ended; not one that runs. */
+/** Removes a waiting job or an ended job's record, but not a running job. */
 function remove(desk: Desk<Detail>, job: Job<Detail>): Reply {
   const isShort = job.faults.has('docs-shape');
   if (job.phase === 'queued') {

@@ -7,13 +7,13 @@ import { framesPerSecond } from '../media/clips.ts';
 import { arkModel, readArkBody, settleArk } from './ark-request.ts';
 import { imageRoutes, noSuchUrl } from './openai-images.ts';
 
-/** What the task relay refuses, and what the middleware before it does. */
+/** Refusals by the task relay and by the middleware in front of it. */
 const relay = refusals(({ status, code, message }) => json(status, { code, message, data: null }));
 const middleware = refusals(({ status, code, message }) => {
   const text = `${message} (request id: ${randomBytes(8).toString('hex')})`;
   return json(status, { error: { message: text, type: 'new_api_error', param: '', code } });
 });
-/** What the upstream behind the gateway said, as text. */
+/** The response of the upstream behind the gateway, as text. */
 const passedOn = (status: number, error: object) =>
   relay(status, 'fail_to_fetch_task', JSON.stringify({ error }));
 const sensitive = (part: string) =>
@@ -21,11 +21,11 @@ const sensitive = (part: string) =>
 const forbidden = middleware(403, 'access_denied', 'This token has no access to the model');
 
 type Detail = Rendered & {
-  /** Of the models whose upstream reports tokens. */
+  /** Undefined if the model's upstream reports no tokens. */
   readonly tokens?: number;
 };
 
-/** Another gateway, new-api style: videos in two dialects, images in OpenAI's. */
+/** Another gateway, in the style of new-api: videos in two dialects, images in OpenAI's. */
 export const newApi = dialect<Detail>({
   name: 'new-api',
   prefix: '/new-api/v1',
@@ -82,7 +82,7 @@ async function submit(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   });
 }
 
-/** JSON or multipart, whose `metadata` is JSON in a text field. */
+/** Reads JSON, or multipart with `metadata` as JSON in a text field. */
 async function readFields(desk: Desk<Detail>, request: WireRequest): Promise<Record<string, unknown>> {
   const form = await readForm(request);
   if (form === undefined) return desk.read(metadataSchema, request);
@@ -90,7 +90,7 @@ async function readFields(desk: Desk<Detail>, request: WireRequest): Promise<Rec
   return metadata === undefined ? rest : { ...rest, metadata: parseJson(Buffer.from(metadata)) };
 }
 
-/** Models other than Ark's that the gateway has a channel for. */
+/** Non-Ark models for which the gateway has a channel. */
 const otherModels = /^(sora-2|kling-|wan|vidu|veo-|hailuo|minimax)/i;
 
 function settle(body: Body, asked: string, faults: FaultSet): Detail {
@@ -102,7 +102,7 @@ function settle(body: Body, asked: string, faults: FaultSet): Detail {
   return { width, height, seconds: body.duration ?? body.seconds ?? 5 };
 }
 
-/** The body as it is passed on: metadata is merged over it, text always comes from `prompt`. */
+/** The forwarded body: metadata overrides its fields, and the text always comes from `prompt`. */
 function settleByArk(
   body: Body,
   { asked, model }: { readonly asked: string; readonly model: string },
@@ -129,7 +129,7 @@ function isText(item: unknown): boolean {
   return z.object({ type: z.literal('text') }).safeParse(item).success;
 }
 
-/** The bytes, with the key; or a redirect to them. */
+/** Returns the bytes if the key is sent, or else a redirect to them. */
 function content(job: Job<Detail>): Reply {
   if (job.phase !== 'succeeded') throw relay(400, 'invalid_request', 'Task is not completed yet');
   if (job.world.refusesFile(job.task)) throw forbidden;
@@ -137,13 +137,13 @@ function content(job: Job<Detail>): Reply {
   return empty(302, { location: job.links()[0] ?? '' });
 }
 
-/** In capitals of the task dialect, of OpenAI's, of the upstream, and of the documentation. */
+/** Status words: the task dialect's (upper case), OpenAI's, the upstream's, and the documentation's. */
 const taskWord = phaseWords('QUEUED IN_PROGRESS SUCCESS FAILURE FAILURE FAILURE POST_PROCESSING');
 const videoWord = phaseWords('queued in_progress completed failed failed failed post_processing');
 const rawWord = phaseWords('queued running succeeded failed failed failed running');
 const flatWord = phaseWords('queued processing succeeded failed failed failed post_processing');
 
-/** `GET /v1/video/generations/{id}`: nested, in capitals; or flat as the documentation has it; or the upstream's own. */
+/** `GET /v1/video/generations/{id}`: nested, in upper case; flat, as documented; or in the upstream's own form. */
 function presentTask(job: Job<Detail>): object {
   const { id: task_id, task, phase, since, faults } = job;
   if (faults.has('ark-shape')) return presentRaw(job);
@@ -172,7 +172,7 @@ function presentTask(job: Job<Detail>): object {
   return { code: 'success', message: '', data };
 }
 
-/** `GET /v1/videos/{id}`: OpenAI's words, the link in `metadata`. */
+/** `GET /v1/videos/{id}`: OpenAI's status words, with the link in `metadata`. */
 function presentVideo(job: Job<Detail>): object {
   const { id, model, task, phase } = job;
   const url = urlOf(job);
@@ -190,7 +190,7 @@ function presentVideo(job: Job<Detail>): object {
   };
 }
 
-/** The queue has three names, one after the other. */
+/** The queue has three names, in succession. */
 function queueWord({ task, now }: Job<Detail>): string {
   const share = task.queueMs === 0 ? 1 : (now - task.createdAt) / task.queueMs;
   return share < 1 / 3 ? 'NOT_START' : share < 2 / 3 ? 'SUBMITTED' : 'QUEUED';
@@ -240,7 +240,7 @@ function percent(job: Job<Detail>): number {
   return Math.max(job.phase === 'running' ? 1 : 0, Math.floor(100 * job.progress()));
 }
 
-/** A row number that stays the same for a task. */
+/** A row number that is constant for each task. */
 function serial(id: string): number {
   return Array.from(id).reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 1_000_003, 7);
 }

@@ -4,14 +4,14 @@ import { check, dialect, inSeconds, json, pairIn, parseJson, readForm } from '..
 import { refusals, taken, textsOf, word } from '../engine.ts';
 import type { Call, Desk, Job, Mistake, Rendered, Reply, Submission, WireRequest } from '../engine.ts';
 
-/** OpenAI's images; also spoken by gateways, each with its own words for a problem. */
+/** OpenAI's image API. Gateways also use it, each with its own errors. */
 
 const linkSeconds = 3600;
 const charactersPerToken = 4;
 const tokensPerInputImage = 323;
 const tokensPerPartial = 100;
 
-/** By the codes that have a type of their own. */
+/** The error type by code, for codes that have one. */
 const types: Readonly<Record<string, string>> = {
   rate_limit_exceeded: 'requests',
   insufficient_quota: 'insufficient_quota',
@@ -30,7 +30,7 @@ const mistake = ({ field, reason, isAbsent }: Pick<Mistake, 'field' | 'reason' |
     : refuse(400, 'invalid_value', `Invalid '${field}': ${reason}.`, field);
 const blocked = 'Your request was rejected as a result of our safety system.';
 const moderated = refuse(400, 'moderation_blocked', blocked);
-/** Of the older models. */
+/** The older models' refusal. */
 const violated = refuse(400, 'content_policy_violation', blocked);
 
 export const noSuchUrl = ({ method, path }: WireRequest) =>
@@ -58,7 +58,7 @@ export const openAi = dialect({
   routes: imageRoutes,
 });
 
-/** Multipart carries every value as text: numbers and flags are read from both. */
+/** Multipart carries every value as text, so numbers and flags are also read from text. */
 const whole = z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]);
 const bodySchema = z.object({
   ...taken({ text: 'moderation input_fidelity complexity' }),
@@ -84,6 +84,7 @@ const outline = z.object({
 
 export function imageRoutes(desk: Desk<Rendered>) {
   return {
+    'GET /models': () => json(200, { object: 'list', data: [] }),
     'POST /images/generations': (call: Call) => paint(desk, call, 'generations'),
     'POST /images/edits': (call: Call) => paint(desk, call, 'edits'),
   };
@@ -105,7 +106,7 @@ async function paint(desk: Desk<Rendered>, { request }: Call, kind: 'generations
     const size = pairIn(body.size) ?? { width: 1024, height: 1024 };
     const id = `img-${randomBytes(12).toString('hex')}`;
     const order = { id, detail: { ...size, seconds: 0, images: body.n } };
-    // What the output shows is judged after the work.
+    // The output's content is checked after rendering.
     const job = await desk.paint(submission, order, isGpt ? moderated : violated);
     const marked = kind === 'edits';
     if (isGpt) return withBytes(job, { body, inputs, marked, isLater: isLaterGpt(submission.model) });
@@ -141,7 +142,7 @@ function isLaterGpt(model: string): boolean {
   return /^gpt-image-2\.\d/.test(model);
 }
 
-/** Output tokens of a square megapixel by quality; other sizes in proportion. */
+/** The output tokens of a square megapixel by quality. Other sizes are proportional. */
 const tokensPerSquare = { low: 272, medium: 1056, high: 4160 };
 const tokensPerLaterSquare = { low: 196, medium: 439, high: 1756, xhigh: 3122, max: 7024 };
 
@@ -152,7 +153,7 @@ interface Painted {
   readonly isLater: boolean;
 }
 
-/** GPT image models always answer in base64, with usage. */
+/** GPT image models always return base64, with usage. */
 function withBytes(job: Job, { body, inputs, marked, isLater }: Painted): Reply {
   const { width, height } = job.detail;
   const quality = body.quality === 'auto' ? 'medium' : body.quality;

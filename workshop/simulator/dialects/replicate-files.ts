@@ -4,11 +4,11 @@ import type { Call, Desk, Rendered, Reply, WireRequest } from '../engine.ts';
 import type { WireError } from '../wire.ts';
 import type { World } from '../world.ts';
 
-/** Files of an account, which its predictions name by `urls.get` until they expire. */
+/** An account's files. Until they expire, the account's predictions can refer to them by `urls.get`. */
 
 interface StoredFile {
   readonly id: string;
-  /** The token of the account. */
+  /** The account's token. */
   readonly owner: string;
   readonly name: string;
   readonly size: number;
@@ -31,7 +31,7 @@ function find(world: World, request: WireRequest, id: string): StoredFile | unde
   return isOurs && file.createdAt + lifetimeMs > world.now() ? file : undefined;
 }
 
-/** Also for what is elsewhere. */
+/** Also returns true for files on other hosts. */
 export function isKnownFile(world: World, request: WireRequest, url: string): boolean {
   const prefix = addressOf(world, '');
   return !url.startsWith(prefix) || find(world, request, url.slice(prefix.length)) !== undefined;
@@ -47,7 +47,7 @@ export function fileRoutesOf<Detail extends Rendered>(
   { notFound, noContent }: FileRefusals,
 ) {
   const { world } = desk;
-  // No job has the id of a file.
+  // Files have no job.
   const answer = (call: Call, act: () => Reply) => desk.about('media', call, act, act);
   return {
     async 'POST /files'(call: Call): Promise<Reply> {

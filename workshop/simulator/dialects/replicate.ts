@@ -5,19 +5,19 @@ import { phaseWords, refusals, signStandardWebhook, sizeOf, taken } from '../eng
 import type { Call, Desk, FaultSet, Job, Mistake, Rendered, Reply } from '../engine.ts';
 import { fileRoutesOf, isKnownFile } from './replicate-files.ts';
 
-/** Replicate: predictions of official models, of versions and of deployments. */
+/** Replicate: predictions with official models, versions and deployments. */
 
-/** Not documented: records outlive everything that is tried here, their data do not. */
+/** The retention period, which the vendor does not document. Records outlive every test, but their data do not. */
 const keptMs = 14 * 86_400_000;
 const runMsMax = 30 * 60_000;
-/** How long inputs, outputs and files are kept after the end. */
+/** The seconds for which inputs, outputs and files are kept after the end. */
 const dataSeconds = 3600;
 const pageSize = 100;
 
-/** What `GET /webhooks/default/secret` hands out: `callback_secret` of a channel on the simulator. */
+/** The response of `GET /webhooks/default/secret`: `callback_secret` of a channel on the simulator. */
 export const replicateWebhookSecret = `whsec_${Buffer.from('simulated-replicate-webhooks').toString('base64')}`;
 
-/** Problem JSON, or a detail alone where there is no title; `param` is the field. */
+/** Problem JSON, or only a detail if there is no title. `param` is the field. */
 const refuse = refusals(({ status, code: title, message: detail, param: field }) => {
   if (title === '') return json(status, { detail });
   const invalid_fields = field === '' ? undefined : [{ field, description: detail }];
@@ -28,15 +28,15 @@ const invalid = (field: string, reason: string) =>
 const notFound = refuse(404, 'Not found', 'The requested resource could not be found.');
 const noVersion = refuse(422, 'Invalid version or not permitted', 'The specified version does not exist.');
 
-/** Official models: that of a version or a deployment is looked for here. */
+/** Official models. The models of versions and deployments are looked up here. */
 const models = ['bytedance/seedance-2.0', 'alibaba/wan-3-prime', 'black-forest-labs/flux-2-pro'];
 
-/** The hash by which a copy of the model that is not official is named here. */
+/** The hash that identifies an unofficial copy of the model here. */
 function replicateVersion(name: string): string {
   return createHash('sha256').update(name).digest('hex');
 }
 
-/** `owner/name`, `owner/name:<hash>` or `<hash>` → owner/name. */
+/** Converts `owner/name`, `owner/name:<hash>` or `<hash>` to owner/name. */
 function modelOfVersion(version: string): string | undefined {
   const [name = '', hash] = version.includes('/') ? version.split(':') : ['', version];
   return models.find(
@@ -89,7 +89,7 @@ function render(model: string, given: unknown) {
   return { width: input.width ?? width, height: input.height ?? height, seconds: 0, images: 1, format };
 }
 
-/** Owner and name are two parts of a path. */
+/** Owner and name are two segments of a path. */
 const two = ':id/[^/]+';
 
 export const replicate = dialect<Detail>({
@@ -98,7 +98,7 @@ export const replicate = dialect<Detail>({
   keptMs,
   expiresAfterMs: runMsMax,
   mistake: ({ path, reason }) => invalid(path, reason),
-  // No `moderated`: the content is inspected when the prediction runs.
+  // No `moderated`, because content is inspected when the prediction runs.
   problems: {
     unauthorized: refuse(401, 'Unauthenticated', 'You did not pass a valid authentication token'),
     forbidden: refuse(403, 'Forbidden', 'You do not have permission to perform this action.'),
@@ -132,7 +132,10 @@ function fileRoutes(desk: Desk<Detail>) {
   return fileRoutesOf(desk, refusals);
 }
 
-/** Its own files an account names by their address; a prediction that cannot have one is refused here, not later. */
+/**
+ * An account refers to its own files by address. A prediction with a file that the account cannot access is refused at
+ * creation.
+ */
 function requireFiles({ world }: Desk<Detail>, request: Call['request'], input: object): void {
   for (const [field, value] of Object.entries(input))
     for (const url of [value].flat())
@@ -140,12 +143,12 @@ function requireFiles({ world }: Desk<Detail>, request: Call['request'], input: 
         throw invalid(`input.${field}`, 'There is no such file.');
 }
 
-/** `/models/{owner}/{name}…` → owner/name */
+/** Converts `/models/{owner}/{name}…` to owner/name. */
 function nameIn({ request }: Call): string {
   return decodeURIComponent(request.path.split('/').slice(2, 4).join('/'));
 }
 
-/** A deployment is called as the model that it runs, whoever owns it. */
+/** A deployment is called by its model's name, whoever owns it. */
 function deployedIn(call: Call): string {
   const [name = '', ...faults] = (nameIn(call).split('/')[1] ?? '').split('+');
   const model = models.find((one) => one.endsWith(`/${name}`));
@@ -153,7 +156,7 @@ function deployedIn(call: Call): string {
   return [model, ...faults].join('+');
 }
 
-/** `named` is the model of the path; absent: the version names it. */
+/** `named` is the model in the path. Undefined if the version specifies it. */
 function submit(desk: Desk<Detail>, { request }: Call, named: string | undefined): Promise<Reply> {
   const body = desk.read(bodySchema, request);
   const [version = '', ...faults] = (body.version ?? '').split('+');
@@ -195,7 +198,7 @@ function dateIn(query: URLSearchParams, name: string, ifAbsent: number): number 
   return time;
 }
 
-/** 26 characters, as the vendor's are. */
+/** 26 characters, like the vendor's ids. */
 function identifier(): string {
   return Array.from(randomBytes(26), (byte) => 'abcdefghijklmnopqrstuvwxyz0123456789'[byte % 36]).join('');
 }
@@ -204,7 +207,7 @@ const wordFor = phaseWords('starting processing succeeded failed failed canceled
 const flagged =
   'The input or output was flagged as sensitive. Please try again with different inputs. (E005)';
 const interrupted = 'Prediction interrupted; please retry (code: PA)';
-/** `failed=<name>`: one of the vendor's other texts. */
+/** `failed=<name>` selects one of the vendor's other error texts. */
 const otherFailures: Readonly<Record<string, string>> = {
   E006: 'Invalid input: could not download the file. (E006)',
   memory: 'CUDA out of memory',
@@ -226,7 +229,7 @@ function present(job: Prediction): object {
     logs: '',
     error: phase === 'expired' ? interrupted : phase === 'failed' ? errorOf(job.faults) : null,
     source: 'api',
-    // What never began is aborted, whoever ended it.
+    // A prediction that never began is `aborted`, no matter who ended it.
     status: phase === 'cancelled' && since <= startsAt ? 'aborted' : wordFor(phase),
     created_at: date(task.createdAt),
     started_at: hasStarted ? date(startsAt) : undefined,
@@ -244,7 +247,10 @@ function errorOf(faults: FaultSet): string {
   return otherFailures[faults.text('failed') ?? ''] ?? interrupted;
 }
 
-/** Which metrics an output has is not verified: its length or number, or with docs-shape times alone. */
+/**
+ * An output's metrics are unverified. The simulator reports its length or the number of images or, with docs-shape,
+ * only times.
+ */
 function metricsOf(job: Prediction): object {
   const { task, detail, since } = job;
   const predict_time = job.billed((since - job.startsAt) / 1000);
@@ -255,7 +261,7 @@ function metricsOf(job: Prediction): object {
     : { ...times, image_count: job.billed(detail.images) };
 }
 
-/** A string; with docs-shape a list, as other models answer; with docs-shape=object an object. */
+/** A string, or a list with docs-shape, as in other models' responses, or an object with docs-shape=object. */
 function outputOf(job: Prediction): unknown {
   const { detail, faults } = job;
   const [file] = job.links({ lifetimeSeconds: dataSeconds, look: { format: detail.format } });

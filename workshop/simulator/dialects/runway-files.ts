@@ -5,19 +5,22 @@ import type { Call, Desk, Mistake, Rendered, Reply, WireRequest } from '../engin
 import type { WireError } from '../wire.ts';
 import type { World } from '../world.ts';
 
-/** Ephemeral uploads: a place is given for a file, which is sent to a storage, and named `runway://…` for a day. */
+/**
+ * Ephemeral uploads: the API issues an upload slot. The file is sent to a storage service and can be referred to as
+ * `runway://…` for a day.
+ */
 
 interface Slot {
-  /** The token of the account. */
+  /** The account's token. */
   readonly owner: string;
   readonly policy: string;
   readonly createdAt: number;
-  /** Unknown until the file has come. */
+  /** The size in bytes. Undefined until the file has arrived. */
   size?: number;
 }
 
 const lifetimeMs = 86_400_000;
-/** Fewer bytes are not a medium, by its documentation. */
+/** The minimum size of a medium in bytes, as documented. */
 const bytesMin = 512;
 const shelves = new WeakMap<World, Map<string, Slot>>();
 
@@ -29,7 +32,7 @@ function shelfOf(world: World): Map<string, Slot> {
 
 const storagePath = /^\/storage\/([\w-]+)$/;
 
-/** The storage knows its fields, and refuses who shows the key of the account. */
+/** The storage service knows its own fields, and refuses requests with the account's key. */
 export function uploadKeyOf(request: WireRequest, world: World): string | undefined {
   const [, id] = storagePath.exec(request.path) ?? [];
   if (id === undefined) return bearerToken(request);
@@ -38,7 +41,7 @@ export function uploadKeyOf(request: WireRequest, world: World): string | undefi
 
 const uriPattern = /runway:\/\/([\w-]+)/g;
 
-/** Whether each upload that the body names is there, and this account's. */
+/** Whether each upload mentioned in the body exists and belongs to this account. */
 export function areKnownUploads(world: World, request: WireRequest): boolean {
   const named = [...request.body.toString('utf8').matchAll(uriPattern)];
   return named.every(([, id = '']) => {
@@ -53,13 +56,16 @@ const uploadBody = z.strictObject({
   type: z.literal('ephemeral'),
 });
 
-/** `give` needs the API's key and version; `store` is the storage's, with the form that was given. */
+/**
+ * `give` creates an upload slot and needs the API key and version. `store` accepts the file and needs the form fields
+ * that `give` issued.
+ */
 export function uploadRoutesOf<Detail extends Rendered>(
   desk: Desk<Detail>,
   { mistake, refused }: { readonly mistake: (mistake: Mistake) => WireError; readonly refused: WireError },
 ) {
   const { world } = desk;
-  // No job has the id of a file.
+  // Files have no job.
   const answer = (call: Call, act: () => Reply) => desk.about('media', call, act, act);
   return {
     give: (call: Call) =>

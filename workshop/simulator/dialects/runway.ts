@@ -5,19 +5,20 @@ import { refusals, sizeOf, taken } from '../engine.ts';
 import type { Call, Desk, Handler, Job, Mistake, Rendered, Reply } from '../engine.ts';
 import { areKnownUploads, uploadKeyOf, uploadRoutesOf } from './runway-files.ts';
 
-/** Runway: videos and images as jobs, without list, callback or marker. */
+/** Runway: videos and images as jobs, without lists, callbacks or markers. */
 
 const version = '2024-11-06';
-/** Not documented: records outlive everything that is tried here. */
+/** The retention period, which the vendor does not document. Records outlive every test. */
 const keptMs = 30 * 86_400_000;
 const linkSeconds = 86_400;
-/** Jobs of one model that run at a time; what is above waits as THROTTLED, and is not an error. */
+/** The limit on one model's running jobs. Additional ones wait as THROTTLED, which is not an error. */
 const slots = 20;
-/** A stand-in for the prices of the models: of a second, and of an image. */
+/** A substitute for the models' prices: per second, and per image. */
 const creditsPerSecond = 20;
 const creditsPerImage = 5;
+const creditBalance = 12_500;
 
-/** An error body has a text, and no code; of a field, an issue. */
+/** An error body has a text and no code. A field error has an issue. */
 const refuse = refusals(({ status, code, message, param }) => {
   if (code === '') return json(status, { error: message });
   const issues = [{ path: param.split('.'), message }];
@@ -35,7 +36,7 @@ const keyframe = z.strictObject({
   uri,
   range: z.strictObject({ start_seconds: at, end_seconds: at }).optional(),
 });
-/** The fields of every path and model, by the vendor's SDK. */
+/** The fields of every path and model, taken from the vendor's SDK. */
 const runwayBody = z.strictObject({
   ...taken({
     text: 'targetAspectRatio negativePrompt outputFormat proresProfile promptExpansionMode quality background',
@@ -78,7 +79,7 @@ export const runway = dialect<Detail>({
     paths.some((known) => path === `/v1/${known}`)
       ? refuse(405, '', 'Method not allowed.')
       : refuse(404, '', `Cannot ${method} ${path}`),
-  // No `moderated`: the content is inspected when the job runs. 429 is the quota of the day only.
+  // No `moderated`, because content is inspected when the job runs. A 429 only ever refers to the daily quota.
   problems: {
     unauthorized: refuse(401, '', 'The API key is invalid or disabled.'),
     forbidden: refuse(403, '', 'You do not have access to this resource.'),
@@ -92,12 +93,19 @@ export const runway = dialect<Detail>({
     ...Object.fromEntries(
       paths.map((path) => [`POST /v1/${path}`, versioned((call) => submit(desk, call, path))]),
     ),
+    'GET /v1/organization': versioned(() =>
+      json(200, {
+        creditBalance,
+        tier: { maxMonthlyCreditSpend: creditBalance, models: {} },
+        usage: { models: {} },
+      }),
+    ),
     'POST /v1/uploads': versioned(uploadRoutesOf(desk, uploadRefusals).give),
     'POST /storage/:id': uploadRoutesOf(desk, uploadRefusals).store,
     'GET /v1/tasks/:id': versioned(desk.shows((job) => present(job, runningBefore(desk, job) >= slots))),
     'DELETE /v1/tasks/:id': versioned((call) =>
       desk.about('delete', call, (job) => {
-        // Afterwards it is gone, or with docs-shape shown as CANCELLED.
+        // Afterwards the job is gone or, with docs-shape, appears as CANCELLED.
         if (job.isOver || !job.faults.has('docs-shape')) desk.remove(job);
         else desk.cancel(job);
         return empty(204);
@@ -116,7 +124,7 @@ function versioned(handle: Handler): Handler {
   };
 }
 
-/** Its own models, and those of other vendors. */
+/** Runway's own models, and those of other vendors. */
 const families =
   /^(?:gen4|aleph|veo|gemini_|gpt_|seed|happyhorse|wan|grok_|hailuo|h3_|kling|muse_|a_model_of_)/;
 const outline = z.object({ model: z.string(), promptText: z.string().catch('') });
@@ -139,13 +147,13 @@ function submit(desk: Desk<Detail>, { request }: Call, path: string): Promise<Re
   });
 }
 
-/** Of a pair of pixels; or of a resolution, which may stand where the ratio does. */
+/** Reads the pixels, or a resolution, which may replace the ratio. */
 function sizeIn({ ratio = '1280:720', resolution = ratio.replace('auto_', '') }: Body) {
   const pair = pairIn(ratio);
   return pair !== undefined && pair.width > 64 ? pair : sizeOf(linesOf(resolution), ratio);
 }
 
-/** Only the age counts: who came first runs first. */
+/** Jobs run strictly by age, the oldest first. */
 function runningBefore(desk: Desk<Detail>, { id, model, task }: Job<Detail>): number {
   const others = desk.newestFirst().filter((other) => other.model === model && other.id !== id);
   return others.filter((other) => other.task.createdAt <= task.createdAt && other.phase === 'running').length;
@@ -162,18 +170,18 @@ function present(job: Job<Detail>, isThrottled: boolean): object {
   if (phase === 'unknown') return base;
   if (phase === 'cancelled') return { ...base, cost: cost(0) };
   if (phase === 'succeeded') {
-    // Fresh links at each question.
+    // Fresh links for each query.
     const output = job.links({ lifetimeSeconds: linkSeconds, from: now });
     return { ...base, output, cost: cost(job.billed(credits)) };
   }
-  // Refused inputs are charged, as documented; the rest is not.
+  // Refused inputs are charged, as documented. Other failures are free.
   const isInputRefused = faults.text('moderation-in-task') === 'input';
   if (job.isOver) return { ...base, ...failureOf(job), cost: cost(isInputRefused ? credits : 0) };
   const progress = phase === 'running' ? Math.round(job.progress() * 100) / 100 : undefined;
   return { ...base, estimatedCost: cost(credits), progress };
 }
 
-/** `failed=<code>` names another code of the vendor. */
+/** `failed=<code>` selects another of the vendor's codes. */
 function failureOf({ faults }: Job<Detail>) {
   if (faults.text('moderation-in-task') === 'input')
     return { failure: 'The input did not pass content moderation.', failureCode: 'SAFETY.INPUT.TEXT' };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { areaOf, bytes, check, dialect, json, readForm, refusals, taken, textsOf } from '../engine.ts';
 import type { Call, Desk, Mistake, Rendered, Reply } from '../engine.ts';
 
-/** Stability: images at once, asked for by forms alone. */
+/** Stability: synchronous images, requested only through forms. */
 
 const refuse = refusals(({ status, code, message }) =>
   json(status, { id: randomUUID(), name: code, errors: [message] }),
@@ -37,7 +37,7 @@ type Kind = keyof typeof forms;
 
 export const stability = dialect({
   name: 'stability',
-  prefix: '/stability/v2beta/stable-image/generate',
+  prefix: '/stability',
   mistake,
   problems: {
     unauthorized: refuse(401, 'unauthorized', 'missing or invalid authorization'),
@@ -50,9 +50,10 @@ export const stability = dialect({
     unavailable: refuse(503, 'unavailable', 'the service is not available'),
   },
   routes: (desk) => ({
-    'POST /core': (call) => paint(desk, call, 'core'),
-    'POST /ultra': (call) => paint(desk, call, 'ultra'),
-    'POST /sd3': (call) => paint(desk, call, 'sd3'),
+    'GET /v1/user/balance': () => json(200, { credits: 100 }),
+    'POST /v2beta/stable-image/generate/core': (call) => paint(desk, call, 'core'),
+    'POST /v2beta/stable-image/generate/ultra': (call) => paint(desk, call, 'ultra'),
+    'POST /v2beta/stable-image/generate/sd3': (call) => paint(desk, call, 'sd3'),
   }),
 });
 

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { dialect, json, linesOf, link, media, phaseWords, refusals, sizeOf, taken } from '../engine.ts';
 import type { Call, Desk, Job, Rendered, Reply } from '../engine.ts';
 
-/** Vidu: four ways to a video. */
+/** Vidu: four ways to create a video. */
 
 const refuse = refusals(({ status: code, code: reason, message }) =>
   json(code, { code, reason, message, metadata: { trace_id: randomUUID() } }),
 );
 
-/** Closed: what the vendor does not know is refused. */
+/** Strict: the vendor refuses unknown fields. */
 const bodySchema = z.strictObject({
   ...taken({ int: 'seed', flag: 'audio watermark', text: 'movement_amplitude' }),
   model: z.string().min(1),
@@ -21,7 +21,7 @@ const bodySchema = z.strictObject({
   payload: z.string().default(''),
   callback_url: link.optional(),
 });
-/** How many images each way to a video takes, and whether it takes a ratio: the fields of its body. */
+/** For each video route, the number of images that its body accepts, and whether it accepts a ratio. */
 const ways = {
   text2video: { least: 0, most: 0, takesRatio: true },
   img2video: { least: 1, most: 1, takesRatio: false },
@@ -58,6 +58,7 @@ export const vidu = dialect<Detail>({
   routes: (desk) => ({
     ...Object.fromEntries(Object.entries(ways).map(([path, way]) => [`POST /${path}`, submit(desk, way)])),
     'GET /tasks/:id/creations': desk.shows(present),
+    'GET /credits': () => json(200, { remains: [{ type: 'metered', credit_remain: 100 }] }),
     'POST /tasks/:id/cancel': (call) =>
       desk.about('delete', call, (job) => {
         if (job.phase !== 'queued')
@@ -89,7 +90,7 @@ function submit(desk: Desk<Detail>, way: (typeof ways)[keyof typeof ways]) {
   );
 }
 
-/** Without the payload, and without what a job cost or failed of. */
+/** The list omits payload, cost and failure reason. */
 function list(desk: Desk<Detail>, call: Call): Promise<Reply> {
   const { query } = call.request;
   const ids = query.getAll('task_ids');
@@ -121,7 +122,7 @@ function present(job: Job<Detail>): object {
   return { id, state, err_code, payload: detail.payload, credits: job.reported(creditsOf(job)), creations };
 }
 
-/** The body is not signed. */
+/** Signs the request without its body. */
 function sign({ pathname, search }: URL, key: string): Record<string, string> {
   const [date, nonce] = [new Date().toUTCString(), randomUUID()];
   const text = `POST\n${pathname}\n${search.slice(1)}\nvidu\n${date}\nDate:${date}\nx-request-nonce:${nonce}\n`;

@@ -4,19 +4,19 @@ import { areaOf, bearerToken, dialect, empty, inSeconds, json, linesOf, link, me
 import { refusals, sizeOf, taken, word } from '../engine.ts';
 import type { Call, Desk, Handler, Job, Rendered, Reply, Submission } from '../engine.ts';
 
-/** xAI: Grok Imagine. Nothing is listed, cancelled or called back. */
+/** xAI: Grok Imagine. There are no lists, cancellations or callbacks. */
 
-/** "Temporary": no figure is given. */
+/** The links' lifetime in seconds. The vendor only calls them "temporary". */
 const linkSeconds = 3600;
 const ticksPerThousandth = 10_000_000;
-/** Thousandths of a dollar: of a second, of an image, and of each image that an edit starts from. */
+/** In thousandths of a dollar: per second, per image, and per input image of an edit. */
 const rates: Readonly<Record<string, number>> = { '480p': 50, '720p': 70, '1080p': 250 };
 const imageRate = 60;
 const inputImageRate = 10;
-/** What is billed is limited by what is read. */
+/** The maximum billed input in seconds, which is the part that the model reads. */
 const inputSecondsMax = { edits: 8.7, extensions: 15 };
 
-/** The code is a sentence, and several things share one: the words distinguish them. */
+/** The code is a sentence that several errors share. The message distinguishes them. */
 const refuse = refusals(({ status, code, message }) => json(status, { code, error: message }));
 const invalid = (message: string) => refuse(400, 'Client specified an invalid argument', message);
 const permission = 'The caller does not have permission to execute the specified operation';
@@ -50,14 +50,14 @@ const bodies = {
   extensions: z.strictObject({ ...common, video, duration: z.int().default(6) }),
 };
 
-/** `charge` in thousandths of a dollar. */
+/** `charge` is in thousandths of a dollar. */
 type Detail = Rendered & { readonly charge: number };
 
 export const xai = dialect<Detail>({
   name: 'xai',
   prefix: '/xai/v1',
   expiresAfterMs: 86_400_000,
-  // No key at all is 401; one that is wrong is an invalid argument.
+  // A missing key gets a 401. A wrong key is an invalid argument.
   keyOf(request) {
     const key = bearerToken(request);
     if (key === undefined) throw refuse(401, permission, 'No API key was provided.');
@@ -95,7 +95,7 @@ export const xai = dialect<Detail>({
   }),
 });
 
-/** Fields that only 1.5 has, and references that its lite variant lacks. */
+/** Fields that only 1.5 supports, and references that its lite variant lacks. */
 const fieldsOfLater = ['last_frame', 'keyframes', 'reference_audios'] as const;
 
 function refuseForeign(body: z.infer<typeof bodies.generations>, model: string): void {
@@ -125,14 +125,16 @@ function submit<Body extends { model: string; prompt: string }>(
   return desk.creates(schema, order, ({ id }) => json(200, { request_id: id }));
 }
 
-/** An edit is as long as its input; of an extension, what was added is charged for. Both are at most 720p. */
+/** An edit is as long as its input. For an extension, only the added part is charged. Both are at most 720p. */
 function ofVideo(input = 5, operation: keyof typeof inputSecondsMax, added: number): Detail {
   if (input > inputSecondsMax[operation]) throw invalid('The video is too long.');
   const charge = (rates['720p'] ?? 0) * (added === 0 ? input : added);
   return { ...sizeOf(720, '16:9'), seconds: input + added, charge };
 }
 
-/** 202 as long as it is not over; with docs-shape without a body, and at the end without a word. */
+/**
+ * Returns 202 until the job is over. With docs-shape, that response has no body, and the final one has no status word.
+ */
 function present(job: Job<Detail>): Reply {
   const { task, detail, phase, faults, now } = job;
   const isOld = faults.has('docs-shape');
@@ -150,9 +152,10 @@ function present(job: Job<Detail>): Reply {
       ...ended(job, made, job.billed(detail.charge)),
     });
   }
-  // Nothing cancels.
+  // Jobs cannot be cancelled.
   if (phase !== 'failed') return json(200, { status: 'expired', progress: 0 });
-  // What was rendered did not pass: it is done all the same. Whether it is billed is not verified: with docs-shape not.
+  // The rendered result is refused, but the job counts as done. Whether the vendor bills it is unverified. The
+  // simulator bills it, except with docs-shape.
   const none = { url: '', duration: 0, respect_moderation: false };
   const charge = isOld ? 0 : job.billed(detail.charge);
   if (faults.has('moderation-in-task')) return json(200, { status: 'done', ...ended(job, none, charge) });
@@ -189,7 +192,7 @@ const imageBodies = {
   }),
 };
 
-/** Images at once. */
+/** Synchronous images. */
 function paint(desk: Desk<Detail>, { request }: Call, operation: keyof typeof imageBodies): Promise<Reply> {
   const body = desk.read<z.infer<typeof imageBodies.edits>>(imageBodies[operation], request);
   const { image, images, n, resolution, aspect_ratio, response_format } = body;

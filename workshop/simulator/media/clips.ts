@@ -1,23 +1,19 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The sample clips that represent every video: five seconds of H.264 at 24 frames a second, a few kilobytes each,
- * rendered once by this project and free to use like the rest of it. They show a tinted gradient and a white bar
- * that grows, so that a viewer sees that the file plays and how far it is. `clipOf` gives a clip the pixels
- * and the length of its task.
+ * The sample clips that represent every video: five seconds of H.264 at 24 frames per second, a few kilobytes each,
+ * rendered once by this project and free to use like the rest of it. They show a tinted gradient and a growing white
+ * bar, so that viewers see that the file plays, and its progress. `clipOf` gives a clip its task's pixels and length.
  */
 const clips = [
-  { name: '21x9', ratio: 21 / 9 },
   { name: '16x9', ratio: 16 / 9 },
-  { name: '4x3', ratio: 4 / 3 },
   { name: '1x1', ratio: 1 },
-  { name: '3x4', ratio: 3 / 4 },
   { name: '9x16', ratio: 9 / 16 },
 ] as const;
 export const clipNames = clips.map(({ name }) => name);
 export type ClipName = (typeof clipNames)[number];
 
-/** The clip whose shape is nearest to `width` x `height`. */
+/** The clip whose aspect ratio is closest to `width` x `height`. */
 export function nearestClip(width: number, height: number): ClipName {
   const distance = (ratio: number): number => Math.abs(Math.log(width / height / ratio));
   return clips.reduce((best, clip) => (distance(clip.ratio) < distance(best.ratio) ? clip : best)).name;
@@ -35,7 +31,9 @@ export interface ClipShape {
   readonly seconds: number;
 }
 
-/** Returns the nearest clip with these pixels and this length in its headers. Players scale and slow its frames. */
+/**
+ * Returns the closest clip with these pixels and this length in its headers. Players scale and slow down its frames.
+ */
 export function clipOf({ width, height, seconds }: ClipShape): Buffer {
   const clip = readClip(nearestClip(width, height));
   const boxAt = (type: string): number => clip.indexOf(type, clip.indexOf('moov'), 'latin1');
@@ -52,7 +50,7 @@ export function clipOf({ width, height, seconds }: ClipShape): Buffer {
   return clip;
 }
 
-/** An MP4 box that players skip, of `length` bytes; nothing when that is too few to be a box. */
+/** An MP4 box of `length` bytes that players skip. Empty if `length` is too small for a box. */
 export function paddingBox(length: number): Buffer {
   if (length < 8) return Buffer.alloc(0);
   const box = Buffer.alloc(length);

@@ -1,11 +1,11 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** Pictures of one colour: small files of the real formats, each of exactly its pixel size. */
+/** Single-colour pictures: small files in the real formats, each with exactly its pixel size. */
 export interface Picture {
   readonly width: number;
   readonly height: number;
   readonly tint: number;
-  /** Of a lighter colour: the watermark, or the end of a video. */
+  /** Uses a lighter colour, for the watermark or a video's end. */
   readonly marked: boolean;
 }
 
@@ -17,13 +17,13 @@ function colourOf({ tint, marked }: Picture): readonly [red: number, green: numb
   return marked ? [red + 60, green + 60, blue + 60] : [red, green, blue];
 }
 
-/** A palette of one entry, and rows of zeros. */
+/** Writes a palette of one entry, and rows of zeros. */
 export function encodePng(picture: Picture): Buffer {
   const { width, height } = picture;
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  header.set([1, 3, 0, 0, 0], 8); // a bit per pixel, palette
+  header.set([1, 3, 0, 0, 0], 8); // 1 bit per pixel, palette
   return Buffer.concat([
     Buffer.from('89504e470d0a1a0a', 'hex'),
     chunk('IHDR', header),
@@ -33,7 +33,7 @@ export function encodePng(picture: Picture): Buffer {
   ]);
 }
 
-/** A private chunk that readers skip, of `length` bytes; nothing when that is too few. */
+/** A private chunk of `length` bytes that readers skip. Empty if `length` is too small. */
 export function paddingChunk(length: number): Buffer {
   return length < 12 ? Buffer.alloc(0) : chunk('paDd', Buffer.alloc(length - 12));
 }
@@ -48,8 +48,8 @@ function chunk(type: string, data: Buffer): Buffer {
 }
 
 /*
- * Baseline JPEG, 4:2:0: only the first block of each component says something, the DC in steps of one (quantiser 8). Its
- * Huffman tables are made for it: "no change" and "end of block" are one bit each, so that the rest is zeros.
+ * Baseline JPEG, 4:2:0. Only the first block of each component has content: the DC in steps of one (quantiser 8). The
+ * Huffman tables give "no change" and "end of block" one bit each, so that the rest is zeros.
  */
 const bitsOfUnit = 12;
 
@@ -77,13 +77,13 @@ export function encodeJpeg(picture: Picture): Buffer {
     segment(0xc0, [8, ...size, 3, 1, 0x22, 0, 2, 0x11, 0, 3, 0x11, 0]),
     segment(0xc4, [0, 1, 0, 0, 0, 8, ...zeros(11), ...zeros(9).map((_, at) => at), 16, 1, ...zeros(15), 0]),
     segment(0xda, [3, 1, 0, 2, 0, 3, 0, 0, 63, 0]),
-    // 0xff inside the scan is followed by 0.
+    // Inside the scan, 0xff is followed by 0.
     Buffer.from(scan.toString('latin1').replaceAll('\u{ff}', '\u{ff}\0'), 'latin1'),
     Buffer.from('ffd9', 'hex'),
   ]);
 }
 
-/** A block: its category, the value in that many bits, and its end. */
+/** A block: its category, the value in that many bits, and the end of block. */
 function dc(value: number): string {
   const whole = Math.round(value);
   if (whole === 0) return '00';
@@ -92,13 +92,13 @@ function dc(value: number): string {
   return `${(15 + category).toString(2)}${bits.toString(2).padStart(category, '0')}0`;
 }
 
-/** A marker segment: its length counts itself. */
+/** A marker segment. Its length includes the two length bytes. */
 export function segment(marker: number, body: Iterable<number> & { readonly length: number }): Buffer {
   const length = body.length + 2;
   return Buffer.from([0xff, marker, length >> 8, length & 255, ...body]);
 }
 
-/** Lossless: each code has one symbol, so that a pixel needs no bit at all. */
+/** Lossless. Each code has one symbol, so that a pixel needs no bits. */
 export function encodeWebp(picture: Picture): Buffer {
   const [red, green, blue] = colourOf(picture);
   const fields: readonly (readonly [value: number, bits: number])[] = [
@@ -109,7 +109,7 @@ export function encodeWebp(picture: Picture): Buffer {
     ...[green, red, blue, 255].flatMap((symbol) => [[0b101, 3], [symbol, 8]] as const),
     [0b001, 4], // distance: symbol 0
   ]; // prettier-ignore
-  // The least significant bit comes first.
+  // The least significant bit is first.
   const bits = fields.map(([value, count]) =>
     Array.from(value.toString(2).padStart(count, '0')).toReversed(),
   );

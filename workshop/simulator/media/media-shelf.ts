@@ -8,11 +8,11 @@ import type { MediaFormat, Medium } from './medium.ts';
 
 export interface Link {
   readonly medium: Medium;
-  /** File name without extension. */
+  /** The file name without its extension. */
   readonly name: string;
   readonly issuedAt: number;
   readonly lifetimeSeconds: number;
-  /** Faults of the media exchange, as written. */
+  /** The media exchange's faults, in their original form. */
   readonly faults: readonly string[];
 }
 
@@ -22,11 +22,11 @@ const sidePixelsMax = 16_384;
 const pixelsMax = 20_000_000;
 const bytesMax = 256 * 1024 * 1024;
 const framesMax = 3600;
-// Not a secret: it only makes a tampered or invented link fail as it would at the provider, over restarts too.
+// Not a secret. It only makes a tampered or invented link fail as at the provider, even after restarts.
 const signingKey = 'simulator-media';
 const pathPattern = /^\/(\d{1,5})x(\d{1,5})-(\d{1,4})-(\d)(m?)-(\d{1,9})\/[\w-]+\.(mp4|png|jpeg|webp)$/;
 
-/** Result files behind presigned-looking links: rendered when they are asked for, refused when they are expired. */
+/** Result files behind links that look presigned. They are rendered on request and refused after expiry. */
 export class MediaShelf {
   readonly #cache = new LRUCache<string, Buffer>({
     maxSize: cacheBytesMax,
@@ -47,7 +47,7 @@ export class MediaShelf {
     return `${origin}${mediaPrefix}${path}?${query.toString()}`;
   }
 
-  /** Only GET is presigned: a HEAD of the same link is refused, as at the provider. */
+  /** Only GET is presigned. A HEAD of the same link is refused, as at the provider. */
   serve(request: WireRequest, now: number): Reply {
     const signed = new URLSearchParams(request.query);
     const given = signed.get('X-Tos-Signature') ?? '';
@@ -83,7 +83,7 @@ function signature(path: string, query: URLSearchParams): string {
   return createHmac('sha256', signingKey).update(`${path}?${query.toString()}`).digest('hex');
 }
 
-/** `20260514T183217Z` → milliseconds. */
+/** Converts `20260514T183217Z` to milliseconds. */
 function parseStamp(stamp: string): number {
   return Date.parse(stamp.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'));
 }

@@ -2,12 +2,14 @@ import { clipOf, framesPerSecond, paddingBox } from './clips.ts';
 import { encodeJpeg, encodePng, encodeWebp, paddingChunk, segment } from './images.ts';
 import type { Picture } from './images.ts';
 
-/** A result file, described completely: the same description gives the same bytes. */
+/** A complete description of a result file: the same description yields the same bytes. */
 export interface Medium extends Picture {
   readonly format: MediaFormat;
-  /** The frames of the task's video. The file itself is a sample clip that claims this length. 0 for an image. */
+  /**
+   * The frames of the task's video. The file itself is a sample clip whose headers claim this length. 0 for an image.
+   */
   readonly frames: number;
-  /** Padded to this size, for benchmarks; 0: as small as it is. WebP is never padded. */
+  /** The size to pad the file to, for benchmarks. 0 for the smallest possible file. WebP is never padded. */
   readonly bytes: number;
 }
 
@@ -20,7 +22,7 @@ export const mediaTypes: Readonly<Record<MediaFormat, string>> = {
   webp: 'image/webp',
 };
 
-/** The two bytes of the marker, and 65,535 of length and body. */
+/** Two marker bytes, and 65,535 bytes of length and body. */
 const segmentBytesMax = 65_537;
 
 export function renderMedium(medium: Medium): Buffer {
@@ -42,7 +44,7 @@ function spliced(file: Buffer, at: number, padding: Buffer): Buffer {
   return Buffer.concat([file.subarray(0, at), padding, file.subarray(at)]);
 }
 
-/** JPEG comment segments of together about `length` bytes. */
+/** JPEG comment segments that total about `length` bytes. */
 function comments(length: number): Buffer {
   const parts: Buffer[] = [];
   for (let left = length; left >= 4; left -= segmentBytesMax) {

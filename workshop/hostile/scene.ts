@@ -1,0 +1,88 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { shootOn } from '../../test/support/hostile-wire.ts';
+import type { Framing, WireConnection, WireRequest } from '../../test/support/hostile-wire.ts';
+import type { Random } from '../stand/random.ts';
+
+/** One attacker's resources: an account's two keys, and connections that end when its time is up. */
+export interface Scene {
+  readonly keys: readonly string[];
+  readonly random: Random;
+  readonly signal: AbortSignal;
+  /** If `reads` is false, the service's responses are not read. */
+  open(reads?: boolean): Promise<WireConnection>;
+}
+
+export interface Attack {
+  readonly name: string;
+  /** Whether the service may keep the attackers' bodies in memory during the attack. */
+  readonly hasBodies: boolean;
+  /** Set if the attackers and the victim share one address, as behind a proxy. */
+  readonly isFromVictimsAddress?: true;
+  /** The minimum duration of the attack in seconds. A shorter one has no visible effect. */
+  readonly secondsLeast?: number;
+  /** The parts, which run one after the other, each for its share of the time. */
+  readonly parts: readonly ((scene: Scene) => Promise<void>)[];
+}
+
+export const kibibyte = 1024;
+export const mebibyte = 1024 * kibibyte;
+export const answeredWithinMs = 30_000;
+const repeatAfterMs = 5;
+export const dripEveryMs = 50;
+
+/** Repeats an action on this many connections. `lane` is the connection's number. */
+export async function onLanes(
+  { signal }: Scene,
+  lanes: number,
+  act: (lane: number) => Promise<void>,
+): Promise<void> {
+  const repeat = async (lane: number): Promise<void> => {
+    while (!signal.aborted) {
+      await act(lane);
+      await delay(repeatAfterMs);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, (_, lane) => repeat(lane)));
+}
+
+interface Fire {
+  readonly request: WireRequest;
+  readonly framing: Framing;
+  readonly copies?: number;
+  readonly reads?: boolean;
+}
+
+export async function fire(scene: Scene, { reads = true, ...shot }: Fire): Promise<void> {
+  const wire = await scene.open(reads);
+  await shootOn(wire, { ...shot, withinMs: answeredWithinMs });
+  wire.destroy();
+}
+
+/** Sends its input little by little until a response arrives. */
+export async function drip(
+  wire: WireConnection,
+  bytes: Iterable<Buffer>,
+  bytesPerSecond: number,
+): Promise<void> {
+  const size = Math.ceil((bytesPerSecond * dripEveryMs) / 1000);
+  for (const piece of bytes) {
+    for (let from = 0; from < piece.length; from += size) {
+      if (!wire.isOpen() || wire.answers.length > 0) return;
+      await wire.write(piece.subarray(from, from + size));
+      await delay(dripEveryMs);
+    }
+  }
+  await wire.answered(1, answeredWithinMs);
+}
+
+export const withKey = (request: WireRequest, key: string): WireRequest => ({
+  ...request,
+  headers: { authorization: `Bearer ${key}`, ...request.headers },
+});
+export const firstKey = ({ keys }: Scene): string => keys[0] ?? '';
+export const get = (path: string): WireRequest => ({ method: 'GET', path, headers: {} });
+
+/** A large response that needs no key. */
+export const document = get('/openapi.json');
+export const json = { 'content-type': 'application/json' };
+export const create: WireRequest = { path: '/v1/videos/generations', headers: json };
