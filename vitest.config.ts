@@ -3,10 +3,9 @@ import { defineConfig } from 'vitest/config';
 import { assignTestFiles, onlyNodeParts } from './test/support/projects.ts';
 import { MixedOrder } from './test/support/mixed-order.ts';
 
-/** Not part of a run: they write the histories and the task records that the replay tests read, and docs/images. */
+/** Not part of a run: they write the histories that test/workflows/replay.test.ts reads, and docs/images. */
 const recording = [
   ...(process.env['RECORD_HISTORIES'] === undefined ? [] : ['test/workflows/record-histories.ts']),
-  ...(process.env['RECORD_TASKS'] === undefined ? [] : ['test/replay/record-tasks.ts']),
   ...(process.env['SCREENSHOTS'] === undefined ? [] : ['test/pages/record-pictures.ts']),
 ];
 
@@ -17,8 +16,9 @@ const { pure, servers } = process.env['NODE_PARTS'] === undefined ? all : onlyNo
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Half of what runs at once waits for timers and servers (test/support/mixed-order.ts): more run than there are cores.
-    maxWorkers: 6,
+    // A test of servers uses a fifth of a core: it waits for renders, timeouts and retries. With six at once, two cores are
+    // half idle (test/support/mixed-order.ts). Each takes up to 600 MB.
+    maxWorkers: 10,
     // The files that a process runs share what they load: to load it takes longer than many of them run.
     isolate: false,
     // Kept below node_modules, by their content: a second run of one file loads in half the time.
@@ -33,7 +33,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'pure', include: [...pure], setupFiles: ['test/support/property-seed.ts'] },
+        test: {
+          name: 'pure',
+          include: [...pure],
+          setupFiles: ['test/support/note-cpu.ts', 'test/support/property-seed.ts'],
+        },
       },
       {
         extends: true,
@@ -42,6 +46,7 @@ export default defineConfig({
           include: [...servers, ...recording],
           globalSetup: ['test/support/global-setup.ts'],
           setupFiles: [
+            'test/support/note-cpu.ts',
             'test/support/property-seed.ts',
             'test/support/expect-server-use.ts',
             'test/support/watch-queries.ts',
