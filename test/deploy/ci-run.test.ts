@@ -23,23 +23,37 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Counts a run with these reports. An undefined report stands for one that was never written. */
-function countAll(reports: readonly (string | undefined)[], failedSteps: readonly string[] = []) {
-  const paths = reports.map((content, index) => {
-    const path = join(directory, `report-${index}.json`);
-    rmSync(path, { force: true });
-    if (content !== undefined) writeFileSync(path, content);
-    return path;
-  });
-  const { stdout, status } = spawnSync(process.execPath, ['-', failedSteps.join('\n'), ...paths], {
-    input: counting,
-    encoding: 'utf8',
-  });
-  return { line: lastLine(stdout), status };
+type Outcome = {
+  /** The reports of the runs on the newest and on the oldest Node. One that is missing was never written. */
+  readonly newest?: string;
+  readonly oldest?: string;
+  readonly failedSteps?: readonly string[];
+  /** The runs whose command failed. */
+  readonly failedRuns?: readonly string[];
+  /** What the run on the newest Node printed. */
+  readonly log?: string;
+};
+
+const good = JSON.stringify({ testResults: [file('passed', 'passed')] });
+
+function printed({ newest, oldest, failedSteps = [], failedRuns = [], log = '' }: Outcome) {
+  const work = mkdtempSync(join(directory, 'work-'));
+  const contents = {
+    'newest.json': newest,
+    'oldest.json': oldest,
+    'newest.log': log,
+    'failed-steps': failedSteps.join('\n'),
+    'failed-runs': failedRuns.join('\n'),
+  };
+  for (const [name, content] of Object.entries(contents)) {
+    if (content !== undefined) writeFileSync(join(work, name), content);
+  }
+  return spawnSync(process.execPath, ['-', work, 'newest', 'oldest'], { input: counting, encoding: 'utf8' });
 }
 
-function count(content: string) {
-  return countAll([content]);
+function count(outcome: Outcome) {
+  const { stdout, status } = printed(outcome);
+  return { line: lastLine(stdout), status };
 }
 
 function lastLine(output: string): string | undefined {
@@ -60,64 +74,62 @@ function report(...testResults: readonly unknown[]): string {
 
 describe('.ci/run', () => {
   it('runs the commands of the README in order', () => {
-    const commands = [...text.matchAll(/^(npm [a-z]+(?: [a-z]+)?)/gm)].map(([command]) => command.trim());
+    const commands = [...text.matchAll(/^(?:tests newest )?(npm [a-z]+(?: [a-z]+)?)/gm)].map(([, command]) =>
+      command?.trim(),
+    );
     expect(commands).toEqual(['npm ci', 'npm run check', 'npm test']);
   });
 
-  it('counts what passed, failed and was skipped', () => {
-    expect(count(report(file('passed', 'passed'), file('passed')))).toEqual({
-      line: '3 passed, 0 failed',
-      status: 0,
-    });
-    expect(count(report(file('passed', 'failed'), file('passed', 'pending', 'todo')))).toEqual({
-      line: '2 passed, 1 failed, 2 skipped',
-      status: 1,
-    });
+  it('counts what passed, failed and was skipped in both runs', () => {
+    const newest = report(file('passed', 'passed'), file('passed'));
+    expect(count({ newest, oldest: good })).toEqual({ line: '5 passed, 0 failed', status: 0 });
+    const oldest = report(file('passed', 'failed'), file('passed', 'pending', 'todo'));
+    expect(count({ newest, oldest })).toEqual({ line: '5 passed, 1 failed, 2 skipped', status: 1 });
   });
 
   it('names each failed test with its reason, and each failed step', () => {
     const failed = { status: 'failed', fullName: 'a promise holds', failureMessages: ['it did not'] };
-    const path = join(directory, 'named.json');
-    writeFileSync(path, report({ name: 'a.test.ts', status: 'failed', assertionResults: [failed] }));
-    const { stdout } = spawnSync(process.execPath, ['-', 'npm run check', path], {
-      input: counting,
-      encoding: 'utf8',
-    });
+    const oldest = report(
+      { name: 'a.test.ts', status: 'failed', assertionResults: [failed] },
+      file('passed'),
+    );
+    const { stdout } = printed({ newest: good, oldest, failedSteps: ['npm run check', 'soak'] });
     expect(stdout).toBe(
-      'failed: a.test.ts > a promise holds\nit did not\nfailed step: npm run check\n0 passed, 2 failed\n',
+      'failed: a.test.ts > a promise holds\nit did not\nfailed step: npm run check\nfailed step: soak\n' +
+        '3 passed, 3 failed\n',
     );
   });
 
   it('counts a file that cannot be loaded, or whose hook failed, as a failure', () => {
-    expect(count(report(file('passed'), { status: 'failed', assertionResults: [] }))).toEqual({
-      line: '1 passed, 1 failed',
-      status: 1,
-    });
-    expect(count(report({ status: 'failed', assertionResults: [{ status: 'passed' }] }))).toEqual({
-      line: '1 passed, 1 failed',
-      status: 1,
-    });
+    const unloaded = report(file('passed'), { status: 'failed', assertionResults: [] });
+    expect(count({ newest: unloaded, oldest: good })).toEqual({ line: '3 passed, 1 failed', status: 1 });
+    const hook = report({ status: 'failed', assertionResults: [{ status: 'passed' }] });
+    expect(count({ newest: good, oldest: hook })).toEqual({ line: '3 passed, 1 failed', status: 1 });
   });
 
-  it('fails when no test ran', () => {
-    expect(count(report())).toEqual({ line: '0 passed, 1 failed', status: 1 });
-    expect(count('')).toEqual({ line: '0 passed, 1 failed', status: 1 });
-    expect(count(report(file('pending')))).toEqual({ line: '0 passed, 0 failed, 1 skipped', status: 1 });
+  it.each([
+    ['is missing', undefined, '2 passed, 1 failed'],
+    ['is empty', '', '2 passed, 1 failed'],
+    ['has no tests', report(), '2 passed, 1 failed'],
+    ['has only skipped tests', report(file('pending')), '2 passed, 1 failed, 1 skipped'],
+  ])('fails if the report of a run %s', (_what, oldest, line) => {
+    expect(count({ newest: good, ...(oldest === undefined ? {} : { oldest }) })).toEqual({ line, status: 1 });
   });
 
-  it('counts every report and every failed step of the run', () => {
-    const good = report(file('passed', 'passed'));
-    expect(countAll([good, good, good])).toEqual({ line: '6 passed, 0 failed', status: 0 });
-    expect(countAll([good, report(file('failed'))])).toEqual({ line: '2 passed, 1 failed', status: 1 });
-    expect(countAll([good, undefined])).toEqual({ line: '2 passed, 1 failed', status: 1 });
-    expect(countAll([good, report(file('pending'))])).toEqual({
-      line: '2 passed, 0 failed, 1 skipped',
-      status: 1,
-    });
-    expect(countAll([good], ['schemathesis', 'soak'])).toEqual({
-      line: '2 passed, 2 failed',
-      status: 1,
-    });
+  it('counts a run that failed without a failed test, and repeats the errors that its log ends with', () => {
+    const log = 'many tests\n⎯⎯ Unhandled Errors ⎯⎯\nError: read ECONNRESET\n';
+    const { stdout, status } = printed({ newest: good, oldest: good, failedRuns: ['newest'], log });
+    expect(status).toBe(1);
+    expect(stdout).toBe(
+      'failed outside of its tests: the run on the newest Node\n⎯⎯ Unhandled Errors ⎯⎯\nError: read ECONNRESET\n' +
+        '4 passed, 1 failed\n',
+    );
+  });
+
+  it('counts a run with a failed test once', () => {
+    const newest = report(file('passed', 'failed'));
+    const outcome = { newest, oldest: good, failedRuns: ['newest'] };
+    expect(count(outcome)).toEqual({ line: '3 passed, 1 failed', status: 1 });
   });
 });
 
@@ -209,8 +221,11 @@ done
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it('vitest that fails without a failed test fails the run', () => {
-    expect(run('run test:node').status).toBe(1);
-    expect(run('^v24 test ').status).toBe(1);
-  });
+  it.each(['run test:node', '^v24 test '])(
+    'vitest that fails without a failed test fails the run: %s',
+    (failing) => {
+      const { line, status } = run(failing);
+      expect({ line, status }).toEqual({ line: '4 passed, 1 failed', status: 1 });
+    },
+  );
 });
