@@ -9,6 +9,12 @@ const recording = [
   ...(process.env['SCREENSHOTS'] === undefined ? [] : ['test/pages/record-pictures.ts']),
 ];
 
+const everyFile = [
+  'test/support/note-cpu.ts',
+  'test/support/property-seed.ts',
+  'test/support/expect-error-listeners.ts',
+];
+
 const testDir = fileURLToPath(new URL('test', import.meta.url));
 const all = assignTestFiles(testDir, 'support/server-use.ts');
 const { pure, servers } = process.env['NODE_PARTS'] === undefined ? all : onlyNodeParts(testDir, all);
@@ -36,7 +42,7 @@ export default defineConfig({
         test: {
           name: 'pure',
           include: [...pure],
-          setupFiles: ['test/support/note-cpu.ts', 'test/support/property-seed.ts'],
+          setupFiles: everyFile,
         },
       },
       {
@@ -45,12 +51,7 @@ export default defineConfig({
           name: 'servers',
           include: [...servers, ...recording],
           globalSetup: ['test/support/global-setup.ts'],
-          setupFiles: [
-            'test/support/note-cpu.ts',
-            'test/support/property-seed.ts',
-            'test/support/expect-server-use.ts',
-            'test/support/watch-queries.ts',
-          ],
+          setupFiles: [...everyFile, 'test/support/expect-server-use.ts', 'test/support/watch-queries.ts'],
         },
       },
     ],

@@ -370,6 +370,17 @@ describe('imports between folders', () => {
   });
 });
 
+describe('async work that nobody waits for', () => {
+  /** An error in it ends a process, or fails a whole run of the tests outside of all of them. */
+  const unhandled = /\bvoid \(?async\b/;
+
+  it('handles its errors', () => {
+    const all = readSources(root, ['src', 'workflows', 'activities', 'workshop', 'test']);
+    expect(linesWith(all, unhandled, ['test/tidy.test.ts'])).toEqual([]);
+    expect(linesWith({ 'src/a.ts': 'void (async () => {' }, unhandled, [])).toHaveLength(1);
+  });
+});
+
 describe('docs/layout.md', () => {
   const tracked = execFileSync('git', ['ls-files'], {
     cwd: root,

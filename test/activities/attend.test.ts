@@ -288,10 +288,13 @@ async function endedStay(end: (stays: StayPlaces, task: string) => void): Promis
   const input = await newTask();
   const { poller, polls } = upstream(pending);
   const stays = createStayPlaces({ placesMax: () => 10, now: Date.now });
-  const run = world.worker({ poller, stays }).submit(input);
+  const run = world
+    .worker({ poller, stays })
+    .submit(input)
+    .catch((error: unknown) => error);
   await expect.poll(polls).toBeGreaterThan(0);
   end(stays, input.task);
-  return run.catch((error: unknown) => error);
+  return run;
 }
 
 it('ends and restarts at once when an operator wants its task retried now', async () => {

@@ -84,6 +84,7 @@ async function attackConnections(head: string): Promise<boolean> {
   // Linux has this address without configuration.
   const from = process.platform === 'linux' ? { localAddress: '127.0.0.2' } : {};
   const asked = get({ port, host: '127.0.0.1', headers: { holder: victim }, agent: false, ...from });
+  asked.on('error', () => undefined);
   const [response] = await once(asked, 'response');
   for (const socket of sockets) socket.destroy();
   return response.statusCode === 200;

@@ -9,6 +9,7 @@ import { actOn } from '../support/client.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import { waitUntil } from '../support/processes.ts';
 import { runLine, runPlanned } from './support.ts';
+import { listener } from '../support/listener.ts';
 
 const world = useHttpWorld('cli_act_on_many');
 const query = 'NeedsAttention = "submit_ambiguous" AND MediaChannel = "one"';
@@ -149,8 +150,8 @@ it('--continue leaves out what an interrupted run has done', async () => {
 
 it('stops when the gateway goes away, lists what is left, and --continue resumes it', async () => {
   let calls = 0;
-  const proxy = createServer((request, response) => {
-    void (async () => {
+  const proxy = createServer(
+    listener(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(Buffer.from(chunk));
       const isAct = request.method === 'POST' && !Buffer.concat(chunks).includes('"dry_run":true');
@@ -163,8 +164,8 @@ it('stops when the gateway goes away, lists what is left, and --continue resumes
         ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
       });
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
-    })();
-  });
+    }),
+  );
   await new Promise<void>((resolve) => void proxy.listen(0, '127.0.0.1', resolve));
   const address = proxy.address();
   const port = typeof address === 'object' ? address?.port : undefined;

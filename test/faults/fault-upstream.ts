@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
+import { listener } from '../support/listener.ts';
 
 /** The simulator's response. */
 export interface Upstreams {
@@ -68,9 +69,7 @@ export async function startFaultUpstream(
     const { status, text } = await exchange.forward();
     exchange.answer(status, text);
   }
-  const server = createServer((received, response) => {
-    handle(received, response).catch(() => response.destroy());
-  });
+  const server = createServer(listener(handle));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

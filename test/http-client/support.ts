@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { listener } from '../support/listener.ts';
 
 export interface TestServer {
   readonly port: number;
@@ -23,11 +24,12 @@ function countConnection(counts: Pick<TestServer, 'connections' | 'open'>, socke
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /** A server that lives for one test and counts its connections. */
-export async function listen(listener: Listener, host = '127.0.0.1'): Promise<TestServer> {
+export async function listen(answer: Listener, host = '127.0.0.1'): Promise<TestServer> {
   // It does not close idle connections during a test, so only the client can have done so.
+  const answered = listener(answer);
   const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     counts.requests += 1;
-    void listener(request, response);
+    answered(request, response);
   });
   const counts = { port: 0, origin: '', connections: 0, open: 0, requests: 0 };
   server.on('connection', (socket) => countConnection(counts, socket));

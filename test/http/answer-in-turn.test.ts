@@ -25,6 +25,7 @@ async function connected(answer: (request: IncomingMessage, response: ServerResp
   await once(server, 'listening');
   const accepted = once(server, 'connection') as Promise<[Socket]>;
   const caller = connect({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, noDelay: true });
+  caller.on('error', () => undefined);
   sockets.push(caller);
   const received: string[] = [];
   caller.on('data', (bytes) => received.push(bytes.toString('latin1')));
@@ -90,6 +91,7 @@ it('connections that wait in the system are accepted before the requests of othe
   const { port } = server.address() as AddressInfo;
   for (let opened = 0; opened < connections; opened += 1) {
     const caller = connect({ host: '127.0.0.1', port });
+    caller.on('error', () => undefined);
     sockets.push(caller);
     caller.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
   }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 import type { TestGateway } from '../support/gateway.ts';
+import { listener } from '../support/listener.ts';
 
 /** A small upstream with the image convention, as its vendor documents it. The test chooses its answers. */
 export interface ImageUpstream {
@@ -32,8 +33,8 @@ export const pixel = png(1, 1);
 export async function startImageUpstream(): Promise<ImageUpstream> {
   const calls: UpstreamCall[] = [];
   const upstream: Pick<ImageUpstream, 'answer'> = { answer: sendImages };
-  const server: Server = createServer((request, response) => {
-    void (async () => {
+  const server: Server = createServer(
+    listener(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const body = Buffer.concat(chunks);
@@ -54,8 +55,8 @@ export async function startImageUpstream(): Promise<ImageUpstream> {
       };
       calls.push(call);
       await upstream.answer(call, response);
-    })().catch(() => response.destroy());
-  });
+    }),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return Object.assign(upstream, {

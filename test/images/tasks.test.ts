@@ -11,6 +11,7 @@ import type { Answer, TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { pixel, png, sendImages, sendJson, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
+import { listener } from '../support/listener.ts';
 
 /** Tests images of models whose upstream renders them as tasks, in DashScope's wire format. */
 
@@ -31,14 +32,14 @@ let opens: number;
 
 beforeAll(async () => {
   upstream = await startImageUpstream();
-  receiver = createServer((request, response) => {
-    void (async () => {
+  receiver = createServer(
+    listener(async (request, response) => {
       let text = '';
       for await (const part of request) text += String(part);
       callbacks.push(JSON.parse(text));
       response.end();
-    })();
-  });
+    }),
+  );
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
   gateway = await startGateway({ yaml: yaml(upstream.url) });

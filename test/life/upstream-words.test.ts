@@ -9,6 +9,7 @@ import type { TestAccount } from '../support/client.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
+import { listener } from '../support/listener.ts';
 
 /** Tests where text from a hostile upstream's responses can appear. */
 
@@ -28,14 +29,14 @@ let answer: Answering;
 let status: object = {};
 
 beforeAll(async () => {
-  upstream = createServer((request, response) => {
-    void (async () => {
+  upstream = createServer(
+    listener(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       if (request.method === 'POST') answer(JSON.parse(Buffer.concat(chunks).toString('utf8')), response);
       else sendJson(response, 200, status);
-    })().catch(() => response.destroy());
-  });
+    }),
+  );
   upstream.listen(0, '127.0.0.1');
   await once(upstream, 'listening');
   const { port } = upstream.address() as AddressInfo;

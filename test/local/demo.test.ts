@@ -4,13 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { runDemo } from '../../src/local/demo.ts';
+import { listener } from '../support/listener.ts';
 
 /** Starts a gateway that answers "busy" to the first request of each kind. */
 async function startBusyGateway() {
   const keys: unknown[] = [];
   const asked = new Set<string>();
-  const server = createServer((incoming, answer) => {
-    void (async () => {
+  const server = createServer(
+    listener(async (incoming, answer) => {
       const path = `${incoming.method} ${incoming.url}`;
       const sent: any = incoming.method === 'POST' ? await json(incoming) : undefined;
       const creates = path === 'POST /v1/videos/generations';
@@ -22,8 +23,8 @@ async function startBusyGateway() {
       }
       if (creates) await callBack(sent.metadata.callback_url);
       answer.end(JSON.stringify(bodyOf(path, `http://${incoming.headers.host}`)));
-    })();
-  });
+    }),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {

@@ -61,6 +61,7 @@ function pass(from: IncomingMessage, response: ServerResponse): void {
       response.write(piece.subarray(0, 100), () => state === 'breaking' && response.destroy());
     });
   });
+  onward.on('error', () => response.destroy());
   from.pipe(onward);
 }
 

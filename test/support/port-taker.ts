@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
+import { listener } from './listener.ts';
 
 /** Takes a program's port before the program can bind it, but only on its first start. */
 export interface PortTaker {
@@ -39,8 +40,9 @@ export async function startPortTaker(): Promise<PortTaker> {
   const directory = await mkdtemp(join(tmpdir(), 'mediary-port-taker-'));
   const taken: number[] = [];
   const takers: Server[] = [];
-  const control = createHttpServer((request, response) => {
-    void text(request).then(async (port) => {
+  const control = createHttpServer(
+    listener(async (request, response) => {
+      const port = await text(request);
       if (taken.length === 0) {
         taken.push(Number(port));
         // Accepts connections and never responds.
@@ -49,8 +51,8 @@ export async function startPortTaker(): Promise<PortTaker> {
         await once(taker, 'listening');
       }
       response.end();
-    });
-  });
+    }),
+  );
   control.listen(0, '127.0.0.1');
   await once(control, 'listening');
   onTestFinished(async () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
+import { listener } from './listener.ts';
 
 export interface RewritingUpstream {
   readonly url: string;
@@ -13,8 +14,8 @@ export async function startRewritingUpstream(
   origin: () => string,
   rewrite: (text: string) => string,
 ): Promise<RewritingUpstream> {
-  const server = createServer((received, response) => {
-    const forward = async () => {
+  const server = createServer(
+    listener(async (received, response) => {
       const body: Buffer[] = [];
       for await (const part of received) body.push(part as Buffer);
       const answer = await request(`${origin()}${received.url}`, {
@@ -28,9 +29,8 @@ export async function startRewritingUpstream(
       const text = await answer.body.text();
       response.writeHead(answer.statusCode, { 'content-type': 'application/json' });
       response.end(rewrite(text));
-    };
-    forward().catch(() => response.destroy());
-  });
+    }),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { databaseUri, temporalAddress } from '../support/run-servers.ts';
 import { loadsTypeScript } from '../support/typescript.ts';
+import { listener } from '../support/listener.ts';
 
 /** Tests the output of `npm run package`, published with the release steps and installed as a user would. */
 
@@ -78,13 +79,13 @@ async function releaseSteps(): Promise<string[]> {
 /** A registry that accepts what npm publishes. */
 async function startRegistry() {
   const published: { authorization: string | undefined; body: any }[] = [];
-  const server = createServer((incoming, answer) => {
-    void (async () => {
+  const server = createServer(
+    listener(async (incoming, answer) => {
       if (incoming.method !== 'PUT') return void answer.writeHead(404).end('{}');
       published.push({ authorization: incoming.headers.authorization, body: await json(incoming) });
       answer.writeHead(201, { 'content-type': 'application/json' }).end('{"ok":true}');
-    })();
-  });
+    }),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {

@@ -151,6 +151,7 @@ it('reads ahead no further for a client that stops reading, and stops for one th
     },
   });
   const socket = connect(Number(new URL(node.url).port), '127.0.0.1');
+  socket.on('error', () => undefined);
   socket.write(`GET /v1/statement?month=2026-11 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`);
   await once(socket, 'readable');
   await sleep(300);

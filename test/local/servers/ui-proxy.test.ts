@@ -7,6 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { choosePort } from '../../../src/local/servers/ports.ts';
 import { startUiProxy } from '../../../src/local/servers/ui-proxy.ts';
 import { waitUntil } from '../../support/processes.ts';
+import { listener } from '../../support/listener.ts';
 
 type Handler = (incoming: IncomingMessage, answer: ServerResponse) => void;
 
@@ -51,12 +52,12 @@ it('switches off in the settings what docker-compose.yml does, and leaves the re
 
 it('refuses the requests behind those buttons, and forwards those that operators need', async () => {
   const seen: string[] = [];
-  const { url } = await behindProxy((incoming, answer) => {
-    void (async () => {
+  const { url } = await behindProxy(
+    listener(async (incoming, answer) => {
       seen.push(`${incoming.method} ${incoming.url} ${await text(incoming)}`);
       answer.writeHead(201, { 'x-of-the-ui': 'yes' }).end('done');
-    })();
-  });
+    }),
+  );
   const task = '/api/v1/namespaces/default/workflows/task_1';
   const post = (path: string) => fetch(url + path, { method: 'POST', body: '{"a":1}' });
   const batch = '/api/v1/namespaces/default/batch-operations/job';

@@ -12,6 +12,7 @@ import type { Simulator, SimulatorOptions } from '../../../workshop/simulator/si
 import { Statistics } from '../../../workshop/simulator/statistics.ts';
 import { World } from '../../../workshop/simulator/world.ts';
 import type { WorldParts } from '../../../workshop/simulator/world.ts';
+import { listener } from '../../support/listener.ts';
 
 export const testKey = 'test-key';
 export const seedance2 = 'doubao-seedance-2-0-260128';
@@ -158,12 +159,13 @@ export async function startReceiver(
   },
 ): Promise<Receiver> {
   const received: Receiver['received'] = [];
-  const server = createServer((request, response) => {
-    void readJson(request).then((body) => {
+  const server = createServer(
+    listener(async (request, response) => {
+      const body = await readJson(request);
       received.push({ headers: request.headers, body, at: Date.now() });
       respond(response, received.length - 1);
-    });
-  });
+    }),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   return {

@@ -1,0 +1,30 @@
+import { subscribe } from 'node:diagnostics_channel';
+import type { EventEmitter } from 'node:events';
+import { join } from 'node:path';
+
+const unheard: string[] = [];
+const runtimeFrame = /\(?node:/;
+const ownFolders = ['test', 'workshop'].map((folder) => join(import.meta.dirname, '../..', folder, '/'));
+
+/** Notes a socket or request of a test that closes without a listener for its errors. */
+function watch(name: string, emitter: EventEmitter): void {
+  // V8 formats the stack when it is read, which is rare.
+  const opened = new Error(name);
+  emitter.once('close', () => {
+    if (emitter.listenerCount('error') > 0) return;
+    const [, ...frames] = (opened.stack ?? '').split('\n').filter((line) => !runtimeFrame.test(line));
+    const caller = frames.find((line) => !line.includes('unheard-errors'));
+    if (caller !== undefined && ownFolders.some((folder) => caller.includes(folder)))
+      unheard.push(`a ${name}${caller.trimStart().slice(2)}`);
+  });
+}
+
+subscribe('net.client.socket', (message) => watch('socket', (message as { socket: EventEmitter }).socket));
+subscribe('http.client.request.created', (message) =>
+  watch('request', (message as { request: EventEmitter }).request),
+);
+
+/** Returns what closed since the last call. */
+export function takeUnheard(): readonly string[] {
+  return [...new Set(unheard.splice(0))];
+}
