@@ -28,7 +28,7 @@ type Outcome = {
   readonly newest?: string;
   readonly oldest?: string;
   readonly failedSteps?: readonly string[];
-  /** The runs whose command failed. */
+  /** The runs whose command failed, with its code. */
   readonly failedRuns?: readonly string[];
   /** What the run on the newest Node printed. */
   readonly log?: string;
@@ -118,17 +118,17 @@ describe('.ci/run', () => {
 
   it('counts a run that failed without a failed test, and repeats the errors that its log ends with', () => {
     const log = 'many tests\n⎯⎯ Unhandled Errors ⎯⎯\nError: read ECONNRESET\n';
-    const { stdout, status } = printed({ newest: good, oldest: good, failedRuns: ['newest'], log });
+    const { stdout, status } = printed({ newest: good, oldest: good, failedRuns: ['newest 1'], log });
     expect(status).toBe(1);
     expect(stdout).toBe(
-      'failed outside of its tests: the run on the newest Node\n⎯⎯ Unhandled Errors ⎯⎯\nError: read ECONNRESET\n' +
-        '4 passed, 1 failed\n',
+      'failed outside of its tests, with code 1: the run on the newest Node\n' +
+        '⎯⎯ Unhandled Errors ⎯⎯\nError: read ECONNRESET\n4 passed, 1 failed\n',
     );
   });
 
   it('counts a run with a failed test once', () => {
     const newest = report(file('passed', 'failed'));
-    const outcome = { newest, oldest: good, failedRuns: ['newest'] };
+    const outcome = { newest, oldest: good, failedRuns: ['newest 1'] };
     expect(count(outcome)).toEqual({ line: '3 passed, 1 failed', status: 1 });
   });
 });
