@@ -50,7 +50,7 @@ export interface Upstream {
   status(job: string): Promise<JobEnd | undefined>;
   cancel(job: string): Promise<'cancelled' | 'refused'>;
   /** The id of the lost job, or undefined if there is none yet. Absent if the upstream cannot be searched. */
-  find?: () => Promise<string | undefined>;
+  find?: (task: string) => Promise<string | undefined>;
   /** Micro-units. If undefined, no person is asked. */
   reviewed?: string;
   /** Jobs that the upstream knows, for operators who name one. */
@@ -254,7 +254,7 @@ export function playActivities(upstream: () => Upstream): PlayedActivities {
         note(id, 'find');
         const { find } = upstream();
         if (find === undefined) return viewOf(await step(id, { kind: 'asked' }));
-        const found = await find();
+        const found = await find(id);
         if (found === undefined) throw ApplicationFailure.create({ message: 'not there yet' });
         return viewOf(await step(id, { kind: 'accepted', n: task.state.n, operation: { id: found } }));
       },
