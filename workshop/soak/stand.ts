@@ -66,7 +66,8 @@ const portNames = [
   'receiver',
   'api',
 ] as const;
-type Ports = Readonly<Record<(typeof portNames)[number], number>>;
+const portsSchema = z.record(z.enum(portNames), z.number());
+type Ports = Readonly<z.infer<typeof portsSchema>>;
 
 export interface StandOptions {
   readonly seed: number;
@@ -80,7 +81,7 @@ export async function openStand({ seed, keepsLogs }: StandOptions): Promise<Stan
   const chosen = await Promise.all(
     portNames.map(async (name) => [name, await choosePort('any', 'a process of the soak')] as const),
   );
-  const ports = Object.fromEntries(chosen) as Ports;
+  const ports = portsSchema.parse(Object.fromEntries(chosen));
   const exits: string[] = [];
   const closers: (() => Promise<unknown>)[] = keepsLogs
     ? []
