@@ -2,12 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { Command, InvalidArgumentError } from 'commander';
 import { check } from './soak/check.ts';
-import { temporalStep } from './soak/clocks.ts';
 import { strike } from './soak/killer.ts';
 import { createLoad } from './soak/load.ts';
 import { createOperators } from './soak/operators.ts';
 import type { Operators } from './soak/operators.ts';
-import { canMoveClocks } from './soak/server-clock.ts';
 import { settle } from './soak/settle.ts';
 import { openStand, linkNames } from './soak/stand.ts';
 import type { Stand } from './soak/stand.ts';
@@ -29,7 +27,7 @@ const command = new Command()
   .option('--kills <n>', 'faults that strike meanwhile', whole, 12)
   .option('--seed <n>', 'of all random decisions', whole, 1)
   .option('--every <ms>', 'from one fault to the next, on average', whole, 2_500)
-  .option('--clocks', 'mostly move the clocks of all processes, by 15 minutes or 40 days in either direction')
+  .option('--clocks', 'mostly move the clocks of processes, by 15 minutes or 40 days in either direction')
   .option('--keep', 'keep the directory with the logs')
   .parse();
 
@@ -52,15 +50,7 @@ process.exitCode = await runSeed();
 async function runSeed(): Promise<number> {
   // Without this, Temporal's own log would appear among our lines.
   Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined) });
-  const { seed, keep = false, clocks = false } = options;
-  const temporalAheadMs = clocks && canMoveClocks ? temporalStep(seed) : 0;
-  if (clocks)
-    report(
-      canMoveClocks
-        ? `the clock of temporal is moved by ${temporalAheadMs / 60_000} minutes, for the whole soak`
-        : 'the clock of temporal stays: it can be moved only on Linux and x86-64',
-    );
-  const stand = await openStand({ seed, temporalAheadMs, keepsLogs: keep });
+  const stand = await openStand({ seed: options.seed, keepsLogs: options.keep === true });
   try {
     return await soak(stand, options);
   } finally {

@@ -5,7 +5,7 @@ import { createOwnHealth } from '../../src/capacity/own-health.ts';
 
 /**
  * Simulates two processes that share a credential with a neighbour whose submissions fail for a while. The clock is
- * simulated, so the speed of the machine does not matter. `npm run bench -- flapping` measures the same in real time.
+ * simulated, so the speed of the machine does not matter.
  */
 
 const tasks = 500;

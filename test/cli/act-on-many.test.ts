@@ -9,7 +9,7 @@ import { actOn } from '../support/client.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import { waitUntil } from '../support/processes.ts';
 import { runLine, runPlanned } from './support.ts';
-import { listener } from '../support/listener.ts';
+import { listener } from '../support/listen.ts';
 
 const world = useHttpWorld('cli_act_on_many');
 const query = 'NeedsAttention = "submit_ambiguous" AND MediaChannel = "one"';

@@ -75,7 +75,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway.stop();
-  receiver.close();
+  await receiver.close();
   await rm(directory, { recursive: true });
 });
 

@@ -20,8 +20,8 @@ import { caller } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, videoBody } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { startRewritingUpstream } from '../support/rewriting-upstream.ts';
-import type { RewritingUpstream } from '../support/rewriting-upstream.ts';
+import { startForwarder } from '../support/forwarder.ts';
+import type { Forwarder } from '../support/forwarder.ts';
 import { temporalAddress } from '../support/run-servers.ts';
 import { attendedYaml } from '../support/test-yaml.ts';
 import { concernSignal } from '../../workflows/messages.ts';
@@ -50,14 +50,14 @@ ${itemOf('wan').replace('id: wan', 'id: twice')}`,
 
 let directory: string;
 /** An upstream that gives each job the id of its first one. */
-let confused: RewritingUpstream;
+let confused: Forwarder;
 let gateway: TestGateway;
 let account: TestAccount;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-walk-'));
   let first: string | undefined;
   const rename = (text: string) => text.replace(/"id":"cgt-[^"]+"/, (job) => (first ??= job));
-  confused = await startRewritingUpstream(() => gateway.simulatorUrl, rename);
+  confused = await startForwarder(() => gateway.simulatorUrl, { rewrite: rename });
   process.env['CONFUSED_URL'] = confused.url;
   gateway = await startGateway({ yaml, environment: { DATA_DIR: directory } });
   account = await gateway.account();
@@ -66,7 +66,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway.stop();
-  confused.close();
+  await confused.close();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -280,7 +280,7 @@ it('an abandoned callback is seen everywhere, also while `redeliver` fails, and 
     await look(8);
     expect(await noticesOf('over')).toContain('callbacks_abandoned/all');
   } finally {
-    receiver.close();
+    await receiver.close();
   }
 });
 

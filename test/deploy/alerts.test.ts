@@ -60,7 +60,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await worker?.kill();
-  receiver.close();
+  await receiver.close();
   await gateway.stop();
   await rm(directory, { recursive: true, force: true });
 });

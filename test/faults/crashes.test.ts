@@ -178,7 +178,7 @@ describe('crashes', () => {
     worker = start('worker');
     await receiver.waitFor(2, 200_000);
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([body.id, body.id]);
-    receiver.close();
+    await receiver.close();
     await expectSoundLedger();
   });
 

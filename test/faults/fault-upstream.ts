@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
-import { listener } from '../support/listener.ts';
+import { listener } from '../support/listen.ts';
 
 /** The simulator's response. */
 export interface Upstreams {

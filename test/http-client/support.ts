@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { listener } from '../support/listener.ts';
+import { listener } from '../support/listen.ts';
 
 export interface TestServer {
   readonly port: number;

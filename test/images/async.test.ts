@@ -165,7 +165,7 @@ it('its callback contains the task as it is, links included', async () => {
   const task = await finished(body.id);
   expect(task).toMatchObject({ status: 'succeeded', data: [{ url: expect.stringContaining('/media/') }] });
   expect(receiver.received.map((callback) => callback.body)).toEqual([task]);
-  receiver.close();
+  await receiver.close();
 });
 
 it('an estimate accepts async, and reports what the create then holds', async () => {

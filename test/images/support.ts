@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 import type { TestGateway } from '../support/gateway.ts';
-import { listener } from '../support/listener.ts';
+import { listener } from '../support/listen.ts';
 
 /** A small upstream with the image convention, as its vendor documents it. The test chooses its answers. */
 export interface ImageUpstream {

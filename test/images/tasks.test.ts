@@ -11,7 +11,7 @@ import type { Answer, TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { pixel, png, sendImages, sendJson, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
-import { listener } from '../support/listener.ts';
+import { listener } from '../support/listen.ts';
 
 /** Tests images of models whose upstream renders them as tasks, in DashScope's wire format. */
 

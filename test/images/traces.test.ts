@@ -26,7 +26,7 @@ describe('the trace of images that a caller waits for', () => {
   });
   afterAll(async () => {
     vi.unstubAllEnvs();
-    otlp.close();
+    await otlp.close();
     await upstream.close();
   });
 

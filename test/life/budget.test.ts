@@ -111,7 +111,7 @@ describe('the budget of one task', () => {
     const receiver = await startCallbackReceiver();
     const { made, events } = await cheapTask('withCallback', { callback_url: receiver.url });
     await receiver.waitFor(1);
-    receiver.close();
+    await receiver.close();
     expect(made).toHaveLength(Math.min(made.length, writesMax.withCallback));
     expect(events).toBeLessThanOrEqual(eventsMax.withCallback);
   });

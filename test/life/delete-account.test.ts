@@ -46,7 +46,7 @@ afterAll(async () => {
   onRacePoint(undefined);
   await gateway.stop();
   await upstream.close();
-  receiver.close();
+  await receiver.close();
   await rm(directory, { recursive: true, force: true });
 });
 

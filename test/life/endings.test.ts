@@ -61,7 +61,7 @@ describe('endings', () => {
       };
       // Operators see this list in the Temporal UI. Its visibility store lags slightly.
       await expect.poll(listed).toContain(body.id);
-      receiver.close();
+      await receiver.close();
     });
   });
 
@@ -84,7 +84,7 @@ describe('endings', () => {
       expect(gateway.simulator.tasks(prompt)).toMatchObject([{ phase: 'cancelled' }]);
       const called = () => receiver.received.find(({ body }) => body.id === id)?.body;
       await expect.poll(called).toMatchObject({ status: 'failed', error: { code: 'task_expired' } });
-      receiver.close();
+      await receiver.close();
     });
 
     it('lets a result count that is there when it passes', async () => {

@@ -121,7 +121,7 @@ describe('what an upstream repeats', () => {
   afterAll(async () => {
     delete process.env['OTEL_EXPORTER_OTLP_ENDPOINT'];
     await gateway.stop();
-    otlp.close();
+    await otlp.close();
     upstream.close();
   });
 

@@ -54,7 +54,7 @@ describe('a job that failed at its upstream', () => {
     expect(Number(before.available) - Number(after.available)).toBeCloseTo(Number(charges.second), 6);
     await receiver.waitFor(1);
     expect(receiver.received.map(({ body }) => body.status)).toEqual(['succeeded']);
-    receiver.close();
+    await receiver.close();
     await expect.poll(() => world.gateway.core.stores.slots.held()).toEqual([]);
   });
 
@@ -84,7 +84,7 @@ describe('a job that failed at its upstream', () => {
     expect(await world.entries(id)).toEqual(['hold', 'release']);
     await receiver.waitFor(1);
     expect(receiver.received.map(({ body }) => body.status)).toEqual(['failed']);
-    receiver.close();
+    await receiver.close();
   });
 
   it('fails the task in its own words if the fallback refuses the request', async () => {

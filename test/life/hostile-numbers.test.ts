@@ -5,30 +5,29 @@ import type { TestAccount } from '../support/client.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
-import { startRewritingUpstream } from '../support/rewriting-upstream.ts';
-import type { RewritingUpstream } from '../support/rewriting-upstream.ts';
+import { startForwarder } from '../support/forwarder.ts';
+import type { Forwarder } from '../support/forwarder.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 
 describe('a success without usage, and a length that cannot be true', () => {
-  let upstream: RewritingUpstream;
+  let upstream: Forwarder;
   let gateway: TestGateway;
   let account: TestAccount;
   /** The number as written in the JSON. */
   let duration = '5';
   beforeAll(async () => {
-    upstream = await startRewritingUpstream(
-      () => gateway.simulatorUrl,
-      (text) =>
+    upstream = await startForwarder(() => gateway.simulatorUrl, {
+      rewrite: (text) =>
         text
           .replaceAll(/"usage":\s*\{[^}]*\}/g, '"usage":null')
           .replaceAll(/"duration":\s*[\d.]+/g, () => `"duration":${duration}`),
-    );
+    });
     gateway = await startGateway({ yaml: testYaml.replace('${SIMULATOR_URL}', upstream.url) });
     account = await gateway.account();
   });
   afterAll(async () => {
     await gateway.stop();
-    upstream.close();
+    await upstream.close();
   });
 
   const kindsOf = async (task: string) =>

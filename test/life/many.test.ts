@@ -94,7 +94,7 @@ describe('more than a hundred tasks at once', () => {
     });
     const found = await Promise.all(histories);
     await receiver.waitFor(renders.length);
-    receiver.close();
+    await receiver.close();
     // Measure the shortest history, because a step that a busy machine delays is repeated as a regular activity.
     expect(Math.min(...found.map(({ events }) => events))).toBeLessThanOrEqual(historyEventsMax);
     expect(Math.min(...found.map(({ bytes }) => bytes))).toBeLessThan(historyBytesMax);

@@ -102,7 +102,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway.stop();
-  receiver.close();
+  await receiver.close();
   await rm(directory, { recursive: true, force: true });
 });
 

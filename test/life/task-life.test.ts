@@ -78,7 +78,7 @@ describe('the life of a task', () => {
     const record = await gateway.core.stores.tasks.find(created.body.id);
     expect(record?.callback).toMatchObject({ state: 'delivered' });
     expectDeliveredOnce(receiver, record);
-    receiver.close();
+    await receiver.close();
   });
 
   it('charges what the usage says beyond the hold, below zero if it must', async () => {

@@ -35,7 +35,7 @@ describe('the trace of a task', () => {
     delete process.env['OTEL_SERVICE_NAME'];
     await worker.kill();
     await gateway.stop();
-    otlp.close();
+    await otlp.close();
     await rm(directory, { recursive: true, force: true });
   });
 
@@ -101,7 +101,7 @@ describe('the trace of a task', () => {
     // A busy machine leaves the callback to its activity.
     const delivering = otlp.spans.find(({ id }) => id === callback?.parent);
     expect(['firstCallback', 'deliverCallback']).toContain(delivering?.name);
-    receiver.close();
+    await receiver.close();
 
     for (const secret of [prompt, account.key, 'secret=abc', '"simulated"'])
       expect(JSON.stringify(otlp.spans)).not.toContain(secret);

@@ -8,8 +8,8 @@ import type { TestAccount } from '../support/client.ts';
 import { startGateway, twoChannelsYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
-import { startRewritingUpstream } from '../support/rewriting-upstream.ts';
-import type { RewritingUpstream } from '../support/rewriting-upstream.ts';
+import { startForwarder } from '../support/forwarder.ts';
+import type { Forwarder } from '../support/forwarder.ts';
 
 const kindsOf = async ({ core }: TestGateway, task: string) =>
   (await core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
@@ -53,19 +53,18 @@ describe('an upstream that no longer knows a job it has accepted', () => {
 });
 
 describe('a result whose link cannot be used', () => {
-  let upstream: RewritingUpstream;
+  let upstream: Forwarder;
   let gateway: TestGateway;
   let account: TestAccount;
   /** Undefined means the simulator's own link, which can be opened. */
   let link: string | undefined;
   beforeAll(async () => {
-    upstream = await startRewritingUpstream(
-      () => gateway.simulatorUrl,
-      (text) =>
+    upstream = await startForwarder(() => gateway.simulatorUrl, {
+      rewrite: (text) =>
         text.replaceAll(/"video_url":\s*"[^"]*"/g, (own) =>
           link === undefined ? own : `"video_url":${JSON.stringify(link)}`,
         ),
-    );
+    });
     gateway = await startGateway({
       yaml: twoChannelsYaml
         .replace('${SIMULATOR_URL}', upstream.url)
@@ -75,7 +74,7 @@ describe('a result whose link cannot be used', () => {
   });
   afterAll(async () => {
     await gateway.stop();
-    upstream.close();
+    await upstream.close();
   });
 
   it.each([

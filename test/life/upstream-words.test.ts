@@ -9,7 +9,7 @@ import type { TestAccount } from '../support/client.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
-import { listener } from '../support/listener.ts';
+import { listener } from '../support/listen.ts';
 
 /** Tests where text from a hostile upstream's responses can appear. */
 

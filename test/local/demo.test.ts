@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { runDemo } from '../../src/local/demo.ts';
-import { listener } from '../support/listener.ts';
+import { listener } from '../support/listen.ts';
 
 /** Starts a gateway that answers "busy" to the first request of each kind. */
 async function startBusyGateway() {

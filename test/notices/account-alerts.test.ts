@@ -14,7 +14,7 @@ const receivers: Awaited<ReturnType<typeof startCallbackReceiver>>[] = [];
 
 beforeAll(() => ensureAlertIndexes(world));
 afterAll(() => {
-  for (const receiver of receivers) receiver.close();
+  await Promise.all(receivers.map((receiver) => receiver.close()));
 });
 
 const startProcess = (change: Partial<AccountAlertsDeps> = {}) =>

@@ -16,7 +16,7 @@ const receivers: Awaited<ReturnType<typeof startCallbackReceiver>>[] = [];
 
 beforeAll(() => ensureAlertIndexes(world));
 afterAll(() => {
-  for (const receiver of receivers) receiver.close();
+  await Promise.all(receivers.map((receiver) => receiver.close()));
 });
 
 type Process = Awaited<ReturnType<typeof startProcess>>;

@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await gateway.stop();
-  pager.close();
+  await pager.close();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -224,7 +224,7 @@ it('an account’s own address gets one event when its balance falls below its o
   expect(upkeep['account_alerts']).toBe(1);
   await gateway.core.notices.accountAlerts.run();
   await gateway.core.notices.accountAlerts.run();
-  receiver.close();
+  await receiver.close();
   expect(receiver.received.map(({ body }) => body.data.account)).toEqual([seen.id, unseen.id]);
 });
 
@@ -238,7 +238,7 @@ it('an account’s own address gets an event when a cap of its key is reached by
   await gateway.admin('POST', `/keys/${account.keyId}/caps`, { total: '1', reason: 'trial' });
   await gateway.core.notices.accountAlerts.run();
   await gateway.core.notices.accountAlerts.run();
-  receiver.close();
+  await receiver.close();
   const cap = { scope: 'key', window: 'total', limit: '1.000000', used: '0.762300', left: '0.237700' };
   const data = { account: account.id, percent: 50, key: account.keyId, cap };
   expect(receiver.received.map(({ body }) => body)).toMatchObject([{ type: 'cap.reached', data }]);

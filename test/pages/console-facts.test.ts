@@ -5,8 +5,8 @@ import type { TestBrowser, WatchedPage } from '../support/browser.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { startRewritingUpstream } from '../support/rewriting-upstream.ts';
-import type { RewritingUpstream } from '../support/rewriting-upstream.ts';
+import { startForwarder } from '../support/forwarder.ts';
+import type { Forwarder } from '../support/forwarder.ts';
 
 /** Tests the facts that the console shows about tasks and channels, after tasks have run on a whole gateway. */
 
@@ -31,15 +31,15 @@ const modelYaml = testYaml.slice(testYaml.indexOf('\n  - id: seedance'));
 let gateway: TestGateway;
 let browser: TestBrowser;
 let account: TestAccount;
-let broken: RewritingUpstream;
+let broken: Forwarder;
 
 describe.skipIf(browserPath === undefined)(`facts on the console${noBrowser}`, () => {
   beforeAll(async () => {
     [broken, browser] = await Promise.all([
-      startRewritingUpstream(
-        () => gateway.simulatorUrl,
-        (text) => text.replaceAll(/"video_url":\s*"[^"]*"/g, `"video_url":${JSON.stringify(badLink)}`),
-      ),
+      startForwarder(() => gateway.simulatorUrl, {
+        rewrite: (text) =>
+          text.replaceAll(/"video_url":\s*"[^"]*"/g, `"video_url":${JSON.stringify(badLink)}`),
+      }),
       startBrowser(),
     ]);
     const channels = [
@@ -56,7 +56,7 @@ describe.skipIf(browserPath === undefined)(`facts on the console${noBrowser}`, (
   });
   afterAll(async () => {
     await Promise.all([gateway.stop(), browser.close()]);
-    broken.close();
+    await broken.close();
   });
 
   async function signedIn(hash: string): Promise<WatchedPage> {

@@ -20,7 +20,7 @@ import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import type { TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { startPathProxy } from '../support/path-proxy.ts';
+import { startForwarder } from '../support/forwarder.ts';
 import { snap } from '../support/shots.ts';
 
 /** Uses the configuration of local mode, because the document's examples must work with it unchanged. */
@@ -488,12 +488,12 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     for (const known of [secret ?? '', account.webhookSecret])
       expect(() => new Webhook(known).verify(text, headers as Record<string, string>)).not.toThrow();
     expect(faults).toEqual([]);
-    receiver.close();
+    await receiver.close();
   });
 
   it('works below a path of a proxy', async () => {
     const account = await gateway.account();
-    const proxy = await startPathProxy(gateway.url, '/below');
+    const proxy = await startForwarder(() => gateway.url, { below: '/below' });
     const { page, faults } = await browser.open({ ...wide, colorScheme: 'dark' });
     await page.goto(`${proxy.url}/below/`);
     await page.getByRole('link', { name: 'Documentation' }).click();
@@ -516,7 +516,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await page.getByText('No video tasks yet').waitFor();
     expect(new URL(page.url()).pathname).toBe('/below/account');
     expect(faults).toEqual([]);
-    proxy.close();
+    await proxy.close();
   });
 
   it('shows an owner nothing of another', async () => {

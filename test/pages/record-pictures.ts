@@ -82,7 +82,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([gateway.stop(), browser.close()]);
-  receiver.close();
+  await receiver.close();
   await temporal.stop();
   await rm(directory, { recursive: true });
 });

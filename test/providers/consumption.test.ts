@@ -8,9 +8,11 @@ import { commonParameters, factsFor } from '../../src/models/facts-of-request.ts
 import type { JsonObject, VideoRequest } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
 import { consumedBy, submissionOf, videoIssue, videoRequest } from './support.ts';
+import { inputs, rowsOf } from './vendor-matrix.ts';
 
 /** The fields that an adapter declares as used are exactly those that change the body that it sends. */
 
+/** Lacks a field for most of what a request may have. */
 const mapping = fieldMappingSchema.parse({
   fields: {
     prompt: 'prompt',
@@ -22,80 +24,30 @@ const mapping = fieldMappingSchema.parse({
   pass: ['theirs'],
   result: 'output',
 });
-const firstFrame = 'data:image/png;base64,Rmlyc3Q=';
-const frame: Partial<VideoRequest> = { firstFrame };
-const edit: Partial<VideoRequest> = { videos: ['https://ex.com/a.mp4'], extra: { video_task: 'edit' } };
-
-const rows: readonly (readonly [provider: string, model: string, request: Partial<VideoRequest>])[] = [
-  ['ark', 'seedance-2-0', {}],
-  ['ark', 'seedance-2-5', {}],
-  ['ark', 'seedance-2-5', { videos: ['https://ex.com/a.mp4'], extra: { video_task: 'edit' } }],
-  ['ark', 'seedance-1-5-pro', {}],
-  ['ark', 'seedance-1-5-pro', { draft: true }],
-  ['ark', 'seedance-1-0-pro', {}],
-  ['ark', 'seedance-1-0-pro', { extra: { frames: 57 } }],
-  ['ark', 'ep-20260101-abcde', { extra: { frames: 57 } }],
-  ['bfl', 'flux-3-video', {}],
-  ['dashscope', 'wan3.0-video', {}],
-  ['dashscope', 'wan2.6-i2v', frame],
-  ['dashscope', 'wan2.2-t2v-plus', {}],
-  ['dashscope', 'wan2.6-t2v', { resolution: '480p' }],
-  ['dashscope', 'a-model-of-tomorrow', {}],
-  ['fal', 'owner/app', {}],
-  ['fal', 'owner/app', frame],
-  ['replicate', 'owner/name', {}],
-  ['replicate', 'owner/name', frame],
-  ['gateway', 'any', {}],
-  ['google', 'gemini-omni-flash', {}],
-  ['google', 'gemini-omni-flash', edit],
-  ['google', 'gemini-omni-flash', { ...edit, extra: { video_task: 'upscale' } }],
-  ['google', 'gemini-omni-of-tomorrow', {}],
-  ['google', 'veo-3.1-generate-preview', {}],
-  ['google', 'veo-3.1-generate-preview@gs://bucket', {}],
-  ['google', 'veo-3.1-lite-generate-preview', {}],
-  ['google', 'veo-of-tomorrow', {}],
-  ['google', 'veo-of-tomorrow@gs://bucket', { firstFrame }],
-  ['kling', 'kling-3.0', {}],
-  ['kling', 'kling-3.0', frame],
-  ['kling', 'kling-3.0-omni', edit],
-  ['kling', 'kling-3.0-omni', { videos: ['https://ex.com/a.mp4'] }],
-  ['kling', 'kling-2.6', {}],
-  ['kling', 'kling-2.6', { resolution: '1080p' }],
-  ['kling', 'kling-3.0-turbo', {}],
-  ['kling', 'kling-3.0', { ...edit, references: [firstFrame], extra: { character_orientation: 'video' } }],
-  ['kling', 'kling-v2-6', {}],
-  ['kling', 'kling-v1-6', frame],
-  ['kling', 'kling-video-o1', edit],
-  ['kling', 'kling-of-tomorrow', { references: [firstFrame] }],
-  ['luma', 'ray-3.2', {}],
-  ['luma', 'ray-3.2', edit],
-  ['luma', 'ray-3.2', { ...edit, extra: { video_task: 'reframe' } }],
-  ['minimax', 'MiniMax-H3', {}],
-  ['minimax', 'MiniMax-H3', frame],
-  ['minimax', 'MiniMax-Hailuo-2.3', {}],
-  ['minimax', 'MiniMax-Hailuo-2.3', frame],
-  ['minimax', 'S2V-01', { references: [firstFrame] }],
-  ['minimax', 'a-model-of-tomorrow', {}],
-  ['openrouter', 'some/model', {}],
-  ['runway', 'veo3.1', {}],
-  ['runway', 'seedance2_5', {}],
-  ['runway', 'aleph2', edit],
-  ['runway', 'seedance2_5', edit],
-  ['runway', 'seedance2_5', { ...edit, extra: { video_task: 'extend' } }],
-  ['runway', 'happyhorse_1_0', frame],
-  ['runway', 'wan3', frame],
-  ['runway', 'gen4.5', {}],
-  ['runway', 'hailuo3', {}],
-  ['runway', 'h3_max', {}],
-  ['runway', 'a_model_of_tomorrow', {}],
-  ['vidu', 'viduq3-pro', {}],
-  ['vidu', 'viduq2', {}],
-  ['vidu', 'viduq2', frame],
-  ['xai', 'grok-imagine-video-1.5', {}],
-  ['xai', 'grok-imagine-video-1.5', { audios: ['https://ex.com/a.mp3'] }],
-  ['xai', 'grok-imagine-video', edit],
-  ['xai', 'grok-imagine-video', { ...edit, extra: { video_task: 'extend' } }],
+const clip = 'https://ex.com/a.mp4';
+/** What the facts of some model depend on, in addition to the media. */
+const special: readonly Partial<VideoRequest>[] = [
+  { draft: true },
+  { resolution: '480p' },
+  { resolution: '1080p' },
+  { extra: { frames: 57 } },
+  { videos: [clip], extra: { video_task: 'upscale' } },
+  { videos: [clip], ratio: '16:9', extra: { video_task: 'reframe' } },
+  { videos: [clip], references: ['https://ex.com/a.png'], extra: { character_orientation: 'video' } },
 ];
+
+/** Each model of each vendor, with one request for each case that its facts distinguish. */
+const rows = Object.entries(providers).flatMap(([name, provider]) =>
+  rowsOf(provider).flatMap(({ video, model }) => {
+    const factsOf = (asked: Partial<VideoRequest>) =>
+      factsFor(videoRequest(asked), servedFacts(video.facts, { upstream: model, mapping }));
+    const accepted = [...inputs, ...special].filter(
+      (asked) => videoIssue(video, videoRequest(asked), model, mapping) === undefined,
+    );
+    const cases = new Map(accepted.map((asked) => [JSON.stringify(factsOf(asked)), asked]));
+    return [...cases.values()].map((asked) => [name, model, asked] as const);
+  }),
+);
 
 const samples: Readonly<Record<OptionalField, readonly unknown[]>> = {
   mode: ['pro'],

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { createGuardedClient } from '../../src/http-client/guarded-client.ts';
 import type { GuardedClient } from '../../src/http-client/index.ts';
 import type { FailureClass } from '../../src/errors/failure.ts';
@@ -18,7 +19,6 @@ import { firstRecord } from '../support/task-records.ts';
 import { taskFaults } from '../../workshop/simulator/fault.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
 import { isFinal } from '../../workshop/simulator/task.ts';
-import { startReceiver } from '../workshop/simulator/support.ts';
 import { describeProviders } from './describe-providers.ts';
 import {
   callback,
@@ -200,7 +200,7 @@ describe.each(jobVendors)('$name', (vendor) => {
       const credential = { id: 'a', apiKey: 'test-key', callbackSecret };
       let aheadMs = 0;
       const ends: Promise<boolean | undefined>[] = [];
-      const receiver = await startReceiver((response, index) => {
+      const receiver = await startCallbackReceiver((response, index) => {
         const { body, headers } = receiver.received[index] ?? {};
         const came = {
           ...callback(body),

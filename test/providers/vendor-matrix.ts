@@ -20,7 +20,7 @@ const media = {
 } as const;
 
 /** Inputs for a request, in every form that some adapter needs. */
-const given: readonly Partial<VideoRequest>[] = [0, 1].flatMap((form) => {
+export const inputs: readonly Partial<VideoRequest>[] = [0, 1].flatMap((form) => {
   const {
     firstFrame = '',
     lastFrame = '',
@@ -82,7 +82,7 @@ export interface Probe {
 
 /** Returns every request used to probe a cell in this column of the table. */
 export function probesOf(column: string): Probe[] {
-  return given.flatMap((over): Probe[] => {
+  return inputs.flatMap((over): Probe[] => {
     const plain = videoRequest(over);
     if (isRole(column)) {
       const texts = broughtTexts(plain, column);

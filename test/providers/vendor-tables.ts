@@ -2,7 +2,9 @@ import { expect, it } from 'vitest';
 import { defined } from '../../src/base/defined.ts';
 import type { FieldMapping } from '../../src/models/field-mapping.ts';
 import type { ImageRequest, VideoRequest } from '../../src/models/request.ts';
+import { UpstreamError } from '../../src/providers/provider.ts';
 import type {
+  HttpRequestOptions,
   ImageTaskProvider,
   Operation,
   PossibleOutput,
@@ -17,6 +19,7 @@ import {
   canned,
   imageIssue,
   imageRequest,
+  providerContext,
   submitContext,
   upstreamError,
   videoIssue,
@@ -51,11 +54,13 @@ type NoStateRow =
   | readonly [what: string, answers: Answers, isGone: boolean, code: string]
   | readonly [what: string, answers: Answers, operation: Operation, isGone: boolean, code: string];
 
+type CancelRow = readonly [what: string, answers: Answers, expected: string, operation?: Operation];
+
 interface Part<Asked> {
   readonly request: (over: Partial<Asked>) => Asked;
   readonly issue: (request: Asked, model: string) => RequestIssue | undefined;
   readonly create: (request: Asked, context: SubmitContext) => Promise<unknown> | undefined;
-  readonly jobs?: Pick<TaskProvider<Asked>, 'status' | 'parseCallback'> | undefined;
+  readonly jobs?: Omit<TaskProvider<Asked>, 'submit' | 'find'> | undefined;
 }
 
 export function videoTables(video: VideoProvider | undefined, usual: Usual = {}) {
@@ -115,8 +120,12 @@ function callsOf<Asked>(usual: Usual, { request, create, jobs }: Part<Asked>) {
     const context = { ...defined({ mapping }), ...usual.context, ...over, request: upstream.request };
     return { context: submitContext(context), sent: upstream.sent };
   };
-  const statusOf = async (answers: Answers, asked = operation) =>
-    jobs?.status(asked, contextOf([answers].flat()).context);
+  /** Polls a job. Resolves with its status, and with the requests that were sent. */
+  const polled = async (answers: Answers, asked = operation, over: Partial<SubmitContext> = {}) => {
+    const { context, sent } = contextOf([answers].flat(), over);
+    return { status: await jobs?.status(asked, context), sent };
+  };
+  const statusOf = async (answers: Answers, asked = operation) => (await polled(answers, asked)).status;
   const refusalOf = async (answer: CannedAnswer) => {
     const { context } = contextOf([answer], { model: usualModel });
     return upstreamError(Promise.resolve(create(request({}), context)));
@@ -130,7 +139,7 @@ function callsOf<Asked>(usual: Usual, { request, create, jobs }: Part<Asked>) {
     const [first] = sent;
     return { submitted, sent: first, path: first?.url.replace(context.baseUrl, ''), json: first?.json };
   }
-  return { statusOf, sentFor, refusalOf };
+  return { contextOf, polled, statusOf, sentFor, refusalOf };
 }
 
 function requestTables<Asked>(usual: Usual, { request, issue }: Part<Asked>, { sentFor }: Calls<Asked>) {
@@ -159,8 +168,9 @@ function requestTables<Asked>(usual: Usual, { request, issue }: Part<Asked>, { s
   };
 }
 
-function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, { statusOf, refusalOf }: Calls<Asked>) {
+function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<Asked>) {
   const { operation = { id: '' } } = usual;
+  const { contextOf, statusOf, refusalOf } = calls;
   return {
     /** Statuses as they are read, in full. */
     reads(rows: readonly (readonly [what: string, answers: Answers, status: object])[]) {
@@ -194,6 +204,43 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, { statusOf, re
       it.each(rows)('is refused: %s', async (_, answer, outcome, reason) => {
         const { outcome: found, code, failure } = await refusalOf(answer);
         expect([found, failure.class === reason ? failure.class : code]).toEqual([outcome, reason]);
+      });
+    },
+    /** Cancellations, with their result, or with `gone` or the outcome of the error. `sends` checks the requests. */
+    cancels(
+      rows: readonly CancelRow[],
+      sends: (sent: readonly HttpRequestOptions[]) => void = () => undefined,
+    ) {
+      const cases = rows.map(([what, answers, expected, asked = operation]) => ({
+        what,
+        answers,
+        expected,
+        asked,
+      }));
+      it.each(cases)('cancels $what', async ({ answers, expected, asked }) => {
+        const { context, sent } = contextOf([answers].flat());
+        const result = await jobs?.cancel?.(asked, context).catch((error: unknown) => {
+          if (error instanceof UpstreamError) return error.gone ? 'gone' : error.outcome;
+          throw error;
+        });
+        expect(result).toBe(expected);
+        sends(sent);
+      });
+    },
+    /** Headers of a callback, with the secret of the channel's credential, and whether they prove its origin. */
+    verifies(
+      { body, now }: { readonly body: unknown; readonly now: number },
+      rows: readonly (readonly [
+        what: string,
+        headers: Readonly<Record<string, string>>,
+        callbackSecret: string | undefined,
+        isGenuine: boolean,
+      ])[],
+    ) {
+      it.each(rows)('verifies a callback %s', async (_, headers, callbackSecret, isGenuine) => {
+        const credential = { id: 'a', apiKey: 'k', ...defined({ callbackSecret }) };
+        const context = { ...providerContext({ credential }), now };
+        expect(await jobs?.verifyCallback?.(callback(body, headers), context)).toBe(isGenuine);
       });
     },
     /** Callbacks, and whether they report the end of the job. */

@@ -98,7 +98,7 @@ describe('results in our own storage', () => {
     await receiver.waitFor(1);
     const again = await account.call('GET', `/v1/videos/generations/${task['id']}`);
     expect(receiver.received[0]?.body).toEqual(again.body);
-    receiver.close();
+    await receiver.close();
   });
 
   it('are served in ranges, and without a body to clients that have them', async () => {

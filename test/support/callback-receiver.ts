@@ -1,49 +1,55 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import type { Task } from '../../src/task/record.ts';
+import { listen } from './listen.ts';
 
 export interface ReceivedCallback {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  /** Undefined if the body was cut off. */
   readonly body: any;
 }
 
+export type CallbackReceiver = Awaited<ReturnType<typeof startCallbackReceiver>>;
+
 /**
  * A caller's endpoint. Records incoming requests and responds with these statuses, repeating the last one. 0 means no
- * response.
+ * response. A function answers the n-th request itself, counted from 0.
  */
-export async function startCallbackReceiver(statuses: readonly number[] = [204]) {
+export async function startCallbackReceiver(
+  answer: readonly number[] | ((response: ServerResponse, index: number) => void) = [204],
+) {
   const received: ReceivedCallback[] = [];
+  const respond =
+    typeof answer === 'function'
+      ? answer
+      : (response: ServerResponse, index: number) => {
+          const status = answer[Math.min(index, answer.length - 1)] ?? 204;
+          if (status > 0) response.writeHead(status).end();
+        };
   const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const text = Buffer.concat(chunks).toString();
-      const status = statuses[Math.min(received.length, statuses.length - 1)] ?? 204;
-      received.push({ headers: request.headers, text, body: JSON.parse(text) });
-      if (status > 0) response.writeHead(status).end();
-    });
+    void textOf(request)
+      .catch(() => '')
+      .then((text) => {
+        const body = text === '' ? undefined : JSON.parse(text);
+        received.push({ headers: request.headers, text, body });
+        respond(response, received.length - 1);
+      });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const { url, close } = await listen(server);
   return {
-    url: `http://127.0.0.1:${port}/hook?secret=abc`,
+    url: `${url}/hook?secret=abc`,
     received,
     async waitFor(count: number, deadlineMs = 180_000): Promise<void> {
       const endsAt = Date.now() + deadlineMs;
       while (received.length < count) {
         if (Date.now() > endsAt) throw new Error(`${received.length} callbacks arrived, not ${count}`);
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await new Promise((resolve) => setTimeout(resolve, 10));
       }
     },
-    close: () => {
-      server.closeAllConnections();
-      return server.close();
-    },
+    close,
   };
 }
 

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +10,7 @@ import { adminCaller, makeAccount } from './client.ts';
 import type { TestAccount } from './client.ts';
 import type { Probe } from './event-loop-probe.ts';
 import { testEnvironment } from './gateway.ts';
+import { listen } from './listen.ts';
 import { beginProbe } from './read-probe.ts';
 import { loadsTypeScript } from './typescript.ts';
 
@@ -32,11 +32,10 @@ export async function startHostileApi(name: string): Promise<HostileApi> {
     const data = [{ b64_json: pixel.toString('base64') }];
     received.resume().on('end', () => response.end(JSON.stringify({ created: 1, data })));
   });
-  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+  const { url: first, close: closeUpstream } = await listen(upstream);
   const directory = await mkdtemp(join(tmpdir(), 'mediary-hostile-'));
   const config = join(directory, 'gateway.yaml');
-  const first = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`;
-  await writeFile(config, imageYaml({ first }));
+  await writeFile(config, imageYaml({ first: `${first}/v1` }));
   const file = join(directory, 'probe.json');
   const child = spawn(
     process.execPath,
@@ -73,8 +72,7 @@ export async function startHostileApi(name: string): Promise<HostileApi> {
     isAlive,
     async close() {
       child.kill('SIGKILL');
-      upstream.closeAllConnections();
-      upstream.close();
+      await closeUpstream();
       await rm(directory, { recursive: true, force: true });
     },
   };

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './listen.ts';
 
 /** A span as received, with hexadecimal ids and times in Unix milliseconds. */
 export interface ReceivedSpan {
@@ -31,17 +30,8 @@ export async function startOtlpReceiver() {
       if (answer.status > 0) response.writeHead(answer.status).end(answer.body);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    spans,
-    answer,
-    close: () => {
-      server.closeAllConnections();
-      return server.close();
-    },
-  };
+  const { url, close } = await listen(server);
+  return { url, spans, answer, close };
 }
 
 type Value = Buffer | bigint;

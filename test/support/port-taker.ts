@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
-import type { AddressInfo, Server } from 'node:net';
+import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { listener } from './listener.ts';
+import { listen, listener } from './listen.ts';
 
 /** Takes a program's port before the program can bind it, but only on its first start. */
 export interface PortTaker {
@@ -53,13 +53,12 @@ export async function startPortTaker(): Promise<PortTaker> {
       response.end();
     }),
   );
-  control.listen(0, '127.0.0.1');
-  await once(control, 'listening');
+  const { url, close } = await listen(control);
   onTestFinished(async () => {
-    for (const server of [control, ...takers]) server.close();
+    for (const taker of takers) taker.close();
+    await close();
     await rm(directory, { recursive: true, force: true });
   });
-  const url = `http://127.0.0.1:${(control.address() as AddressInfo).port}`;
   const script = join(directory, 'ask.mjs');
   await writeFile(script, asking.replace('TAKER', `'${url}'`));
   return {

@@ -66,7 +66,7 @@ it('writes the histories of every kind of ending', async () => {
     await new Promise((resolve) => setTimeout(resolve, 45_000));
     await actOn(gateway.admin, id, { action: 'fail', reason: 'recording' });
   });
-  receiver.close();
+  await receiver.close();
   await gateway.stop();
 });
 

@@ -1,17 +1,15 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
+import { listen, listener } from '../support/listen.ts';
 import { databaseUri, temporalAddress } from '../support/run-servers.ts';
 import { loadsTypeScript } from '../support/typescript.ts';
-import { listener } from '../support/listener.ts';
 
 /** Tests the output of `npm run package`, published with the release steps and installed as a user would. */
 
@@ -86,13 +84,9 @@ async function startRegistry() {
       answer.writeHead(201, { 'content-type': 'application/json' }).end('{"ok":true}');
     }),
   );
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { published, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+  const { url, close } = await listen(server);
+  onTestFinished(close);
+  return { published, url: `${url}/` };
 }
 
 it('is published by the steps of the release, with its token, and says where it is from', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { listen } from '../../test/support/listen.ts';
 
 export interface Loss {
   /** Resolves when the connection to the target should be closed. If undefined, it closes once the response arrives. */
@@ -41,23 +42,16 @@ export async function startLossyProxy(baseUrl: string): Promise<LossyProxy> {
         : onward.answer.then((answer) => pass(answer, response));
     handled.catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
-  const { port } = address;
+  const { url, close } = await listen(server);
   return {
     lossyUrl(loss) {
       const token = randomUUID();
       if (loss !== undefined) losses.set(token, loss);
-      return `http://127.0.0.1:${port}/${token}`;
+      return `${url}/${token}`;
     },
-    silentUrl: `http://127.0.0.1:${port}/silent`,
-    requests: (url) => seen.get(url.split('/').at(-1) ?? '') ?? 0,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    silentUrl: `${url}/silent`,
+    requests: (address) => seen.get(address.split('/').at(-1) ?? '') ?? 0,
+    close,
   };
 }
 

@@ -6,10 +6,9 @@ import type { plainWorkflow } from './support/empty-workflow.ts';
 import { openCreates, startBenchGateway } from './support/gateway.ts';
 import type { BenchGateway, RenderKind } from './support/gateway.ts';
 import type { BenchOptions } from './support/options.ts';
-import { percentOf } from './support/report.ts';
-import type { Goal, Report } from './support/report.ts';
-import { measureInTurns, middleOf, roundsOf, rowsOf } from './support/rounds.ts';
-import type { Measured, Subject } from './support/rounds.ts';
+import type { Report } from './support/report.ts';
+import { measureInTurns, reportShares, roundsOf } from './support/rounds.ts';
+import type { Subject } from './support/rounds.ts';
 
 /**
  * Measures POST /v1/videos/generations at 1, 16 and 64 connections, alongside two operations without HTTP that every
@@ -37,17 +36,12 @@ export async function benchCreate(options: BenchOptions, stand: Stand): Promise<
     warmUp: [limit, createSubject('short', gateway)],
   });
   await gateway.close();
-  return {
-    setting: { rounds: rounds.rounds, seconds: rounds.seconds },
-    tables: [
-      {
-        title: 'POST /v1/videos/generations',
-        rows: rounds.connections.flatMap((count) => rowsOf(measured, count, 'limit')),
-      },
-    ],
-    goals: rounds.connections.flatMap((count) => goalsOf(measured, count)),
-    raw: measured,
-  };
+  return reportShares(measured, rounds, {
+    title: 'POST /v1/videos/generations',
+    name: 'create',
+    limit: 'limit',
+    goalShare,
+  });
 }
 
 function limitSubject({ temporal }: Stand, { db }: BenchGateway): Subject {
@@ -101,18 +95,4 @@ function createSubject(kind: RenderKind, gateway: BenchGateway): Subject {
       };
     },
   };
-}
-
-function goalsOf(measured: readonly Measured[], concurrency: number): Goal[] {
-  const limit = middleOf(measured, 'limit', concurrency)?.run.rate;
-  const create = middleOf(measured, 'create', concurrency)?.run.rate;
-  if (limit === undefined || create === undefined) return [];
-  return [
-    {
-      what: `create at ${concurrency} connection(s)`,
-      goal: `${goalShare * 100} % or more of the limit's rate`,
-      measured: percentOf(create, limit),
-      met: create / limit >= goalShare,
-    },
-  ];
 }

@@ -2,12 +2,10 @@ import { waitUntil } from '../stand/stand.ts';
 import type { Stand } from '../stand/stand.ts';
 import { openCreates, startBenchGateway } from './support/gateway.ts';
 import type { BenchGateway } from './support/gateway.ts';
-import { expectStatus, openConnections } from './support/http-connections.ts';
 import type { BenchOptions } from './support/options.ts';
-import { percentOf } from './support/report.ts';
-import type { Goal, Report } from './support/report.ts';
-import { measureInTurns, middleOf, roundsOf, rowsOf } from './support/rounds.ts';
-import type { Measured, Subject } from './support/rounds.ts';
+import type { Report } from './support/report.ts';
+import { httpSubject, measureInTurns, reportShares, roundsOf } from './support/rounds.ts';
+import type { Subject } from './support/rounds.ts';
 import { ask } from '../stand/http.ts';
 
 /**
@@ -26,17 +24,12 @@ export async function benchGet(options: BenchOptions, stand: Stand): Promise<Rep
   const subjects = [await bareSubject(stand, gateway, paths), gatewaySubject(gateway, paths)];
   const measured = await measureInTurns(stand, rounds, { subjects });
   await gateway.close();
-  return {
-    setting: { rounds: rounds.rounds, seconds: rounds.seconds },
-    tables: [
-      {
-        title: 'GET /v1/videos/generations/{id}',
-        rows: rounds.connections.flatMap((count) => rowsOf(measured, count, 'bare')),
-      },
-    ],
-    goals: rounds.connections.flatMap((count) => goalsOf(measured, count)),
-    raw: measured,
-  };
+  return reportShares(measured, rounds, {
+    title: 'GET /v1/videos/generations/{id}',
+    name: 'gateway',
+    limit: 'bare',
+    goalShare,
+  });
 }
 
 /** Resolves with the path of each task. */
@@ -61,46 +54,11 @@ async function bareSubject(stand: Stand, { db }: BenchGateway, paths: readonly s
     probe: () => ask(`${origin}${paths[0]}`),
   });
   const calls = paths.map((path) => ({ method: 'GET', path, headers: {} }) as const);
-  return { name: 'bare', title: 'bare Koa + findOne', process: 'bare', open: opener(origin, calls) };
+  return httpSubject({ name: 'bare', title: 'bare Koa + findOne', process: 'bare', origin, calls });
 }
 
 function gatewaySubject({ url, keys: [key] }: BenchGateway, paths: readonly string[]): Subject {
   const headers = { authorization: `Bearer ${key}` };
   const calls = paths.map((path) => ({ method: 'GET', path, headers }) as const);
-  return { name: 'gateway', title: 'gateway', process: 'api', open: opener(url, calls) };
-}
-
-function opener(
-  origin: string,
-  calls: readonly {
-    readonly method: 'GET';
-    readonly path: string;
-    readonly headers: Record<string, string>;
-  }[],
-): Subject['open'] {
-  return (connections) => {
-    const http = openConnections(origin, connections);
-    return {
-      async once(caller) {
-        const call = calls[caller];
-        if (call === undefined) throw new Error(`no task for caller ${caller}`);
-        expectStatus(await http.call(caller, call), 200);
-      },
-      close: () => http.close(),
-    };
-  };
-}
-
-function goalsOf(measured: readonly Measured[], concurrency: number): Goal[] {
-  const bare = middleOf(measured, 'bare', concurrency)?.run.rate;
-  const gateway = middleOf(measured, 'gateway', concurrency)?.run.rate;
-  if (bare === undefined || gateway === undefined) return [];
-  return [
-    {
-      what: `GET at ${concurrency} connection(s)`,
-      goal: `${goalShare * 100} % or more of the bare server's rate`,
-      measured: percentOf(gateway, bare),
-      met: gateway / bare >= goalShare,
-    },
-  ];
+  return httpSubject({ name: 'gateway', title: 'gateway', process: 'api', origin: url, calls });
 }

@@ -1,13 +1,12 @@
 import type { Stand } from '../stand/stand.ts';
 import { startImageUpstream } from '../stand/gateway.ts';
 import { startBenchGateway } from './support/gateway.ts';
-import { expectStatus, openConnections } from './support/http-connections.ts';
 import { startLitellm, startPortkey } from './support/image-peers.ts';
 import type { ImagePeer } from './support/image-peers.ts';
 import type { BenchOptions } from './support/options.ts';
 import { megabytes, short, times } from './support/report.ts';
 import type { Goal, Report, Row } from './support/report.ts';
-import { measureInTurns, middleOf, roundsOf, rowsOf } from './support/rounds.ts';
+import { httpSubject, measureInTurns, middleOf, roundsOf, rowsOf } from './support/rounds.ts';
 import type { Measured, Subject } from './support/rounds.ts';
 
 /**
@@ -100,18 +99,13 @@ function subjectOf(name: string, peer: Omit<ImagePeer, 'version'> & Partial<Imag
     headers: { 'content-type': 'application/json', ...peer.headers },
     body: JSON.stringify({ model, prompt: 'a boat', n: 1, size: '1024x1024', response_format: 'url' }),
   } as const;
-  return {
+  return httpSubject({
     name,
     title: peer.version === undefined ? peer.name : `${peer.name} (${peer.version})`,
     process: peer.process,
-    open(connections) {
-      const http = openConnections(peer.origin, connections);
-      return {
-        once: async (caller) => void expectStatus(await http.call(caller, call), 200),
-        close: () => http.close(),
-      };
-    },
-  };
+    origin: peer.origin,
+    calls: [call],
+  });
 }
 
 function addedRows(measured: readonly Measured[], concurrency: number): Row[] {

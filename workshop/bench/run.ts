@@ -18,7 +18,6 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   images: async () => (await import('./images.ts')).benchImages,
   console: async () => (await import('./console.ts')).benchConsole,
   ledger: async () => (await import('./ledger.ts')).benchLedger,
-  flapping: async () => (await import('./flapping.ts')).benchFlapping,
   idle: async () => (await import('./idle.ts')).benchIdle,
   start: async () => (await import('./start.ts')).benchStart,
 };

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hostileFilms } from '../../test/media/hostile-films.ts';
+import { listen } from '../../test/support/listen.ts';
 import { wireOf } from '../../test/support/hostile-wire.ts';
 import {
   answeredWithinMs,
@@ -92,18 +93,14 @@ const hangingCallbacks: Attack = {
   secondsLeast: 8,
   parts: [
     async (scene) => {
-      const receiver = createServer(() => undefined);
-      await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-      const address = receiver.address();
-      const port = typeof address === 'object' ? address?.port : undefined;
-      const metadata = { callback_url: `http://127.0.0.1:${port}/` };
+      const receiver = await listen(createServer(() => undefined));
+      const metadata = { callback_url: `${receiver.url}/` };
       const text = JSON.stringify({ model: 'seedance', prompt: 'a paper boat', duration: 5, metadata });
       await onLanes(scene, 4, () => {
         const request = withKey({ ...create, pieces: () => [text] }, firstKey(scene));
         return fire(scene, { request, framing: 'length' });
       });
-      receiver.closeAllConnections();
-      receiver.close();
+      await receiver.close();
     },
   ],
 };

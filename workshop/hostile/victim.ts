@@ -1,7 +1,9 @@
 import { createServer, request } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { png } from '../../test/images/support.ts';
+import { listen } from '../../test/support/listen.ts';
 import { serve } from '../stand/helper.ts';
 import type { VictimReport } from './victim-report.ts';
 
@@ -54,17 +56,16 @@ const receiver = openReceiver();
 async function openReceiver(): Promise<Receiver> {
   const heard: Pick<Receiver, 'hear'> = { hear: () => undefined };
   const server = createServer((received, response) => {
-    const chunks: Buffer[] = [];
-    received.on('data', (chunk: Buffer) => chunks.push(chunk));
-    received.on('end', () => {
-      response.end();
-      heard.hear(createdId(Buffer.concat(chunks).toString()) ?? '');
-    });
+    textOf(received).then(
+      (text) => {
+        response.end();
+        heard.hear(createdId(text) ?? '');
+      },
+      () => undefined,
+    );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  return Object.assign(heard, { url: `http://127.0.0.1:${port}/` });
+  const { url } = await listen(server);
+  return Object.assign(heard, { url: `${url}/` });
 }
 
 function begin(given: Begin, callbacks: Receiver) {

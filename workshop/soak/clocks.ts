@@ -21,8 +21,3 @@ export function clockMoves<Clock>(clocks: readonly Clock[]): readonly ClockMove<
     })),
   );
 }
-
-/** The shift of Temporal's clock in a soak with this seed. */
-export function temporalStep(seed: number): number {
-  return clockSteps[seed % clockSteps.length] ?? 0;
-}

@@ -51,13 +51,11 @@ export async function strike(stand: Stand, options: KillerOptions): Promise<void
 function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
   const everybody = [...stand.gateway, ...stand.servers];
   const mongodb = stand.servers.filter(({ name }) => name === 'mongodb');
-  // Temporal's server starts with the correct time, and only then is its clock moved.
-  const mortal = options.clocks ? [...stand.gateway, ...mongodb] : everybody;
   const moves = clockMoves([...stand.gateway, ...(options.clocks ? mongodb : [])]);
   const dealt = createRandom(options.seed, 'clocks');
   let nextMove = Math.floor(dealt.between(0, moves.length));
   const kill: Blow = async (random) => {
-    const victim = await free(mortal, random);
+    const victim = await free(everybody, random);
     const awayMs = random.between(100, 5_000);
     await victim.kill(awayMs);
     return `killed ${victim.name} for ${Math.round(awayMs)} ms`;

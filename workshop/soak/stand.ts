@@ -1,27 +1,25 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { closeOnSignal } from '../stand/close-on-signal.ts';
-import { makeKeys, requireReady } from '../stand/gateway.ts';
+import { gatewayVariables, makeKeys, requireReady } from '../stand/gateway.ts';
 import { findServers, startProgram, waitUntil } from '../stand/stand.ts';
 import { rawEnvironment, readEnvironment } from '../../src/config/environment.ts';
 import { openCore } from '../../src/compose/core.ts';
 import type { Core } from '../../src/compose/core.ts';
 import type { LocalOptions } from '../../src/local/servers/local-options.ts';
 import { startMongoServer } from '../../src/local/servers/mongodb-server.ts';
+import { startTemporalServer } from '../../src/local/servers/temporal-server.ts';
 import { choosePort } from '../../src/local/servers/ports.ts';
 import type { ChildServer } from '../../src/local/servers/process.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { gatewayYaml } from './configuration.ts';
 import { ask, askFor } from '../stand/http.ts';
-import { startTemporal } from './server-clock.ts';
 import { createVictim } from './victim.ts';
 import type { Victim } from './victim.ts';
 
 const readyWithinMs = 180_000;
-const loopback = '127.0.0.0/8';
 
 export const queuePrefix = 'soak-';
 export const linkNames = ['temporal', 'mongodb'] as const;
@@ -57,30 +55,33 @@ export interface Stand {
   close(): Promise<void>;
 }
 
-interface Ports {
-  readonly temporal: number;
-  readonly mongodb: number;
-  readonly temporalLink: number;
-  readonly mongodbLink: number;
-  readonly linkControl: number;
-  readonly simulator: number;
-  readonly front: number;
-  readonly receiver: number;
-  readonly api: number;
-}
+const portNames = [
+  'temporal',
+  'mongodb',
+  'temporalLink',
+  'mongodbLink',
+  'linkControl',
+  'simulator',
+  'front',
+  'receiver',
+  'api',
+] as const;
+const portsSchema = z.record(z.enum(portNames), z.number());
+type Ports = Readonly<z.infer<typeof portsSchema>>;
 
 export interface StandOptions {
   readonly seed: number;
-  /** How far the clock of Temporal's server is moved for the whole soak, in milliseconds. Negative means back. */
-  readonly temporalAheadMs: number;
   readonly keepsLogs: boolean;
 }
 
 const countsSchema = z.object({ calls: z.number(), faulty: z.number() });
 
-export async function openStand({ seed, temporalAheadMs, keepsLogs }: StandOptions): Promise<Stand> {
+export async function openStand({ seed, keepsLogs }: StandOptions): Promise<Stand> {
   const directory = await mkdtemp(join(tmpdir(), `mediary-soak-${seed}-`));
-  const ports = await choosePorts();
+  const chosen = await Promise.all(
+    portNames.map(async (name) => [name, await choosePort('any', 'a process of the soak')] as const),
+  );
+  const ports = portsSchema.parse(Object.fromEntries(chosen));
   const exits: string[] = [];
   const closers: (() => Promise<unknown>)[] = keepsLogs
     ? []
@@ -95,7 +96,7 @@ export async function openStand({ seed, temporalAheadMs, keepsLogs }: StandOptio
   };
   closeOnSignal(close);
   try {
-    const servers = await startServers(directory, ports, { keep, temporalAheadMs });
+    const servers = await startServers(directory, ports, keep);
     const outside = await startOutside(directory, ports, { seed, keep });
     const environments = await writeEnvironments(directory, ports);
     const gateway = await startGateway(directory, environments.gateway, keep);
@@ -136,32 +137,13 @@ export async function openStand({ seed, temporalAheadMs, keepsLogs }: StandOptio
   }
 }
 
-async function choosePorts(): Promise<Ports> {
-  const port = () => choosePort('any', 'a process of the soak');
-  return {
-    temporal: await port(),
-    mongodb: await port(),
-    temporalLink: await port(),
-    mongodbLink: await port(),
-    linkControl: await port(),
-    simulator: await port(),
-    front: await port(),
-    receiver: await port(),
-    api: await port(),
-  };
-}
-
 type Keep = (name: string, start: () => Promise<ChildServer>) => Promise<Victim>;
 
 function optionsFor(dataDir: string): LocalOptions {
   return { dataDir, report: (line) => process.stderr.write(`${line}\n`), environment: rawEnvironment() };
 }
 
-async function startServers(
-  directory: string,
-  ports: Ports,
-  { keep, temporalAheadMs }: { readonly keep: Keep } & Pick<StandOptions, 'temporalAheadMs'>,
-): Promise<Victim[]> {
+async function startServers(directory: string, ports: Ports, keep: Keep): Promise<Victim[]> {
   const own = optionsFor(directory);
   const { binary, ...mongodb } = await findServers(own);
   await keep('links', () =>
@@ -182,7 +164,7 @@ async function startServers(
   );
   return Promise.all([
     keep('temporal', () =>
-      startTemporal({ ...own, binary, port: { fixed: ports.temporal } }, temporalAheadMs),
+      startTemporalServer({ ...own, binary, port: { fixed: ports.temporal }, uiPort: 'none' }),
     ),
     keep('mongodb', () =>
       startMongoServer({
@@ -236,20 +218,11 @@ async function writeEnvironments(
     MONGODB_URI: `mongodb://127.0.0.1:${mongodb}/soak?directConnection=true`,
   });
   const common = {
-    HOST: '127.0.0.1',
-    PORT: String(ports.api),
+    ...gatewayVariables(ports.api, { config, dataDir: join(directory, 'data') }),
     TASK_QUEUE_PREFIX: queuePrefix,
-    SECRETS_KEY: randomBytes(32).toString('base64'),
-    ADMIN_TOKEN: randomBytes(16).toString('hex'),
-    GATEWAY_CONFIG: config,
-    DATA_DIR: join(directory, 'data'),
     SIMULATOR_URL: `http://127.0.0.1:${ports.front}`,
-    SHUTDOWN_DRAIN_SECONDS: '0',
-    SHUTDOWN_GRACE_SECONDS: '5',
     KEY_REQUESTS_PER_MINUTE: '0',
     KEY_CONCURRENT_REQUESTS: '0',
-    WEBHOOK_ALLOW_PRIVATE_NETWORKS: loopback,
-    MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
   };
   return {
     gateway: { ...common, ...addresses(ports.temporalLink, ports.mongodbLink) },

@@ -92,26 +92,36 @@ async function writeEnvironment(
   { yaml, environment, prefix = '' }: GatewaySettings,
   simulatorUrl: string,
 ): Promise<Variables> {
-  const port = String(await stand.freePort());
+  const port = await stand.freePort();
   const config = join(stand.directory, `${prefix}gateway.yaml`);
   await writeFile(config, yaml);
   return {
-    GATEWAY_CONFIG: config,
-    HOST: '127.0.0.1',
-    PORT: port,
+    ...gatewayVariables(port, { config, dataDir: join(stand.directory, `${prefix}data`) }),
     PUBLIC_URL: `http://127.0.0.1:${port}`,
     MONGODB_URI: stand.mongodbUri.replace('/?', `/${prefix}stand?`),
     TEMPORAL_ADDRESS: stand.temporalAddress,
     TASK_QUEUE_PREFIX: prefix,
+    SIMULATOR_URL: simulatorUrl,
+    ...environment,
+  };
+}
+
+/** The variables that do not depend on the other servers. */
+export function gatewayVariables(
+  port: number,
+  { config, dataDir }: { readonly config: string; readonly dataDir: string },
+): Variables {
+  return {
+    GATEWAY_CONFIG: config,
+    HOST: '127.0.0.1',
+    PORT: String(port),
     SECRETS_KEY: randomBytes(32).toString('base64'),
     ADMIN_TOKEN: randomBytes(16).toString('hex'),
-    DATA_DIR: join(stand.directory, `${prefix}data`),
-    SIMULATOR_URL: simulatorUrl,
+    DATA_DIR: dataDir,
     SHUTDOWN_DRAIN_SECONDS: '0',
     SHUTDOWN_GRACE_SECONDS: '5',
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: loopback,
     MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
-    ...environment,
   };
 }
 

@@ -7,7 +7,6 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import type { FactsTable } from '../../src/models/facts-table.ts';
 import { providers } from '../../src/providers/index.ts';
-import { driveNewest, drivers } from './newest-node.ts';
 import { factsDifferences } from './facts-differences.ts';
 import type { ReadList } from './facts-differences.ts';
 import { sdkLists } from './sdk-lists.ts';
@@ -15,10 +14,7 @@ import type { SdkList } from './sdk-lists.ts';
 import { pythonLiterals, typeLiterals } from './type-literals.ts';
 import type { Literals } from './type-literals.ts';
 
-/**
- * `npm run vendor-sdks -- --newest`: compares the tables of facts with the newest SDKs, and runs the tests that drive
- * these SDKs.
- */
+/** `npm run vendor-sdks -- --newest`: compares the tables of facts with the newest SDKs. */
 
 export interface NewestReport {
   /** The SDKs' names and versions. */
@@ -30,8 +26,6 @@ export interface NewestSdks {
   /** The folder with the Python programs of the environment for the newest packages. */
   readonly programs: string;
   compare(): NewestReport;
-  /** Returns one line per failure of the newest Node SDKs. The simulator listens at `url`. */
-  drive(url: string): readonly string[];
   remove(): void;
 }
 
@@ -45,7 +39,7 @@ export function installNewest(packages: readonly string[]): NewestSdks {
     installFromNpm(folder);
     const programs = installPython(folder, packages);
     const compare = () => report([...readFromNpm(folder), ...readFromPypi(programs)]);
-    return { programs, compare, drive: (url) => driveNewest(folder, url), remove };
+    return { programs, compare, remove };
   } catch (error) {
     remove();
     throw error;
@@ -69,8 +63,7 @@ const namesOf = (lists: readonly { readonly sdk: string }[]) => [...new Set(list
 
 function installFromNpm(folder: string): void {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true }));
-  // An SDK may require a newer Node than this one. Its types are read here, and its code runs on the Node that it
-  // requires.
+  // An SDK may require a newer Node than this one. Only its types are read.
   const words = [
     'install',
     '--no-audit',
@@ -79,7 +72,7 @@ function installFromNpm(folder: string): void {
     '--engine-strict=false',
     '--silent',
   ];
-  const newest = [...new Set([...namesOf(npmLists), ...drivers])].map((name) => `${name}@latest`);
+  const newest = namesOf(npmLists).map((name) => `${name}@latest`);
   execFileSync('npm', [...words, ...newest], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 

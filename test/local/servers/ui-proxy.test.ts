@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { choosePort } from '../../../src/local/servers/ports.ts';
 import { startUiProxy } from '../../../src/local/servers/ui-proxy.ts';
 import { waitUntil } from '../../support/processes.ts';
-import { listener } from '../../support/listener.ts';
+import { listener } from '../../support/listen.ts';
 
 type Handler = (incoming: IncomingMessage, answer: ServerResponse) => void;
 

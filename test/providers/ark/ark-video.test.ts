@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { arkVideo } from '../../../src/providers/ark/ark-video.ts';
 import { canned, fixture, providerContext, upstreamError, videoRequest } from '../support.ts';
-import type { CannedAnswer } from '../support.ts';
 import { videoTables } from '../vendor-tables.ts';
 
 const model = 'doubao-seedance-2-0-260128';
@@ -159,9 +158,8 @@ describe('a submit that is not accepted', () => {
 
 describe('status', () => {
   it('asks for the one job', async () => {
-    const upstream = canned({ json: fixture('ark/queued') });
-    await arkVideo.status({ id: 'cgt-a/../b' }, providerContext({ request: upstream.request }));
-    expect(upstream.sent[0]).toMatchObject({
+    const { sent } = await videos.polled({ json: fixture('ark/queued') }, { id: 'cgt-a/../b' });
+    expect(sent[0]).toMatchObject({
       method: 'GET',
       url: 'https://upstream.example/api/v3/contents/generations/tasks/cgt-a%2F..%2Fb',
       headers: { authorization: 'Bearer test-key' },
@@ -284,39 +282,28 @@ describe('list', () => {
   });
 });
 
-describe('cancel', () => {
-  const cancel = (...answers: CannedAnswer[]) => {
-    const upstream = canned(...answers);
-    const asked = arkVideo.cancel?.(operation, providerContext({ request: upstream.request }));
-    return { sent: upstream.sent, asked: asked ?? Promise.reject(new Error('no cancel')) };
-  };
-
-  it.each([{ json: {} }, { status: 204, text: '' }])('deletes a queued job; %j is a yes', async (answer) => {
-    const { sent, asked } = cancel({ json: fixture('ark/queued') }, answer);
-    expect(await asked).toBe('cancelled');
-    expect(sent.map(({ method }) => method)).toEqual(['GET', 'DELETE']);
-  });
-
-  it.each(['running', 'succeeded', 'failed'])('never deletes a %s job', async (name) => {
-    const { sent, asked } = cancel({ json: fixture(`ark/${name}`) });
-    expect(await asked).toBe('refused');
-    expect(sent).toHaveLength(1);
-  });
-
-  it('an already cancelled job counts as cancelled', async () => {
-    expect(await cancel({ json: { id: 'cgt-a', status: 'cancelled' } }).asked).toBe('cancelled');
-  });
-
-  it('a job that began to run meanwhile continues', async () => {
-    const json = { error: { code: 'InvalidAction.RunningTaskDeletion', message: 'running' } };
-    expect(await cancel({ json: fixture('ark/queued') }, { status: 409, json }).asked).toBe('refused');
-  });
-
-  it('an upstream in trouble reports no state', async () => {
-    const { asked } = cancel({ json: fixture('ark/queued') }, { status: 502, text: '' });
-    expect((await upstreamError(asked)).outcome).toBe('ambiguous');
-  });
-});
+const methodsOf = (sent: readonly { readonly method: string }[]) => sent.map(({ method }) => method);
+const queued = { json: fixture('ark/queued') };
+const json = { error: { code: 'InvalidAction.RunningTaskDeletion', message: 'running' } };
+videos.cancels(
+  [
+    ['a queued job by deleting it', [queued, { json: {} }], 'cancelled'],
+    ['a queued job, without words', [queued, { status: 204, text: '' }], 'cancelled'],
+    ['no job that began to run meanwhile', [queued, { status: 409, json }], 'refused'],
+    ['no job in trouble', [queued, { status: 502, text: '' }], 'ambiguous'],
+  ],
+  (sent) => expect(methodsOf(sent)).toEqual(['GET', 'DELETE']),
+);
+videos.cancels(
+  [
+    ...['running', 'succeeded', 'failed'].map(
+      (name) =>
+        [`no ${name} job, and never deletes it`, { json: fixture(`ark/${name}`) }, 'refused'] as const,
+    ),
+    ['no job twice', { json: { id: 'cgt-a', status: 'cancelled' } }, 'cancelled'],
+  ],
+  (sent) => expect(methodsOf(sent)).toEqual(['GET']),
+);
 
 describe('find', () => {
   const at = 1_778_754_737_000;

@@ -2,16 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createBfl } from '../../../src/providers/bfl/index.ts';
 import type { Operation } from '../../../src/providers/provider.ts';
-import {
-  callback,
-  canned,
-  fixture,
-  imageRequest,
-  providerContext,
-  submitContext,
-  upstreamError,
-  videoRequest,
-} from '../support.ts';
+import { canned, fixture, providerContext, submitContext, upstreamError, videoRequest } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
 import { imageTables } from '../vendor-tables.ts';
 
@@ -24,7 +15,7 @@ if (video === undefined || imageTask === undefined) throw new Error('it lacks a 
 const id = '3b5f0c1e-1c5b-4f0e-9a53-5f7c2f6f4a10';
 const base = 'https://api.bfl.ai';
 const operation: Operation = { id, cost: '3' };
-const images = imageTables(imageTask);
+const images = imageTables(imageTask, { created: { json: fixture('bfl/created') } });
 
 function status(answer: CannedAnswer, { asked = operation, model = 'flux-3-video' } = {}) {
   const part = model === 'flux-3-video' ? video : imageTask;
@@ -222,7 +213,7 @@ describe('a callback', () => {
 
   const body = { id, status: 'Ready' };
   const signature = createHmac('sha256', 's').update(JSON.stringify(body)).digest('hex');
-  it.each<[string, Record<string, string>, string | undefined, boolean]>([
+  images.verifies({ body, now }, [
     ['signed', { 'x-bfl-signature': `sha256=${signature}` }, 's', true],
     ['signed in upper case', { 'x-bfl-signature': signature.toUpperCase() }, 's', true],
     ['signed with another secret', { 'x-bfl-signature': `sha256=${signature}` }, 't', false],
@@ -231,26 +222,13 @@ describe('a callback', () => {
     ['with another secret itself', { 'x-webhook-secret': 'x' }, 's', false],
     ['without a proof', {}, 's', false],
     ['without a proof, which no secret asks for', {}, undefined, true],
-  ])('%s', async (_, headers, callbackSecret, genuine) => {
-    const credential = { id: 'a', apiKey: 'k', ...(callbackSecret === undefined ? {} : { callbackSecret }) };
-    const context = { ...providerContext({ credential }), now };
-    expect(await imageTask.verifyCallback?.(callback(body, headers), context)).toBe(genuine);
-  }); // prettier-ignore
+  ]); // prettier-ignore
 
-  it('is requested if the model only calls back', async () => {
-    for (const [model, asked] of [
-      ['flux-2-pro', true],
-      ['flux-3-image', false],
-    ] as const) {
-      const upstream = canned({ json: fixture('bfl/created') });
-      const context = submitContext({
-        request: upstream.request,
-        model,
-        callbackUrl: 'https://gateway.example.com/h',
-      });
-      await imageTask.submit(imageRequest(), context);
-      const { webhook_url: url, webhook_secret: secret } = upstream.sent[0]?.json ?? {};
-      expect([url !== undefined, secret]).toEqual([asked, undefined]);
-    }
+  it.each([
+    ['flux-2-pro', 'https://gateway.example.com/h'],
+    ['flux-3-image', undefined],
+  ])('is requested of a model that only calls back: %s', async (model, callbackUrl) => {
+    const { json = {} } = await images.sentFor({}, model, { callbackUrl: 'https://gateway.example.com/h' });
+    expect([json['webhook_url'], json['webhook_secret']]).toEqual([callbackUrl, undefined]);
   });
 });

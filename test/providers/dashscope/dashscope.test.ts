@@ -285,17 +285,17 @@ describe('a video', () => {
     ['too fast', { status: 429, json: { code: 'Throttling', message: 'm' } }, false, 'Throttling'],
   ]);
 
-  it.each<[CannedAnswer, string]>([
-    [{ json: { request_id: 'r' } }, 'cancelled'],
-    [{ status: 400, json: { code: 'UnsupportedOperation', message: 'm' } }, 'refused'],
-  ])('cancel: %j is %s', async (answer, expected) => {
-    const upstream = canned(answer);
-    expect(await video.cancel?.(operation, providerContext({ request: upstream.request }))).toBe(expected);
-    expect(upstream.sent[0]).toMatchObject({
-      method: 'POST',
-      url: `https://upstream.example/api/v3/tasks/${operation.id}/cancel`,
-    });
-  });
+  videos.cancels(
+    [
+      ['a waiting job', { json: { request_id: 'r' } }, 'cancelled'],
+      ['a running job', { status: 400, json: { code: 'UnsupportedOperation', message: 'm' } }, 'refused'],
+    ],
+    ([sent]) =>
+      expect(sent).toMatchObject({
+        method: 'POST',
+        url: `https://upstream.example/api/v3/tasks/${operation.id}/cancel`,
+      }),
+  );
 });
 
 videos.isRefused([

@@ -17,9 +17,8 @@ import type { CannedAnswer } from '../support.ts';
 import { imageTables, videoTables } from '../vendor-tables.ts';
 
 const { video, imageTask } = fal;
-if (video?.cancel === undefined || video.find === undefined || imageTask === undefined)
-  throw new Error('a capability is missing');
-const { cancel, find } = video;
+if (video?.find === undefined || imageTask === undefined) throw new Error('a capability is missing');
+const { find } = video;
 
 const name = (kind: string) => `bytedance/seedance-2.0/${kind}-to-video`;
 const model = name('text');
@@ -255,32 +254,20 @@ describe('a request', () => {
   }); // prettier-ignore
 });
 
-describe('a cancellation', () => {
-  const cancelled = { status: 499, json: { detail: 'm', error_type: 'client_cancelled' } };
-  const late = { status: 400, json: { status: 'ALREADY_COMPLETED' } };
-  it.each<[string, CannedAnswer[], string]>([
-    ['removed', [{ json: { status: 'OK' } }, completed, cancelled], 'cancelled'],
-    ['removed without a trace', [{ json: { status: 'OK' } }, unknown, { json: { items: [] } }], 'cancelled'],
-    ['asked to stop, and runs', [{ status: 202, json: { status: 'CANCELLATION_REQUESTED' } }, { status: 202, json: fixture('fal/in-progress') }], 'refused'],
-    ['asked to stop, and stopped', [{ status: 202, json: { status: 'CANCELLATION_REQUESTED' } }, completed, cancelled], 'cancelled'],
-    ['finished', [late, completed, { json: fixture('fal/video') }], 'refused'],
-    ['cancelled before', [late, completed, cancelled], 'cancelled'],
-  ])('of what is %s', async (_, answers, expected) => {
-    const upstream = canned(...answers);
-    expect(await cancel(operation, providerContext({ request: upstream.request, mapping }))).toBe(expected);
-    expect(upstream.sent[0]).toMatchObject({ method: 'PUT', url: `${job}/cancel` });
-  }); // prettier-ignore
-
-  it.each<[CannedAnswer[], boolean]>([
-    [[{ status: 404, json: { status: 'NOT_FOUND' } }], true],
-    [[{ status: 404, text: '<html>' }], false],
-    [[{ status: 502, text: '<html>' }], false],
-    [[late, unknown, { json: { items: [] } }], true],
-  ])('of an unknown request counts as none: %j', async (answers, gone) => {
-    const { request } = canned(...answers);
-    expect((await upstreamError(cancel(operation, providerContext({ request, mapping })))).gone).toBe(gone);
-  });
-});
+const cancelled = { status: 499, json: { detail: 'm', error_type: 'client_cancelled' } };
+const late = { status: 400, json: { status: 'ALREADY_COMPLETED' } };
+videos.cancels([
+  ['what is removed', [{ json: { status: 'OK' } }, completed, cancelled], 'cancelled'],
+  ['what is removed without a trace', [{ json: { status: 'OK' } }, unknown, { json: { items: [] } }], 'cancelled'],
+  ['what is asked to stop, and runs', [{ status: 202, json: { status: 'CANCELLATION_REQUESTED' } }, { status: 202, json: fixture('fal/in-progress') }], 'refused'],
+  ['what is asked to stop, and stopped', [{ status: 202, json: { status: 'CANCELLATION_REQUESTED' } }, completed, cancelled], 'cancelled'],
+  ['what has finished', [late, completed, { json: fixture('fal/video') }], 'refused'],
+  ['what was cancelled before', [late, completed, cancelled], 'cancelled'],
+  ['an unknown request', { status: 404, json: { status: 'NOT_FOUND' } }, 'gone'],
+  ['behind a page', { status: 404, text: '<html>' }, 'unavailable'],
+  ['behind a proxy in trouble', { status: 502, text: '<html>' }, 'ambiguous'],
+  ['what is forgotten', [late, unknown, { json: { items: [] } }], 'gone'],
+], ([sent]) => expect(sent).toMatchObject({ method: 'PUT', url: `${job}/cancel` })); // prettier-ignore
 
 describe('a lost request', () => {
   const lost = { request: videoRequest(), marker: 'mediary-t1-1', sentAfter: 0, sentBefore: 60_000 };

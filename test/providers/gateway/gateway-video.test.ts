@@ -1,17 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/models/request.ts';
 import { gateway } from '../../../src/providers/gateway/gateway.ts';
-import type { ProviderContext } from '../../../src/providers/provider.ts';
-import {
-  canned,
-  fixture,
-  providerContext,
-  submitContext,
-  upstreamError,
-  videoIssue,
-  videoRequest,
-} from '../support.ts';
-import type { CannedAnswer } from '../support.ts';
+import { fixture, upstreamError, videoIssue, videoRequest } from '../support.ts';
+import { videoTables } from '../vendor-tables.ts';
 
 const video = gateway.video;
 if (video === undefined) throw new Error('gateway makes no videos');
@@ -19,16 +10,9 @@ const operation = { id: 'task_5nkR8v' };
 const task = 'https://gw.example/v1';
 const videos = 'https://gw.example/v1/videos';
 
-async function submit(
-  request: Partial<VideoRequest>,
-  baseUrl: string,
-  answer: CannedAnswer = { json: fixture('gateway/created') },
-) {
-  const upstream = canned(answer);
-  const context = submitContext({ model: 'seedance-2.0', baseUrl, request: upstream.request });
-  const submitted = await video?.submit(videoRequest(request), context);
-  return { submitted, sent: upstream.sent[0] };
-}
+const usual = { model: 'seedance-2.0', operation, created: { json: fixture('gateway/created') } };
+const tasks = videoTables(video, { ...usual, context: { baseUrl: task } });
+const openai = videoTables(video, { ...usual, context: { baseUrl: videos } });
 
 const full: Partial<VideoRequest> = {
   mode: 'pro',
@@ -46,7 +30,7 @@ const full: Partial<VideoRequest> = {
 
 describe('submit', () => {
   it('speaks the task dialect at a base that names no path', async () => {
-    const { submitted, sent } = await submit(full, task);
+    const { submitted, sent } = await tasks.sentFor(full);
     expect(submitted).toEqual({ operation, traceId: operation.id });
     expect(sent).toMatchObject({
       method: 'POST',
@@ -81,7 +65,7 @@ describe('submit', () => {
   });
 
   it('speaks the OpenAI dialect at a base that ends in /videos', async () => {
-    const { sent } = await submit({ ...full, videos: [] }, videos);
+    const { sent } = await openai.sentFor({ ...full, videos: [] });
     expect(sent?.url).toBe('https://gw.example/v1/videos');
     expect(sent?.json).toMatchObject({
       seconds: '5',
@@ -94,7 +78,8 @@ describe('submit', () => {
   });
 
   it('takes the other spelling of the path', async () => {
-    const { sent } = await submit({ duration: 'auto' }, 'https://gw.example/v1/videos/generations');
+    const baseUrl = 'https://gw.example/v1/videos/generations';
+    const { sent } = await tasks.sentFor({ duration: 'auto' }, usual.model, { baseUrl });
     expect(sent?.url).toBe('https://gw.example/v1/videos/generations');
     expect(sent?.json).toMatchObject({ duration: -1, metadata: { duration: -1 } });
   });
@@ -107,45 +92,34 @@ describe('submit', () => {
     [{ id: 77 }, '77'],
     [{ request_id: 'e' }, 'e'],
   ])('finds the id in %j', async (json, id) => {
-    expect((await submit({}, task, { status: 201, json })).submitted?.operation.id).toBe(id);
+    const { sentFor } = videoTables(video, { created: { status: 201, json }, context: { baseUrl: task } });
+    expect((await sentFor({})).submitted).toMatchObject({ operation: { id } });
   });
 
-  it.each<[CannedAnswer, string, string]>([
-    [{ status: 400, json: { code: 'invalid_request', message: 'm', data: null } }, 'rejected', 'invalid_request'],
-    [{ status: 200, json: { code: 'invalid_request', message: 'm', data: null } }, 'rejected', 'invalid_request'],
-    [{ status: 200, json: { code: 'quota_not_enough', message: 'm', data: null } }, 'unavailable', 'quota_not_enough'],
-    [{ status: 403, json: { code: 'quota_not_enough', message: 'm' } }, 'unavailable', 'quota_not_enough'],
-    [{ status: 400, json: { code: 'model_price_error', message: 'm' } }, 'unavailable', 'model_price_error'],
-    [{ status: 402, json: { error: { code: 'insufficient_balance', message: 'm' } } }, 'unavailable', 'insufficient_balance'],
-    [{ status: 401, json: { error: { code: '', message: 'm', type: 'new_api_error' } } }, 'unavailable', 'http_401'],
-    [{ status: 429, json: { error: { code: 'rate_limit_exceeded', message: 'm' } } }, 'throttled', 'rate_limit_exceeded'],
-    [{ status: 503, json: { error: { code: 'service_unavailable', message: 'm' } } }, 'throttled', 'service_unavailable'],
-    [{ status: 500, json: { code: 'fail_to_fetch_task', message: 'm' } }, 'ambiguous', 'http_500'],
-    [{ status: 200, json: {} }, 'ambiguous', 'unreadable_answer'],
-  ])('%j is %s', async (answer, outcome, code) => {
-    const error = await upstreamError(submit({}, task, answer));
-    expect([error.outcome, error.code]).toEqual([outcome, code]);
-  }); // prettier-ignore
+  tasks.isRefused([
+    ['an invalid request', { status: 400, json: { code: 'invalid_request', message: 'm', data: null } }, 'rejected', 'invalid_request'],
+    ['an invalid request with status 200', { status: 200, json: { code: 'invalid_request', message: 'm', data: null } }, 'rejected', 'invalid_request'],
+    ['no quota with status 200', { status: 200, json: { code: 'quota_not_enough', message: 'm', data: null } }, 'unavailable', 'quota_not_enough'],
+    ['no quota', { status: 403, json: { code: 'quota_not_enough', message: 'm' } }, 'unavailable', 'quota_not_enough'],
+    ['no price', { status: 400, json: { code: 'model_price_error', message: 'm' } }, 'unavailable', 'model_price_error'],
+    ['no balance', { status: 402, json: { error: { code: 'insufficient_balance', message: 'm' } } }, 'unavailable', 'insufficient_balance'],
+    ['a wrong key', { status: 401, json: { error: { code: '', message: 'm', type: 'new_api_error' } } }, 'unavailable', 'http_401'],
+    ['the pace', { status: 429, json: { error: { code: 'rate_limit_exceeded', message: 'm' } } }, 'throttled', 'rate_limit_exceeded'],
+    ['load', { status: 503, json: { error: { code: 'service_unavailable', message: 'm' } } }, 'throttled', 'service_unavailable'],
+    ['its upstream', { status: 500, json: { code: 'fail_to_fetch_task', message: 'm' } }, 'ambiguous', 'http_500'],
+    ['nothing', { status: 200, json: {} }, 'ambiguous', 'unreadable_answer'],
+  ]); // prettier-ignore
 });
 
 describe('status', () => {
-  const statusOf = (baseUrl: string, ...answers: CannedAnswer[]) => {
-    const upstream = canned(...answers);
-    const context: ProviderContext = providerContext({ baseUrl, request: upstream.request });
-    return {
-      asked: video?.status(operation, context) ?? Promise.reject(new Error('no status')),
-      sent: upstream.sent,
-    };
-  };
-
   it('asks at the path of the submit', async () => {
-    const { asked, sent } = statusOf(task, { json: fixture('gateway/nested-running') });
-    expect(await asked).toEqual({ state: 'pending', phase: 'running', progress: 50, traceId: operation.id });
+    const { status, sent } = await tasks.polled({ json: fixture('gateway/nested-running') });
+    expect(status).toEqual({ state: 'pending', phase: 'running', progress: 50, traceId: operation.id });
     expect(sent[0]?.url).toBe('https://gw.example/v1/video/generations/task_5nkR8v');
   });
 
   it('reads the nested answer with all its facts', async () => {
-    expect(await statusOf(task, { json: fixture('gateway/nested-succeeded') }).asked).toEqual({
+    expect(await tasks.statusOf({ json: fixture('gateway/nested-succeeded') })).toEqual({
       state: 'succeeded',
       items: [{ url: 'https://files.example.com/a.mp4', lastFrameUrl: 'https://files.example.com/a.png' }],
       facts: {
@@ -163,7 +137,7 @@ describe('status', () => {
     ['in the nested answer, as text', { data: { finish_time: '1778754892' } }],
   ])('reads when the job ended %s', async (_, over) => {
     const json = { status: 'completed', url: 'https://files.example.com/a.mp4', ...over };
-    expect(await statusOf(task, { json }).asked).toMatchObject({ endedAt: 1_778_754_892_500 });
+    expect(await tasks.statusOf({ json })).toMatchObject({ endedAt: 1_778_754_892_500 });
   });
 
   it.each([
@@ -172,13 +146,13 @@ describe('status', () => {
     ['videos-succeeded', 'https://files.example.com/v.mp4', 5],
     ['same-interface-succeeded', 'https://files.example.com/m.mp4', 5],
   ])('reads %s', async (name, url, durationSeconds) => {
-    const found = await statusOf(task, { json: fixture(`gateway/${name}`) }).asked;
+    const found = await tasks.statusOf({ json: fixture(`gateway/${name}`) });
     expect(found).toMatchObject({ state: 'succeeded', items: [{ url }] });
-    expect(found.state === 'succeeded' && found.facts.durationSeconds).toBe(durationSeconds);
+    expect(found?.state === 'succeeded' && found.facts.durationSeconds).toBe(durationSeconds);
   });
 
   it('reads the last frame and the end of a link of our own interface', async () => {
-    const found = await statusOf(task, { json: fixture('gateway/same-interface-succeeded') }).asked;
+    const found = await tasks.statusOf({ json: fixture('gateway/same-interface-succeeded') });
     expect(found).toMatchObject({
       items: [{ lastFrameUrl: 'https://files.example.com/m.png', expiresAt: 1_778_841_292 }],
       facts: { usage: { completionTokens: 108_900 } },
@@ -189,7 +163,7 @@ describe('status', () => {
     ['nested-failed', 'failure', 'content policy'],
     ['videos-failed', 'moderation_blocked', 'bad prompt'],
   ])('reads %s', async (name, code, message) => {
-    const found = await statusOf(task, { json: fixture(`gateway/${name}`) }).asked;
+    const found = await tasks.statusOf({ json: fixture(`gateway/${name}`) });
     expect(found).toMatchObject({ state: 'failed', code, message });
   });
 
@@ -211,7 +185,7 @@ describe('status', () => {
     ]),
   ] as [string, object][])('the status %s', async (status, expected) => {
     const json = { id: 'x', status, url: 'https://ex.com/v.mp4' };
-    expect(await statusOf(task, { json }).asked).toMatchObject(expected);
+    expect(await tasks.statusOf({ json })).toMatchObject(expected);
   });
 
   it.each([
@@ -223,8 +197,8 @@ describe('status', () => {
     ['half', undefined],
     [undefined, undefined],
   ])('the progress %j is %s', async (progress, expected) => {
-    const found = await statusOf(task, { json: { status: 'running', progress } }).asked;
-    expect(found.state === 'pending' && found.progress).toBe(expected);
+    const found = await tasks.statusOf({ json: { status: 'running', progress } });
+    expect(found?.state === 'pending' && found.progress).toBe(expected);
   });
 
   it('a success without a link is read from /content, which may redirect', async () => {
@@ -233,53 +207,38 @@ describe('status', () => {
       status: 302,
       headers: { location: 'https://files.example.com/c.mp4?Expires=1778841292' },
     };
-    const { asked, sent } = statusOf(videos, completed, redirect);
-    expect(await asked).toMatchObject({
+    const { status, sent } = await openai.polled([completed, redirect]);
+    expect(status).toMatchObject({
       items: [{ url: 'https://files.example.com/c.mp4?Expires=1778841292', expiresAt: 1_778_841_292 }],
       facts: { durationSeconds: 4 },
     });
     expect(sent[1]?.url).toBe('https://gw.example/v1/videos/task_5nkR8v/content');
-    const bytes = statusOf(videos, completed, { text: 'mp4' }).asked;
+    const bytes = openai.statusOf([completed, { text: 'mp4' }]);
     expect((await upstreamError(bytes)).code).toBe('unreadable_answer');
   });
 
-  it.each<[CannedAnswer, boolean, string]>([
-    [{ status: 400, json: { code: 'task_not_exist', message: 'm', data: null } }, true, 'task_not_exist'],
-    [{ status: 200, json: { code: 'task_not_exist', message: 'm', data: null } }, true, 'task_not_exist'],
-    [{ status: 404, json: { error: { code: 'task_not_found', message: 'm' } } }, true, 'task_not_found'],
-    [{ status: 404, text: '<html>' }, false, 'http_404'],
-    [{ status: 500, json: { code: 'fail_to_fetch_task', message: 'm' } }, false, 'http_500'],
-    [{ status: 200, json: {} }, false, 'unreadable_answer'],
-  ])('%j reports no state', async (answer, gone, code) => {
-    const error = await upstreamError(statusOf(task, answer).asked);
-    expect([error.gone, error.code]).toEqual([gone, code]);
-  });
+  tasks.readsNoState([
+    ['an unknown task', { status: 400, json: { code: 'task_not_exist', message: 'm', data: null } }, true, 'task_not_exist'],
+    ['an unknown task with status 200', { status: 200, json: { code: 'task_not_exist', message: 'm', data: null } }, true, 'task_not_exist'],
+    ['an unknown task in the other words', { status: 404, json: { error: { code: 'task_not_found', message: 'm' } } }, true, 'task_not_found'],
+    ['a page', { status: 404, text: '<html>' }, false, 'http_404'],
+    ['its upstream', { status: 500, json: { code: 'fail_to_fetch_task', message: 'm' } }, false, 'http_500'],
+    ['nothing', { status: 200, json: {} }, false, 'unreadable_answer'],
+  ]); // prettier-ignore
 });
 
-describe('cancel', () => {
-  it.each<[CannedAnswer, string]>([
-    [{ json: { id: 'x', status: 'failed', error: { code: 'task_cancelled', message: 'm' } } }, 'cancelled'],
-    [{ json: { id: 'x', status: 'running' } }, 'refused'],
-    [{ status: 409, json: { error: { code: 'task_not_cancellable', message: 'm' } } }, 'refused'],
-    [{ status: 404, text: '<html>' }, 'refused'],
-    [{ status: 405, text: '' }, 'refused'],
-  ])('%j is %s', async (answer, expected) => {
-    const upstream = canned(answer);
-    const context = providerContext({ baseUrl: task, request: upstream.request });
-    expect(await video.cancel?.(operation, context)).toBe(expected);
-    expect(upstream.sent[0]).toMatchObject({
-      method: 'POST',
-      url: `${task}/video/generations/task_5nkR8v/cancel`,
-    });
-  });
-
-  it('an upstream in trouble reports no state', async () => {
-    const context = providerContext({ baseUrl: task, request: canned({ status: 503, text: '' }).request });
-    expect((await upstreamError(video.cancel?.(operation, context) ?? Promise.resolve())).outcome).toBe(
-      'ambiguous',
-    );
-  });
-});
+tasks.cancels(
+  [
+    ['a task', { json: { id: 'x', status: 'failed', error: { code: 'task_cancelled', message: 'm' } } }, 'cancelled'],
+    ['no running task', { json: { id: 'x', status: 'running' } }, 'refused'],
+    ['no task that it cannot', { status: 409, json: { error: { code: 'task_not_cancellable', message: 'm' } } }, 'refused'],
+    ['nothing at a path that is not there', { status: 404, text: '<html>' }, 'refused'],
+    ['nothing by a method that is not allowed', { status: 405, text: '' }, 'refused'],
+    ['nothing in trouble', { status: 503, text: '' }, 'ambiguous'],
+  ],
+  ([sent]) =>
+    expect(sent).toMatchObject({ method: 'POST', url: `${task}/video/generations/task_5nkR8v/cancel` }),
+); // prettier-ignore
 
 it('parameters in the prompt are refused, and tokens are estimated for any name', () => {
   expect(videoIssue(video, videoRequest({ prompt: 'a --rs 1080p' }), 'm')?.param).toBe('prompt');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { google } from '../../../src/providers/google/index.ts';
-import type { OperationStatus, Provider } from '../../../src/providers/provider.ts';
+import type { Provider } from '../../../src/providers/provider.ts';
 import {
   canned,
   fixture,
@@ -24,33 +24,41 @@ function partsOf({ video, image }: Provider) {
 const { video, image } = partsOf(google);
 
 const omni = 'gemini-omni-1.1-flash';
-const videos = videoTables(video);
 const veo = 'veo-3.1-generate-preview';
 const onVertex = 'veo-3.1-generate-001@gs://bucket/folder';
 const vertexUrl = 'https://l-vertex.example/v1/projects/p/locations/l/publishers/google';
 const vertexContext = { baseUrl: vertexUrl, model: onVertex };
 const data = 'data:image/png;base64,QUJD';
+const interaction = { id: 'v1_ChdpQ' };
+const operation = { id: 'models/veo-3.1-generate-preview/operations/abc123' };
+const omnis = videoTables(video, {
+  model: omni,
+  operation: interaction,
+  created: { json: fixture('google/interaction-created') },
+});
+const videos = videoTables(video, {
+  model: veo,
+  operation,
+  created: { json: fixture('google/operation-created') },
+});
 const inline = { bytesBase64Encoded: 'QUJD', mimeType: 'image/png' };
 const url = 'https://i.example/a.webp';
 const clip = 'https://i.example/a.mp4';
 
-async function sentBy(over: Partial<VideoRequest>, context: object) {
-  const created = JSON.stringify(context).includes('omni') ? 'interaction-created' : 'operation-created';
-  const { request, sent } = canned({ json: fixture(`google/${created}`) });
-  const { operation } = await video.submit(videoRequest(over), submitContext({ request, ...context }));
-  return { operation, ...sent[0] };
-}
-
 describe('a submission of Omni', () => {
   it('runs in the background, with its length in a string and our marker as a label', async () => {
-    const { operation, ...sent } = await sentBy(
+    const { submitted, sent, json } = await omnis.sentFor(
       { duration: 5, resolution: '1080p', ratio: '9:16', extra: { negative_prompt: 'x', background: false } },
-      { model: omni, callbackUrl: 'https://gw.example/cb' },
+      omni,
+      { callbackUrl: 'https://gw.example/cb' },
     );
-    expect(operation).toEqual({ id: 'v1_ChdpQ' });
-    expect(sent).toMatchObject({ method: 'POST', headers: { 'x-goog-api-key': 'test-key' } });
-    expect(sent.url).toBe('https://upstream.example/api/v3/interactions');
-    expect(sent.json).toEqual({
+    expect(submitted).toMatchObject({ operation: interaction });
+    expect(sent).toMatchObject({
+      method: 'POST',
+      url: 'https://upstream.example/api/v3/interactions',
+      headers: { 'x-goog-api-key': 'test-key' },
+    });
+    expect(json).toEqual({
       model: omni,
       input: 'a fox in the snow',
       background: true,
@@ -74,7 +82,7 @@ describe('a submission of Omni', () => {
     [{ videos: [`${clip}?a`], references: ['https://i.example/a'], extra: { video_task: 'extend' } }, 'extend',
       [{ type: 'image', uri: 'https://i.example/a', mime_type: 'image/jpeg' }, { type: 'video', uri: `${clip}?a`, mime_type: 'video/mp4' }]],
   ])('%j is the task %s', async (over, task, media) => {
-    const { json } = await sentBy(over, { model: omni });
+    const { json } = await omnis.sentFor(over);
     expect(json).toMatchObject({
       input: [...media, { type: 'text', text: 'a fox in the snow' }],
       generation_config: { video_config: { task } },
@@ -83,7 +91,7 @@ describe('a submission of Omni', () => {
 
   it('leaves the shape and the length of an upscale to its video', async () => {
     const asked = { videos: [clip], ratio: '16:9', duration: 5, extra: { video_task: 'upscale' } };
-    const { json } = await sentBy({ ...asked, resolution: '4K' }, { model: omni });
+    const { json } = await omnis.sentFor({ ...asked, resolution: '4K' });
     expect(json).toMatchObject({
       response_format: { type: 'video', delivery: 'uri', resolution: '4k' },
       generation_config: { video_config: { task: 'upscale' } },
@@ -96,10 +104,10 @@ describe('a submission of Omni', () => {
   });
 
   it('has what the configuration adds to the table', async () => {
-    const { json } = await sentBy(
+    const { json } = await omnis.sentFor(
       { videos: [clip], extra: { video_task: 'restyle', tier: 'flex', store: false } },
+      omni,
       {
-        model: omni,
         facts: { parameters: { video_task: { read: true }, tier: { sent_as: 'service_tier' } } },
       },
     );
@@ -111,16 +119,16 @@ describe('a submission of Omni', () => {
   });
 
   it('of Vertex goes to the other version, with a token and a folder', async () => {
-    const sent = await sentBy({}, { baseUrl: vertexUrl, model: `${omni}@gs://bucket/folder` });
-    expect(sent.url).toBe('https://l-vertex.example/v1beta1/projects/p/locations/l/interactions');
-    expect(sent.headers).toEqual({ authorization: 'Bearer test-key' });
-    expect(sent.json).toMatchObject({ model: omni, response_format: { gcs_uri: 'gs://bucket/folder' } });
+    const { sent } = await omnis.sentFor({}, `${omni}@gs://bucket/folder`, { baseUrl: vertexUrl });
+    expect(sent?.url).toBe('https://l-vertex.example/v1beta1/projects/p/locations/l/interactions');
+    expect(sent?.headers).toEqual({ authorization: 'Bearer test-key' });
+    expect(sent?.json).toMatchObject({ model: omni, response_format: { gcs_uri: 'gs://bucket/folder' } });
   });
 });
 
 describe('a submission of Veo', () => {
   it('holds instances and parameters', async () => {
-    const { operation, ...sent } = await sentBy(
+    const { submitted, path, json } = await videos.sentFor(
       {
         firstFrame: data,
         lastFrame: 'DATA:image/png;BASE64,QUJD',
@@ -129,13 +137,12 @@ describe('a submission of Veo', () => {
         ratio: '16:9',
         extra: { negative_prompt: 'rain', resize_mode: 'pad', sampleCount: 4 },
       },
-      { model: veo, callbackUrl: 'https://gw.example/cb' },
+      veo,
+      { callbackUrl: 'https://gw.example/cb' },
     );
-    expect(operation).toEqual({ id: 'models/veo-3.1-generate-preview/operations/abc123' });
-    expect(sent.url).toBe(
-      'https://upstream.example/api/v3/models/veo-3.1-generate-preview:predictLongRunning',
-    );
-    expect(sent.json).toEqual({
+    expect(submitted).toMatchObject({ operation });
+    expect(path).toBe('/models/veo-3.1-generate-preview:predictLongRunning');
+    expect(json).toEqual({
       instances: [{ prompt: 'a fox in the snow', image: inline, lastFrame: inline }],
       parameters: {
         negativePrompt: 'rain',
@@ -149,16 +156,17 @@ describe('a submission of Veo', () => {
   });
 
   it('of Vertex has a folder, a seed and a switch for sound', async () => {
-    const { json, headers } = await sentBy(
+    const { json, sent } = await videos.sentFor(
       {
         references: [data, 'gs://bucket/a.png'],
         seed: 7,
         generateAudio: false,
         extra: { resize_mode: 'pad', fps: 24, negative_prompt: 'rain' },
       },
-      { ...vertexContext, callbackUrl: 'https://gw.example/cb' },
+      onVertex,
+      { baseUrl: vertexUrl, callbackUrl: 'https://gw.example/cb' },
     );
-    expect(headers).toEqual({ authorization: 'Bearer test-key' });
+    expect(sent?.headers).toEqual({ authorization: 'Bearer test-key' });
     const references = [inline, { gcsUri: 'gs://bucket/a.png', mimeType: 'image/png' }];
     expect(json).toEqual({
       instances: [
@@ -180,10 +188,10 @@ describe('a submission of Veo', () => {
   });
 
   it('has what the configuration adds to the table', async () => {
-    const { json } = await sentBy(
+    const { json } = await videos.sentFor(
       { seed: 7, generateAudio: false, extra: { look: 'film', theirs: 1 } },
+      veo,
       {
-        model: veo,
         facts: { sound: 'choice', fields: { seed: true }, parameters: { look: { sent_as: 'style' } } },
       },
     );
@@ -194,7 +202,7 @@ describe('a submission of Veo', () => {
   });
 
   it('extends a video', async () => {
-    const { json } = await sentBy({ videos: [clip] }, { model: veo });
+    const { json } = await videos.sentFor({ videos: [clip] });
     expect(json).toMatchObject({ instances: [{ video: { uri: clip } }] });
   });
 
@@ -241,16 +249,9 @@ describe('check', () => {
   });
 });
 
-const interaction = { id: 'v1_ChdpQ' };
-const operation = { id: 'models/veo-3.1-generate-preview/operations/abc123' };
-
-function read(of: { id: string }, json: unknown, context = {}): Promise<OperationStatus> {
-  return video.status(of, providerContext({ ...canned({ json }), model: veo, ...context }));
-}
-
 describe('an interaction', () => {
   it('that is complete with a video succeeded', async () => {
-    expect(await read(interaction, fixture('google/interaction-completed'))).toEqual({
+    expect(await omnis.statusOf({ json: fixture('google/interaction-completed') })).toEqual({
       state: 'succeeded',
       items: [{ url: 'https://upstream.example.com/v1beta/files/abc:download?alt=media' }],
       facts: { usage: { completionTokens: 29_000, totalTokens: 29_270, inputTextTokens: 270 } },
@@ -258,7 +259,7 @@ describe('an interaction', () => {
   });
 
   it('that is complete without one was refused for its content', async () => {
-    expect(await read(interaction, fixture('google/interaction-refused'))).toEqual({
+    expect(await omnis.statusOf({ json: fixture('google/interaction-refused') })).toEqual({
       state: 'failed',
       code: 'no_video',
       message: 'I cannot make this video.',
@@ -269,10 +270,10 @@ describe('an interaction', () => {
 
   it('that was billed for a video, and holds none, is not understood', async () => {
     const usage = { output_tokens_by_modality: [{ modality: 'video', tokens: 9 }] };
-    expect((await upstreamError(read(interaction, { status: 'completed', usage }))).outcome).toBe(
+    expect((await upstreamError(omnis.statusOf({ json: { status: 'completed', usage } }))).outcome).toBe(
       'ambiguous',
     );
-    expect((await upstreamError(read(interaction, {}))).code).toBe('unreadable_answer');
+    expect((await upstreamError(omnis.statusOf({ json: {} }))).code).toBe('unreadable_answer');
   });
 
   it.each([
@@ -289,10 +290,10 @@ describe('an interaction', () => {
     ['budget_exceeded', {}, 'failed', 'quota'],
     ['requires_action', {}, 'failed', 'internal'],
   ])('of status %s with %j is %s: %s', async (word, over, state, detail) => {
-    const status = await read(interaction, { status: word, ...over });
+    const status = await omnis.statusOf({ json: { status: word, ...over } });
     const reported =
-      status.state === 'pending' ? status.phase : status.state === 'failed' ? status.failure.class : '';
-    expect([status.state, reported]).toEqual([state, detail]);
+      status?.state === 'pending' ? status.phase : status?.state === 'failed' ? status.failure.class : '';
+    expect([status?.state, reported]).toEqual([state, detail]);
   });
 
   it.each([
@@ -300,27 +301,18 @@ describe('an interaction', () => {
     [400, 'Invalid interaction name.', true],
     [400, 'Request is missing something.', false],
   ])('answered with %i %s: gone is %s', async (status, message, gone) => {
-    const { request } = canned({ status, json: [{ error: { code: 'invalid_request', message } }] });
-    const error = await upstreamError(video.status(interaction, providerContext({ request })));
-    expect(error.gone).toBe(gone);
+    const json = [{ error: { code: 'invalid_request', message } }];
+    expect((await upstreamError(omnis.statusOf({ status, json }))).gone).toBe(gone);
   });
 
-  it.each([
-    [{ json: {} }, 'cancelled'],
-    [{ status: 400, json: { error: { code: 400, message: 'It has ended.', status: 'FAILED_PRECONDITION' } } }, 'refused'],
-    [{ status: 409, json: { error: { code: 409, message: 'It has ended.' } } }, 'refused'],
-    [{ status: 400, json: { error: { message: 'API key not valid.', status: 'INVALID_ARGUMENT' } } }, 'unavailable'],
-    [{ status: 400, json: { error: { message: 'Invalid interaction name.' } } }, 'gone'],
-    [{ status: 500, json: {} }, 'ambiguous'],
-  ])('cancelled with %j is %s', async (answer, expected) => {
-    const { request, sent } = canned(answer);
-    const cancelled = video.cancel?.(interaction, providerContext({ request })) ?? Promise.resolve('none');
-    const reported =
-      expected === 'cancelled' || expected === 'refused' ? await cancelled : await upstreamError(cancelled);
-    if (typeof reported === 'string') expect(reported).toBe(expected);
-    else expect(reported.gone ? 'gone' : reported.outcome).toBe(expected);
-    expect(sent[0]?.url).toBe('https://upstream.example/api/v3/interactions/v1_ChdpQ/cancel');
-  }); // prettier-ignore
+  omnis.cancels([
+    ['an interaction', { json: {} }, 'cancelled'],
+    ['none that has ended', { status: 400, json: { error: { code: 400, message: 'It has ended.', status: 'FAILED_PRECONDITION' } } }, 'refused'],
+    ['none that has ended, by the status', { status: 409, json: { error: { code: 409, message: 'It has ended.' } } }, 'refused'],
+    ['nothing with a wrong key', { status: 400, json: { error: { message: 'API key not valid.', status: 'INVALID_ARGUMENT' } } }, 'unavailable'],
+    ['none that is unknown', { status: 400, json: { error: { message: 'Invalid interaction name.' } } }, 'gone'],
+    ['nothing in trouble', { status: 500, json: {} }, 'ambiguous'],
+  ], ([sent]) => expect(sent?.url).toBe('https://upstream.example/api/v3/interactions/v1_ChdpQ/cancel')); // prettier-ignore
 });
 
 describe('an operation', () => {
@@ -332,7 +324,7 @@ describe('an operation', () => {
       { state: 'failed', code: 'rai_filtered', message: 'The video was filtered for its content.', failure: { class: 'moderation_output' } }],
     ['operation-failed', { state: 'failed', code: '13', failure: { class: 'internal' } }],
   ])('%s', async (name, expected) => {
-    expect(await read(operation, fixture(`google/${name}`))).toMatchObject(expected);
+    expect(await videos.statusOf({ json: fixture(`google/${name}`) })).toMatchObject(expected);
   }); // prettier-ignore
 
   it.each([
@@ -343,24 +335,23 @@ describe('an operation', () => {
     [14, 'Unavailable.', 'capacity'],
     [99, 'New.', 'internal'],
   ])('that failed with %i: %s', async (code, message, expected) => {
-    const status = await read(operation, { done: true, error: { code, message } });
+    const status = await videos.statusOf({ json: { done: true, error: { code, message } } });
     expect(status).toMatchObject({ state: 'failed', failure: { class: expected } });
   });
 
   it('reads the other spelling, and not a done without anything', async () => {
     const generatedVideos = [{ video: { uri: clip } }];
-    expect(await read(operation, { done: true, response: { generatedVideos } })).toMatchObject({
+    expect(await videos.statusOf({ json: { done: true, response: { generatedVideos } } })).toMatchObject({
       items: [{ url: clip }],
     });
-    expect((await upstreamError(read(operation, { done: true, response: {} }))).code).toBe(
+    expect((await upstreamError(videos.statusOf({ json: { done: true, response: {} } }))).code).toBe(
       'unreadable_answer',
     );
   });
 
   it('of Vertex is asked for by its name', async () => {
-    const { request, sent } = canned({ json: {} });
     const name = 'projects/p/locations/l/publishers/google/models/veo-3.1-generate-001/operations/6a1';
-    await video.status({ id: name }, providerContext({ request, ...vertexContext }));
+    const { sent } = await videos.polled({ json: {} }, { id: name }, vertexContext);
     expect(sent[0]).toMatchObject({
       method: 'POST',
       url: `${vertexUrl}/models/veo-3.1-generate-001:fetchPredictOperation`,
@@ -369,8 +360,7 @@ describe('an operation', () => {
   });
 
   it('that leads elsewhere does not count', async () => {
-    const { request } = canned({ json: { name: 'models/../secrets/x' } });
-    const error = await upstreamError(video.submit(videoRequest(), submitContext({ request, model: veo })));
+    const error = await videos.refusalOf({ json: { name: 'models/../secrets/x' } });
     expect(error.outcome).toBe('ambiguous');
   });
 });
@@ -395,10 +385,8 @@ videos.hears([
 ]);
 
 describe('refusals', () => {
-  const refuse = (status: number, name: string, headers = {}) => {
-    const { request } = canned({ status, json: fixture(`google/${name}`), headers });
-    return upstreamError(video.submit(videoRequest(), submitContext({ request, model: omni })));
-  };
+  const refuse = (status: number, name: string, headers = {}) =>
+    omnis.refusalOf({ status, json: fixture(`google/${name}`), headers });
 
   it('say how long to wait in the body, after the header', async () => {
     const error = await refuse(429, 'throttled');

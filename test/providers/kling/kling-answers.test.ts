@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createKling } from '../../../src/providers/kling/index.ts';
-import type { Operation, UpstreamCallback } from '../../../src/providers/provider.ts';
+import type { Operation } from '../../../src/providers/provider.ts';
 import {
-  callback,
   canned,
   fixture,
   imageRequest,
@@ -27,32 +26,30 @@ const kept = (updated: number) => Math.floor(updated / 1000) + 30 * 24 * 3600;
 
 describe('a job', () => {
   it('that succeeded has whole seconds, a cost in units, and a link that is kept for 30 days', async () => {
-    const upstream = canned({ json: fixture('kling/succeeded') });
-    expect(await video.status({ id }, providerContext({ request: upstream.request }))).toEqual({
+    const { status, sent } = await videos.polled({ json: fixture('kling/succeeded') });
+    expect(status).toEqual({
       state: 'succeeded',
       items: [{ url: 'https://files.example.com/a.mp4', expiresAt: kept(1_781_080_794_151) }],
       facts: { durationSeconds: 5 },
       cost: { amount: '4.00', unit: 'video units' },
       endedAt: 1_781_080_794_151,
     });
-    expect(upstream.sent[0]).toMatchObject({
+    expect(sent[0]).toMatchObject({
       method: 'GET',
       url: `https://upstream.example/api/v3/tasks?task_ids=${id}`,
     });
   });
 
   it('of the legacy standard is polled at the path of its submission', async () => {
-    const upstream = canned({ json: fixture('kling/legacy-video') });
-    expect(await video.status(legacy, providerContext({ request: upstream.request }))).toEqual({
+    const { status, sent } = await videos.polled({ json: fixture('kling/legacy-video') }, legacy);
+    expect(status).toEqual({
       state: 'succeeded',
       items: [{ url: 'https://files.example.com/b.mp4', expiresAt: kept(1_766_374_419_000) }],
       facts: { durationSeconds: 5 },
       cost: { amount: '2.5', unit: 'video units' },
       endedAt: 1_766_374_419_000,
     });
-    expect(upstream.sent[0]?.url).toBe(
-      'https://upstream.example/api/v3/v1/videos/text2video/831922345719271433',
-    );
+    expect(sent[0]?.url).toBe('https://upstream.example/api/v3/v1/videos/text2video/831922345719271433');
   });
 
   it('with images counts them', async () => {
@@ -237,37 +234,28 @@ describe('a callback', () => {
 
   const secret = Buffer.from('a secret of the console');
   const callbackSecret = `whsec_${secret.toString('base64')}`;
-  const body = '{"id":"1","status":"succeeded"}';
+  const body = { id: '1', status: 'succeeded' };
   const sign = (key: Buffer, timestamp: string) =>
-    `v1,${createHmac('sha256', key).update(`msg_1.${timestamp}.${body}`).digest('base64')}`;
-  const verify = (headers: Record<string, string>, credential = { id: 'a', apiKey: 'k', callbackSecret }) => {
-    const news: UpstreamCallback = { raw: Buffer.from(body), body: {}, header: (name) => headers[name] };
-    return video.verifyCallback?.(news, { ...providerContext(), credential, now });
-  };
+    `v1,${createHmac('sha256', key)
+      .update(`msg_1.${timestamp}.${JSON.stringify(body)}`)
+      .digest('base64')}`;
   const at = String(now / 1000);
   const headers = { 'webhook-id': 'msg_1', 'webhook-timestamp': at, 'webhook-signature': sign(secret, at) };
 
-  it.each<[string, Record<string, string>, boolean]>([
-    ['its own signature', headers, true],
-    ['one of two signatures, after a rotation', { ...headers, 'webhook-signature': `${sign(Buffer.from('old'), at)} ${sign(secret, at)}` }, true],
-    ['another signature', { ...headers, 'webhook-signature': sign(Buffer.from('other'), at) }, false],
-    ['another version', { ...headers, 'webhook-signature': sign(secret, at).replace('v1', 'v2') }, false],
-    ['another id', { ...headers, 'webhook-id': 'msg_2' }, false],
-    ['words', { ...headers, 'webhook-signature': 'v1' }, false],
-    ['no signature', {}, false],
-    ['a time that is none', { ...headers, 'webhook-timestamp': 'now' }, false],
-    ...[-301, 301, -299, 299].map((age): [string, Record<string, string>, boolean] => {
+  videos.verifies({ body, now }, [
+    ['with its own signature', headers, callbackSecret, true],
+    ['with one of two signatures, after a rotation', { ...headers, 'webhook-signature': `${sign(Buffer.from('old'), at)} ${sign(secret, at)}` }, callbackSecret, true],
+    ['with another signature', { ...headers, 'webhook-signature': sign(Buffer.from('other'), at) }, callbackSecret, false],
+    ['with another version', { ...headers, 'webhook-signature': sign(secret, at).replace('v1', 'v2') }, callbackSecret, false],
+    ['with another id', { ...headers, 'webhook-id': 'msg_2' }, callbackSecret, false],
+    ['with words', { ...headers, 'webhook-signature': 'v1' }, callbackSecret, false],
+    ['with no signature', {}, callbackSecret, false],
+    ['with a time that is none', { ...headers, 'webhook-timestamp': 'now' }, callbackSecret, false],
+    ['if no secret is configured', {}, undefined, true],
+    ...[-301, 301, -299, 299].map((age) => {
       const time = String(now / 1000 + age);
       const signed = { ...headers, 'webhook-timestamp': time, 'webhook-signature': sign(secret, time) };
-      return [`a time ${age} s away`, signed, Math.abs(age) < 300];
+      return [`with a time ${age} s away`, signed, callbackSecret, Math.abs(age) < 300] as const;
     }),
-  ])('with %s', async (_, given, genuine) => {
-    expect(await verify(given)).toBe(genuine);
-  }); // prettier-ignore
-
-  it('cannot be verified without a secret', async () => {
-    const { callbackSecret: _, ...credential } = { id: 'a', apiKey: 'k', callbackSecret };
-    const news = callback({});
-    expect(await video.verifyCallback?.(news, { ...providerContext(), credential, now })).toBe(true);
-  });
+  ]); // prettier-ignore
 });

@@ -26,8 +26,8 @@ const fine = { status_code: 0, status_msg: 'success' };
 
 describe('a job of v2', () => {
   it('that succeeded has a link, what it rendered, and its tokens', async () => {
-    const upstream = canned({ json: fixture('minimax/succeeded') });
-    expect(await video.status({ id }, providerContext({ request: upstream.request }))).toEqual({
+    const { status, sent } = await videos.polled({ json: fixture('minimax/succeeded') });
+    expect(status).toEqual({
       state: 'succeeded',
       items: [{ url: 'https://cdn.example.com/out.mp4' }],
       facts: {
@@ -40,7 +40,7 @@ describe('a job of v2', () => {
       },
       endedAt: 1_785_125_946_500,
     });
-    expect(upstream.sent[0]).toMatchObject({ method: 'GET', url: `${root}/v2/query/video_generation/${id}` });
+    expect(sent[0]).toMatchObject({ method: 'GET', url: `${root}/v2/query/video_generation/${id}` });
   });
 
   it('that failed says why, by a code that is a text or a number', async () => {
@@ -81,26 +81,24 @@ describe('a job of v2', () => {
 describe('a job of v1', () => {
   it('that succeeded has its file retrieved, whose link lives an hour', async () => {
     const date = 'Sun, 22 Nov 2026 00:00:00 GMT';
-    const upstream = canned(
-      { json: fixture('minimax/v1-success') },
-      { json: fixture('minimax/v1-file'), headers: { date } },
-    );
-    expect(await video.status(plain, providerContext({ request: upstream.request }))).toEqual({
+    const file = { json: fixture('minimax/v1-file'), headers: { date } };
+    const { status, sent } = await videos.polled([{ json: fixture('minimax/v1-success') }, file], plain);
+    expect(status).toEqual({
       state: 'succeeded',
       items: [{ url: 'https://files.example.com/a.mp4', expiresAt: Date.UTC(2026, 10, 22, 1) / 1000 }],
       facts: { size: '1366x768' },
     });
-    expect(upstream.sent.map(({ url }) => url)).toEqual([
+    expect(sent.map(({ url }) => url)).toEqual([
       `${root}/v1/query/video_generation?task_id=106916112212032`,
       `${root}/v1/files/retrieve?file_id=205258526306433`,
     ]);
   });
 
   it('of an account with a group names it where files are retrieved, and only there', async () => {
-    const upstream = canned({ json: fixture('minimax/v1-success') }, { json: fixture('minimax/v1-file') });
+    const answers = ['minimax/v1-success', 'minimax/v1-file'].map((name) => ({ json: fixture(name) }));
     const credential = { id: 'a', apiKey: '17:sk-api-x' };
-    await video.status(plain, providerContext({ request: upstream.request, credential }));
-    expect(upstream.sent.map(({ url, headers }) => [url.split('?')[1], headers])).toEqual([
+    const { sent } = await videos.polled(answers, plain, { credential });
+    expect(sent.map(({ url, headers }) => [url.split('?')[1], headers])).toEqual([
       ['task_id=106916112212032', { authorization: 'Bearer sk-api-x' }],
       ['file_id=205258526306433&GroupId=17', { authorization: 'Bearer sk-api-x' }],
     ]);
@@ -189,32 +187,19 @@ it('many jobs of v2 are reported in one answer', async () => {
   expect((await video.list?.([plain], providerContext()))?.size).toBe(0);
 });
 
-describe('a cancel', () => {
-  const cancel = (operation: Operation, ...answers: CannedAnswer[]) =>
-    video.cancel?.(operation, providerContext({ request: canned(...answers).request }));
-  const at = (status: string): CannedAnswer => ({ json: { task: { id, status } } });
-  const queued = { json: fixture('minimax/queued') };
-
-  it.each<[string, CannedAnswer[], string]>([
-    ['of a queued job', [queued, { json: { task_id: id, action: 'cancelled' } }], 'cancelled'],
-    ['of a queued job, in the other words', [queued, { json: { task_id: id, action: 'cancel' } }], 'cancelled'],
-    ['that only deleted a record', [queued, { json: { task_id: id, action: 'deleted' } }], 'refused'],
-    ['that came too late', [queued, refused(400, 'bad_request_error', 'running (2013)')], 'refused'],
-    ['of a running job sends nothing', [at('running')], 'refused'],
-    ['of a finished job sends nothing', [{ json: fixture('minimax/succeeded') }], 'refused'],
-    ['of a cancelled job', [at('cancelled')], 'cancelled'],
-  ])('%s', async (_, answers, expected) => {
-    expect(await cancel({ id }, ...answers)).toBe(expected);
-  }); // prettier-ignore
-
-  it('of v1 sends nothing, and an error of the vendor is not an answer', async () => {
-    expect(await cancel(plain)).toBe('refused');
-    const error = await upstreamError(
-      Promise.resolve(cancel({ id }, queued, refused(500, 'server_error', 'x (1000)'))),
-    );
-    expect(error.outcome).toBe('ambiguous');
-  });
-});
+const at = (status: string): CannedAnswer => ({ json: { task: { id, status } } });
+const queued = { json: fixture('minimax/queued') };
+videos.cancels([
+  ['a queued job', [queued, { json: { task_id: id, action: 'cancelled' } }], 'cancelled'],
+  ['a queued job, in the other words', [queued, { json: { task_id: id, action: 'cancel' } }], 'cancelled'],
+  ['only the record of a job', [queued, { json: { task_id: id, action: 'deleted' } }], 'refused'],
+  ['too late', [queued, refused(400, 'bad_request_error', 'running (2013)')], 'refused'],
+  ['with an error of the vendor, which is not an answer', [queued, refused(500, 'server_error', 'x (1000)')], 'ambiguous'],
+  ['a running job, for which it sends nothing', at('running'), 'refused'],
+  ['a finished job, for which it sends nothing', { json: fixture('minimax/succeeded') }, 'refused'],
+  ['a cancelled job', at('cancelled'), 'cancelled'],
+  ['a job of v1, for which it sends nothing', [], 'refused', plain],
+]); // prettier-ignore
 
 describe('a callback', () => {
   it('that challenges gets its challenge back, and nothing more', () => {

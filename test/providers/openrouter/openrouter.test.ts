@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/models/request.ts';
 import { openrouter } from '../../../src/providers/openrouter/index.ts';
-import { callback, canned, fixture, providerContext } from '../support.ts';
+import { canned, fixture, providerContext } from '../support.ts';
 import { videoTables } from '../vendor-tables.ts';
 
 const { video } = openrouter;
@@ -142,24 +142,18 @@ describe('a callback', () => {
       'x-openrouter-signature': `t=${seconds},v1=${createHmac('sha256', key).update(text).digest('hex')}`,
     };
   };
-  const verified = (headers: Readonly<Record<string, string>>, callbackSecret?: string) => {
-    const credential = { id: 'a', apiKey: 'k', ...(callbackSecret && { callbackSecret }) };
-    return video.verifyCallback?.(callback(body, headers), { ...providerContext({ credential }), now });
-  };
 
-  it('says that the job ended', () => {
-    expect(video.parseCallback?.(callback(body))).toEqual({ ended: true });
-    expect(video.parseCallback?.(callback({ type: 'other' }))).toEqual({ ended: false });
-  });
+  videos.hears([
+    [body, true],
+    [{ type: 'other' }, false],
+  ]);
 
-  it.each<[string, Readonly<Record<string, string>>, string | undefined, boolean]>([
+  videos.verifies({ body, now }, [
     ['with its signature', signed(now / 1000), secret, true],
     ['without a secret of ours', {}, undefined, true],
     ['without a signature', {}, secret, false],
     ['with that of another secret', signed(now / 1000, 'other'), secret, false],
     ['that is six minutes old', signed(now / 1000 - 360), secret, false],
     ['with a broken signature', { 'x-openrouter-signature': 't=1,v1=x' }, secret, false],
-  ])('%s', async (_, headers, callbackSecret, expected) => {
-    expect(await verified(headers, callbackSecret)).toBe(expected);
-  });
+  ]);
 });

@@ -4,7 +4,6 @@ import type { VideoRequest } from '../../../src/models/request.ts';
 import { replicate } from '../../../src/providers/replicate/index.ts';
 import { fieldMappingSchema } from '../../../src/models/field-mapping.ts';
 import {
-  callback,
   canned,
   fixture,
   imageIssue,
@@ -18,9 +17,8 @@ import {
 import { imageTables, videoTables } from '../vendor-tables.ts';
 
 const { video, imageTask } = replicate;
-if (video?.cancel === undefined || video.find === undefined || imageTask === undefined)
-  throw new Error('a capability is missing');
-const { cancel, find } = video;
+if (video?.find === undefined || imageTask === undefined) throw new Error('a capability is missing');
+const { find } = video;
 
 const mapping = fieldMappingSchema.parse({
   fields: {
@@ -193,27 +191,22 @@ describe('a prediction', () => {
   ]); // prettier-ignore
 });
 
-describe('a cancellation', () => {
-  it.each([
-    ['canceled', 'cancelled'],
-    ['aborted', 'cancelled'],
-    ['processing', 'cancelled'],
-    ['succeeded', 'refused'],
-    ['failed', 'refused'],
-  ])('answered with %s is %s', async (status, expected) => {
-    const upstream = canned({ json: { id, status } });
-    expect(await cancel({ id }, providerContext({ request: upstream.request }))).toBe(expected);
-    expect(upstream.sent[0]).toMatchObject({
+videos.cancels(
+  [
+    ...['canceled', 'aborted', 'processing'].map(
+      (status) => [`a prediction that is then ${status}`, { json: { id, status } }, 'cancelled'] as const,
+    ),
+    ...['succeeded', 'failed'].map(
+      (status) => [`a prediction that has ${status}`, { json: { id, status } }, 'refused'] as const,
+    ),
+    ['an unknown prediction', { status: 404, json: { detail: 'Not found' } }, 'gone'],
+  ],
+  ([sent]) =>
+    expect(sent).toMatchObject({
       method: 'POST',
       url: `https://upstream.example/api/v3/predictions/${id}/cancel`,
-    });
-  });
-
-  it('of an unknown prediction counts as none', async () => {
-    const { request } = canned({ status: 404, json: { detail: 'Not found' } });
-    expect((await upstreamError(cancel({ id }, providerContext({ request })))).gone).toBe(true);
-  });
-});
+    }),
+);
 
 describe('a lost prediction', () => {
   const lost = { request: videoRequest(), marker: 'mediary-t1-1', sentAfter: 0, sentBefore: 60_000 };
@@ -285,34 +278,18 @@ describe('a callback', () => {
       .digest('base64');
     return { 'webhook-id': 'w', 'webhook-timestamp': timestamp, 'webhook-signature': `v1,x v1,${signature}` };
   };
-  const isGenuine = (headers: Record<string, string>, callbackSecret?: string) =>
-    video.verifyCallback?.(callback(body, headers), {
-      ...providerContext(),
-      credential: { id: 'a', apiKey: 'k', ...(callbackSecret === undefined ? {} : { callbackSecret }) },
-      now,
-    });
+  videos.verifies({ body, now }, [
+    ['with its signature', signed(now), secret, true],
+    ['of four minutes ago', signed(now - 240_000), secret, true],
+    ['of five minutes ago', signed(now - 310_000), secret, false],
+    ['with the signature of another secret', signed(now, 'other'), secret, false],
+    ['without a signature', {}, secret, false],
+    ['if no secret is configured', {}, undefined, true],
+  ]);
 
-  it('is verified if a secret is configured', async () => {
-    expect(await isGenuine(signed(now), secret)).toBe(true);
-    expect(await isGenuine(signed(now - 240_000), secret)).toBe(true);
-    expect(await isGenuine(signed(now - 310_000), secret)).toBe(false);
-    expect(await isGenuine(signed(now, 'other'), secret)).toBe(false);
-    expect(await isGenuine({}, secret)).toBe(false);
-    expect(await isGenuine({})).toBe(true);
-  });
-
-  it.each([
-    ['starting', false],
-    ['processing', false],
-    ['succeeded', true],
-    ['failed', true],
-    ['canceled', true],
-    ['aborted', true],
-  ])('that says %s: %s', (status, ended) => {
-    expect(video.parseCallback?.(callback({ id, status }))).toEqual({ ended });
-  });
-
-  it('that is not a prediction reports nothing', () => {
-    expect(video.parseCallback?.(callback('x'))).toEqual({ ended: false });
-  });
+  videos.hears([
+    ...['starting', 'processing'].map((status) => [{ id, status }, false] as const),
+    ...['succeeded', 'failed', 'canceled', 'aborted'].map((status) => [{ id, status }, true] as const),
+    ['x', false],
+  ]);
 });

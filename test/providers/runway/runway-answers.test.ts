@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { runway } from '../../../src/providers/runway/index.ts';
-import { canned, fixture, providerContext, upstreamError } from '../support.ts';
+import { canned, fixture, providerContext } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
 import { videoTables } from '../vendor-tables.ts';
 
 const { video, imageTask } = runway;
-if (video?.cancel === undefined || imageTask === undefined) throw new Error('a capability is missing');
-const { cancel } = video;
+if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
 
 const id = '17f20503-6c24-4c16-946b-35dbbce2af2f';
 const videos = videoTables(video, { model: 'veo3.1', operation: { id } });
@@ -14,8 +13,8 @@ const unknown = { status: 404, json: { error: 'Task not found.' } };
 
 describe('a task', () => {
   it('that succeeded has a link of at least a day, and what it cost', async () => {
-    const upstream = canned({ json: fixture('runway/succeeded') });
-    expect(await video.status({ id }, providerContext({ request: upstream.request }))).toEqual({
+    const { status, sent } = await videos.polled({ json: fixture('runway/succeeded') });
+    expect(status).toEqual({
       state: 'succeeded',
       items: [
         {
@@ -26,7 +25,7 @@ describe('a task', () => {
       facts: {},
       cost: { amount: '150', unit: 'credits' },
     });
-    expect(upstream.sent[0]).toMatchObject({
+    expect(sent[0]).toMatchObject({
       method: 'GET',
       url: `https://upstream.example/api/v3/v1/tasks/${id}`,
       headers: { 'x-runway-version': '2024-11-06' },
@@ -37,8 +36,8 @@ describe('a task', () => {
     ['true', true],
     ['false', false],
   ])('says whether there is sound, which the submission decided: %s', async (sound, generateAudio) => {
-    const context = providerContext({ request: canned({ json: fixture('runway/succeeded') }).request });
-    expect(await video.status({ id, sound }, context)).toMatchObject({ facts: { generateAudio } });
+    const status = await videos.statusOf({ json: fixture('runway/succeeded') }, { id, sound });
+    expect(status).toMatchObject({ facts: { generateAudio } });
   });
 
   it('with images counts them', async () => {
@@ -93,36 +92,29 @@ describe('a task', () => {
   ]);
 });
 
-describe('a cancellation', () => {
-  const cancelled = (...answers: CannedAnswer[]) => {
-    const upstream = canned(...answers);
-    const done = cancel({ id }, providerContext({ request: upstream.request }));
-    return { done, methods: () => upstream.sent.map(({ method }) => method) };
-  };
-
-  it.each(['PENDING', 'THROTTLED', 'RUNNING', 'NEW'])('of a job that is %s deletes it', async (status) => {
-    const { done, methods } = cancelled({ json: { id, status } }, { status: 204, text: '' });
-    expect(await done).toBe('cancelled');
-    expect(methods()).toEqual(['GET', 'DELETE']);
-  });
-
-  it.each([
-    ['SUCCEEDED', 'refused'],
-    ['FAILED', 'refused'],
-    ['CANCELLED', 'cancelled'],
-  ])('of a job that %s leaves it, and its files, as they are', async (status, expected) => {
-    const { done, methods } = cancelled({ json: { id, status } });
-    expect(await done).toBe(expected);
-    expect(methods()).toEqual(['GET']);
-  });
-
-  it('of a job that is deleted meanwhile counts, of an unknown job does not', async () => {
-    expect(await cancelled({ json: { id, status: 'RUNNING' } }, unknown).done).toBe('cancelled');
-    expect((await upstreamError(cancelled(unknown).done)).gone).toBe(true);
-    const trouble = cancelled({ json: { id, status: 'RUNNING' } }, { status: 500, json: { error: 'm' } });
-    expect((await upstreamError(trouble.done)).status).toBe(500);
-  });
-});
+const job = (status: string): CannedAnswer => ({ json: { id, status } });
+const methodsOf = (sent: readonly { readonly method: string }[]) => sent.map(({ method }) => method);
+videos.cancels(
+  ['PENDING', 'THROTTLED', 'RUNNING', 'NEW'].map((status) => [
+    `a job that is ${status} by deleting it`,
+    [job(status), { status: 204, text: '' }],
+    'cancelled',
+  ]),
+  (sent) => expect(methodsOf(sent)).toEqual(['GET', 'DELETE']),
+);
+videos.cancels(
+  [
+    ['nothing of a success, and leaves its files', job('SUCCEEDED'), 'refused'],
+    ['nothing of a failure', job('FAILED'), 'refused'],
+    ['nothing of a cancelled job', job('CANCELLED'), 'cancelled'],
+    ['nothing of an unknown job', unknown, 'gone'],
+  ],
+  (sent) => expect(methodsOf(sent)).toEqual(['GET']),
+);
+videos.cancels([
+  ['a job that is deleted meanwhile', [job('RUNNING'), unknown], 'cancelled'],
+  ['a job in trouble', [job('RUNNING'), { status: 500, json: { error: 'm' } }], 'ambiguous'],
+]);
 
 describe('a refusal', () => {
   const { refusalOf: refused } = videos;

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { vidu } from '../../../src/providers/vidu/index.ts';
-import { callback, canned, fixture, providerContext, upstreamError, videoRequest } from '../support.ts';
-import type { CannedAnswer } from '../support.ts';
+import { callback, canned, fixture, providerContext, videoRequest } from '../support.ts';
 import { videoTables } from '../vendor-tables.ts';
 
 const { video } = vidu;
@@ -61,8 +60,8 @@ describe('a request', () => {
 
 describe('a job', () => {
   it('that is a success has a link with its end, and a cost', async () => {
-    const upstream = canned({ json: fixture('vidu/success') });
-    expect(await video.status({ id }, providerContext({ request: upstream.request }))).toEqual({
+    const { status, sent } = await videos.polled({ json: fixture('vidu/success') });
+    expect(status).toEqual({
       state: 'succeeded',
       items: [
         { url: expect.stringMatching(/^https:\/\/files/), expiresAt: Date.UTC(2026, 10, 22, 15, 45) / 1000 },
@@ -70,7 +69,7 @@ describe('a job', () => {
       facts: {},
       cost: { amount: '8', unit: 'credits' },
     });
-    expect(upstream.sent[0]).toMatchObject({ method: 'GET', url: `${root}/tasks/${id}/creations` });
+    expect(sent[0]).toMatchObject({ method: 'GET', url: `${root}/tasks/${id}/creations` });
   });
 
   videos.reads([
@@ -101,24 +100,13 @@ describe('a refused create', () => {
   ]); // prettier-ignore
 });
 
-describe('a cancellation', () => {
-  const cancel = (answer: CannedAnswer) =>
-    video.cancel?.({ id }, providerContext({ request: canned(answer).request })) ??
-    Promise.reject(new Error('none'));
-
-  it('is done, or refused once the job runs', async () => {
-    expect(await cancel({ json: {} })).toBe('cancelled');
-    expect(await cancel({ status: 400, json: fixture('vidu/running') })).toBe('refused');
-  });
-
-  it.each<[string, CannedAnswer]>([
-    ['of an unknown job', { status: 404, json: { reason: 'TaskNotFound', message: 'm' } }],
-    ['that meets trouble', { status: 500, text: '<html>' }],
-    ['that meets a proxy', { status: 400, text: '<html>' }],
-  ])('%s says nothing', async (_, answer) => {
-    expect((await upstreamError(cancel(answer))).outcome).not.toBe('not_sent');
-  });
-});
+videos.cancels([
+  ['a waiting job', { json: {} }, 'cancelled'],
+  ['a running job', { status: 400, json: fixture('vidu/running') }, 'refused'],
+  ['an unknown job', { status: 404, json: { reason: 'TaskNotFound', message: 'm' } }, 'gone'],
+  ['in trouble', { status: 500, text: '<html>' }, 'ambiguous'],
+  ['behind a proxy', { status: 400, text: '<html>' }, 'unavailable'],
+]);
 
 describe('many jobs', () => {
   it('are asked for at once, and those that ended are left out', async () => {
@@ -165,11 +153,11 @@ describe('a callback', () => {
     };
   };
 
-  it('says whether the job ended', () => {
-    expect(video.parseCallback?.(callback(fixture('vidu/success')))).toEqual({ ended: true });
-    expect(video.parseCallback?.(callback(fixture('vidu/failed')))).toEqual({ ended: true });
-    expect(video.parseCallback?.(callback({ state: 'processing' }))).toEqual({ ended: false });
-  });
+  videos.hears([
+    [fixture('vidu/success'), true],
+    [fixture('vidu/failed'), true],
+    [{ state: 'processing' }, false],
+  ]);
 
   it.each<[string, Readonly<Record<string, string>>, string | undefined, boolean]>([
     ['with its signature', signed('test-key'), url, true],

@@ -97,14 +97,14 @@ describe('a request', () => {
 
 describe('a job', () => {
   it('that is done has a link, its length, and a cost without rounding', async () => {
-    const upstream = canned({ json: fixture('xai/done') });
-    expect(await video.status({ id: 'x' }, providerContext({ request: upstream.request }))).toEqual({
+    const { status, sent } = await videos.polled({ json: fixture('xai/done') });
+    expect(status).toEqual({
       state: 'succeeded',
       items: [{ url: 'https://vidgen.example.com/a.mp4' }],
       facts: { durationSeconds: 5 },
       cost: { amount: '0.7', unit: 'USD' },
     });
-    expect(upstream.sent[0]).toMatchObject({ method: 'GET', url: `${root}/videos/x` });
+    expect(sent[0]).toMatchObject({ method: 'GET', url: `${root}/videos/x` });
   });
 
   videos.reads([

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { startCallbackReceiver } from '../../support/callback-receiver.ts';
 import { z } from 'zod';
 import { CallbackSender } from '../../../workshop/simulator/callbacks.ts';
 import { Clock } from '../../../workshop/simulator/clock.ts';
@@ -7,7 +8,7 @@ import type { Dialect } from '../../../workshop/simulator/dialect.ts';
 import { FaultBook } from '../../../workshop/simulator/fault-book.ts';
 import { Statistics } from '../../../workshop/simulator/statistics.ts';
 import { json, parseJson, refusals } from '../../../workshop/simulator/wire.ts';
-import { startReceiver, testWorld } from './support.ts';
+import { testWorld } from './support.ts';
 
 /** The smallest complete dialect. docs/adding-a-provider.md refers to it. */
 const refuse = refusals(({ status, message }) => json(status, { wrong: message }));
@@ -194,7 +195,7 @@ describe('the skeleton of a dialect', () => {
   });
 
   it('calls back at each change, and not once the job is cancelled', async () => {
-    const receiver = await startReceiver();
+    const receiver = await startCallbackReceiver();
     await call('POST /v1.0/jobs', { ...order, hook: receiver.url });
     await receiver.waitFor(1);
     clock.advance(1000);

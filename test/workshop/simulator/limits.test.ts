@@ -2,8 +2,9 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { startCallbackReceiver } from '../../support/callback-receiver.ts';
 import { StateFile } from '../../../workshop/simulator/state-file.ts';
-import { arkCaller, startHarness, startReceiver, expectCallbacks } from './support.ts';
+import { arkCaller, startHarness, expectCallbacks } from './support.ts';
 
 const harness = await startHarness({ renderSeconds: 8 });
 afterAll(() => harness.close());
@@ -25,7 +26,7 @@ describe('limits', () => {
   it('hold for callbacks in flight: more wait, none is lost', async () => {
     let open = 0;
     let most = 0;
-    const receiver = await startReceiver((response) => {
+    const receiver = await startCallbackReceiver((response) => {
       open += 1;
       most = Math.max(most, open);
       setTimeout(() => {

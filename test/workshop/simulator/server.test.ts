@@ -2,8 +2,9 @@ import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startCallbackReceiver } from '../../support/callback-receiver.ts';
 import { startSimulator } from '../../../workshop/simulator/simulator.ts';
-import { arkCaller, expectCallbacks, startHarness, startReceiver, tasksPath, text } from './support.ts';
+import { arkCaller, expectCallbacks, startHarness, tasksPath, text } from './support.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -161,7 +162,7 @@ describe('state file', () => {
   });
 
   it('lets callbacks come after a restart', async () => {
-    const receiver = await startReceiver();
+    const receiver = await startCallbackReceiver();
     open.push(receiver);
     const first = await startHarness({ stateFile });
     await arkCaller(first).created({ callback_url: receiver.url });

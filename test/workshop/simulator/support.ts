@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'vitest';
 import { readMedia } from '../../../src/media/read-media.ts';
 import type { MediaFacts } from '../../../src/models/media-facts.ts';
@@ -12,7 +10,6 @@ import type { Simulator, SimulatorOptions } from '../../../workshop/simulator/si
 import { Statistics } from '../../../workshop/simulator/statistics.ts';
 import { World } from '../../../workshop/simulator/world.ts';
 import type { WorldParts } from '../../../workshop/simulator/world.ts';
-import { listener } from '../../support/listener.ts';
 
 export const testKey = 'test-key';
 export const seedance2 = 'doubao-seedance-2-0-260128';
@@ -143,58 +140,4 @@ export function text(prompt: string): Record<string, unknown>[] {
 
 export function image(role?: string, url = 'https://images.example/a.png'): Record<string, unknown> {
   return { type: 'image_url', image_url: { url }, ...(role === undefined ? {} : { role }) };
-}
-
-export interface Receiver {
-  readonly url: string;
-  readonly received: { headers: IncomingHttpHeaders; body: Json; at: number }[];
-  waitFor(count: number): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** An endpoint for callbacks. `respond` answers the n-th request, counted from 0. */
-export async function startReceiver(
-  respond: (response: ServerResponse, index: number) => void = (response) => {
-    response.writeHead(200).end();
-  },
-): Promise<Receiver> {
-  const received: Receiver['received'] = [];
-  const server = createServer(
-    listener(async (request, response) => {
-      const body = await readJson(request);
-      received.push({ headers: request.headers, body, at: Date.now() });
-      respond(response, received.length - 1);
-    }),
-  );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/callback`,
-    received,
-    async waitFor(count) {
-      const deadline = Date.now() + 180_000;
-      while (received.length < count) {
-        if (Date.now() > deadline) throw new Error(`${received.length} callbacks, not ${count}`);
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-    },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          resolve();
-        });
-        server.closeAllConnections();
-      }),
-  };
-}
-
-/** Undefined if the body was cut off. */
-async function readJson(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-  } catch {
-    return undefined;
-  }
-  return parse(Buffer.concat(chunks).toString());
 }

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
+import { listen } from '../../../test/support/listen.ts';
 
 /** A TCP proxy to MongoDB that counts commands by name and collection. */
 export interface CountedLink {
@@ -24,12 +24,9 @@ export async function openCountedLink(targetPort: number): Promise<CountedLink> 
     far.on('error', () => near.destroy());
     near.pipe(far).pipe(near);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The link has no port.');
+  const { port } = await listen(server);
   return {
-    port: address.port,
+    port,
     take() {
       const taken = new Map(counts);
       counts.clear();

@@ -102,7 +102,7 @@ export function videoModel(id: string, expectedSeconds: number, price = tokenPri
 `;
 }
 
-export function jsonHeaders(key: string): Record<string, string> {
+function jsonHeaders(key: string): Record<string, string> {
   return { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 }
 

@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stand } from '../../stand/stand.ts';
+import { expectStatus, openConnections } from './http-connections.ts';
+import type { HttpCall } from './http-connections.ts';
 import { middleRun, runLoad } from './load.ts';
 import type { LoadResult } from './load.ts';
 import type { BenchOptions } from './options.ts';
 import { percentOf, short } from './report.ts';
-import type { Row } from './report.ts';
+import type { Goal, Report, Row } from './report.ts';
 import { measureCpu, usageOf } from './usage.ts';
 
 /** Something measured in turn with others. */
@@ -149,4 +151,57 @@ export function rowsOf(measured: readonly Measured[], concurrency: number, limit
           .map(([process, ms]) => [`CPU ms: ${process}`, short(ms)]),
       ),
     }));
+}
+
+interface Compared {
+  readonly title: string;
+  /** The subject with the goal, the subject that it is compared with, and the share of its rate that it should reach. */
+  readonly name: string;
+  readonly limit: string;
+  readonly goalShare: number;
+}
+
+/** Compares the rate of one subject with that of another, at each number of connections. */
+export function reportShares(
+  measured: readonly Measured[],
+  { rounds, seconds, connections }: Rounds,
+  { title, name, limit, goalShare }: Compared,
+): Report {
+  const goals = connections.flatMap((count): Goal[] => {
+    const most = middleOf(measured, limit, count)?.run.rate;
+    const rate = middleOf(measured, name, count)?.run.rate;
+    if (most === undefined || rate === undefined) return [];
+    return [
+      {
+        what: `${title} at ${count} connection(s)`,
+        goal: `${goalShare * 100} % or more of the rate of ${limit}`,
+        measured: percentOf(rate, most),
+        met: rate / most >= goalShare,
+      },
+    ];
+  });
+  const rows = connections.flatMap((count) => rowsOf(measured, count, limit));
+  return { setting: { rounds, seconds }, tables: [{ title, rows }], goals, raw: measured };
+}
+
+/** A subject whose callers repeat one call each. `calls` has one for each caller, or one for all. */
+export function httpSubject({
+  origin,
+  calls,
+  ...about
+}: Omit<Subject, 'open'> & { readonly origin: string; readonly calls: readonly HttpCall[] }): Subject {
+  return {
+    ...about,
+    open(connections) {
+      const http = openConnections(origin, connections);
+      return {
+        async once(caller) {
+          const call = calls[caller % calls.length];
+          if (call === undefined) throw new Error('there is nothing to call');
+          expectStatus(await http.call(caller, call), 200);
+        },
+        close: () => http.close(),
+      };
+    },
+  };
 }

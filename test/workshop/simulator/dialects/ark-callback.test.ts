@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { arkCaller, startHarness, startReceiver, text, expectCallbacks } from '../support.ts';
-import type { Harness, Receiver } from '../support.ts';
+import { startCallbackReceiver } from '../../../support/callback-receiver.ts';
+import { arkCaller, startHarness, text, expectCallbacks } from '../support.ts';
+import type { CallbackReceiver } from '../../../support/callback-receiver.ts';
+import type { Harness } from '../support.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -8,15 +10,15 @@ afterEach(async () => {
 });
 
 async function start(
-  respond?: Parameters<typeof startReceiver>[0],
-): Promise<{ harness: Harness; receiver: Receiver }> {
+  respond?: Parameters<typeof startCallbackReceiver>[0],
+): Promise<{ harness: Harness; receiver: CallbackReceiver }> {
   const harness = await startHarness({ renderSeconds: 8 });
-  const receiver = await startReceiver(respond);
+  const receiver = await startCallbackReceiver(respond);
   open.push(harness, receiver);
   return { harness, receiver };
 }
 
-const statuses = (receiver: Receiver): unknown[] => receiver.received.map(({ body }) => body?.status);
+const statuses = (receiver: CallbackReceiver): unknown[] => receiver.received.map(({ body }) => body?.status);
 const settle = (milliseconds = 150): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 

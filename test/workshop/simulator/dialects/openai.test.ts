@@ -11,24 +11,10 @@ beforeEach(() => {
 afterAll(() => harness.close());
 
 const client = new OpenAI({ apiKey: testKey, baseURL: `${harness.url}/openai/v1`, maxRetries: 0 });
-const png = renderMedium({
-  format: 'png',
-  width: 256,
-  height: 256,
-  frames: 0,
-  tint: 0,
-  marked: false,
-  bytes: 0,
-});
-const jpeg = renderMedium({
-  format: 'jpeg',
-  width: 64,
-  height: 64,
-  frames: 0,
-  tint: 0,
-  marked: false,
-  bytes: 0,
-});
+const picture = (format: 'png' | 'jpeg', side: number) =>
+  renderMedium({ format, width: side, height: side, frames: 0, tint: 0, marked: false, bytes: 0 });
+const png = picture('png', 256);
+const jpeg = picture('jpeg', 64);
 
 const generate = (
   body: Record<string, unknown> = {},

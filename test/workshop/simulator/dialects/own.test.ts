@@ -1,7 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeEach, expect, it } from 'vitest';
+import { startCallbackReceiver } from '../../../support/callback-receiver.ts';
 import { replicateWebhookSecret } from '../../../../workshop/simulator/dialects/replicate.ts';
-import { seedance2, startHarness, startReceiver, testKey } from '../support.ts';
+import { seedance2, startHarness, testKey } from '../support.ts';
 
 /** Tests details of single vendors that neither recorded fixtures nor the adapters' tests cover. */
 
@@ -41,7 +42,7 @@ it('new-api takes multipart, with metadata as JSON text', async () => {
 });
 
 it('MiniMax never calls an address that did not return the challenge', async () => {
-  const receiver = await startReceiver();
+  const receiver = await startCallbackReceiver();
   try {
     const body = { model: 'MiniMax-Hailuo-2.3', prompt: 'a cat', callback_url: receiver.url };
     expect((await harness.call('POST', '/minimax/v1/video_generation', body)).status).toBe(200);
@@ -79,7 +80,7 @@ it('Runway requires its version header, and shows which job of a model waits for
 });
 
 it('calls back at the events that were asked for, signed with the secret that it hands out', async () => {
-  const receiver = await startReceiver();
+  const receiver = await startCallbackReceiver();
   try {
     await predict({ webhook: receiver.url });
     await predict({ webhook: receiver.url, webhook_events_filter: ['completed'] });

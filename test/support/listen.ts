@@ -1,0 +1,31 @@
+import { once } from 'node:events';
+import { Server as HttpServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo, Server } from 'node:net';
+
+/** Listens on a free port of this machine. */
+export async function listen(server: Server) {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    /** Also breaks off the requests in flight. */
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        if (server instanceof HttpServer) server.closeAllConnections();
+      }),
+  };
+}
+
+/**
+ * A listener for `createServer` that ends the connection if its work fails, for example because the caller left while
+ * its body was read. Without it, the failure would fail the whole run, outside of all tests.
+ */
+export function listener(work: (request: IncomingMessage, response: ServerResponse) => unknown) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    (async () => work(request, response))().catch(() => response.destroy());
+  };
+}
