@@ -5,7 +5,7 @@ import { BarChart, Share } from '../../src/pages/shared/chart.js';
 import { Choice } from '../../src/pages/shared/choice.js';
 import { Copy } from '../../src/pages/shared/copy.js';
 import { Dialog, hold } from '../../src/pages/shared/dialog.js';
-import { Badge, Facts, LiveState, Prose, Refusal, Time } from '../../src/pages/shared/parts.js';
+import { Badge, Facts, LiveState, Refusal, Time } from '../../src/pages/shared/parts.js';
 import { GroupBy, Period } from '../../src/pages/shared/period.js';
 import { html, render, useState } from '../../src/pages/shared/preact.js';
 import { Reckoning } from '../../src/pages/shared/reckoning.js';
@@ -154,7 +154,6 @@ const samples = {
     html`<${LiveState} live=${live({ error: refusal })} />`,
   ],
   Refusal: () => html`<${Refusal} error=${refusal} />`,
-  Prose: () => html`<${Prose} text="A sentence of the gateway with a \`name\` and 0.500000 USD" />`,
   Facts: () =>
     html`<${Facts}
       rows=${[

@@ -1,5 +1,5 @@
 import { ApiError, OfflineError } from './api.js';
-import { dateTime, relative, shortAmounts } from './format.js';
+import { dateTime, relative } from './format.js';
 import { html } from './preact.js';
 
 /** Small components that every page uses. */
@@ -57,17 +57,6 @@ export function Refusal({ error }) {
   const detail = error instanceof ApiError ? `${error.code}, request ${error.requestId}` : '';
   return html`<span>${error.message}</span
     >${detail === '' ? null : html` <span class="small soft">${detail}</span>`}`;
-}
-
-/**
- * Shows a sentence from the gateway, with names between backticks.
- *
- * @param {{ text: string }} props
- */
-export function Prose({ text }) {
-  return shortAmounts(text)
-    .split('`')
-    .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
 /** @param {{ rows: readonly (readonly [string, unknown])[] }} props Rows without a value are omitted. */
