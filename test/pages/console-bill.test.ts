@@ -115,7 +115,7 @@ describe.skipIf(browserPath === undefined)(`a bill is settled on the console${no
     const acts = new Map(actsOn([clip, plain]));
     expect([acts.size, acts.get(clip), acts.get(plain)]).toEqual([2, 'job-u', 'job-p']);
     expect(actsOn([clip, plain])).toHaveLength(2);
-    await page.locator('dialog').getByRole('button', { name: 'Back' }).click();
+    await page.locator('dialog').getByRole('button', { name: 'Close' }).click();
     await rowOf(page, 'job-u').getByText('expected amount unknown').waitFor();
     await rowOf(page, 'job-p').getByRole('link', { name: plain }).waitFor();
     expect(await settle(page).count()).toBe(0);

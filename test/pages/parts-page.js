@@ -196,7 +196,7 @@ function Fields({ of }) {
     <${Choice} label="Choice" ...${may} />
     <label class="stacked">Reason <textarea></textarea></label>
     <label class="check"><input type="checkbox" checked /> Ticked</label>
-    <div class="row ends"><button type="button">Back</button><button class="main">Save</button></div>`;
+    <div class="row ends"><button type="button">Test</button><button class="main">Save</button></div>`;
 }
 
 /** @param {{ onClose: () => void }} props */

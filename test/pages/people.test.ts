@@ -278,7 +278,7 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
         }
       }
       expect([opener, await page.getByRole('dialog').count()]).toEqual([opener, 1]);
-      await page.getByRole('button', { name: 'Back' }).click();
+      await page.getByRole('button', { name: 'Close', exact: true }).click();
     }
     expect(await state()).toEqual(before);
   });

@@ -5,7 +5,8 @@ import { counted, money } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Facts, LiveState, Refusal, Time } from '../shared/parts.js';
 import { Alerts } from './alert.js';
-import { focused, html, useState } from '../shared/preact.js';
+import { html, useState } from '../shared/preact.js';
+import { Secret } from '../shared/secret.js';
 import { Table } from '../shared/table.js';
 
 /**
@@ -149,23 +150,19 @@ function Replacement({ api, onClose }) {
     }
   }
 
-  return html`<${Dialog} title="Replace the webhook secret" onClose=${onClose} isFirm=${secret !== ''}>
-    ${
-      secret === ''
-        ? html`<p>
-              Callbacks are signed with the new secret and the two before it. One valid signature is enough.
-              Each replacement ends the oldest of the three.
-            </p>
-            ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
-            <p class="row ends">
-              <button onClick=${onClose}>Back</button>
-              <button class="main" disabled=${isBusy} onClick=${replace}>Replace it</button>
-            </p>`
-        : html`<p role="status">The new secret. It will not be shown again.</p>
-            <p><code>${secret}</code></p>
-            <p class="row ends">
-              <button class="main" ...${focused} onClick=${onClose}>I have stored it</button>
-            </p>`
-    }
+  if (secret !== '')
+    return html`<${Secret}
+      title="The new webhook secret"
+      secret=${secret}
+      note="Your server needs it to verify callbacks."
+      onClose=${onClose}
+    />`;
+  return html`<${Dialog} title="Replace the webhook secret" onClose=${onClose}>
+    <p>
+      Callbacks are signed with the new secret and the two before it. One valid signature is enough. Each
+      replacement ends the oldest of the three.
+    </p>
+    ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
+    <p class="row ends"><button class="main" disabled=${isBusy} onClick=${replace}>Replace it</button></p>
   <//>`;
 }

@@ -178,7 +178,6 @@ export function AddModel({ api, own, currency, onSaved, onClose }) {
       <p class="notice">This changes only the draft. The model is not sold until the draft is published.</p>
       <${Mistake} error=${error} others=${['channel', 'model', 'api_key', 'base_url']} />
       <div class="row ends">
-        <button type="button" onClick=${onClose}>Back</button>
         <button
           type="button"
           class="main"

@@ -91,7 +91,6 @@ export function CapsDialog({ title, all, partTitle, partNames, caps, parts, curr
       </label>
       ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
       <div class="row ends">
-        <button type="button" onClick=${leave}>Back</button>
         <button type="button" class="main" disabled=${isBusy} onClick=${act}>Set the caps</button>
       </div>
     </form>

@@ -52,7 +52,6 @@ export function Confirm({ title, effect, button, fields, run, onSaved, onClose }
       <p class="notice">${effect(written)}</p>
       <${Mistake} error=${error} others=${params} />
       <div class="row ends">
-        <button type="button" onClick=${leave}>Back</button>
         <button type="button" class="main" disabled=${isBusy} onClick=${act}>${button}</button>
       </div>
     </form>
