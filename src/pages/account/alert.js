@@ -16,7 +16,7 @@ export function Alerts({ api, currency }) {
   const [isOpen, setOpen] = useState(false);
   return html`<h2>Alerts</h2>
     <p>An event is posted to you when the balance is low, or when a cap is nearly used up.</p>
-    <p><button onClick=${() => setOpen(true)}>Alerts of the account</button></p>
+    <p><button onClick=${() => setOpen(true)}>Change the alerts</button></p>
     ${isOpen && html`<${AlertDialog} api=${api} currency=${currency} onClose=${() => setOpen(false)} />`}`;
 }
 

@@ -1,7 +1,7 @@
 /** Shows and changes the spending caps per window, in total and per part. */
 import { Dialog, hold } from '../shared/dialog.js';
 import { money } from '../shared/format.js';
-import { Refusal } from '../shared/parts.js';
+import { Label, Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { useSaving } from './saving.js';
 
@@ -81,7 +81,7 @@ export function CapsDialog({ title, all, partTitle, partNames, caps, parts, curr
         </button>
       </p>
       <label class="stacked">
-        Reason (kept with your name)
+        <${Label} text="Reason (kept with your name)" />
         <input
           required
           autocomplete="off"

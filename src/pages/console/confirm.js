@@ -1,7 +1,7 @@
 import { Choice } from '../shared/choice.js';
 import { ApiError } from '../shared/api.js';
 import { Dialog, hold } from '../shared/dialog.js';
-import { Refusal } from '../shared/parts.js';
+import { Label, Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { useSaving } from './saving.js';
 
@@ -113,7 +113,7 @@ function Entry({ field, isFirst, value, error, onChange }) {
         onChange=${onChange}
       />${refused}`;
   return html`<label class="stacked">
-      ${label}
+      <${Label} text=${label} />
       <input
         name=${name}
         required=${!isOptional}
@@ -135,7 +135,7 @@ function Entry({ field, isFirst, value, error, onChange }) {
 function Picks({ label, picks, value, onChange }) {
   const picked = value.split(',').filter(Boolean);
   return html`<fieldset class="picks">
-    <legend>${label}</legend>
+    <legend><${Label} text=${label} /></legend>
     ${picks.map(
       ([name = '', title]) =>
         html`<label>

@@ -59,6 +59,16 @@ export function Refusal({ error }) {
     >${detail === '' ? null : html` <span class="small soft">${detail}</span>`}`;
 }
 
+/**
+ * Shows a field's label. What it adds in parentheses at its end is less prominent.
+ *
+ * @param {{ text: string }} props
+ */
+export function Label({ text }) {
+  const [, name = text, note] = /^(.+?) (\(.+\))$/s.exec(text) ?? [];
+  return html`${name}${note && html` <span class="soft small">${note}</span>`}`;
+}
+
 /** @param {{ rows: readonly (readonly [string, unknown])[] }} props Rows without a value are omitted. */
 export function Facts({ rows }) {
   const given = rows.filter(([, value]) => value !== null && value !== undefined && value !== '');
