@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  beside,
   counted,
   dateTime,
   money,
@@ -11,6 +12,7 @@ import {
   sumMoney,
   words,
 } from '../../src/pages/shared/format.js';
+import { statusMessages } from '../../src/task/task.ts';
 import { entryKinds, formatMovement, movementOf } from '../../src/money/movement.ts';
 import { sourceOf } from '../../src/pages/shared/source.js';
 import { withQuery } from '../../src/pages/shared/query.js';
@@ -49,6 +51,12 @@ it('a hyphen within a word or a range is not a sign', () => {
 
 it('an outgoing amount has a minus sign unless it is zero', () => {
   expect([outgoing('0.500000'), outgoing('0.000000'), outgoing(null)]).toEqual(['−0.50', '0.00', '–']);
+});
+
+it('a sentence about a task is left out if it only repeats the state beside it', () => {
+  const shown = Object.entries(statusMessages).map(([state, sentence]) => beside(state, sentence));
+  expect(shown).toEqual([statusMessages.pending, '', statusMessages.running, '', '']);
+  expect(beside('succeeded', 'The task succeeded; its result could not be stored.')).not.toBe('');
 });
 
 it('adds money exactly', () => {

@@ -155,3 +155,13 @@ export function counted(count, noun) {
   const ending = noun.endsWith('s') ? 'es' : 's';
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : ending}`;
 }
+
+/**
+ * Returns the gateway's sentence about a task, to be shown beside its state. Empty if it only repeats the state.
+ *
+ * @param {string} state
+ * @param {string} sentence
+ */
+export function beside(state, sentence) {
+  return [`The task ${state}.`, `The task is ${state}.`].includes(sentence) ? '' : sentence;
+}
