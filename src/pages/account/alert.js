@@ -62,7 +62,7 @@ function AlertForm({ api, currency, alert, onClose }) {
         onInput=${(/** @type {Changed} */ event) => setThreshold(event.currentTarget.value)}
       />
     </label>
-    <label class="check">
+    <label class="check field">
       <input
         type="checkbox"
         checked=${caps}
@@ -85,6 +85,6 @@ function AlertForm({ api, currency, alert, onClose }) {
       posted.
     </p>
     ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
-    <button class="main" type="button" onClick=${save}>Save</button>
+    <p class="row ends"><button class="main" type="button" onClick=${save}>Save</button></p>
   </form>`;
 }

@@ -107,8 +107,9 @@ export function balancesOf({ balances }) {
   return balances.map(
     ({ credential, upstream_balance: left, unit, at, problem }) =>
       html`<div key=${credential}>
-        ${left === null ? (problem ?? 'Asking the vendor…') : `${Number(left).toLocaleString('en')} ${unit}`}
-        <span class="soft small">
+        ${left === null ? (problem ?? 'Asking the vendor…') : `${Number(left).toLocaleString('en')} ${unit}`}${' '}<span
+          class="soft small"
+        >
           ${balances.length > 1 && `${credential}, `}${at !== null && html`<${Time} at=${at} />`}</span
         >
       </div>`,
