@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { billResults, compareAmounts } from '../money/bill.ts';
 import type { Billed, BillResult } from '../money/bill.ts';
 import { addAmounts } from '../money/decimal.ts';
-import type { Candidate } from '../money/bill-candidates.ts';
+import type { Candidate, Proposal } from '../money/bill-candidates.ts';
 
 /** The parts to keep of a bill's line, sorted by job. */
 export const billedSchema = z.object({
@@ -55,6 +55,7 @@ export interface ReportRow {
   readonly tasks: number | null;
   readonly cost_unknown: number | null;
   readonly candidates: readonly Candidate[];
+  readonly has_more_candidates: boolean;
 }
 
 const blank = {
@@ -73,6 +74,7 @@ const blank = {
   tasks: null,
   cost_unknown: null,
   candidates: [],
+  has_more_candidates: false,
 };
 
 export type RowFields = Pick<ReportRow, 'result'> & Partial<ReportRow>;
@@ -88,9 +90,15 @@ export function bothRow(billed: Billed, own: OwnAttempt): ReportRow {
   return rowOf({ ...ownFields(own), ...billedFields(billed), ...compareAmounts(billed, own.expected) });
 }
 
-export function upstreamOnlyRow(billed: Billed, candidates: readonly Candidate[]): ReportRow {
+export function upstreamOnlyRow(billed: Billed, { candidates, hasMore }: Proposal): ReportRow {
   const { model = null } = billed;
-  return rowOf({ ...billedFields(billed), model, result: 'upstream_only', candidates });
+  return rowOf({
+    ...billedFields(billed),
+    model,
+    result: 'upstream_only',
+    candidates,
+    has_more_candidates: hasMore,
+  });
 }
 
 /** Returns the row for a job that is missing from the bill. */

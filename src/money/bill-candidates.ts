@@ -34,6 +34,13 @@ export interface Candidate {
   readonly why: readonly string[];
 }
 
+export interface Proposal {
+  /** The best matches, best first. */
+  readonly candidates: readonly Candidate[];
+  /** Whether other attempts may match too. */
+  readonly hasMore: boolean;
+}
+
 /** Returns the billed amounts for jobs with this model and output. Undefined if the bill contains none of our jobs. */
 export type KnownAmounts = (
   attempt: Pick<Unclaimed, 'model' | 'output'>,
@@ -58,19 +65,21 @@ export function createProposals(attempts: readonly Unclaimed[], known: KnownAmou
     attempts.flatMap((one) => (one.strayJob === undefined ? [] : [[one.strayJob, one] as const])),
   );
 
-  return (billed: Billed): Candidate[] => {
-    if (billed.job === '') return [];
+  return (billed: Billed): Proposal => {
+    if (billed.job === '') return { candidates: [], hasMore: false };
     const stray = strays.get(billed.job);
     if (stray !== undefined) {
-      return [candidate(stray, ['The upstream named this job after the task had continued without it.'])];
+      const why = ['The upstream named this job after the task had continued without it.'];
+      return { candidates: [candidate(stray, why)], hasMore: false };
     }
     const fitting = nearest(byStart, billed).flatMap((one) => fit(one, billed, known) ?? []);
-    return fitting
+    const candidates = fitting
       .toSorted(
         (a, b) => Number(b.isPriced) - Number(a.isPriced) || a.awayMs - b.awayMs || compare(a.one, b.one),
       )
       .slice(0, candidatesMax)
       .map(({ one, why }) => candidate(one, why));
+    return { candidates, hasMore: fitting.length > candidatesMax };
   };
 }
 

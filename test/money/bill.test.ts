@@ -76,12 +76,14 @@ describe('a job that no task has is proposed to', () => {
   const tasksOf = (
     attempts: readonly Unclaimed[],
     known = unpriced as Parameters<typeof createProposals>[1],
-  ) => createProposals(attempts, known)(billed).map(({ task }) => task);
+  ) => createProposals(attempts, known)(billed).candidates.map(({ task }) => task);
 
   it('the attempts nearest in time, at most three, each with its evidence', () => {
     const attempts = [5, 3, 2, 4].map((n) => attempt(`t${n}`, { startedAt: noon - n * 60_000 }));
     expect(tasksOf(attempts)).toEqual(['t2', 't3', 't4']);
-    expect(createProposals([attempt('t1')], unpriced)(billed)).toEqual([
+    const hasMore = [4, 3].map((n) => createProposals(attempts.slice(0, n), unpriced)(billed).hasMore);
+    expect(hasMore).toEqual([true, false]);
+    expect(createProposals([attempt('t1')], unpriced)(billed).candidates).toEqual([
       {
         task: 't1',
         attempt: 1,
@@ -107,7 +109,7 @@ describe('a job that no task has is proposed to', () => {
     expect(tasksOf([attempt('unknown', { upstreamModel: undefined })])).toEqual(['unknown']);
     const day = { ...billed, at: noon - 12 * hour, spanMs: 24 * hour };
     expect(
-      createProposals([attempt('that-day', { startedAt: noon + 11 * hour })], unpriced)(day),
+      createProposals([attempt('that-day', { startedAt: noon + 11 * hour })], unpriced)(day).candidates,
     ).toHaveLength(1);
   });
 
@@ -127,6 +129,6 @@ describe('a job that no task has is proposed to', () => {
   it('the attempt whose job turned up later, whatever else fits', () => {
     const stray = attempt('late', { strayJob: 'job-1', startedAt: 0, upstreamModel: 'vendor/other' });
     expect(tasksOf([attempt('near'), stray])).toEqual(['late']);
-    expect(createProposals([attempt('near')], unpriced)({ ...billed, job: '' })).toEqual([]);
+    expect(createProposals([attempt('near')], unpriced)({ ...billed, job: '' }).candidates).toEqual([]);
   });
 });

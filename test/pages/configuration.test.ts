@@ -47,8 +47,8 @@ describe.skipIf(browserPath === undefined)(`the configuration page${noBrowser}`,
     return dialog;
   }
 
-  async function back(page: Page): Promise<void> {
-    await page.getByRole('button', { name: 'Back', exact: true }).click();
+  async function close(page: Page): Promise<void> {
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   }
 
@@ -66,7 +66,7 @@ describe.skipIf(browserPath === undefined)(`the configuration page${noBrowser}`,
     const { page, faults } = await openPage(node.url);
     const key = ['api_key', 'sk-of-a-vendor-9876'] as const;
     await edit(page, ['/channels/one', '/channels/one/credentials/a'], key);
-    await back(page);
+    await close(page);
     await page.getByText('…9876').waitFor();
     expect(await page.content()).not.toContain('sk-of-a-vendor');
     await page.getByRole('button', { name: 'Test a key' }).click();
@@ -76,7 +76,7 @@ describe.skipIf(browserPath === undefined)(`the configuration page${noBrowser}`,
     await page.getByRole('status').filter({ hasText: 'The upstream accepts the key.' }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await snap(page, 'configuration-test-key');
-    await back(page);
+    await close(page);
 
     const line = ['/models/clip', '/models/clip/price/lines/0'];
     const dialog = await edit(page, line, ['price', 'cheap']);
@@ -93,7 +93,7 @@ describe.skipIf(browserPath === undefined)(`the configuration page${noBrowser}`,
     await price0.fill('0.20');
     await dialog.getByRole('button', { name: 'Save in the draft' }).click();
     await dialog.getByText('must be a decimal string').waitFor({ state: 'detached' });
-    await back(page);
+    await close(page);
     await page.getByRole('button', { name: 'Try the last 7 days' }).click();
     await page.getByText('Difference').waitFor();
     await page.getByRole('button', { name: 'Edit the text' }).click();
@@ -137,7 +137,7 @@ describe.skipIf(browserPath === undefined)(`the configuration page${noBrowser}`,
     await entry.selectOption('/channels/one/credentials/a');
     await dialog.getByRole('button', { name: 'Remove from the draft' }).click();
     await dialog.getByLabel('base_url').waitFor();
-    await back(page);
+    await close(page);
     await page.getByText('channels.one.credentials.a', { exact: true }).waitFor();
     expect((await node.draft()).channels).toEqual([{ id: 'one', provider: 'test', credentials: ['second'] }]);
 
@@ -148,7 +148,7 @@ describe.skipIf(browserPath === undefined)(`the configuration page${noBrowser}`,
     await dialog.getByLabel('price', { exact: true }).fill('0.01');
     await dialog.getByRole('button', { name: 'Save in the draft' }).click();
     await dialog.getByText('Saved in the draft.').waitFor();
-    await back(page);
+    await close(page);
     const lines = async () => (await node.draft()).models[0].lines;
     expect(await lines()).toEqual([
       { measure: 'second', price: '0.15', when: {}, beyond: 0 },

@@ -271,7 +271,7 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
     await page.getByLabel(actionTable.resubmit.confirmation ?? '').check();
     await page.getByRole('button', { name: 'Resubmit: 30 tasks' }).click();
     await page.getByText('Done for 30 tasks.').waitFor();
-    await page.getByRole('button', { name: 'Back', exact: true }).click();
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Tasks');
     await page.goto(`${world.url}/console#/audit`);

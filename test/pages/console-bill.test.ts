@@ -115,7 +115,7 @@ describe.skipIf(browserPath === undefined)(`a bill is settled on the console${no
     const acts = new Map(actsOn([clip, plain]));
     expect([acts.size, acts.get(clip), acts.get(plain)]).toEqual([2, 'job-u', 'job-p']);
     expect(actsOn([clip, plain])).toHaveLength(2);
-    await page.locator('dialog').getByRole('button', { name: 'Back' }).click();
+    await page.locator('dialog').getByRole('button', { name: 'Close' }).click();
     await rowOf(page, 'job-u').getByText('expected amount unknown').waitFor();
     await rowOf(page, 'job-p').getByRole('link', { name: plain }).waitFor();
     expect(await settle(page).count()).toBe(0);
@@ -166,14 +166,13 @@ describe.skipIf(browserPath === undefined)(`a bill is settled on the console${no
     const { page } = await signedIn();
     await changeAnswer(page, ({ rows }) => ({
       rows: rows.flatMap((row) => {
-        const candidates = row.candidates.flatMap((one) =>
-          ['first', 'second', 'third'].map((task) => ({ ...one, task })),
-        );
-        return [row, { ...row, job: 'job-cut', candidates }];
+        const candidates = row.candidates.map((one) => ({ ...one, task: 'other' }));
+        return [row, { ...row, job: 'job-cut', candidates, has_more_candidates: true }];
       }),
     }));
     await compare(page, billOf(day, [['job-named', 'u']]));
     await page.getByText('Adopt jobs one by one').waitFor();
+    await rowOf(page, 'job-cut').getByText('Other tasks may match too.').waitFor();
     expect(await settle(page).count()).toBe(0);
   });
 

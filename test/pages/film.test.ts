@@ -102,7 +102,7 @@ describe.skipIf(browserPath === undefined)(`a newcomer’s film${noBrowser}`, ()
     await page.getByLabel('API key').fill(key);
     await press.button('Sign in');
     await press.button('Short draft');
-    await page.getByText(/\d USD, \d+\.\d+ held/).waitFor();
+    await page.getByText(/Expected charge: .* held until/).waitFor();
     await press.button('Make the video');
     await page.locator('video').waitFor();
     await expectReadable(page, 'film-video');
@@ -149,9 +149,9 @@ describe.skipIf(browserPath === undefined)(`a newcomer’s film${noBrowser}`, ()
     chapter = 'invite';
     await page.goto(`${gateway.url}/console#/people`);
     await press.button('Invite');
-    await page.getByLabel(/^Name, in lowercase/).fill('mia');
-    await press.check(/^tasks: /);
-    await press.button('Make the link');
+    await page.getByLabel(/^Name \(in lowercase/).fill('mia');
+    await press.check(/^tasks – /);
+    await press.button('Create the link');
     const link = await page.locator('.secret').innerText();
     await press.button('I have stored it');
 

@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import {
+  beside,
   counted,
   dateTime,
   money,
   movement,
+  outgoing,
   relative,
+  shortAmounts,
   span,
   sumMoney,
   words,
 } from '../../src/pages/shared/format.js';
+import { statusMessages } from '../../src/task/task.ts';
+import { entryKinds, formatMovement, movementOf } from '../../src/money/movement.ts';
 import { sourceOf } from '../../src/pages/shared/source.js';
 import { withQuery } from '../../src/pages/shared/query.js';
 
@@ -32,6 +37,27 @@ it.each([
   [null, '–'],
   ['<b>', '<b>'],
 ])('the movement %s is written as %s', (amount, written) => expect(movement(amount)).toBe(written));
+
+it.each(entryKinds)('%s has the same sign in a sentence as in the ledger', (kind) => {
+  const amount = formatMovement(movementOf({ kind, amount: 500_000n }));
+  const shown = movement(amount.replace('+', ''));
+  expect(shown).toMatch(/^[+−]0\.50$/);
+  expect(shortAmounts(`${kind} ${amount} and 0.250000 beyond`)).toBe(`${kind} ${shown} and 0.25 beyond`);
+});
+
+it('a hyphen within a word or a range is not a sign', () => {
+  expect(shortAmounts('job-0.500000 costs 0.100000-0.200000')).toBe('job-0.50 costs 0.10-0.20');
+});
+
+it('an outgoing amount has a minus sign unless it is zero', () => {
+  expect([outgoing('0.500000'), outgoing('0.000000'), outgoing(null)]).toEqual(['−0.50', '0.00', '–']);
+});
+
+it('a sentence about a task is left out if it only repeats the state beside it', () => {
+  const shown = Object.entries(statusMessages).map(([state, sentence]) => beside(state, sentence));
+  expect(shown).toEqual([statusMessages.pending, '', statusMessages.running, '', '']);
+  expect(beside('succeeded', 'The task succeeded; its result could not be stored.')).not.toBe('');
+});
 
 it('adds money exactly', () => {
   expect(sumMoney(['0.1', '0.2', '9007199254740993.000001'])).toBe('9007199254740993.300001');

@@ -5,12 +5,12 @@ import { BarChart, Share } from '../../src/pages/shared/chart.js';
 import { Choice } from '../../src/pages/shared/choice.js';
 import { Copy } from '../../src/pages/shared/copy.js';
 import { Dialog, hold } from '../../src/pages/shared/dialog.js';
-import { Badge, Facts, LiveState, Prose, Refusal, Time } from '../../src/pages/shared/parts.js';
+import { Badge, Facts, Label, LiveState, Refusal, Time } from '../../src/pages/shared/parts.js';
 import { GroupBy, Period } from '../../src/pages/shared/period.js';
 import { html, render, useState } from '../../src/pages/shared/preact.js';
 import { Reckoning } from '../../src/pages/shared/reckoning.js';
 import { Secret } from '../../src/pages/shared/secret.js';
-import { Table } from '../../src/pages/shared/table.js';
+import { actionsColumn, Table } from '../../src/pages/shared/table.js';
 
 const at = Date.now() / 1000 - 90;
 const nothing = () => {};
@@ -94,7 +94,7 @@ const columns = [
   { title: 'Change USD', movement: (/** @type {Row} */ { change }) => change },
   { title: 'State', cell: (/** @type {Row} */ { tone }) => html`<${Badge} tone=${tone} word=${tone} />` },
   { title: 'Note', isProse: true, cell: (/** @type {Row} */ { note }) => note },
-  { title: 'Act', cell: () => html`<button class="plain">Revoke</button>` },
+  actionsColumn(() => html`<button class="plain">Revoke</button>`),
 ];
 
 /** They do not fit into a window. */
@@ -154,7 +154,6 @@ const samples = {
     html`<${LiveState} live=${live({ error: refusal })} />`,
   ],
   Refusal: () => html`<${Refusal} error=${refusal} />`,
-  Prose: () => html`<${Prose} text="A sentence of the gateway with a \`name\` and 0.500000 USD" />`,
   Facts: () =>
     html`<${Facts}
       rows=${[
@@ -163,6 +162,7 @@ const samples = {
         ['Held', '0.50 USD'],
       ]}
     />`,
+  Label: () => html`<label><${Label} text="Reason (kept with your name)" /> <input /></label>`,
   Table: () => [
     html`<${Rows} rows=${rows} />`,
     html`<${Rows} rows=${rows} of=${manyColumns} />`,
@@ -197,7 +197,7 @@ function Fields({ of }) {
     <${Choice} label="Choice" ...${may} />
     <label class="stacked">Reason <textarea></textarea></label>
     <label class="check"><input type="checkbox" checked /> Ticked</label>
-    <div class="row ends"><button type="button">Back</button><button class="main">Save</button></div>`;
+    <div class="row ends"><button type="button">Test</button><button class="main">Save</button></div>`;
 }
 
 /** @param {{ onClose: () => void }} props */

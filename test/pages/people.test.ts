@@ -49,16 +49,16 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
     const { page, faults, calls } = await signedIn('#/people');
     expect(await page.evaluate(`sessionStorage.getItem('mediary.operator')`)).toMatch(/^os-/);
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
-    const name = page.getByLabel(/^Name, in lowercase/);
+    const name = page.getByLabel(/^Name \(in lowercase/);
     await name.fill('Anna');
-    await page.getByLabel(/^tasks: /).check();
-    await page.getByLabel(/^access: /).check();
-    await page.getByRole('button', { name: 'Make the link' }).click();
+    await page.getByLabel(/^tasks – /).check();
+    await page.getByLabel(/^access – /).check();
+    await page.getByRole('button', { name: 'Create the link' }).click();
     await page.getByText('must be lowercase letters').waitFor();
     expect(await name.getAttribute('aria-invalid')).toBe('true');
     await expectReadable(page, 'invite');
     await name.fill('anna');
-    await page.getByRole('button', { name: 'Make the link' }).click();
+    await page.getByRole('button', { name: 'Create the link' }).click();
     const link = await page.locator('.secret').innerText();
     await expectReadable(page, 'invitation');
     await page.getByRole('button', { name: 'I have stored it' }).click();
@@ -82,8 +82,8 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
     // People who may not grant rights over money are not offered them.
     await anna.page.getByRole('link', { name: 'People' }).click();
     await anna.page.getByRole('button', { name: 'Invite', exact: true }).click();
-    await anna.page.getByLabel(/^tasks: /).waitFor();
-    expect(await anna.page.getByLabel(/^money: /).count()).toBe(0);
+    await anna.page.getByLabel(/^tasks – /).waitFor();
+    expect(await anna.page.getByLabel(/^money – /).count()).toBe(0);
     await anna.page.keyboard.press('Escape');
 
     await page.reload();
@@ -97,8 +97,8 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
     await anna.page.getByRole('link', { name: 'People' }).click();
     await page.reload();
     await page.getByRole('button', { name: 'Roles: anna' }).click();
-    await page.getByLabel(/^tasks: /).uncheck();
-    await page.getByLabel(/^amounts: /).check();
+    await page.getByLabel(/^tasks – /).uncheck();
+    await page.getByLabel(/^amounts – /).check();
     await page.getByRole('button', { name: 'Change', exact: true }).click();
     await page.getByRole('row').filter({ hasText: 'read, amounts, access' }).waitFor();
     await anna.page.reload();
@@ -278,7 +278,7 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
         }
       }
       expect([opener, await page.getByRole('dialog').count()]).toEqual([opener, 1]);
-      await page.getByRole('button', { name: 'Back' }).click();
+      await page.getByRole('button', { name: 'Close', exact: true }).click();
     }
     expect(await state()).toEqual(before);
   });

@@ -134,7 +134,7 @@ async function play(page: Page): Promise<void> {
   await page.getByLabel('Model').selectOption('seedance-2.5');
   await page.getByLabel('Prompt').fill(prompts[0] ?? '');
   await page.getByLabel('Resolution').selectOption('480p');
-  await page.getByText(/\d held/).waitFor();
+  await page.getByText(/Expected charge: .* held until/).waitFor();
   await page.getByRole('button', { name: 'Make the video' }).click();
   await page.locator('video').waitFor();
 }

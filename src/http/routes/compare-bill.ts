@@ -97,6 +97,9 @@ export const comparedBillSchema = z
             .meta({
               description: 'For jobs that belong to no task: the attempts that may have created them.',
             }),
+          has_more_candidates: z.boolean().meta({
+            description: 'Whether further attempts may have created the job, beyond `candidates`.',
+          }),
         }),
       )
       .meta({ description: `Rows that do not match, at most ${rowsMax}.` }),

@@ -16,7 +16,7 @@ export function Alerts({ api, currency }) {
   const [isOpen, setOpen] = useState(false);
   return html`<h2>Alerts</h2>
     <p>An event is posted to you when the balance is low, or when a cap is nearly used up.</p>
-    <p><button onClick=${() => setOpen(true)}>Alerts of the account</button></p>
+    <p><button onClick=${() => setOpen(true)}>Change the alerts</button></p>
     ${isOpen && html`<${AlertDialog} api=${api} currency=${currency} onClose=${() => setOpen(false)} />`}`;
 }
 
@@ -62,7 +62,7 @@ function AlertForm({ api, currency, alert, onClose }) {
         onInput=${(/** @type {Changed} */ event) => setThreshold(event.currentTarget.value)}
       />
     </label>
-    <label class="check">
+    <label class="check field">
       <input
         type="checkbox"
         checked=${caps}
@@ -85,6 +85,6 @@ function AlertForm({ api, currency, alert, onClose }) {
       posted.
     </p>
     ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
-    <button class="main" type="button" onClick=${save}>Save</button>
+    <p class="row ends"><button class="main" type="button" onClick=${save}>Save</button></p>
   </form>`;
 }

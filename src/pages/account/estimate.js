@@ -7,7 +7,7 @@ import { html, useEffect, useState } from '../shared/preact.js';
 const estimateAfterMs = 400;
 
 /**
- * Shows the request's estimated cost, updated after a short pause in typing.
+ * Shows the request's expected charge, updated after a short pause in typing.
  *
  * @param {{
  *   api: import('../shared/api.js').Api, model: Model, asked: { path: string, body: Record<string, unknown> },
@@ -39,7 +39,7 @@ export function Estimate({ api, model, asked, hasPrompt, isNamed }) {
   }, [text, hasPrompt]);
   return html`<p class=${shown?.isRefusal === true ? 'notice warn' : 'soft'} role="status">
     ${isNamed && html`<strong>${model.id}</strong>: `}
-    ${shown?.text ?? `The estimate appears when there is a prompt. ${pricesOf(model)}`}
+    ${shown?.text ?? `Enter a prompt to see the expected charge. ${pricesOf(model)}`}
   </p>`;
 }
 
@@ -60,11 +60,16 @@ async function estimateOf(api, { path, body }) {
       currency,
       warnings,
     } = await api.post(estimate, body);
-    const range = least === most ? money(most) : `${money(least)} to ${money(most)}`;
-    const lately = expected === undefined || least === most ? '' : `About ${money(expected)}: `;
+    const isExact = least === most;
+    const range = isExact ? money(most) : `${money(least)} to ${money(most)}`;
+    const lately = expected === undefined || isExact ? '' : ` (recently about ${money(expected)})`;
+    const held =
+      isExact && hold === most
+        ? ', held until the task ends.'
+        : `. ${money(hold)} ${currency} is held until the task ends.`;
     const ignored = warnings.length === 0 ? '' : ` Not used by this model: ${warnings.join(', ')}.`;
     return {
-      text: `${lately}${range} ${currency}, ${money(hold)} held.${ignored}`,
+      text: `Expected charge: ${range} ${currency}${lately}${held}${ignored}`,
       isRefusal: false,
     };
   } catch (thrown) {

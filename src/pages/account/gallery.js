@@ -26,7 +26,7 @@ export function Gallery({ tasks, prompts, kind, currency, selection }) {
             ${prompts.has(task.id) && html`<p class="prompt" title=${prompts.get(task.id)}>${prompts.get(task.id)}</p>`}
             <div class="row apart"><span>${task.model}</span><${TaskState} task=${task} /></div>
             <div class="row apart small soft">
-              <span><${Time} at=${task.created_at} /></span><span>${costOf(task)} ${currency}</span>
+              <span><${Time} at=${task.created_at} /></span><span>${chargeOf(task)} ${currency}</span>
             </div>
           </a>
           <input
@@ -60,7 +60,7 @@ export function List({ tasks, prompts, kind, currency, selection }) {
       money: ({ charge, status }) => charge ?? (status === 'failed' ? '0' : null),
     },
     {
-      title: `Expected ${currency}`,
+      title: `Expected charge ${currency}`,
       money: ({ charge, estimate }) => (charge === undefined ? (estimate ?? null) : null),
     },
     {
@@ -81,7 +81,7 @@ export function List({ tasks, prompts, kind, currency, selection }) {
 }
 
 /** @param {Task} task */
-function costOf({ charge, estimate, status }) {
+function chargeOf({ charge, estimate, status }) {
   if (charge !== undefined) return money(charge);
   if (estimate !== undefined) return `≈ ${money(estimate)}`;
   return status === 'failed' ? money('0') : '–';

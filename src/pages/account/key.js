@@ -5,7 +5,8 @@ import { counted, money } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Facts, LiveState, Refusal, Time } from '../shared/parts.js';
 import { Alerts } from './alert.js';
-import { focused, html, useState } from '../shared/preact.js';
+import { html, useState } from '../shared/preact.js';
+import { Secret } from '../shared/secret.js';
 import { Table } from '../shared/table.js';
 
 /**
@@ -66,7 +67,7 @@ function Month({ shown: { projection, spent, currency } }) {
         'Projected',
         projected === null
           ? 'Not known before three complete days (UTC).'
-          : `${money(projected)} ${currency}, if each remaining day costs the average of ${counted(days, 'complete day')}`,
+          : `${money(projected)} ${currency}, if each remaining day is charged the average of ${counted(days, 'complete day')}`,
       ],
       ['Ends', html`<${Time} at=${end} />`],
     ]}
@@ -76,7 +77,7 @@ function Month({ shown: { projection, spent, currency } }) {
 const windows = /** @type {const} */ ([
   ['day', 'day'],
   ['month', 'month'],
-  ['total', 'in all'],
+  ['total', 'total'],
 ]);
 
 /** @param {{ shown: Key }} props */
@@ -86,32 +87,21 @@ function Caps({ shown: { spent, models, currency } }) {
     windows.map(([name, title]) => ({ ...uses[name], key: `${model} ${name}`, model, title })),
   );
   /** @typedef {(typeof rows)[number]} Row */
+  /** @type {readonly import('../shared/table.js').Column<Row>[]} */
   const columns = [
-    { title: 'Models', cell: (/** @type {Row} */ { model }) => model },
-    { title: 'In', cell: (/** @type {Row} */ { title }) => title },
-    {
-      title: `Charged, ${currency}`,
-      isNumber: true,
-      cell: (/** @type {Row} */ { charged }) => money(charged),
-    },
-    { title: 'Held', isNumber: true, cell: (/** @type {Row} */ { held }) => money(held) },
-    { title: 'Used: both', isNumber: true, cell: (/** @type {Row} */ { used }) => money(used) },
-    {
-      title: 'Cap',
-      isNumber: true,
-      cell: (/** @type {Row} */ { limit }) => (limit === null ? 'none' : money(limit)),
-    },
+    { title: 'Models', cell: ({ model }) => model },
+    { title: 'Period', cell: ({ title }) => title },
+    { title: `Charged ${currency}`, money: ({ charged }) => charged },
+    { title: `Held ${currency}`, money: ({ held }) => held },
+    { title: `Used ${currency}`, money: ({ used }) => used },
+    { title: `Cap ${currency}`, money: ({ limit }) => limit },
+    { title: `Left ${currency}`, money: ({ left }) => left },
     {
       title: 'Reached',
       isNumber: true,
-      cell: (/** @type {Row} */ { reached }) => (reached === null ? '' : `${reached} %`),
+      cell: ({ reached }) => (reached === null ? '' : `${reached} %`),
     },
-    { title: 'Left', isNumber: true, cell: (/** @type {Row} */ { left }) => money(left) },
-    {
-      title: 'Resets',
-      isNumber: true,
-      cell: (/** @type {Row} */ { resets_at: at }) => html`<${Time} at=${at} />`,
-    },
+    { title: 'Resets', cell: ({ resets_at: at }) => html`<${Time} at=${at} />` },
   ];
   return html`<${Table}
     label="Caps"
@@ -149,23 +139,19 @@ function Replacement({ api, onClose }) {
     }
   }
 
-  return html`<${Dialog} title="Replace the webhook secret" onClose=${onClose} isFirm=${secret !== ''}>
-    ${
-      secret === ''
-        ? html`<p>
-              Callbacks are signed with the new secret and the two before it. One valid signature is enough.
-              Each replacement ends the oldest of the three.
-            </p>
-            ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
-            <p class="row ends">
-              <button onClick=${onClose}>Back</button>
-              <button class="main" disabled=${isBusy} onClick=${replace}>Replace it</button>
-            </p>`
-        : html`<p role="status">The new secret. It will not be shown again.</p>
-            <p><code>${secret}</code></p>
-            <p class="row ends">
-              <button class="main" ...${focused} onClick=${onClose}>I have stored it</button>
-            </p>`
-    }
+  if (secret !== '')
+    return html`<${Secret}
+      title="The new webhook secret"
+      secret=${secret}
+      note="Your server needs it to verify callbacks."
+      onClose=${onClose}
+    />`;
+  return html`<${Dialog} title="Replace the webhook secret" onClose=${onClose}>
+    <p>
+      Callbacks are signed with the new secret and the two before it. One valid signature is enough. Each
+      replacement ends the oldest of the three.
+    </p>
+    ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
+    <p class="row ends"><button class="main" disabled=${isBusy} onClick=${replace}>Replace it</button></p>
   <//>`;
 }

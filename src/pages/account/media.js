@@ -14,9 +14,7 @@ export function Thumbnail({ task }) {
   const [item] = task.data;
   const { src, isOurs } = sourceOf(item?.url ?? '');
   if (task.status !== 'succeeded')
-    return html`<span class="soft"
-      >${task.progress === undefined ? task.status : `${task.progress} %`}</span
-    >`;
+    return html`<span class="soft">${task.progress !== undefined && `${task.progress} %`}</span>`;
   if (item?.b64_json !== undefined) return html`<img src=${dataUrl(item.b64_json)} alt="" />`;
   if (!isOurs) return html`<span class="soft">at the upstream</span>`;
   return isVideo(task)

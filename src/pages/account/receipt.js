@@ -30,15 +30,15 @@ function Amounts({ receipt }) {
   const { currency, hold, charge, released, refunded, estimated } = receipt;
   const amount = (/** @type {string | null} */ value) =>
     value === null ? '' : `${money(value)} ${currency}`;
-  return html`<${Facts}
+  return html`${receipt.hold_reckoning && html`<${Reckoning} title="Held" how=${receipt.hold_reckoning} currency=${currency} />`}
+    ${receipt.charge_reckoning && html`<${Reckoning} title="Charged" how=${receipt.charge_reckoning} currency=${currency} />`}
+    ${estimated && html`<p class="notice">The charge is estimated: nobody reported or measured the output.</p>`}
+    <${Facts}
       rows=${[
-        ['Held', amount(hold)],
-        ['Charged', amount(charge)],
-        ['Given back', amount(released)],
+        ['Held', receipt.hold_reckoning ? '' : amount(hold)],
+        ['Charged', receipt.charge_reckoning ? '' : amount(charge)],
+        ['Released', amount(released)],
         ['Refunded', /[1-9]/.test(refunded) ? amount(refunded) : ''],
       ]}
-    />
-    ${estimated && html`<p class="notice">The charge is estimated: nobody reported or measured the output.</p>`}
-    ${receipt.hold_reckoning && html`<${Reckoning} title="Held" how=${receipt.hold_reckoning} currency=${currency} />`}
-    ${receipt.charge_reckoning && html`<${Reckoning} title="Charged" how=${receipt.charge_reckoning} currency=${currency} />`}`;
+    />`;
 }

@@ -1,6 +1,6 @@
 /** Shows a task's state and its result. */
 import { errorOf } from '../shared/api.js';
-import { money } from '../shared/format.js';
+import { beside, money } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Facts, LiveState, Refusal, Time } from '../shared/parts.js';
 import { html, useRef, useState } from '../shared/preact.js';
@@ -81,7 +81,7 @@ function Standing({ task, currency, api, path, refresh }) {
 
   const canCancel = !hasEnded(task) && path.startsWith('/v1/videos/');
   return html`<p class="row" role="status">
-      <${TaskState} task=${task} /> <span>${task.error?.message ?? task.message}</span>
+      <${TaskState} task=${task} /> <span>${beside(task.status, task.error?.message ?? task.message)}</span>
     </p>
     <${Results} task=${task} />
     <${Facts}
@@ -98,13 +98,13 @@ function Standing({ task, currency, api, path, refresh }) {
           'Ended',
           task.completed_at === undefined ? '' : html`<${Time} at=${task.completed_at} exact=${true} />`,
         ],
-        ['Length that is charged', task.duration === undefined ? '' : `${task.duration} s`],
+        ['Charged length', task.duration === undefined ? '' : `${task.duration} s`],
         ['Progress', task.progress === undefined || hasEnded(task) ? '' : `${task.progress} %`],
         [
-          'Expected cost',
+          'Expected charge',
           hasEnded(task) || task.estimate === undefined ? '' : `${money(task.estimate)} ${currency}`,
         ],
-        ['Cost', task.charge === undefined ? '' : `${money(task.charge)} ${currency}`],
+        ['Charged', task.charge === undefined ? '' : `${money(task.charge)} ${currency}`],
         [
           'Error',
           task.error === undefined ? '' : html`<code>${task.error.code}</code> ${task.error.class ?? ''}`,

@@ -1,4 +1,4 @@
-/** Lists the caller's tasks with their costs. */
+/** Lists the caller's tasks with their charges. */
 import { errorOf } from '../shared/api.js';
 import { money } from '../shared/format.js';
 import { useLive } from '../shared/live.js';

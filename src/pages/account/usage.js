@@ -44,9 +44,8 @@ export function UsagePage({ api }) {
     <${Period} asked=${asked} onChange=${setAsked} />
     <${LiveState} live=${live} />
     <p class="soft">
-      Charged is what finished tasks have cost. The caps of a key count this less refunds, plus what is held
-      for unfinished tasks: <a href="#/key">Key</a> shows them, with the projection of the month and the
-      alerts.
+      Charges of finished tasks. The caps of a key count charges less refunds, plus what is held for
+      unfinished tasks. <a href="#/key">Key</a> shows the caps, the projection of the month and the alerts.
     </p>
     ${live.data && html`<${Report} usage=${live.data} by=${by} title=${title} />`}
   </main>`;

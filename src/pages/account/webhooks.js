@@ -7,7 +7,7 @@ import { useLive } from '../shared/live.js';
 import { Badge, LiveState, Refusal, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { withQuery } from '../shared/query.js';
-import { Table } from '../shared/table.js';
+import { actionsColumn, Table } from '../shared/table.js';
 
 /**
  * @typedef {{ task_id: string, kind: string, delivery: import('../shared/callback.js').Delivery }} Logged
@@ -99,13 +99,12 @@ function columnsOf(redeliver) {
     },
     { title: 'Sent to', cell: (/** @type {Logged} */ { delivery: { target } }) => target },
     { title: 'Last response', cell: (/** @type {Logged} */ { delivery }) => lastOf(delivery) },
-    {
-      title: 'Again',
-      cell: (/** @type {Logged} */ { task_id: id }) =>
+    actionsColumn(
+      (/** @type {Logged} */ { task_id: id }) =>
         html`<button aria-label=${`Send again, the callback of ${id}`} onClick=${() => redeliver(id)}>
           Send again
         </button>`,
-    },
+    ),
   ];
 }
 

@@ -132,7 +132,7 @@ function Ledger({ api, path, version, currency }) {
         columns=${columns}
         rows=${rows}
         keyOf=${(/** @type {LedgerEntry} */ { id }) => id}
-        empty="Nothing was booked."
+        empty="No ledger entries."
       />`
     }
     <${Pages}

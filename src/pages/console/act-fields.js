@@ -1,3 +1,4 @@
+import { Label } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 
 /** @typedef {import('./types.d.ts').Act} Act */
@@ -54,7 +55,7 @@ export function ActFields({ action, isReasonOnly, written, onChange }) {
   return all.map(
     ({ name, label, type, required }, index) =>
       html`<label key=${name} class="stacked">
-        ${label}
+        <${Label} text=${label} />
         <input
           name=${name}
           required=${required}

@@ -2,7 +2,7 @@
 import { Choice } from '../shared/choice.js';
 import { Dialog } from '../shared/dialog.js';
 import { counted, money } from '../shared/format.js';
-import { focused, html, useState } from '../shared/preact.js';
+import { html, useState } from '../shared/preact.js';
 import { ActFields, actBody, actNamed } from './act-fields.js';
 import { Failures, IdList, Preview } from './act-preview.js';
 import { useRuns } from './act-runs.js';
@@ -28,7 +28,6 @@ export function Act(props) {
   if (possible.length > 0) return html`<${Form} ...${props} possible=${possible} listed=${listed} />`;
   return html`<${Dialog} title=${`Act on ${counted(tasks.length, 'task')}`} onClose=${onClose}>
     <p>No act is possible for these tasks together. Open a task to see what is possible for it.</p>
-    <div class="row ends"><button ...${focused} onClick=${onClose}>Back</button></div>
   <//>`;
 }
 
@@ -72,7 +71,7 @@ function Form({ api, tasks, action: given, currency, onClose, onDone, possible, 
   const bodyFor = (/** @type {string} */ id) => ({ ...body, ...fieldsOf?.(id) });
   const isOne = given !== undefined && tasks.length === 1;
   const head = given === undefined ? `Act on ${counted(tasks.length, 'task')}` : title;
-  return html`<${Dialog} title=${head} onClose=${leave}>
+  return html`<${Dialog} title=${head} onClose=${leave} closeWord=${isActing ? 'Stop' : 'Close'}>
     <form
       onSubmit=${(/** @type {SubmitEvent} */ event) => {
         event.preventDefault();
@@ -92,7 +91,6 @@ function Form({ api, tasks, action: given, currency, onClose, onDone, possible, 
       />
       ${frozen === undefined && html`<${IdList} label="Selected" rows=${listed} />`}
       <div class="row ends">
-        <button type="button" onClick=${leave}>${isActing ? 'Stop' : 'Back'}</button>
         <button disabled=${isBusy || chosen === undefined} class=${frozen === undefined ? 'main' : ''}>
           ${isOne ? 'Preview' : `Preview for ${tasks.length}`}
         </button>
@@ -189,6 +187,5 @@ function Done({ outcome: { done, refused, unconfirmed, left }, title, onClose })
         ...left.map(({ id }) => ({ id, text: 'not touched' })),
       ]}
     />
-    <div class="row ends"><button class="main" ...${focused} onClick=${onClose}>Back</button></div>
   <//>`;
 }

@@ -2,7 +2,7 @@ import { Choice } from '../shared/choice.js';
 import { errorOf } from '../shared/api.js';
 import { Dialog, hold } from '../shared/dialog.js';
 import { useLive } from '../shared/live.js';
-import { LiveState } from '../shared/parts.js';
+import { Label, LiveState } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { Mistake, mistakeAt } from './confirm.js';
 import { PriceLines } from './price-lines.js';
@@ -94,7 +94,7 @@ export function UpstreamFields({ catalogue, own, chosen, error, onChange }) {
  */
 function Input({ name, label, value, error, type = 'text', onChange }) {
   return html`<label class="stacked">
-      ${label}
+      <${Label} text=${label} />
       <input
         type=${type}
         name=${name}
@@ -178,7 +178,6 @@ export function AddModel({ api, own, currency, onSaved, onClose }) {
       <p class="notice">This changes only the draft. The model is not sold until the draft is published.</p>
       <${Mistake} error=${error} others=${['channel', 'model', 'api_key', 'base_url']} />
       <div class="row ends">
-        <button type="button" onClick=${onClose}>Back</button>
         <button
           type="button"
           class="main"

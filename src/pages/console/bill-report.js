@@ -54,7 +54,7 @@ function Report({ compared, onAdopt }) {
   const fitting = onAdopt === undefined ? new Map() : fittingJobs(rows);
   return html`<section aria-label="Comparison">
     ${inOrder && html`<p class="notice good" role="status">The bill matches.</p>`}
-    ${fitting.size > 0 && html`<${Bulk} fitting=${fitting} isPart=${hasMore || compared.has_more_unclaimed || rows.some(isCut)} onAdopt=${onAdopt} />`}
+    ${fitting.size > 0 && html`<${Bulk} fitting=${fitting} isPart=${hasMore || compared.has_more_unclaimed || rows.some((row) => row.has_more_candidates)} onAdopt=${onAdopt} />`}
     <${Table}
       label="Sums"
       rows=${totals}
@@ -84,11 +84,6 @@ function Report({ compared, onAdopt }) {
     }
     ${hasMore && html`<p class="soft">${`${counted(rows.length, 'row')} are shown. gateway reconcile lists all of them.`}</p>`}
   </section>`;
-}
-
-/** The gateway lists at most three tasks per job. Others may also fit. @param {Row} row */
-function isCut({ candidates }) {
-  return candidates.length >= 3;
 }
 
 /**
@@ -188,10 +183,10 @@ function fittingJobs(rows) {
  *
  * @param {{ row: Row, onAdopt: OnAdopt | undefined }} props
  */
-function TaskOf({ row: { job, task, candidates }, onAdopt }) {
+function TaskOf({ row: { job, task, candidates, has_more_candidates: hasMore }, onAdopt }) {
   if (task !== null) return taskLink(task);
   if (candidates.length === 0) return html`<span class="soft">No task matches.</span>`;
-  return candidates.map(
+  const listed = candidates.map(
     ({ task: id, attempt, state, adoptable, why }) =>
       html`<p>
         May belong to ${taskLink(id)} (attempt ${attempt}, ${state}).${' '}
@@ -204,4 +199,5 @@ function TaskOf({ row: { job, task, candidates }, onAdopt }) {
         }
       </p>`,
   );
+  return hasMore ? [...listed, html`<p class="soft">Other tasks may match too.</p>`] : listed;
 }

@@ -1,7 +1,7 @@
 /** Shows and changes the spending caps per window, in total and per part. */
 import { Dialog, hold } from '../shared/dialog.js';
 import { money } from '../shared/format.js';
-import { Refusal } from '../shared/parts.js';
+import { Label, Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { useSaving } from './saving.js';
 
@@ -81,7 +81,7 @@ export function CapsDialog({ title, all, partTitle, partNames, caps, parts, curr
         </button>
       </p>
       <label class="stacked">
-        Reason (kept with your name)
+        <${Label} text="Reason (kept with your name)" />
         <input
           required
           autocomplete="off"
@@ -91,7 +91,6 @@ export function CapsDialog({ title, all, partTitle, partNames, caps, parts, curr
       </label>
       ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
       <div class="row ends">
-        <button type="button" onClick=${leave}>Back</button>
         <button type="button" class="main" disabled=${isBusy} onClick=${act}>Set the caps</button>
       </div>
     </form>

@@ -2,7 +2,7 @@
 import { counted, span, words } from '../shared/format.js';
 import { Facts, LiveState, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
-import { Table } from '../shared/table.js';
+import { actionsColumn, Table } from '../shared/table.js';
 import { balancesOf, channelsPath, slotsOf, useChannels } from './channels.js';
 import { Confirm } from './confirm.js';
 import { HealthBadge, HealthNotice, openedOf, Until } from './health.js';
@@ -83,8 +83,7 @@ function OneChannel({ channel, may, onSwitch }) {
         ['Circuits opened', openedOf(health)],
         [
           'Switched',
-          used &&
-            html`${used.enabled ? 'on' : 'off'} by ${used.by} <${Time} at=${used.at} />: ${used.reason}`,
+          used?.enabled === true && html`on by ${used.by} <${Time} at=${used.at} />: ${used.reason}`,
         ],
         ['Models', models.join(', ')],
         ['Last 3 hours', recentOf(channel)],
@@ -96,7 +95,7 @@ function OneChannel({ channel, may, onSwitch }) {
             .join(', '),
         ],
         ['Slots', slotsOf(channel)],
-        ['Left at the vendor', may('amounts') && balances.length > 0 ? balancesOf(channel) : ''],
+        ['Balance at the vendor', may('amounts') && balances.length > 0 ? balancesOf(channel) : ''],
         ['Priority, weight', `${channel.priority}, ${channel.weight}`],
         [
           'Tasks',
@@ -199,7 +198,7 @@ function Circuits({ channel, onSwitch }) {
       { title: 'Waiting', cell: (/** @type {Part} */ { waiting }) => waiting?.tasks },
       { title: 'Since', cell: (/** @type {Part} */ { since }) => html`<${Time} at=${since} />` },
       { title: 'Until', cell: (/** @type {Part} */ { until }) => until && html`<${Until} at=${until} />` },
-      { title: 'Act', cell: act },
+      actionsColumn(act),
     ]}
     rows=${channel.health.parts}
     keyOf=${(/** @type {Part} */ part) => `${part.scope} ${nameOf(part)}`}

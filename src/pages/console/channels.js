@@ -72,7 +72,7 @@ function columnsOf(currency, hasBalances) {
       by: ({ slots }) => (slots === null ? -1 : slots.in_use / slots.limit),
     },
     {
-      title: 'Succeeded, 3 h',
+      title: 'Success rate, 3 h',
       isNumber: true,
       cell: (channel) => rateText(recentRate(channel)),
       by: recentRate,
@@ -98,7 +98,7 @@ function columnsOf(currency, hasBalances) {
       money: ({ today }) => today && knownAmount(today, 'margin'),
       by: ({ today }) => Number(today?.margin ?? 0),
     },
-    ...(hasBalances ? [{ title: 'Left at the vendor', isProse: true, cell: balancesOf }] : []),
+    ...(hasBalances ? [{ title: 'Balance at the vendor', isProse: true, cell: balancesOf }] : []),
   ];
 }
 
@@ -107,8 +107,9 @@ export function balancesOf({ balances }) {
   return balances.map(
     ({ credential, upstream_balance: left, unit, at, problem }) =>
       html`<div key=${credential}>
-        ${left === null ? (problem ?? 'The vendor is being asked.') : `${Number(left).toLocaleString('en')} ${unit}`}
-        <span class="soft small">
+        ${left === null ? (problem ?? 'Asking the vendor…') : `${Number(left).toLocaleString('en')} ${unit}`}${' '}<span
+          class="soft small"
+        >
           ${balances.length > 1 && `${credential}, `}${at !== null && html`<${Time} at=${at} />`}</span
         >
       </div>`,

@@ -1,7 +1,7 @@
 import { Choice } from '../shared/choice.js';
 import { ApiError } from '../shared/api.js';
 import { Dialog, hold } from '../shared/dialog.js';
-import { Refusal } from '../shared/parts.js';
+import { Label, Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { useSaving } from './saving.js';
 
@@ -52,7 +52,6 @@ export function Confirm({ title, effect, button, fields, run, onSaved, onClose }
       <p class="notice">${effect(written)}</p>
       <${Mistake} error=${error} others=${params} />
       <div class="row ends">
-        <button type="button" onClick=${leave}>Back</button>
         <button type="button" class="main" disabled=${isBusy} onClick=${act}>${button}</button>
       </div>
     </form>
@@ -114,7 +113,7 @@ function Entry({ field, isFirst, value, error, onChange }) {
         onChange=${onChange}
       />${refused}`;
   return html`<label class="stacked">
-      ${label}
+      <${Label} text=${label} />
       <input
         name=${name}
         required=${!isOptional}
@@ -136,7 +135,7 @@ function Entry({ field, isFirst, value, error, onChange }) {
 function Picks({ label, picks, value, onChange }) {
   const picked = value.split(',').filter(Boolean);
   return html`<fieldset class="picks">
-    <legend>${label}</legend>
+    <legend><${Label} text=${label} /></legend>
     ${picks.map(
       ([name = '', title]) =>
         html`<label>

@@ -79,7 +79,6 @@ export function EntryForm({ api, start, onSaved, onClose }) {
             entry=${entry}
             onSave=${(/** @type {Record<string, unknown>} */ set) => edit({ set }).then(live.refresh)}
             onRemove=${remove}
-            onClose=${onClose}
           />
           <${NewElement} key=${`groups ${pointer}`} groups=${entry.groups} insert=${insert} />`
       }
@@ -90,10 +89,9 @@ export function EntryForm({ api, start, onSaved, onClose }) {
 /**
  * @param {{
  *   entry: Entry, onSave: (values: Record<string, unknown>) => Promise<void>, onRemove: () => Promise<void>,
- *   onClose: () => void,
  * }} props `onSave` resolves once the entry has the saved values.
  */
-function Fields({ entry: { fields, pointer: at, removable }, onSave, onRemove, onClose }) {
+function Fields({ entry: { fields, pointer: at, removable }, onSave, onRemove }) {
   const [written, setWritten] = useState(/** @type {Record<string, string>} */ ({}));
   const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
   const [isSaved, setSaved] = useState(false);
@@ -140,7 +138,6 @@ function Fields({ entry: { fields, pointer: at, removable }, onSave, onRemove, o
     ${isSaved && html`<${Saved} isWrong=${fields.some(({ mistakes }) => mistakes.length > 0)} />`}
     <${Mistake} error=${error} others=${[]} />
     <div class="row ends">
-      <button type="button" onClick=${onClose}>Back</button>
       ${removable && html`<button type="button" onClick=${() => void attempt(onRemove)}>Remove from the draft</button>`}
       <button
         type="button"

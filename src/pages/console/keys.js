@@ -4,7 +4,7 @@ import { useLive } from '../shared/live.js';
 import { Badge, LiveState, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { withQuery } from '../shared/query.js';
-import { Table } from '../shared/table.js';
+import { actionsColumn, Table } from '../shared/table.js';
 import { CapsDialog, capsText } from './caps.js';
 import { Confirm } from './confirm.js';
 import { NewKey, mayUse } from './new-key.js';
@@ -82,12 +82,10 @@ function columnsOf(onAct, may) {
     },
     { title: 'Name', isProse: true, cell: ({ name }) => name },
     { title: 'State', isProse: true, cell: (key) => html`<${KeyState} of=${key} />` },
-    { title: 'May use', isProse: true, cell: mayUse },
-    { title: 'May spend', isProse: true, cell: maySpend },
+    { title: 'Permissions', isProse: true, cell: mayUse },
+    { title: 'Caps', isProse: true, cell: maySpend },
     { title: 'Last used', cell: ({ last_used_at: at }) => html`<${Time} at=${at} />` },
-    ...(kinds.length === 0
-      ? []
-      : [{ title: 'Acts', cell: (/** @type {Key} */ key) => acts(key, kinds, onAct) }]),
+    ...(kinds.length === 0 ? [] : [actionsColumn((/** @type {Key} */ key) => acts(key, kinds, onAct))]),
   ];
 }
 

@@ -21,6 +21,6 @@ export function LedgerTable({ entries, currency }) {
     ]}
     rows=${entries}
     keyOf=${(/** @type {LedgerEntry} */ { id }) => id}
-    empty="Nothing was booked."
+    empty="No ledger entries."
   />`;
 }

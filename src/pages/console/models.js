@@ -104,7 +104,7 @@ function Priced({ explained: { currency, hold, usual, channels, dropped, warning
   const columns = [
     { title: 'Channel', cell: (/** @type {{ channel: string }} */ { channel }) => channel },
     {
-      title: `At most, ${currency}`,
+      title: `At most ${currency}`,
       isNumber: true,
       cell: (/** @type {{ dearest?: string }} */ { dearest }) => money(dearest),
     },

@@ -82,17 +82,17 @@ function Report({ margin: { data, currency, from, to }, by }) {
   return html`<p class="soft">Tasks that ended and refunds from ${from} until before ${to}, in UTC.</p>
     <div class="figures">
       <${Figure}
-        title=${`Charged, ${currency}`}
+        title=${`Charged ${currency}`}
         value=${money(charged)}
         more=${Number(refunded) > 0 && `${money(refunded)} of this was refunded`}
       />
       <${Figure}
-        title=${`Upstream cost, ${currency}`}
+        title=${`Upstream cost ${currency}`}
         value=${`${unknown > 0 ? 'at least ' : ''}${money(sum('cost'))}`}
         more=${unknown > 0 && `unknown for ${counted(unknown, 'attempt')}`}
       />
       <${Figure}
-        title=${`Margin, ${currency}`}
+        title=${`Margin ${currency}`}
         value=${`${unknown > 0 ? 'at most ' : ''}${money(sum('margin'))}`}
         more=${shareOf(sum('margin'), Number(charged) - Number(refunded))}
       />

@@ -71,16 +71,16 @@ function sumOf(rows) {
 function Figures({ overview: { money: sums, unfinished, callbacks, delivery }, currency }) {
   return html`<div class="figures">
     <${Figure} title="Unfinished tasks" value=${sumOf(unfinished).toLocaleString('en')} />
-    <${Figure} title=${`Held, ${currency}`} value=${money(sums.held)} />
+    <${Figure} title=${`Held ${currency}`} value=${money(sums.held)} />
     <${Figure}
-      title=${`Available, ${currency}`}
+      title=${`Available ${currency}`}
       value=${money(sums.available)}
       more=${sums.overdrawn > 0 && `${counted(sums.overdrawn, 'account')} below zero`}
     />
     ${
       delivery &&
       html`<${Figure}
-        title="From the end of a render to its caller"
+        title="From render to delivery"
         value=${seconds(delivery.p50_seconds)}
         more=${`95 in 100 within ${seconds(delivery.p95_seconds)}; ${counted(delivery.tasks, 'task')}, last 3 h`}
       />`

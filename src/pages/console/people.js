@@ -7,7 +7,7 @@ import { withQuery } from '../shared/query.js';
 import { roleMeanings } from '../shared/roles.js';
 import { root } from '../shared/root.js';
 import { Secret } from '../shared/secret.js';
-import { Table } from '../shared/table.js';
+import { actionsColumn, Table } from '../shared/table.js';
 import { Confirm } from './confirm.js';
 import { Sessions } from './sessions.js';
 
@@ -62,8 +62,6 @@ const tones = { active: 'good', invited: 'busy', expired: 'idle', revoked: 'bad'
  * @returns {readonly import('../shared/table.js').Column<Operator>[]}
  */
 function columnsOf(may, onAct) {
-  /** @type {import('../shared/table.js').Column<Operator>} */
-  const acts = { title: 'Acts', cell: (operator) => actOf(operator, may, onAct) };
   return [
     { title: 'Operator', cell: ({ name }) => name, by: ({ name }) => name },
     {
@@ -86,7 +84,9 @@ function columnsOf(may, onAct) {
       title: 'By',
       cell: ({ created_by: by, revoked_by: revoker }) => (revoker === null ? by : `revoked by ${revoker}`),
     },
-    ...(may('withdrawInvitation') || may('revokeOperator') ? [acts] : []),
+    ...(may('withdrawInvitation') || may('revokeOperator')
+      ? [actionsColumn((/** @type {Operator} */ operator) => actOf(operator, may, onAct))]
+      : []),
   ];
 }
 
@@ -159,9 +159,9 @@ function dialogOf(doing, { api, self, onLink }) {
 function invite(api, self, onLink) {
   return {
     title: 'Invite an operator',
-    button: 'Make the link',
+    button: 'Create the link',
     fields: [
-      { name: 'name', label: 'Name, in lowercase letters (shown in every record of what they do)' },
+      { name: 'name', label: 'Name (in lowercase letters; every record of what they do shows it)' },
       rolesOffered(self),
       {
         name: 'valid_seconds',
@@ -223,9 +223,9 @@ function rolesOffered({ roles }) {
   return {
     name: 'roles',
     label:
-      'Every operator may read everything except amounts, what callers wrote and the draft of the configuration. This one may also:',
+      'Roles (without any, operators can read everything except amounts, what callers wrote and the draft of the configuration)',
     isOptional: true,
-    picks: offered.map((role) => [role, `${role}: ${meaningOf(role)}`]),
+    picks: offered.map((role) => [role, `${role} – ${meaningOf(role)}`]),
   };
 }
 

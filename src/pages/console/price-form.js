@@ -46,15 +46,16 @@ export function PriceForm({ draft, currency, edit, onEntry, onClose }) {
     onEntry(`${place}/${linesOf(saved, id).length}`);
   }
 
-  /** @param {() => Promise<unknown>} act @param {() => void} [after] */
-  async function attempt(act, after) {
+  /** @param {() => Promise<unknown>} act */
+  async function attempt(act) {
     try {
       await act();
-      after?.();
     } catch (thrown) {
       setError(errorOf(thrown));
     }
   }
+
+  const apply = () => attempt(() => save().then(onClose));
 
   return html`<${Dialog} title="Change a price" onClose=${onClose}>
     <form onSubmit=${hold}>
@@ -78,7 +79,9 @@ export function PriceForm({ draft, currency, edit, onEntry, onClose }) {
         last tasks.
       </p>
       <${Mistake} error=${error} others=${[]} />
-      <${Ends} isOff=${!isChanged} onBack=${onClose} onChange=${() => void attempt(save, onClose)} />
+      <div class="row ends">
+        <button type="button" class="main" disabled=${!isChanged} onClick=${apply}>Change</button>
+      </div>
     </form>
   <//>`;
 }
@@ -86,14 +89,6 @@ export function PriceForm({ draft, currency, edit, onEntry, onClose }) {
 /** @param {Draft} draft @param {string} id */
 function linesOf(draft, id) {
   return draft.models.find((model) => model.id === id)?.lines ?? [];
-}
-
-/** @param {{ isOff: boolean, onBack: () => void, onChange: () => void }} props */
-function Ends({ isOff, onBack, onChange }) {
-  return html`<div class="row ends">
-    <button type="button" onClick=${onBack}>Back</button>
-    <button type="button" class="main" disabled=${isOff} onClick=${onChange}>Change</button>
-  </div>`;
 }
 
 /**

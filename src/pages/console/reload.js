@@ -33,7 +33,6 @@ export function Reload({ api, onSaved, onClose }) {
     }
     ${error && html`<p class="notice bad" role="alert"><${Refusal} error=${error} /></p>`}
     <div class="row ends">
-      <button onClick=${leave}>Back</button>
       <button class="main" disabled=${isBusy || changes === undefined} onClick=${() => void save(undefined)}>
         Publish the file
       </button>

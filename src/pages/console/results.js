@@ -11,7 +11,7 @@ import { sourceOf } from '../shared/source.js';
  */
 export function Results({ task }) {
   const { data, kind, withheld_links: withheld } = task;
-  return html`${data.length === 0 && withheld.length === 0 && html`<p class="soft">There is none.</p>`}
+  return html`${data.length === 0 && withheld.length === 0 && html`<p class="soft">No result.</p>`}
   ${data.map(
     ({ url = '', last_frame_url: lastFrame }) => html`
       <${Result} url=${url} kind=${kind} name=${kind} />

@@ -2,7 +2,7 @@ import { useLive } from '../shared/live.js';
 import { LiveState, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 import { withQuery } from '../shared/query.js';
-import { Table } from '../shared/table.js';
+import { actionsColumn, Table } from '../shared/table.js';
 import { Confirm } from './confirm.js';
 
 /** @typedef {import('./types.d.ts').OperatorSession} Session */
@@ -77,19 +77,17 @@ function columnsOf(onEnd) {
     { title: 'Ends', cell: ({ expires_at: at }) => html`<${Time} at=${at} />` },
     { title: 'Address', cell: ({ address }) => html`<span class="mono">${address}</span>` },
     { title: 'Browser', isProse: true, cell: ({ browser }) => browserOf(browser) },
-    {
-      title: 'Acts',
-      cell: (session) =>
-        session.current
-          ? html`<span class="soft">this one</span>`
-          : html`<button
-              class="plain"
-              aria-label=${`End: ${session.operator}, ${session.id}`}
-              onClick=${() => onEnd(session)}
-            >
-              End
-            </button>`,
-    },
+    actionsColumn((/** @type {Session} */ session) =>
+      session.current
+        ? html`<span class="soft">this one</span>`
+        : html`<button
+            class="plain"
+            aria-label=${`End: ${session.operator}, ${session.id}`}
+            onClick=${() => onEnd(session)}
+          >
+            End
+          </button>`,
+    ),
   ];
 }
 

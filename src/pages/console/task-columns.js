@@ -15,9 +15,9 @@ import { amountOf, TaskState } from './task-state.js';
 export function columnsOf(currency, byEnd) {
   return [
     { title: `Amount ${currency}`, money: (task) => amountOf(task).amount },
-    { title: 'Is', cell: (task) => html`<span class="soft">${amountOf(task).word}</span>` },
+    { title: 'Billing', cell: (task) => html`<span class="soft">${amountOf(task).word}</span>` },
     { title: 'State', cell: (task) => html`<${TaskState} task=${task} />` },
-    { title: 'Why, what next', isProse: true, cell: (task) => html`<${Next} task=${task} />` },
+    { title: 'Reason or next step', isProse: true, cell: (task) => html`<${Next} task=${task} />` },
     {
       title: 'Task',
       cell: ({ id }) => html`<a class="mono short" title=${id} href=${linkTo(['tasks', id])}>${id}</a>`,

@@ -128,23 +128,27 @@ function versionOf(/** @type {TaskDetail} */ { updated_at: at, attempts, ledger,
  * @param {{ task: TaskDetail, may: (word: string) => boolean, currency: string, onAct: (name: ActionName) => void }} props
  */
 function Situation({ task: { situation, waiting, health }, may, currency, onAct }) {
-  const { what, advice, attention, marker, where, since, until, charge, charge_per_hold: times } = situation;
+  const { name: state, what, advice, attention, marker, where, since, until } = situation;
+  const { charge, charge_per_hold: times } = situation;
+  // The title says how it ended, and the facts say when.
+  const isOver = state === 'ended';
   const actions = situation.actions.filter(({ access }) => may(access));
+  if (isOver && attention === null && actions.length === 0) return null;
   return html`<section class=${`notice situation ${attention === null ? '' : 'warn'}`} aria-label="Situation">
-    <p class="lead"><${Sentence} text=${what} /></p>
+    ${!isOver && html`<p class="lead"><${Sentence} text=${what} /></p>`}
     <${HealthList} channels=${health} />
     ${advice && html`<p><${Sentence} text=${advice} /></p>`}
     <${Facts}
       rows=${[
-        ['Since', html`<${Time} at=${since} exact />`],
+        ['Since', isOver ? '' : html`<${Time} at=${since} exact />`],
         ['Until', until && html`<${Time} at=${until} exact />`],
-        ['Look at', where && `${where.channel}, credential ${where.credential}`],
-        ['For the marker', marker && html`<span class="mono">${marker}</span>`],
+        ['Where to look', where && `${where.channel}, credential ${where.credential}`],
+        ['Marker to look for', marker && html`<span class="mono">${marker}</span>`],
         ['Charge to decide', charge && `${outgoing(charge)} ${currency}`],
         [
           'Review factor',
           times &&
-            `${times} times the hold. A person is asked above 3, unless review_above of the model’s price names another factor.`,
+            `${times} times the hold. The review_above of the model’s price says when a person is asked.`,
         ],
         ['Last error', waiting?.last_error],
         ['Next try', waiting?.next_at && html`<${Time} at=${waiting.next_at} />`],

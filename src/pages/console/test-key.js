@@ -69,7 +69,6 @@ export function TestKey({ api, channels, onClose }) {
       ${answer && html`<p class=${`notice ${tones[answer.verdict]}`} role="status">${answer.words}</p>`}
       <${Mistake} error=${error} />
       <div class="row ends">
-        <button type="button" onClick=${onClose}>Back</button>
         <button
           type="button"
           class="main"

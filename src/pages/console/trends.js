@@ -122,7 +122,7 @@ function Groups({ trends: { groups, currency }, by }) {
     { title: 'Ended', cell: (group) => html`<${Spark} group=${group} />` },
     ...countColumns,
     {
-      title: 'Succeeded of ended',
+      title: 'Success rate',
       isNumber: true,
       cell: (group) => rateText(rateOf(group)),
       by: rateOf,
@@ -185,7 +185,7 @@ const countColumns = [
   },
   { title: 'Failed', isNumber: true, cell: (row) => failedOf(row).toLocaleString('en'), by: failedOf },
   {
-    title: 'Failed as',
+    title: 'Failure reasons',
     isProse: true,
     cell: ({ failures }) => failures.map(({ class: name, count }) => `${count} ${named(name)}`).join(', '),
   },

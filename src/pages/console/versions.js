@@ -1,7 +1,7 @@
 import { useLive, useVersions } from '../shared/live.js';
 import { LiveState, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
-import { Table } from '../shared/table.js';
+import { actionsColumn, Table } from '../shared/table.js';
 import { ConfigChanges } from './config-changes.js';
 import { Confirm } from './confirm.js';
 
@@ -84,15 +84,13 @@ function RollBack({ api, version, onDone, onClose }) {
  * @returns {import('../shared/table.js').Column<Version>}
  */
 function actOf(running, choose) {
-  return {
-    title: 'Act',
-    cell: ({ version }) =>
-      version === running
-        ? 'in force'
-        : html`<button aria-label=${`Roll back to version ${version}`} onClick=${() => choose(version)}>
-            Roll back
-          </button>`,
-  };
+  return actionsColumn(({ version }) =>
+    version === running
+      ? 'in force'
+      : html`<button aria-label=${`Roll back to version ${version}`} onClick=${() => choose(version)}>
+          Roll back
+        </button>`,
+  );
 }
 
 /** @type {readonly import('../shared/table.js').Column<Version>[]} */

@@ -1,12 +1,13 @@
 import { html, useLayoutEffect, useRef } from './preact.js';
 
 /**
- * A dialog over the page, open while it is rendered. Escape closes it unless `isFirm` is set, which protects content
- * that exists nowhere else.
+ * A dialog over the page, open while it is rendered. The button beside its title and Escape close it. With `isFirm`,
+ * neither does, which protects content that exists nowhere else.
  *
- * @param {{ title: string, onClose: () => void, isFirm?: boolean, children?: unknown }} props
+ * @param {{ title: string, onClose: () => void, closeWord?: string, isFirm?: boolean, children?: unknown }} props
+ *   `closeWord`: what closing does, if it does more.
  */
-export function Dialog({ title, onClose, isFirm = false, children }) {
+export function Dialog({ title, onClose, closeWord = 'Close', isFirm = false, children }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const escape = useRef(() => {});
   escape.current = () => {
@@ -40,7 +41,7 @@ export function Dialog({ title, onClose, isFirm = false, children }) {
   >
     <div class="row apart">
       <h2>${title}</h2>
-      ${!isFirm && html`<button class="plain" onClick=${onClose}>Close</button>`}
+      ${!isFirm && html`<button class="plain" onClick=${onClose}>${closeWord}</button>`}
     </div>
     ${children}
   </dialog>`;

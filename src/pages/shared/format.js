@@ -26,8 +26,7 @@ export function money(amount, least = 2) {
  * @param {number} [least] The minimum number of decimal places.
  */
 export function movement(amount, least = 2) {
-  const shown = money(amount, least);
-  return /^\d/.test(shown) && /[1-9]/.test(shown) ? `+${shown}` : shown;
+  return signed('+', money(amount, least));
 }
 
 /**
@@ -36,8 +35,17 @@ export function movement(amount, least = 2) {
  * @param {string | null | undefined} amount
  */
 export function outgoing(amount) {
-  const shown = money(amount);
-  return /^\d/.test(shown) && /[1-9]/.test(shown) ? `−${shown}` : shown;
+  return signed('−', money(amount));
+}
+
+/**
+ * Puts a sign before an amount that is not zero.
+ *
+ * @param {'+' | '−'} sign
+ * @param {string} shown
+ */
+function signed(sign, shown) {
+  return /^\d/.test(shown) && /[1-9]/.test(shown) ? `${sign}${shown}` : shown;
 }
 
 /**
@@ -50,12 +58,13 @@ export function placesOf(amounts) {
 }
 
 /**
- * Shortens the amounts in a sentence from the gateway: `0.500000 USD` becomes `0.50 USD`.
+ * Formats the amounts in a sentence from the gateway like all others: `0.500000 USD` becomes `0.50 USD`, and
+ * `-0.500000` becomes `−0.50`.
  *
  * @param {string} text
  */
 export function shortAmounts(text) {
-  return text.replaceAll(/(?<![\d.])\d+\.\d{6}(?![\d.])/g, (amount) => money(amount));
+  return text.replaceAll(/(?<![\d.])(?:(?<!\S)-)?\d+\.\d{6}(?![\d.])/g, (amount) => money(amount));
 }
 
 /**
@@ -145,4 +154,14 @@ export function words(name) {
 export function counted(count, noun) {
   const ending = noun.endsWith('s') ? 'es' : 's';
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : ending}`;
+}
+
+/**
+ * Returns the gateway's sentence about a task, to be shown beside its state. Empty if it only repeats the state.
+ *
+ * @param {string} state
+ * @param {string} sentence
+ */
+export function beside(state, sentence) {
+  return [`The task ${state}.`, `The task is ${state}.`].includes(sentence) ? '' : sentence;
 }

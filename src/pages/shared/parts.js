@@ -1,5 +1,5 @@
 import { ApiError, OfflineError } from './api.js';
-import { dateTime, relative, shortAmounts } from './format.js';
+import { dateTime, relative } from './format.js';
 import { html } from './preact.js';
 
 /** Small components that every page uses. */
@@ -60,14 +60,13 @@ export function Refusal({ error }) {
 }
 
 /**
- * Shows a sentence from the gateway, with names between backticks.
+ * Shows a field's label. What it adds in parentheses at its end is less prominent.
  *
  * @param {{ text: string }} props
  */
-export function Prose({ text }) {
-  return shortAmounts(text)
-    .split('`')
-    .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
+export function Label({ text }) {
+  const [, name = text, note] = /^(.+?) (\(.+\))$/s.exec(text) ?? [];
+  return html`${name}${note && html` <span class="soft small">${note}</span>`}`;
 }
 
 /** @param {{ rows: readonly (readonly [string, unknown])[] }} props Rows without a value are omitted. */

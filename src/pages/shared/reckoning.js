@@ -1,4 +1,4 @@
-import { money, words } from './format.js';
+import { money, placesOf, shortAmounts, words } from './format.js';
 import { html } from './preact.js';
 
 /** @typedef {import('../console/types.d.ts').Reckoning} PriceReckoning */
@@ -30,6 +30,7 @@ export function Reckoning({ title, amount, how, currency, open = 'the dearest' }
 /** @param {{ how: PriceReckoning, open: string }} props */
 function Steps({ how: { rules_of: rulesOf, channel, facts, lines, steps }, open }) {
   const all = { ...sources, open: `left open: ${open}` };
+  const places = placesOf([...lines, ...steps].map(({ amount }) => amount));
   const given = facts
     .filter(({ value }) => value !== null && value !== false)
     .map(({ name, value, source }) => `${words(name)} ${String(value)} (${all[source]})`);
@@ -45,18 +46,18 @@ function Steps({ how: { rules_of: rulesOf, channel, facts, lines, steps }, open 
           ({ index, text, source, when, of = {}, amount }) =>
             html`<tr>
               <td>
-                ${text}${' '}<span class="soft small"
+                ${shortAmounts(text)}${' '}<span class="soft small"
                   >${[`line ${index + 1}`, all[source], ...testsOf(when), ...testsOf(of)].join(', ')}</span
                 >
               </td>
-              <td class="number">${amount}</td>
+              <td class="number">${money(amount, places)}</td>
             </tr>`,
         )}
         ${steps.map(
           ({ text, amount }) =>
             html`<tr>
-              <td>${text}</td>
-              <td class="number">${money(amount)}</td>
+              <td>${shortAmounts(text)}</td>
+              <td class="number">${money(amount, places)}</td>
             </tr>`,
         )}
       </tbody>

@@ -88,6 +88,17 @@ export function Table({ label, columns, rows, keyOf, empty, onOpen, selection })
   </div>`;
 }
 
+/**
+ * Returns the column of buttons that act on a row.
+ *
+ * @template Row
+ * @param {(row: Row) => unknown} cell
+ * @returns {Column<Row>}
+ */
+export function actionsColumn(cell) {
+  return { title: 'Actions', cell };
+}
+
 /** @typedef {{ title: string, isDescending: boolean }} Order */
 
 /**
