@@ -1,6 +1,6 @@
 import { walk } from '../base/walk.ts';
 import { GatewayError } from '../errors/errors.ts';
-import { createRecent } from '../process/recent.ts';
+import { createRecent } from '../base/recent.ts';
 import { createRounds } from '../process/rounds.ts';
 import { isOutage } from '../store/mongo.ts';
 import { dayOf, endOfDay } from '../store/stored-bytes.ts';
@@ -44,7 +44,7 @@ type Days = Map<number, number>;
  * that it stores in that time. Bytes that a killed process had not written yet are never counted.
  */
 export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuotaDeps): StorageQuota {
-  const known = createRecent<Days>({ max: cachedAccountsMax, ttlMs: cacheTtlMs, now });
+  const known = createRecent<Days>(cachedAccountsMax, { ttlMs: cacheTtlMs, now });
   /** The bytes counted but not yet written to the database. */
   let unwritten = new Map<string, Days>();
 

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createRecent } from '../base/recent.ts';
 import { defined } from '../base/defined.ts';
 import type { GenerationRequest } from '../models/request.ts';
 import type { Logger } from '../observability/log.ts';
@@ -93,8 +93,8 @@ class Recorder {
   readonly #deps: ExchangeRecorderDeps;
   readonly #pending = new Map<string, Pending>();
   /** Each task's last poll result. */
-  readonly #polled = new LRUCache<string, Polled>({ max: polledTasksMax });
-  readonly #texts = new LRUCache<string, readonly string[]>({ max: textsTasksMax });
+  readonly #polled = createRecent<Polled>(polledTasksMax);
+  readonly #texts = createRecent<readonly string[]>(textsTasksMax);
   readonly #describing = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
