@@ -20,7 +20,7 @@ process.send?.(bundle);
 /** Escapes the characters because of which V8 would need two bytes for each character of the text. */
 function withoutWideCharacters(text: string): string {
   return text.replaceAll(
-    /(?<!\\)[^\u0000-\u00ff]/g,
+    /(?<!\\)[\u0100-\uffff]/g,
     (wide) => `\\u${wide.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
