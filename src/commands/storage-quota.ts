@@ -1,3 +1,4 @@
+import { periods } from '../base/periods.ts';
 import { walk } from '../base/walk.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { createRecent } from '../base/recent.ts';
@@ -34,7 +35,6 @@ export interface StorageQuotaDeps {
 
 const cacheTtlMs = 10_000;
 const cachedAccountsMax = 10_000;
-const flushIntervalMs = 5_000;
 
 type Days = Map<number, number>;
 
@@ -87,7 +87,7 @@ export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuo
     for (const sum of left) add(...sum);
   }
 
-  const { run: flush, start, stop } = createRounds({ everyMs: flushIntervalMs, work: write, onError });
+  const { run: flush, start, stop } = createRounds({ ...periods.storedBytes, work: write, onError });
   return {
     async check(account) {
       if (bytesMax === 0) return;

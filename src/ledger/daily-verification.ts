@@ -1,3 +1,4 @@
+import { periods } from '../base/periods.ts';
 import { dayMs, hourMs } from '../base/times.ts';
 
 /** Verifies the ledger once a day in one process. If that process ends, another takes over. */
@@ -23,8 +24,6 @@ export interface DailyVerificationDeps {
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
 }
-
-export const verificationTurnMs = 60_000;
 
 export function createDailyVerification(deps: DailyVerificationDeps): DailyVerification {
   const { now } = deps;
@@ -72,7 +71,7 @@ export function createDailyVerification(deps: DailyVerificationDeps): DailyVerif
   }
 
   return {
-    start: () => void (timer ??= setInterval(() => void turn(), verificationTurnMs).unref()),
+    start: () => void (timer ??= setInterval(() => void turn(), periods.verification.everyMs).unref()),
     async stop() {
       clearInterval(timer);
       running?.abort();
