@@ -99,6 +99,12 @@ describe('requests that leave the gateway', () => {
   });
 });
 
+describe('caches with a limit', () => {
+  it('come from createRecent, which allocates nothing for the limit', () => {
+    expect(linesWith(sources, /from 'lru-cache'/, ['src/base/recent.ts'])).toEqual([]);
+  });
+});
+
 describe('price units', () => {
   // `image` is also a kind of task, and `call` has another meaning in the simulator and the flight record.
   const names = /'million_tokens'|\bunit [!=]== '|'[a-z_]+' [!=]== (?:\w+\.)*unit\b/;

@@ -1,3 +1,4 @@
+import { periods } from '../base/periods.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { LastUses } from '../store/last-uses.ts';
 
@@ -43,7 +44,7 @@ export function createLastUsed({ write, onError, now }: LastUsedDeps): LastUsed 
     }
   }
 
-  const { run: flush, start, stop } = createRounds({ everyMs: 60_000, work, onError });
+  const { run: flush, start, stop } = createRounds({ ...periods.lastUses, work, onError });
   return {
     note: (id) => void noted.set(id, now()),
     flush,

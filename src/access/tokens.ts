@@ -2,7 +2,7 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { randomBase62 } from '../base/ids.ts';
 import type { RandomBytes } from '../base/ids.ts';
-import { createRecent } from '../process/recent.ts';
+import { createRecent } from '../base/recent.ts';
 
 /** A new secret. Its owner sees it once, and only `hmac` is stored. */
 export interface NewToken {
@@ -66,7 +66,7 @@ export function createTokens<Found extends { readonly hmac: string }>(
   );
   // The cache is keyed by the token's SHA-256, so that the token itself does not stay in memory and lookup times reveal
   // nothing. Only existing tokens are cached, so guesses cannot fill the cache.
-  const cache = createRecent<Found>({ max: cachedTokensMax, ttlMs: cacheTtlMs, now: deps.now });
+  const cache = createRecent<Found>(cachedTokensMax, { ttlMs: cacheTtlMs, now: deps.now });
   const lookups = new Map<string, Promise<Found | undefined>>();
   const hmac = (token: string): string => tokenHmac(token, deps.secret);
 

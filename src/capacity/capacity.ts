@@ -1,8 +1,8 @@
+import { periods } from '../base/periods.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { ChannelHealthStore } from '../store/channel-health.ts';
 import type { SlotStore } from '../store/slots.ts';
-import { circuitsReadEveryMs } from './circuit-book.ts';
 import { createCircuitWakes } from './circuit-wakes.ts';
 import type { CircuitWakesDeps } from './circuit-wakes.ts';
 import { createCircuits } from './circuits.ts';
@@ -34,7 +34,7 @@ export interface HealthDeps {
 export function createHealth(deps: HealthDeps): Health {
   const { config, now, random, wake } = deps;
   const circuitClosed = createCircuitWakes({
-    settleMs: 2 * circuitsReadEveryMs,
+    settleMs: 2 * periods.circuits.everyMs,
     list: deps.waitingFor,
     wake,
     isOpen: (id) => circuits.isOpen(id),

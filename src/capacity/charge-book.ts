@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { periods } from '../base/periods.ts';
 import { expectedCharge, shapeChargesMax } from '../money/charge-shape.ts';
 import type { Micros } from '../money/money.ts';
 import { createRounds } from '../process/rounds.ts';
@@ -24,7 +25,6 @@ export interface ChargeBookDeps {
   readonly onError: (error: unknown) => void;
 }
 
-const intervalMs = 10_000;
 const writesAtOnceMax = 8;
 /** The maximum number of shapes per interval. Charges for further shapes are dropped. */
 const shapesMax = 1_000;
@@ -39,7 +39,7 @@ export function createChargeBook({ store, onError }: ChargeBookDeps): ChargeBook
     await Readable.from(due).forEach(save, { concurrency: writesAtOnceMax });
   }
 
-  const { run: flush, start, stop } = createRounds({ everyMs: intervalMs, work, onError });
+  const { run: flush, start, stop } = createRounds({ ...periods.charges, work, onError });
   return {
     note(shape, charge) {
       const charges = noted.get(shape) ?? [];

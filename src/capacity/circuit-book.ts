@@ -1,3 +1,4 @@
+import { periods } from '../base/periods.ts';
 import { createSnapshot } from '../store/snapshot.ts';
 import {
   accountsOf,
@@ -23,8 +24,6 @@ import type {
   TakenProbes,
 } from './circuits.ts';
 
-/** The interval at which each process reads all circuits. */
-export const circuitsReadEveryMs = 2_000;
 /**
  * The minimum wait while another process probes. Afterwards, either the result is known or the next probe may start.
  */
@@ -175,7 +174,7 @@ async function enterAll(
 function readCircuits({ store, onChange, onError }: CircuitsDeps) {
   const known = createSnapshot<Circuit>({
     list: () => store.list(),
-    intervalMs: circuitsReadEveryMs,
+    period: periods.circuits,
     onError,
   });
   return {

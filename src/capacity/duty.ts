@@ -20,12 +20,16 @@ export interface DutyOptions {
 export function createDuty({ name, duties, silenceMs, now }: DutyOptions): Duty {
   const sightings = createSightings(now);
   let ours: number | undefined;
-  return async () => {
-    const seen = await duties.turn(name);
-    const silentMs = sightings.unchangedMs(name, seen);
-    if (seen !== 0 && seen !== ours && silentMs < silenceMs) return false;
+  const takeAfter = async (seen: number): Promise<boolean> => {
     const isTaken = await duties.takeTurn(name, seen);
     ours = isTaken ? seen + 1 : undefined;
     return isTaken;
+  };
+  return async () => {
+    // The process that has the duty keeps it with one command.
+    if (ours !== undefined && (await takeAfter(ours))) return true;
+    const seen = await duties.turn(name);
+    const silentMs = sightings.unchangedMs(name, seen);
+    return (seen === 0 || silentMs >= silenceMs) && takeAfter(seen);
   };
 }

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { periods } from '../base/periods.ts';
 import { learnedTimes, renderSamplesMax } from '../models/render-times.ts';
 import type { RenderKind, RenderSample, RenderTimes } from '../models/render-times.ts';
 import type { Pace } from '../process/pace.ts';
@@ -33,7 +34,6 @@ export interface RenderClockDeps {
   readonly onError: (error: unknown) => void;
 }
 
-const intervalMs = 10_000;
 const writesAtOnceMax = 8;
 /**
  * The maximum number of samples per kind and interval. With this limit, a busy kind's samples span minutes rather than
@@ -58,7 +58,7 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
       computed.clear();
       return records;
     },
-    intervalMs,
+    period: periods.renderTimes,
     onError,
   });
 

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createRecent } from '../base/recent.ts';
 import type { RouteCandidate } from '../task/candidates.ts';
 import type { SlotStore, Ticket } from '../store/slots.ts';
 import { modelInTurn, urgencyKey } from '../task/fair-order.ts';
@@ -109,7 +109,7 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
 
 /** Picks the account's next task, rotating through its models. Each process remembers which models it has served. */
 function createModelTurns({ store }: Pick<SlotQueueDeps, 'store'>) {
-  const served = new LRUCache<string, number>({ max: modelsMax });
+  const served = createRecent<number>(modelsMax);
   let count = 0;
   const keyOf = ({ queue, account }: Ticket, model: string): string => `${queue}|${account}|${model}`;
   return {

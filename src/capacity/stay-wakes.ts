@@ -1,3 +1,4 @@
+import { periods } from '../base/periods.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { Rounds } from '../process/rounds.ts';
 import type { Wake } from '../store/wakes.ts';
@@ -8,8 +9,6 @@ export interface StayWakesDeps {
   readonly stays: Pick<StayPlaces, 'isEmpty' | 'wake'>;
   readonly onError: (error: unknown) => void;
 }
-
-const everyMs = 1_000;
 
 /**
  * Ends the waits of tasks that an operator wants to retry now, because an attempt notices nothing between two polls.
@@ -26,5 +25,5 @@ export function createStayWakes({ list, stays, onError }: StayWakesDeps): Rounds
     known = new Set(wakes.map(({ id }) => id));
   }
 
-  return createRounds({ everyMs, work, onError });
+  return createRounds({ ...periods.wakes, work, onError });
 }

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createRecent } from '../base/recent.ts';
 import { countAhead } from '../task/fair-order.ts';
 import type { LastServed, OrderedTask } from '../task/fair-order.ts';
 
@@ -114,7 +114,7 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
 }
 
 function createTurns(): LastServed & { note(task: OrderedTask): void } {
-  const served = new LRUCache<string, number>({ max: turnsMax });
+  const served = createRecent<number>(turnsMax);
   let count = 0;
   const keyOf = (account: string, model: string): string => JSON.stringify([account, model]);
   return {

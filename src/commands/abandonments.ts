@@ -1,3 +1,4 @@
+import { periods } from '../base/periods.ts';
 import { limitRound, walk } from '../base/walk.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { CreationTry, AbandonCreation } from './abandon-creation.ts';
@@ -18,7 +19,6 @@ export interface Abandonments {
   stop(): void;
 }
 
-const retryEveryMs = 1_000;
 const keptMs = 5 * 60_000;
 const waitingMax = 1_000;
 
@@ -43,7 +43,7 @@ export function createAbandonments({ abandonCreation, onError, now }: Abandonmen
     });
   }
 
-  const rounds = createRounds({ everyMs: retryEveryMs, work, onError });
+  const rounds = createRounds({ ...periods.abandonedCreations, work, onError });
   return {
     add(creation) {
       if (waiting.size >= waitingMax) return;

@@ -5,7 +5,7 @@ import { noFactors } from '../money/price-factors.ts';
 import type { PriceFactors } from '../money/price-factors.ts';
 import type { Spender } from '../access/spender.ts';
 import type { HoldRequest } from '../ledger/operation.ts';
-import { createRecent } from '../process/recent.ts';
+import { createRecent } from '../base/recent.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 
 /** Keeps our promise that every node sees a change within 5 s. */
@@ -28,7 +28,7 @@ export type FindHoldTerms = (
 
 /** Reads each account at most once every few seconds. */
 export function createAccountTerms(accounts: Pick<AccountStore, 'find'>, now: () => number): AccountTerms {
-  const known = createRecent<Partial<Account>>({ max: cachedAccountsMax, ttlMs: cacheTtlMs, now });
+  const known = createRecent<Partial<Account>>(cachedAccountsMax, { ttlMs: cacheTtlMs, now });
   const termsOf = async (account: string): Promise<Partial<Account>> => {
     let terms = known.get(account);
     if (terms === undefined) known.set(account, (terms = { ...(await accounts.find(account)) }));

@@ -8,7 +8,9 @@ import type { TaskCount } from '../task/census.ts';
 import { serviceOf } from '../task/service.ts';
 
 export interface HealthDeps {
-  readonly stores: Pick<Stores, 'circuits' | 'channelStates' | 'nodes'>;
+  readonly stores: Pick<Stores, 'circuits' | 'channelStates'> & {
+    readonly nodes: Pick<Stores['nodes'], 'list' | 'lastServed'>;
+  };
   readonly config: () => { readonly channels: readonly HealthChannel[] };
   readonly now: () => number;
 }
@@ -31,6 +33,16 @@ export function createHealthReader(deps: ReaderDeps): () => Promise<readonly Cha
       return undefined;
     });
     return readHealth(deps, counted);
+  };
+}
+
+/** Creates the reader of the notices, which need the counts only if a circuit is not closed. */
+export function createCircuitReader(deps: ReaderDeps): () => Promise<readonly ChannelHealth[]> {
+  const readCounted = createHealthReader(deps);
+  return async () => {
+    const channels = await readHealth(deps, undefined);
+    const isServing = channels.every(({ parts }) => parts.every(({ state }) => state === 'serving'));
+    return isServing ? channels : readCounted();
   };
 }
 

@@ -81,8 +81,9 @@ async function readHours(hours: readonly number[], deps: TrendsDeps): Promise<Fl
   const missing = hours.filter((hour) => !known.has(hour));
   const found = fresh.flatMap(({ flows }) => flows);
   await eachPart(missing, { ...deps, stepMs: hourMs }, async ({ steps, readAt, flows }) => {
-    const rollups = steps.map((at) => ({ at, readAt, flows: flows.filter((flow) => flow.at === at) }));
-    await Promise.all(rollups.map((rollup) => deps.rollups.put(rollup)));
+    await deps.rollups.put(
+      steps.map((at) => ({ at, readAt, flows: flows.filter((flow) => flow.at === at) })),
+    );
     found.push(...flows);
   });
   return found;

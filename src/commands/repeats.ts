@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { periods } from '../base/periods.ts';
 import { GatewayError } from '../errors/errors.ts';
 import type { Caller } from '../access/caller.ts';
 import { taskIdPattern } from '../base/ids.ts';
@@ -153,7 +154,6 @@ export interface Repeats {
 const keptMs = { key: 24 * 3600 * 1000, try: 10 * 60_000 } as const;
 /** A claim counts as abandoned if not renewed for this long by the waiting process's clock. */
 const abandonedAfterMs = 60_000;
-const renewEveryMs = 15_000;
 const lookEveryMs = 200;
 const recordedWithinMs = 1_000;
 /** How long sightings of a claim are kept, approximately. A later repeat restarts the `abandonedAfterMs` period. */
@@ -325,7 +325,7 @@ function openClaim({ fresh: name, recorded }: Entry, { repeat }: RepeatRequest, 
   let record = recorded;
   let ended: Answer | undefined;
   const renewals = createRounds({
-    everyMs: renewEveryMs,
+    ...periods.repeats,
     work: () => store.renew(name),
     onError: (err) =>
       deps.log.warn({ task: name.made, err }, 'the claim on an idempotency key could not be renewed'),

@@ -1,6 +1,7 @@
+import { periods } from '../base/periods.ts';
 import { walk } from '../base/walk.ts';
 import { GatewayError } from '../errors/errors.ts';
-import { createRecent } from '../process/recent.ts';
+import { createRecent } from '../base/recent.ts';
 import { createRounds } from '../process/rounds.ts';
 import { isOutage } from '../store/mongo.ts';
 import { dayOf, endOfDay } from '../store/stored-bytes.ts';
@@ -34,7 +35,6 @@ export interface StorageQuotaDeps {
 
 const cacheTtlMs = 10_000;
 const cachedAccountsMax = 10_000;
-const flushIntervalMs = 5_000;
 
 type Days = Map<number, number>;
 
@@ -44,7 +44,7 @@ type Days = Map<number, number>;
  * that it stores in that time. Bytes that a killed process had not written yet are never counted.
  */
 export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuotaDeps): StorageQuota {
-  const known = createRecent<Days>({ max: cachedAccountsMax, ttlMs: cacheTtlMs, now });
+  const known = createRecent<Days>(cachedAccountsMax, { ttlMs: cacheTtlMs, now });
   /** The bytes counted but not yet written to the database. */
   let unwritten = new Map<string, Days>();
 
@@ -87,7 +87,7 @@ export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuo
     for (const sum of left) add(...sum);
   }
 
-  const { run: flush, start, stop } = createRounds({ everyMs: flushIntervalMs, work: write, onError });
+  const { run: flush, start, stop } = createRounds({ ...periods.storedBytes, work: write, onError });
   return {
     async check(account) {
       if (bytesMax === 0) return;

@@ -1,9 +1,10 @@
+import { periods } from '../base/periods.ts';
 import { createDuty } from '../capacity/duty.ts';
 import type { Rounds } from '../process/rounds.ts';
 import type { Core } from './core.ts';
 import { ledgerCollection } from '../ledger/collection.ts';
 import { readLedgerTotals } from '../ledger/totals.ts';
-import { censusIntervalMs, createCensusTaker } from '../observability/census.ts';
+import { createCensusTaker } from '../observability/census.ts';
 import { takeCensus } from '../commands/take-census.ts';
 
 /** In a worker with metrics, starts the census of the whole system. It counts only when it is this worker's turn. */
@@ -12,7 +13,7 @@ export function startCensus(core: Core): Rounds {
   const ledger = ledgerCollection(mongo.db);
   const census = createCensusTaker({
     ...metrics,
-    duty: createDuty({ name: 'census', duties: stores.duties, silenceMs: 3 * censusIntervalMs, now }),
+    duty: createDuty({ name: 'census', duties: stores.duties, silenceMs: 3 * periods.census.everyMs, now }),
     async take() {
       const taken = await takeCensus({ ...core, ledgerTotals: () => readLedgerTotals(ledger) });
       core.notices.noteAttention(taken.attention);
@@ -20,6 +21,6 @@ export function startCensus(core: Core): Rounds {
     },
     onError: (err) => log.warn({ err }, 'the system could not be counted; retrying in the next round'),
   });
-  census.start(core.pace, 2 * censusIntervalMs);
+  census.start(core.pace);
   return census;
 }

@@ -22,6 +22,7 @@ import { openClock } from './core-clock.ts';
 import { noticeReads, openConfig, startConfig } from './core-config.ts';
 import { createEndUserNames } from '../store/end-user-names.ts';
 import { activityIds } from '../base/queues.ts';
+import { createSharedRead } from '../base/shared-read.ts';
 import { createHealth } from '../capacity/capacity.ts';
 import { createChargeBook } from '../capacity/charge-book.ts';
 import type { ChargeBook } from '../capacity/charge-book.ts';
@@ -56,7 +57,7 @@ import { createStores, ensureStoreIndexes } from '../store/stores.ts';
 import type { Stores, StoreSettings } from '../store/stores.ts';
 import type { Mongo } from '../store/mongo.ts';
 import { createAuditLog } from '../commands/audit-log.ts';
-import { createHealthReader } from '../commands/read-health.ts';
+import { createCircuitReader } from '../commands/read-health.ts';
 import type { AuditLog } from '../commands/audit-log.ts';
 import { createTemporalClient, temporalSettings } from '../temporal/connection.ts';
 import type { TemporalSettings } from '../temporal/connection.ts';
@@ -143,8 +144,7 @@ export async function openCore(
   const opened = { environment, secrets, outbound, fileProvider: own.fileProvider, pace: openPace() };
   const shared = { stores, log, now, isTimeRight, config, auditLog, ...opened };
   const metrics = createMetrics({ configVersion: () => shared.config().hash });
-  const looks = { workers: () => readService(stores.nodes), health: createHealthReader(shared) };
-  const reads = { ...noticeReads(mongo, shared), ...looks, ...later(() => ledger) };
+  const reads = { ...noticeReads(mongo, shared), ...openLooks(shared), ...later(() => ledger) };
   const notices = openNotices({ ...shared, ...reads, variables, randomBytes });
   const ledger = openBooks(mongo, { ...shared, metrics, notices });
   const temporal = temporalSettings(environment, addresses, payloadKey(environment, secrets));
@@ -185,6 +185,20 @@ function openWaysOut(environment: Environment): Outbound {
     media: environment.MEDIA_ALLOW_PRIVATE_NETWORKS,
     callbacks: environment.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
   });
+}
+
+/** The notices read the processes once for all their conditions. */
+function openLooks(
+  deps: Pick<Core, 'stores' | 'config' | 'log' | 'now'>,
+): Pick<NoticesDeps, 'workers' | 'health'> {
+  const { nodes: store, ...stores } = deps.stores;
+  const terms = { ms: 1_000, now: deps.now };
+  const nodes = {
+    list: createSharedRead(() => store.list(), terms),
+    lastServed: createSharedRead(() => store.lastServed(), terms),
+  };
+  const health = createCircuitReader({ ...deps, stores: { ...stores, nodes } });
+  return { workers: () => readService(nodes), health };
 }
 
 /** Notices read the ledger, which is opened after them and therefore passed as a function. */

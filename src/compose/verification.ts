@@ -1,8 +1,9 @@
+import { periods } from '../base/periods.ts';
 import { createDuty } from '../capacity/duty.ts';
 import { defined } from '../base/defined.ts';
 import { headsPlaceOf } from './heads-place.ts';
 import type { Core } from './core.ts';
-import { createDailyVerification, verificationTurnMs } from '../ledger/daily-verification.ts';
+import { createDailyVerification } from '../ledger/daily-verification.ts';
 import type { DailyVerification } from '../ledger/daily-verification.ts';
 import { runLedgerVerification } from '../ledger/run-verification.ts';
 import type { LedgerVerification } from '../ledger/run-verification.ts';
@@ -53,7 +54,7 @@ export function startDailyVerification(core: Core): DailyVerification {
 export function openDailyVerification(core: Core): DailyVerification {
   const { stores, log, now, config } = core;
   const verify = openVerification(core);
-  const silenceMs = 5 * verificationTurnMs;
+  const silenceMs = 5 * periods.verification.everyMs;
   return createDailyVerification({
     duty: createDuty({ name: 'ledger_verification', duties: stores.duties, silenceMs, now }),
     last: () => stores.verifications.last(),

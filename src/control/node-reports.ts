@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { periods } from '../base/periods.ts';
 import type { NodeReport, NodeStore } from '../store/nodes.ts';
 
 /** Reports this process's state to all others every few seconds. */
@@ -24,7 +25,6 @@ export interface NodeReportsDeps {
   readonly onError: (error: unknown) => void;
 }
 
-const intervalMs = 6_000;
 const resolutionMs = 100;
 const nanosecondsPerMs = 1e6;
 const lagPercentile = 99;
@@ -52,7 +52,7 @@ export function createNodeReports(deps: NodeReportsDeps): NodeReports {
     report,
     async start() {
       delay.enable();
-      timer ??= setInterval(() => void report().catch(onError), intervalMs).unref();
+      timer ??= setInterval(() => void report().catch(onError), periods.ownReport.everyMs).unref();
       await report().catch(onError);
     },
     async leave() {

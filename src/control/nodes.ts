@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { periods } from '../base/periods.ts';
 import { serviceOf } from '../task/service.ts';
 import type { Pace } from '../process/pace.ts';
 import { afterRunning } from '../process/running-time.ts';
@@ -33,7 +34,6 @@ interface ConfiguredChannel {
   readonly credentials: readonly { readonly id: string }[];
 }
 
-const intervalMs = 2_000;
 const decidedWithinMs = 5_000;
 const lookEveryMs = 200;
 
@@ -45,7 +45,7 @@ export function createNodes({ store, channels, isUnsearchable, onError }: NodesD
       service = serviceOf(nodes, lastServed);
       return nodes;
     },
-    intervalMs,
+    period: periods.processes,
     onError,
   });
   return {
@@ -68,7 +68,7 @@ export function createNodes({ store, channels, isUnsearchable, onError }: NodesD
         if (isDecided || isOver) {
           cancel();
           const apis = living.filter(({ kind }) => kind === 'api').length;
-          return void (apis > 1 && (await sleep(intervalMs + lookEveryMs)));
+          return void (apis > 1 && (await sleep(periods.processes.everyMs + lookEveryMs)));
         }
         await sleep(lookEveryMs);
       }

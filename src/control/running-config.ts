@@ -1,3 +1,4 @@
+import { periods } from '../base/periods.ts';
 import type { ConfigFile, Violations } from '../config/config-file.ts';
 import type { GatewayConfig } from '../config/gateway-file.ts';
 import type { ConfigurationHead, ConfigurationStore } from '../store/configurations.ts';
@@ -83,9 +84,6 @@ export interface RunningConfigDeps extends ConfigFile {
   readonly onOldCopy: (state: RunConfiguration) => void;
   readonly onError: (error: unknown) => void;
 }
-
-/** Short even when idle, because publishing waits until every process, busy or idle, has loaded the configuration. */
-const period = { everyMs: 2_000, idleMs: 4_000 };
 
 /**
  * Opens the running configuration. Publishes this file if it has never been published. If it has, it is either current
@@ -195,7 +193,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
 
     refresh,
     onChange: (listener) => listeners.add(listener),
-    ...following(period, () => refresh().catch(deps.onError)),
+    ...following(periods.configuration, () => refresh().catch(deps.onError)),
   };
 }
 

@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache';
+import { periods } from '../base/periods.ts';
+import { createRecent } from '../base/recent.ts';
 import { defined } from '../base/defined.ts';
 import type { GenerationRequest } from '../models/request.ts';
 import type { Logger } from '../observability/log.ts';
@@ -41,7 +42,6 @@ const laterMs = 120_000;
  * failures.
  */
 const failingMs = 15_000;
-const tickMs = 1_000;
 const batchMax = 200;
 /** The maximum number of calls per task in memory. The document has its own limits. */
 const callsMax = 12;
@@ -93,8 +93,8 @@ class Recorder {
   readonly #deps: ExchangeRecorderDeps;
   readonly #pending = new Map<string, Pending>();
   /** Each task's last poll result. */
-  readonly #polled = new LRUCache<string, Polled>({ max: polledTasksMax });
-  readonly #texts = new LRUCache<string, readonly string[]>({ max: textsTasksMax });
+  readonly #polled = createRecent<Polled>(polledTasksMax);
+  readonly #texts = createRecent<readonly string[]>(textsTasksMax);
   readonly #describing = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -170,7 +170,7 @@ class Recorder {
     if (list.length > callsMax) list.shift();
     known.dueAt = Math.min(known.dueAt, this.#deps.now() + delayOf(step, outcome));
     this.#pending.set(task, known);
-    this.#timer ??= setInterval(() => this.#flush(this.#deps.now()), tickMs).unref();
+    this.#timer ??= setInterval(() => this.#flush(this.#deps.now()), periods.exchanges.everyMs).unref();
   }
 
   #flush(until: number): void {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createRecent } from '../base/recent.ts';
 import { GatewayError } from '../errors/errors.ts';
 import type { Logger } from '../observability/log.ts';
 
@@ -31,7 +31,7 @@ const wrongCost = 5;
 /** A `perSecond` of 0 means no limit. */
 export function createAddressLimit(perSecond: number, { now, log }: AddressLimitDeps): AddressLimit {
   const full = perSecond * burstSeconds;
-  const buckets = new LRUCache<string, Bucket>({ max: addressesMax });
+  const buckets = createRecent<Bucket>(addressesMax);
 
   function bucketOf(address: string): Bucket {
     const at = now();

@@ -1,3 +1,4 @@
+import { periods } from '../base/periods.ts';
 import { dayMs, hourMs } from '../base/times.ts';
 
 /** Verifies the ledger once a day in one process. If that process ends, another takes over. */
@@ -24,11 +25,11 @@ export interface DailyVerificationDeps {
   readonly now: () => number;
 }
 
-export const verificationTurnMs = 60_000;
-
 export function createDailyVerification(deps: DailyVerificationDeps): DailyVerification {
   const { now } = deps;
   const since = now();
+  /** When the latest known verification started. */
+  let verifiedAt = -Infinity;
   let running: { readonly ended: Promise<void>; readonly abort: () => void } | undefined;
   let notBefore = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -48,22 +49,29 @@ export function createDailyVerification(deps: DailyVerificationDeps): DailyVerif
     running = { ended: verify(), abort: () => aborting.abort() };
   }
 
+  /** After the first call, sends no command until the hour has come. */
+  async function isDue(hour: number): Promise<boolean> {
+    const due = lastBegun(hour, now());
+    if (now() < notBefore || verifiedAt >= due) return false;
+    // A ledger without a verification counts as verified when this process started.
+    verifiedAt = (await deps.last())?.startedAt ?? since;
+    return verifiedAt < due;
+  }
+
   async function turn(): Promise<void> {
     try {
       const hour = deps.hour();
       if (hour === undefined) return;
-      if (!(await deps.duty())) return running?.abort();
-      if (running !== undefined || now() < notBefore) return;
-      // A ledger without a verification counts as verified when this process started.
-      const { startedAt } = (await deps.last()) ?? { startedAt: since };
-      if (startedAt < lastBegun(hour, now())) begin();
+      if (running === undefined && !(await isDue(hour))) return;
+      if (!(await deps.duty())) running?.abort();
+      else if (running === undefined) begin();
     } catch (error) {
       deps.onError(error);
     }
   }
 
   return {
-    start: () => void (timer ??= setInterval(() => void turn(), verificationTurnMs).unref()),
+    start: () => void (timer ??= setInterval(() => void turn(), periods.verification.everyMs).unref()),
     async stop() {
       clearInterval(timer);
       running?.abort();

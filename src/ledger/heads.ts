@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createRecent } from '../base/recent.ts';
 import { findLast, findSpent, findSuccessors } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
 import { emptyHead } from './entry.ts';
@@ -49,9 +49,9 @@ interface Sums {
 
 /** Caches the last head and the scopes' sums for at most `headsMax` accounts. Drops the least recently used ones. */
 export function createHeads(collection: LedgerCollection, headsMax: number): Heads {
-  const heads = new LRUCache<string, Followed>({ max: headsMax });
-  const sums = new LRUCache<string, Sums>({ max: scopesMax });
-  const contested = new LRUCache<string, true>({ max: headsMax });
+  const heads = createRecent<Followed>(headsMax);
+  const sums = createRecent<Sums>(scopesMax);
+  const contested = createRecent<true>(headsMax);
   const sumsKey = (account: string, scope: string) => `${account}/${scope}`;
 
   function follow(account: string, entries: readonly EntryDocument[]): void {

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
+import { createRecent } from '../base/recent.ts';
 import type { TurnLines } from './turn-lines.ts';
 
 /** The time for which a process appends before it yields to others waiting for the account, in milliseconds. */
@@ -55,9 +55,9 @@ export interface TurnDeps {
 export function createTurns(deps: TurnDeps): Turns {
   const { lines, accountsMax, clock } = deps;
   const self = crypto.randomUUID();
-  const contested = new LRUCache<string, true>({ max: accountsMax });
+  const contested = createRecent<true>(accountsMax);
   /** The number of appends since the line was last checked, including those of earlier turns. */
-  const unlooked = new LRUCache<string, number>({ max: accountsMax });
+  const unlooked = createRecent<number>(accountsMax);
 
   async function isWanted(account: string): Promise<boolean> {
     const appends = (unlooked.get(account) ?? 0) + 1;

@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache';
+import { createRecent } from '../base/recent.ts';
+import type { Recent } from '../base/recent.ts';
 import { chargeAgain } from '../money/charge-again.ts';
 import type { Charged } from '../money/charge-again.ts';
 import { closedAt, heldBasis, readSettleReckoning } from '../money/ledger-basis.ts';
@@ -13,14 +14,14 @@ interface Frozen {
   /** The price basis. Undefined if the entry contains no readable prices. */
   readonly basis: PriceBasis | undefined;
   /** The settlement results by frozen basis and recorded calculation. */
-  readonly charges: LRUCache<string, { readonly amount: Micros | undefined }>;
+  readonly charges: Recent<{ readonly amount: Micros | undefined }>;
 }
 
 export type ChargeCheck = (entry: EntryDocument) => string | undefined;
 
 /** Checks that each settlement follows from the prices frozen in its hold. Create one check per account. */
 export function createChargeCheck(): ChargeCheck {
-  const frozen = new LRUCache<string, Frozen>({ max: textsMax });
+  const frozen = createRecent<Frozen>(textsMax);
   const open = new Map<string, { readonly held: Micros; readonly prices: Frozen }>();
 
   function pricesOf(text: string): Frozen {
@@ -28,7 +29,7 @@ export function createChargeCheck(): ChargeCheck {
     if (known !== undefined) return known;
     const prices = {
       basis: heldBasis(text),
-      charges: new LRUCache<string, { amount: Micros | undefined }>({ max: textsMax }),
+      charges: createRecent<{ amount: Micros | undefined }>(textsMax),
     };
     frozen.set(text, prices);
     return prices;

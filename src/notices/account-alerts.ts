@@ -1,3 +1,4 @@
+import { periods } from '../base/periods.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { Rounds } from '../process/rounds.ts';
 import { randomBase62 } from '../base/ids.ts';
@@ -30,7 +31,6 @@ export interface AccountAlertsDeps extends Omit<CapAlertsDeps, 'store' | 'newEve
   readonly randomBytes: RandomBytes;
 }
 
-const intervalMs = 5_000;
 const postedAtOnceMax = 100;
 const repairedAtOnce = 500;
 const idCharacters = 24;
@@ -55,7 +55,7 @@ export function createAccountAlerts(deps: AccountAlertsDeps): AccountAlerts {
 
   return {
     ...createRounds({
-      everyMs: intervalMs,
+      ...periods.accountAlerts,
       async work() {
         await judgeNoted();
         await postDue();

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createRecent } from '../base/recent.ts';
 import type { Micros } from '../money/money.ts';
 
 /** An account's available balance after a ledger entry. */
@@ -24,7 +24,7 @@ export interface NotedBalances {
 const accountsMax = 10_000;
 
 export function createNotedBalances(): NotedBalances {
-  const noted = new LRUCache<string, SeenBalances>({ max: accountsMax });
+  const noted = createRecent<SeenBalances>(accountsMax);
 
   function note(account: string, { available, seq }: BalanceAfter): void {
     const after = { available, seq };

@@ -1,3 +1,4 @@
+import { periods } from '../base/periods.ts';
 import { webhookSecretsOf } from '../access/webhook-secrets.ts';
 import type { Secrets } from '../access/secrets.ts';
 import { createDuty } from '../capacity/duty.ts';
@@ -14,7 +15,7 @@ import type { AccountAlerts, AccountAlertsDeps } from './account-alerts.ts';
 import { createSources } from './conditions.ts';
 import type { SourceDeps } from './conditions.ts';
 import { createSendNotice } from './send.ts';
-import { createNoticeWatch, noticeIntervalMs } from './watch.ts';
+import { createNoticeWatch } from './watch.ts';
 import type { NoticeWatch } from './watch.ts';
 
 export interface NoticesDeps {
@@ -68,7 +69,7 @@ export function openNotices(deps: NoticesDeps): {
     log,
     now,
   });
-  watch.start(deps.pace, 2 * noticeIntervalMs);
+  watch.start(deps.pace);
   alerts.start(deps.pace);
   const stop = async (): Promise<void> => void (await Promise.all([watch.stop(), alerts.stop()]));
   return {
@@ -97,7 +98,7 @@ function openWatch(
       commandEnvironment: defined({ PATH, HOME, LANG }),
       now,
     }),
-    duty: createDuty({ name: 'notices', duties: stores.duties, silenceMs: 4 * noticeIntervalMs, now }),
+    duty: createDuty({ name: 'notices', duties: stores.duties, silenceMs: 4 * periods.notices.everyMs, now }),
     log,
     now,
   });
@@ -110,7 +111,9 @@ function createAttentionCounts({ stores, now }: Pick<NoticesDeps, 'stores' | 'no
     count: async (): Promise<readonly AttentionCount[]> => {
       const { counts, at } = noted ?? { at: 0 };
       noted = undefined;
-      return counts !== undefined && now() - at < noticeIntervalMs ? counts : stores.tasks.countAttention();
+      return counts !== undefined && now() - at < periods.notices.everyMs
+        ? counts
+        : stores.tasks.countAttention();
     },
   };
 }

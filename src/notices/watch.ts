@@ -1,3 +1,4 @@
+import { periods } from '../base/periods.ts';
 import { walk } from '../base/walk.ts';
 import type { Duty } from '../capacity/duty.ts';
 import { createRounds } from '../process/rounds.ts';
@@ -34,7 +35,6 @@ export interface NoticeWatchDeps {
   readonly duty: Duty;
 }
 
-export const noticeIntervalMs = 15_000;
 /** The maximum number of ended notices to consider. The newest are enough, because each is sent within minutes. */
 const overMax = 200;
 const sentAtOnceMax = 20;
@@ -46,7 +46,7 @@ export function createNoticeWatch(deps: NoticeWatchDeps): NoticeWatch {
   const notifier = createNotifier({ ...deps, isStopping: () => stopping });
   let stopping = false;
   const rounds = createRounds({
-    everyMs: noticeIntervalMs,
+    ...periods.notices,
     async work() {
       if (!(await duty())) return;
       await look();

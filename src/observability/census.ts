@@ -1,3 +1,4 @@
+import { periods } from '../base/periods.ts';
 import type { Census } from '../task/census.ts';
 import { createRounds } from '../process/rounds.ts';
 import type { Rounds } from '../process/rounds.ts';
@@ -11,13 +12,11 @@ export interface CensusTakerDeps extends CensusGauges {
   readonly onError: (error: unknown) => void;
 }
 
-export const censusIntervalMs = 15_000;
-
 /**
  * One worker counts the whole system and shows the result for as long as it lives. Counting does not use Temporal,
  * because operators must be able to see the census while Temporal is down.
  */
 export function createCensusTaker(deps: CensusTakerDeps): Rounds {
   const work = async () => deps.showCensus((await deps.duty()) ? await deps.take() : undefined);
-  return createRounds({ everyMs: censusIntervalMs, work, onError: deps.onError });
+  return createRounds({ ...periods.census, work, onError: deps.onError });
 }

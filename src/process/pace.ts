@@ -5,6 +5,8 @@
 export interface Pace {
   /** Runs one use of the process, such as a request or an activity. */
   readonly use: <T>(run: () => Promise<T>) => Promise<T>;
+  /** Runs work that no other use is likely to follow. An idle process is idle again as soon as it ends. */
+  readonly useOnce: <T>(run: () => Promise<T>) => Promise<T>;
   /** Repeats work, and returns a function that stops it. The work must not reject. */
   readonly every: (period: Period, work: () => Promise<void>) => () => void;
   /** Like `every`, but an idle process's first use waits for this read. */
@@ -46,18 +48,21 @@ export function createPace(now: () => number): Pace {
     return () => clearInterval(timer);
   }
 
+  async function runUse<T>(run: () => Promise<T>, atEnd: () => void): Promise<T> {
+    if (isIdle()) waking ??= wake();
+    uses += 1;
+    try {
+      if (waking !== undefined) await waking;
+      return await run();
+    } finally {
+      uses -= 1;
+      atEnd();
+    }
+  }
+
   return {
-    async use(run) {
-      if (isIdle()) waking ??= wake();
-      uses += 1;
-      try {
-        if (waking !== undefined) await waking;
-        return await run();
-      } finally {
-        uses -= 1;
-        usedAt = now();
-      }
-    },
+    use: (run) => runUse(run, () => (usedAt = now())),
+    useOnce: (run) => runUse(run, () => undefined),
     every,
     follow(period, read) {
       reads.add(read);

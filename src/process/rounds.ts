@@ -4,17 +4,16 @@ import type { Pace } from './pace.ts';
 export interface Rounds {
   /** Runs one round, or joins the one in progress. Never rejects. */
   readonly run: () => Promise<void>;
-  /**
-   * Runs a round after each interval. With a pace, an idle process runs one after each `idleMs` (default: twelve
-   * intervals). The timer does not keep the process alive.
-   */
-  readonly start: (pace?: Pace, idleMs?: number) => void;
+  /** Runs a round after each interval. The timer does not keep the process alive. */
+  readonly start: (pace?: Pace) => void;
   /** Waits for the round in progress. */
   readonly stop: () => Promise<void>;
 }
 
 export interface RoundsDeps {
   readonly everyMs: number;
+  /** The interval while the process is idle, which the pace knows. Defaults to `everyMs`. */
+  readonly idleMs?: number;
   readonly work: () => Promise<void>;
   /** Receives errors. The next round retries. */
   readonly onError: (error: unknown) => void;
@@ -23,7 +22,7 @@ export interface RoundsDeps {
 /**
  * Rounds run one at a time. A round that takes longer than the interval replaces those that became due in the meantime.
  */
-export function createRounds({ everyMs, work, onError }: RoundsDeps): Rounds {
+export function createRounds({ everyMs, idleMs = everyMs, work, onError }: RoundsDeps): Rounds {
   let end: (() => void) | undefined;
   let running: Promise<void> | undefined;
   const run = (): Promise<void> =>
@@ -32,7 +31,7 @@ export function createRounds({ everyMs, work, onError }: RoundsDeps): Rounds {
       .finally(() => (running = undefined)));
   return {
     run,
-    start(pace, idleMs = 12 * everyMs) {
+    start(pace) {
       end ??= pace === undefined ? every(everyMs, run) : pace.every({ everyMs, idleMs }, run);
     },
     async stop() {

@@ -1,3 +1,4 @@
+import { periods } from '../base/periods.ts';
 import type { ChannelConfig } from '../config/gateway-file.ts';
 import type { DroppedChannel } from '../task/candidates.ts';
 import type { Pace } from '../process/pace.ts';
@@ -28,7 +29,7 @@ export interface ChannelSwitchesDeps {
 export function createChannelSwitches(deps: ChannelSwitchesDeps): ChannelSwitches {
   const { refresh, start, stop, find } = createSnapshot<ChannelState>({
     list: () => deps.states.list(),
-    intervalMs: 3_000,
+    period: periods.switches,
     onError: deps.onError,
   });
   return {

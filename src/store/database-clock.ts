@@ -1,5 +1,6 @@
 import { uptime as machineUptime } from 'node:os';
 import type { Db } from 'mongodb';
+import { periods } from '../base/periods.ts';
 import type { ClockJump, ClockMark, ClockMarks } from './clock-marks.ts';
 
 export interface DatabaseClock {
@@ -25,8 +26,6 @@ export interface DatabaseClockDeps {
   readonly onTime: (serverTime: number) => void;
 }
 
-/** In this many milliseconds, a monotonic clock drifts by far less than a second. */
-const lookEveryMs = 60_000;
 const clockJumpMs = 2 * 60_000;
 
 /**
@@ -48,7 +47,7 @@ export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<Databa
   let rev: number | undefined;
   let jump: ClockJump | undefined;
   await look();
-  const timer = setInterval(() => void look().catch(onError), lookEveryMs).unref();
+  const timer = setInterval(() => void look().catch(onError), periods.databaseClock.everyMs).unref();
 
   async function look(): Promise<void> {
     const asked = monotonic();

@@ -33,10 +33,13 @@ export function createRollupStore(db: Db) {
       return found.map(({ at, readAt, flows }) => ({ at, readAt, flows }));
     },
 
-    /** Replaces the hour's rollup. Two processes may write it concurrently, because either result is correct. */
-    async put({ at, readAt, flows }: Rollup): Promise<void> {
-      const $set = { at, readAt, flows, expires: new Date(at + keptMs) };
-      await repeatOnDuplicate(() => rollups.updateOne({ _id: hourOf(at) }, { $set }, { upsert: true }));
+    /** Replaces the rollups of these hours. Two processes may write one concurrently: either result is correct. */
+    async put(all: readonly Rollup[]): Promise<void> {
+      const writes = all.map(({ at, readAt, flows }) => {
+        const $set = { at, readAt, flows, expires: new Date(at + keptMs) };
+        return { updateOne: { filter: { _id: hourOf(at) }, update: { $set }, upsert: true } };
+      });
+      await repeatOnDuplicate(() => rollups.bulkWrite(writes, { ordered: false }));
     },
   };
 }

@@ -1,11 +1,11 @@
 import { following } from '../process/pace.ts';
-import type { Pace } from '../process/pace.ts';
+import type { Pace, Period } from '../process/pace.ts';
 
 /** A small collection as last read by this process. Decisions use memory, never the database. */
 export interface Snapshot<Item> {
   /** Reads the collection once. Rejects if MongoDB does not respond. */
   readonly refresh: () => Promise<void>;
-  /** Reads every `intervalMs`, and less often while the process is idle. A failed read keeps the previous data. */
+  /** Reads once per period. A failed read keeps the previous data. */
   readonly start: (pace: Pace) => void;
   readonly stop: () => void;
   readonly find: (id: string) => Item | undefined;
@@ -16,15 +16,13 @@ export interface Snapshot<Item> {
 
 export interface SnapshotDeps<Item> {
   readonly list: () => Promise<readonly Item[]>;
-  readonly intervalMs: number;
+  readonly period: Period;
   readonly onError: (error: unknown) => void;
 }
 
-const idleMs = 60_000;
-
 export function createSnapshot<Item extends { readonly id: string }>({
   list,
-  intervalMs,
+  period,
   onError,
 }: SnapshotDeps<Item>): Snapshot<Item> {
   let known = new Map<string, Item>();
@@ -48,7 +46,7 @@ export function createSnapshot<Item extends { readonly id: string }>({
 
   return {
     refresh,
-    ...following({ everyMs: intervalMs, idleMs }, () => refresh().catch(onError)),
+    ...following(period, () => refresh().catch(onError)),
     find: (id) => known.get(id),
     all: () => known.values(),
     put(item) {

@@ -1,4 +1,4 @@
-import type { LRUCache } from 'lru-cache';
+import type { Recent } from '../base/recent.ts';
 import type { Collection } from 'mongodb';
 import { planOutdated } from '../task/acts.ts';
 import { defined } from '../base/defined.ts';
@@ -33,7 +33,7 @@ export interface PlannedAct extends TaskActionRecord {
 
 export interface TaskStepsDeps {
   readonly tasks: Collection<TaskDocument>;
-  readonly hints: LRUCache<string, Task>;
+  readonly hints: Recent<Task>;
   readonly now: () => number;
   readonly form: TaskForm;
 }

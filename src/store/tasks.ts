@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createRecent } from '../base/recent.ts';
 import type { Collection, Db, Filter, Sort } from 'mongodb';
 import type { Reach } from '../base/key-scope.ts';
 import type { AttentionReason } from '../task/attention.ts';
@@ -59,7 +59,7 @@ const hintsMax = 1_000;
 export function createTaskStore(db: Db, now: () => number, sealing: TaskSealing) {
   const tasks = openCollection<TaskDocument>(db, 'tasks', durable);
   const form = createTaskForm(sealing);
-  const hints = new LRUCache<string, Task>({ max: hintsMax });
+  const hints = createRecent<Task>(hintsMax);
   return {
     async ensureIndexes(): Promise<void> {
       await ensureIndexes(tasks, [

@@ -19,7 +19,8 @@ export const bundleSchema = z.object({ code: z.string(), sourceMap: z.string() }
 
 /**
  * Returns the location of the bundle for exactly these sources. Its name is a hash of everything that goes into it:
- * workflows import only from these directories, and package.json pins every package's version, including the bundler's.
+ * workflows import only from these directories, package.json pins every package's version, including the bundler's, and
+ * the process has the bundler's options.
  */
 export async function bundlePath(): Promise<string> {
   const directories = ['src/base', 'src/errors', 'src/models', 'src/money', 'src/task', 'workflows'];
@@ -32,7 +33,7 @@ export async function bundlePath(): Promise<string> {
     ),
   );
   const hash = createHash('sha256');
-  for (const name of ['package.json', ...names.flat()]) {
+  for (const name of ['package.json', `src/temporal/bundle-process${extension}`, ...names.flat()]) {
     hash.update(JSON.stringify([name, await readFile(join(root, name), 'utf8')]));
   }
   return keptPath(`workflow-bundles/${hash.digest('hex')}.json`);

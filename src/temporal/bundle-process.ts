@@ -6,10 +6,21 @@ import { bundlePath, modulePath } from './bundle-cache.ts';
 process.once('disconnect', () => process.exit());
 
 const path = await bundlePath();
-const bundle = await bundleWorkflowCode({
+const { code, ...more } = await bundleWorkflowCode({
   workflowsPath: modulePath('workflows/index'),
   preloadModules: [modulePath('workflows/preload')],
   logger: new DefaultLogger('WARN'),
+  // Stack traces need no sources, and a worker would keep a copy of them in each of its threads.
+  webpackConfigHook: (config) => ({ ...config, devtool: 'inline-nosources-source-map' }),
 });
+const bundle = { ...more, code: withoutWideCharacters(code) };
 keep(path, JSON.stringify(bundle));
 process.send?.(bundle);
+
+/** Escapes the characters because of which V8 would need two bytes for each character of the text. */
+function withoutWideCharacters(text: string): string {
+  return text.replaceAll(
+    /(?<!\\)[\u0100-\uffff]/g,
+    (wide) => `\\u${wide.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

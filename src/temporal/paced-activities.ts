@@ -1,7 +1,11 @@
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { workflowTypes } from '../base/queues.ts';
 import type { Pace } from '../process/pace.ts';
 
-/** Counts each activity as worker usage. */
+/** Counts each activity as worker usage. The reconciler runs every few minutes and is not a sign of more to come. */
 export function pacedActivities(pace: Pace): ActivityInterceptorsFactory {
-  return () => ({ inbound: { execute: (input, next) => pace.use(() => next(input)) } });
+  return ({ info: { workflowType } }) => {
+    const use = workflowType === workflowTypes.reconciler ? pace.useOnce : pace.use;
+    return { inbound: { execute: (input, next) => use(() => next(input)) } };
+  };
 }

@@ -7,7 +7,7 @@ import { databaseUri } from '../support/run-servers.ts';
 const countedSeconds = 15;
 const countsMax = 12;
 /**
- * An idle machine sends 1.9 commands a second (`npm run bench -- idle`). The rest allows for rounds that fall due
+ * An idle machine sends 1.7 commands a second (`npm run bench -- idle`). The rest allows for rounds that fall due
  * together.
  */
 const commandsMax = countedSeconds * 4;

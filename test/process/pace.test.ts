@@ -57,6 +57,24 @@ it('makes the first uses of an idle process wait for one read', async () => {
   expect(reads() - before).toBe(1);
 });
 
+it('is idle again right after a use that no other is likely to follow', async () => {
+  const { pace, reads, answer } = open();
+  await vi.advanceTimersByTimeAsync(20_000);
+  const before = reads();
+  const used = pace.useOnce(() => Promise.resolve());
+  await vi.advanceTimersByTimeAsync(1);
+  answer();
+  await used;
+  expect(reads() - before).toBe(1);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(reads() - before).toBe(1);
+  const next = pace.use(() => Promise.resolve());
+  await vi.advanceTimersByTimeAsync(1);
+  answer();
+  await next;
+  expect(reads() - before).toBe(2);
+});
+
 it('rethrows the error of a use, and becomes idle afterwards', async () => {
   const { pace, reads } = open();
   await expect(pace.use(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');

@@ -15,7 +15,7 @@ function open(reads: (readonly Switch[] | Error)[]) {
       if (next instanceof Error) throw next;
       return next;
     },
-    intervalMs: 1_000,
+    period: { everyMs: 1_000, idleMs: 60_000 },
     onError: (error) => errors.push(error),
   });
   return { snapshot, errors };
@@ -35,7 +35,14 @@ it('shows the last read, with the later decisions of this process', async () => 
 function openSlow() {
   const reads: ((found: readonly Switch[]) => void)[] = [];
   const list = () => new Promise<readonly Switch[]>((resolve) => void reads.push(resolve));
-  return { reads, snapshot: createSnapshot<Switch>({ list, intervalMs: 1_000, onError: () => undefined }) };
+  return {
+    reads,
+    snapshot: createSnapshot<Switch>({
+      list,
+      period: { everyMs: 1_000, idleMs: 60_000 },
+      onError: () => undefined,
+    }),
+  };
 }
 
 it('keeps decisions made during a read, but no longer', async () => {

@@ -1,3 +1,4 @@
+import { periods } from '../../base/periods.ts';
 import { limitRound, walk } from '../../base/walk.ts';
 import { serviceUnavailable } from '../../errors/errors.ts';
 import { imageLeaseIdLength } from '../../store/image-leases.ts';
@@ -46,7 +47,6 @@ export interface WatchedImage {
 
 /** The time in milliseconds after which a write that seemed to fail can no longer take effect. */
 const closeAfterMs = 60_000;
-const lookEveryMs = 15_000;
 
 interface Abandoned {
   readonly since: number;
@@ -123,7 +123,7 @@ export function createImageLeases(deps: ImageLeasesDeps): ImageLeases {
         end,
         abandon(account) {
           abandoned.set(image, { since: now(), account, end });
-          timer ??= setInterval(() => void closeAbandoned(), lookEveryMs).unref();
+          timer ??= setInterval(() => void closeAbandoned(), periods.abandonedImages.everyMs).unref();
         },
       };
     },

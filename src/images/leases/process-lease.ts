@@ -1,3 +1,4 @@
+import { periods } from '../../base/periods.ts';
 import { imageIdPrefix, randomBase62 } from '../../base/ids.ts';
 import { racePoint } from '../../base/race-point.ts';
 import type { RandomBytes } from '../../base/ids.ts';
@@ -6,7 +7,6 @@ import type { ImageLeaseStore } from '../../store/image-leases.ts';
 
 /** A process that has not renewed its lease for this long, by its own clock, starts no more work under it. */
 export const leaseMs = 60_000;
-const renewEveryMs = 15_000;
 
 /** The number of base36 digits. It is fixed, so that a process's ids sort in order of creation. */
 const counterDigits = 9;
@@ -68,7 +68,7 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
       throw error;
     }
     validUntil = until;
-    timer = setInterval(() => void renew().catch(onError), renewEveryMs).unref();
+    timer = setInterval(() => void renew().catch(onError), periods.imageLease.everyMs).unref();
   }
 
   async function renewNow(): Promise<boolean> {

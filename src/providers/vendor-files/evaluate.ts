@@ -1,5 +1,5 @@
 import jsonata from 'jsonata';
-import { LRUCache } from 'lru-cache';
+import { createRecent } from '../../base/recent.ts';
 import { isRecord } from '../../base/is-record.ts';
 
 /** Compiles and evaluates vendor files' expressions, within limits that no expression can raise. */
@@ -17,7 +17,7 @@ const refusedFunctions = new Set(['eval', 'random', 'shuffle', 'now', 'millis', 
 /** Text of hundreds of megabytes would kill the whole process, despite the thread's limits. */
 const textCharactersMax = 4 * 1024 * 1024;
 
-const compiled = new LRUCache<string, jsonata.Expression>({ max: compiledMax });
+const compiled = createRecent<jsonata.Expression>(compiledMax);
 
 /** Throws if the expression cannot be compiled or uses a forbidden feature. */
 export function compile(source: string): jsonata.Expression {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createRecent } from '../../base/recent.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
 import type { VendorFile } from '../../models/vendor-file.ts';
 import { createExpressions } from './expressions.ts';
@@ -15,7 +15,7 @@ async function tried(file: VendorFile): Promise<readonly string[]> {
 
 /** Returns the violations in a configuration's vendor files. Each file version is tested once. */
 export function createVendorChecks() {
-  const checked = new LRUCache<string, readonly string[]>({ max: checkedMax });
+  const checked = createRecent<readonly string[]>(checkedMax);
 
   const check = async (file: VendorFile): Promise<readonly string[]> => {
     const text = canonicalJson(file);

@@ -114,11 +114,13 @@ it('reads past hours from rollups, renews those that may have changed, and agree
   expect(read).toEqual([[noon + minute - hour, noon + minute + hour]]);
   // A missing rollup, or one from a process whose clock was ahead, is read again.
   await world.db.collection<{ _id: string }>('rollups').deleteOne({ _id: '2031-03-02T09' });
-  await rollups.put({
-    at: noon + minute - 5 * hour,
-    readAt: noon + 9 * hour,
-    flows: [emptyFlow({ at: noon + minute - 5 * hour, channel: 'ghost', model: 'x' })],
-  });
+  await rollups.put([
+    {
+      at: noon + minute - 5 * hour,
+      readAt: noon + 9 * hour,
+      flows: [emptyFlow({ at: noon + minute - 5 * hour, channel: 'ghost', model: 'x' })],
+    },
+  ]);
   const anew = await node()('day');
   expect(anew.flows.map(({ channel }) => channel)).not.toContain('ghost');
   expect(anew.flows.find(({ succeeded }) => succeeded > 0)?.at).toBe(Date.parse('2031-03-02T09:00:00Z'));
@@ -139,7 +141,7 @@ it('keeps each part that was read, and reads what takes too long in halves', asy
     },
     rollups: {
       list: () => Promise.resolve([]),
-      put: ({ at }) => Promise.resolve(void kept.push(at)),
+      put: (all) => Promise.resolve(void kept.push(...all.map(({ at }) => at))),
     },
     ledgerFlows: ({ from }) =>
       from === Date.parse('2031-03-02T06:00:00Z') ? Promise.reject(new Error('away')) : Promise.resolve([]),

@@ -1,0 +1,28 @@
+/**
+ * How often a process asks MongoDB on a timer, in milliseconds. An idle process uses `idleMs`. docs/operating.md lists
+ * the same periods with their reasons.
+ */
+export const periods = {
+  /** Short even when idle, because publishing waits until every process has loaded the configuration. */
+  configuration: { everyMs: 2_000, idleMs: 4_000 },
+  ownReport: { everyMs: 6_000 },
+  processes: { everyMs: 2_000, idleMs: 60_000 },
+  circuits: { everyMs: 2_000, idleMs: 60_000 },
+  switches: { everyMs: 3_000, idleMs: 60_000 },
+  renderTimes: { everyMs: 10_000, idleMs: 60_000 },
+  charges: { everyMs: 10_000 },
+  wakes: { everyMs: 1_000 },
+  accountAlerts: { everyMs: 5_000, idleMs: 60_000 },
+  notices: { everyMs: 15_000, idleMs: 30_000 },
+  census: { everyMs: 15_000, idleMs: 30_000 },
+  verification: { everyMs: 60_000 },
+  /** Meanwhile, a monotonic clock drifts by far less than a second. */
+  databaseClock: { everyMs: 60_000 },
+  lastUses: { everyMs: 60_000 },
+  storedBytes: { everyMs: 5_000 },
+  abandonedCreations: { everyMs: 1_000 },
+  repeats: { everyMs: 15_000 },
+  exchanges: { everyMs: 1_000 },
+  imageLease: { everyMs: 15_000 },
+  abandonedImages: { everyMs: 15_000 },
+} as const;

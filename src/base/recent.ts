@@ -1,0 +1,23 @@
+import { LRUCache } from 'lru-cache';
+
+export type Recent<Value extends object | number | true> = LRUCache<string, Value>;
+
+export interface Expiry {
+  /** How long each value is kept, and therefore how outdated it may be, in milliseconds. */
+  readonly ttlMs: number;
+  readonly now: () => number;
+}
+
+/**
+ * Keeps the `max` most recently used values by name, and drops the others. Its memory grows with the values: a limit
+ * that is given to LRUCache as its own `max` is allocated at once, which is a megabyte for 50,000 values.
+ */
+export function createRecent<Value extends object | number | true>(
+  max: number,
+  expiry?: Expiry,
+): Recent<Value> {
+  const limit = { maxSize: max, sizeCalculation: () => 1 };
+  if (expiry === undefined) return new LRUCache<string, Value>(limit);
+  const { ttlMs: ttl, now } = expiry;
+  return new LRUCache<string, Value>({ ...limit, ttl, ttlResolution: 0, perf: { now } });
+}
