@@ -15,7 +15,7 @@ const deliver = useDelivery();
 const receivers: Awaited<ReturnType<typeof startCallbackReceiver>>[] = [];
 
 beforeAll(() => ensureAlertIndexes(world));
-afterAll(() => {
+afterAll(async () => {
   await Promise.all(receivers.map((receiver) => receiver.close()));
 });
 
