@@ -8,7 +8,7 @@ import { defined } from '../base/defined.ts';
 import { NoRoomError, whileRoom } from '../errors/not-stored.ts';
 import { walk } from '../base/walk.ts';
 import type { Walked } from '../base/walk.ts';
-import type { ResultStorage, SweepFailed } from './storage.ts';
+import type { ResultStorage, StoredFile, SweepFailed } from './storage.ts';
 
 /** Contains all unfinished files, so that those left behind by a dead process can be found. No task has such an id. */
 const partsFolder = '.parts';
@@ -56,15 +56,7 @@ export function createDirectoryStorage(
       }
     },
 
-    async stat(key) {
-      try {
-        const { size, mtimeMs } = await stat(pathOf(key));
-        return { bytes: size, etag: `"${size.toString(16)}-${Math.floor(mtimeMs).toString(16)}"` };
-      } catch (error) {
-        if (systemCodeOf(error) === 'ENOENT') return undefined;
-        throw error;
-      }
-    },
+    stat: (key) => findFile(pathOf(key)),
 
     read: (key, range) => Promise.resolve(createReadStream(pathOf(key), { ...range })),
 
@@ -80,6 +72,17 @@ export function createDirectoryStorage(
     problem: () => room.problem(),
     close: () => undefined,
   };
+}
+
+/** Returns undefined if the file does not exist. */
+export async function findFile(path: string): Promise<StoredFile | undefined> {
+  try {
+    const { size, mtimeMs } = await stat(path);
+    return { bytes: size, etag: `"${size.toString(16)}-${Math.floor(mtimeMs).toString(16)}"` };
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** Deletes partial files that are no longer being written. */
