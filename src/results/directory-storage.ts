@@ -21,12 +21,14 @@ const readBytes = 64 * 1024;
 export interface DirectoryStorageOptions {
   /** While less than this much space is free on the disk, nothing is written. */
   readonly freeBytesMin?: number;
+  /** Defaults to threads of its own. */
+  readonly onDisk?: OnDisk;
 }
 
 /** Stores files below one directory, spread by the last two characters of the task id. */
 export function createDirectoryStorage(
   directory: string,
-  { freeBytesMin = 0 }: DirectoryStorageOptions = {},
+  { freeBytesMin = 0, onDisk = createOnDisk() }: DirectoryStorageOptions = {},
 ): ResultStorage {
   const parts = join(directory, partsFolder);
   const pathOf = (key: string): string => {
@@ -34,7 +36,6 @@ export function createDirectoryStorage(
     return join(directory, task.slice(-2), task, name);
   };
 
-  const onDisk = createOnDisk();
   const room = createRoom(directory, freeBytesMin, onDisk);
   /** Runs operations on one task's files. */
   const forTask = (key: string): Run => {
@@ -50,7 +51,7 @@ export function createDirectoryStorage(
       const write = async (): Promise<void> => {
         await run(() => mkdir(parts, { recursive: true }));
         await room.require();
-        await writePart(part, room.whileFree(body), { run, signal });
+        await writeFile(part, room.whileFree(body), { run, signal });
         await run(() => mkdir(dirname(path), { recursive: true }));
         signal?.throwIfAborted();
         await run(() => rename(part, path));
@@ -65,8 +66,7 @@ export function createDirectoryStorage(
 
     stat: (key) => forTask(key)(() => findFile(pathOf(key))),
 
-    read: (key, range) =>
-      Promise.resolve(Readable.from(piecesOf(pathOf(key), range, forTask(key)), { objectMode: false })),
+    read: (key, range) => Promise.resolve(readFile(pathOf(key), range, forTask(key))),
 
     async remove(key) {
       const path = pathOf(key);
@@ -83,9 +83,11 @@ export function createDirectoryStorage(
   };
 }
 
+/** Runs an operation in one of the storage's threads. */
 type Run = <Result>(operation: () => Promise<Result>) => Promise<Result>;
 
-async function writePart(
+/** Writes a new file. */
+export async function writeFile(
   path: string,
   body: AsyncIterable<Uint8Array>,
   { run, signal }: { readonly run: Run; readonly signal: AbortSignal | undefined },
@@ -100,6 +102,11 @@ async function writePart(
   } finally {
     await run(() => file.close());
   }
+}
+
+/** Opens the file when it is first read. */
+export function readFile(path: string, range: ByteRange, run: Run): Readable {
+  return Readable.from(piecesOf(path, range, run), { objectMode: false });
 }
 
 async function* piecesOf(

@@ -5,7 +5,7 @@ import { timeLimit } from '../process/running-time.ts';
  * Libuv has four threads (`UV_THREADPOOL_SIZE`), which also look up names and compute hashes. An operation on a network
  * disk that hangs never frees its thread, so the storage may occupy only half of them, and one task only one.
  */
-export const diskThreadsMax = { name: 'threads of the storage', placesMax: 2, shareMax: 1 } as const;
+const diskThreadsMax = { name: 'threads of the storage', placesMax: 2, shareMax: 1 } as const;
 /** How long an operation waits for a thread, in milliseconds. After that, the disk counts as not responding. */
 const waitMs = 10_000;
 
