@@ -328,7 +328,8 @@ function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActi
     log: silent,
     now: Date.now,
     scrub: (text: string) => text,
-    requests: { find: async () => undefined, ...kept },
+    // Only whether the request still exists matters here.
+    requests: { find: async () => ({}), ...kept },
     slots: { ...kept, release: async () => undefined },
     keySlots: kept,
     ledger: { void: async () => ({ closed: 'released' }) },
