@@ -328,8 +328,7 @@ function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActi
     log: silent,
     now: Date.now,
     scrub: (text: string) => text,
-    // Only whether the request still exists matters here.
-    requests: { find: async () => ({}), ...kept },
+    requests: { find: async () => ({ request: { kind: 'video' } }), ...kept },
     slots: { ...kept, release: async () => undefined },
     keySlots: kept,
     ledger: { void: async () => ({ closed: 'released' }) },
