@@ -4,7 +4,8 @@ import { refusalOf } from '../src/task/acts.ts';
 import { planRefusal, resultOf } from '../src/commands/act-plan.ts';
 import type { ActionInput } from '../src/task/act-fields.ts';
 import type { ActionEvent, RunningActionName, Said } from '../src/task/acts.ts';
-import { proposedCharge, unsearchableWords } from '../src/task/situation.ts';
+import { forgottenWords, unsearchableWords } from '../src/task/advice.ts';
+import { proposedCharge } from '../src/task/situation.ts';
 import { attemptAt, isLost } from '../src/task/state.ts';
 import type { EventOf, StateName } from '../src/task/state.ts';
 import { next } from '../src/task/next.ts';
@@ -202,7 +203,8 @@ async function adopt(task: Task, request: ActRequest, deps: Deps): Promise<Propo
   };
 }
 
-function resubmit(task: Task, request: ActRequest): Proposal<'resubmit'> {
+async function resubmit(task: Task, request: ActRequest, { requests }: Deps): Promise<Proposed<'resubmit'>> {
+  if ((await requests.find(task.id)) === undefined) return { refused: forgottenWords };
   const { channel } = request.input;
   const attempt = attemptAt(task.state, task.attempts);
   const lostAt = attempt?.channel ?? '';

@@ -404,10 +404,10 @@ function schemaKeys(schema: unknown): string[] {
   );
 }
 
-it('docs/capacity.md lists everything that is shared in places, and what a full one answers', () => {
+it('docs/capacity.md lists everything that is shared in places, how long one is held, and what a full one answers', () => {
   const [, section = ''] = read('docs/capacity.md').split('## Shared places\n');
   const rows = (section.split('\n## ')[0] ?? '').split('\n').filter((line) => line.startsWith('| '));
   const cells = rows.slice(1).map((row) => row.split('|').map((cell) => cell.trim()));
   expect(cells.map(([, name]) => name)).toEqual(sharedPlaces);
-  for (const row of cells) expect(row.slice(1, -1).filter((cell) => cell !== '')).toHaveLength(5);
+  for (const row of cells) expect(row.slice(1, -1).filter((cell) => cell !== '')).toHaveLength(6);
 });

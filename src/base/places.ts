@@ -17,6 +17,7 @@ export const sharedPlaces = [
   'fetched images',
   'partial images read',
   'images not stored yet',
+  'threads of the storage',
   'media threads',
   'callbacks of an account',
   'callbacks to an origin',

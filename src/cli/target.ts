@@ -1,5 +1,5 @@
 import type { Environment } from '../config/environment.ts';
-import { localSettingsPath, readLocalSettings } from '../config/local-settings.ts';
+import { localSettingsPath, readLocalSettings, runningApiUrl } from '../config/local-settings.ts';
 import { CommandError } from './command-error.ts';
 
 /** The gateway whose operators' API a command calls. */
@@ -14,9 +14,10 @@ type TargetEnvironment = Pick<
 >;
 
 /**
- * Finds the gateway and the token. The address is the first of: `--url`, PUBLIC_URL, local mode's last address, and
- * HOST with PORT. The token is the first of: OPERATOR_TOKEN, ADMIN_TOKEN, and local mode's token in this DATA_DIR. An
- * ADMIN_TOKEN that local mode does not use belongs to another gateway.
+ * Finds the gateway and the token. The address is the first of: `--url`, PUBLIC_URL, local mode's address while it
+ * runs, and HOST with PORT. The token is the first of: OPERATOR_TOKEN, ADMIN_TOKEN, and local mode's token in this
+ * DATA_DIR, which is sent only to local mode's address or to one that the operator has named. An ADMIN_TOKEN that local
+ * mode does not use belongs to another gateway.
  */
 export async function resolveTarget(
   environment: TargetEnvironment,
@@ -25,14 +26,23 @@ export async function resolveTarget(
   const { HOST, PORT, PUBLIC_URL, ADMIN_TOKEN, OPERATOR_TOKEN, DATA_DIR } = environment;
   const found = await readLocalSettings(DATA_DIR);
   const local = ADMIN_TOKEN === undefined || ADMIN_TOKEN === found?.adminToken ? found : undefined;
-  const token = OPERATOR_TOKEN ?? ADMIN_TOKEN ?? local?.adminToken;
+  const given = OPERATOR_TOKEN ?? ADMIN_TOKEN;
+  const token = given ?? local?.adminToken;
   if (token === undefined) {
     throw new CommandError(
       'usage',
       `OPERATOR_TOKEN and ADMIN_TOKEN are not set, and there is no ${localSettingsPath(DATA_DIR)}: set OPERATOR_TOKEN to your own token for the gateway, or DATA_DIR to that of "npm start".`,
     );
   }
-  return { url: trimSlashes(url ?? PUBLIC_URL ?? local?.apiUrl ?? `http://${HOST}:${PORT}`), token };
+  const localUrl = local && (await runningApiUrl(local));
+  const address = url ?? PUBLIC_URL ?? localUrl ?? (given && `http://${HOST}:${PORT}`);
+  if (address === undefined) {
+    throw new CommandError(
+      'usage',
+      `The gateway that "npm start" started in ${DATA_DIR} is not running on this machine: start it, or name its address with --url.`,
+    );
+  }
+  return { url: trimSlashes(address), token };
 }
 
 function trimSlashes(url: string): string {

@@ -1,79 +1,97 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { link, mkdir, rm, stat } from 'node:fs/promises';
+import { link, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { systemCodeOf } from '../base/caught.ts';
 import type { LedgerConfig } from '../config/settings-schema.ts';
 import type { Outbound } from '../http-client/index.ts';
 import type { HeadsPlace, OpenHeadsPlace } from '../ledger/outside-heads.ts';
+import { findFile, readFile, writeFile } from '../results/directory-storage.ts';
+import { createOnDisk } from '../results/disk-threads.ts';
+import type { OnDisk } from '../results/disk-threads.ts';
+import { limitFiles, storageLimits } from '../results/time-limits.ts';
+import type { Files, StorageLimits } from '../results/time-limits.ts';
 import type { Core } from './core.ts';
 
 type Settings = LedgerConfig['heads'];
 type Deliver = Outbound['notices']['deliver'];
 
 /** Returns a function that opens the place specified in the running configuration. */
-export function headsPlaceOf({ config, outbound }: Pick<Core, 'config' | 'outbound'>): OpenHeadsPlace {
-  return () => openHeadsPlace(config().ledger.heads, outbound.notices.deliver);
+export function headsPlaceOf({
+  config,
+  outbound,
+  results: { onDisk },
+}: Pick<Core, 'config' | 'outbound' | 'results'>): OpenHeadsPlace {
+  return () => openHeadsPlace(config().ledger.heads, outbound.notices.deliver, { onDisk });
+}
+
+interface HeadsPlaceOptions {
+  readonly limits?: StorageLimits;
+  readonly onDisk?: OnDisk;
 }
 
 /** Returns undefined if the configuration does not export heads. */
-export async function openHeadsPlace(settings: Settings, deliver: Deliver): Promise<HeadsPlace | undefined> {
-  if (settings?.directory !== undefined) return directoryPlace(settings.directory);
-  if (settings?.s3 !== undefined) return bucketPlace(settings.s3);
+export async function openHeadsPlace(
+  settings: Settings,
+  deliver: Deliver,
+  { limits = storageLimits, onDisk = createOnDisk() }: HeadsPlaceOptions = {},
+): Promise<HeadsPlace | undefined> {
+  if (settings?.directory !== undefined)
+    return filesPlace(directoryFiles(settings.directory, onDisk), limits);
+  if (settings?.s3 !== undefined) return filesPlace(await bucketFiles(settings.s3), limits);
   return settings?.url === undefined ? undefined : webhookPlace(settings.url, settings.token, deliver);
 }
 
-function nameOf(day: string): string {
-  return `ledger-heads-${day}.jsonl`;
+interface NewFiles extends Files {
+  /** Never replaces a file, even if another process is writing it concurrently. */
+  readonly write: Files['write'];
+  readonly close: () => void;
 }
 
-function directoryPlace(directory: string): HeadsPlace {
-  const pathOf = (day: string) => join(directory, nameOf(day));
+function filesPlace(files: NewFiles, limits: StorageLimits): HeadsPlace {
+  const { write, stat, read } = limitFiles(files, limits);
+  const nameOf = (day: string) => `ledger-heads-${day}.jsonl`;
   return {
     async write(day, heads) {
-      await mkdir(directory, { recursive: true });
-      const part = `${pathOf(day)}.${randomUUID()}.part`;
+      // Check first, because some buckets do not support conditional writes.
+      if ((await stat(nameOf(day))) !== undefined) return;
+      await write(nameOf(day), heads, { mediaType: 'application/jsonl' });
+    },
+    async read(day) {
+      const file = await stat(nameOf(day));
+      if (file === undefined || file.bytes === 0) return undefined;
+      return read(nameOf(day), { start: 0, end: file.bytes - 1 });
+    },
+    close: files.close,
+  };
+}
+
+function directoryFiles(directory: string, onDisk: OnDisk): NewFiles {
+  const run = <Result>(operation: () => Promise<Result>) => onDisk('heads', operation);
+  return {
+    async write(name, heads, { signal }) {
+      await run(() => mkdir(directory, { recursive: true }));
+      const path = join(directory, name);
+      const part = `${path}.${randomUUID()}.part`;
       try {
-        await pipeline(heads, createWriteStream(part, { flush: true, mode: 0o640 }));
+        await writeFile(part, heads, { run, signal });
         // Unlike a rename, a link fails if the day's file exists, so it never replaces a file.
-        await link(part, pathOf(day)).catch((error: unknown) => {
+        await run(() => link(part, path)).catch((error: unknown) => {
           if (systemCodeOf(error) !== 'EEXIST') throw error;
         });
       } finally {
-        await rm(part, { force: true });
+        await run(() => rm(part, { force: true }));
       }
     },
-    async read(day) {
-      try {
-        await stat(pathOf(day));
-      } catch (error) {
-        if (systemCodeOf(error) === 'ENOENT') return undefined;
-        throw error;
-      }
-      return createReadStream(pathOf(day));
-    },
+    stat: (name) => run(() => findFile(join(directory, name))),
+    read: (name, range) => Promise.resolve(readFile(join(directory, name), range, run)),
     close: () => undefined,
   };
 }
 
-async function bucketPlace(settings: NonNullable<NonNullable<Settings>['s3']>): Promise<HeadsPlace> {
+async function bucketFiles(settings: NonNullable<NonNullable<Settings>['s3']>): Promise<NewFiles> {
   // Loaded here because the library is large and most processes never need it.
   const { createS3Storage } = await import('../results/s3-storage.ts');
-  const storage = createS3Storage({ ...settings, links: 'gateway' });
-  return {
-    async write(day, heads) {
-      // Check first, because some servers do not support conditional writes.
-      if ((await storage.stat(nameOf(day))) !== undefined) return;
-      await storage.writeNew(nameOf(day), heads, { mediaType: 'application/jsonl' });
-    },
-    async read(day) {
-      const file = await storage.stat(nameOf(day));
-      if (file === undefined || file.bytes === 0) return undefined;
-      return storage.read(nameOf(day), { start: 0, end: file.bytes - 1 });
-    },
-    close: () => storage.close(),
-  };
+  return createS3Storage({ ...settings, links: 'gateway' }, { replaces: false });
 }
 
 const webhookTimeoutMs = 30_000;

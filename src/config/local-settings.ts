@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { systemCodeOf } from '../base/caught.ts';
 import { parseJson } from '../base/parse-json.ts';
+import { isSameProcessAlive, processIdentitySchema } from '../process/process-identity.ts';
 import { ConfigError } from './config-error.ts';
 
 /**
@@ -18,8 +19,10 @@ const settingsSchema = z.object({
   account: z.string(),
   /** The API key. Undefined until the account has been created. */
   apiKey: z.string().optional(),
-  /** The API's address at the last start. */
+  /** The API's address at the last start. Send no secret there before `runningApiUrl` confirms it. */
   apiUrl: z.string().optional(),
+  /** The process that runs the API at `apiUrl`. */
+  startedBy: processIdentitySchema.optional(),
   /** The simulator's address at the last start. Undefined if the operator's own configuration was used. */
   simulatorUrl: z.string().optional(),
   /** The servers' addresses at the last start. */
@@ -47,6 +50,14 @@ export async function readLocalSettings(dataDir: string): Promise<LocalSettings 
   throw new ConfigError(path, [
     'is damaged. It contains the keys of this data directory. Restore it, or start with a different DATA_DIR.',
   ]);
+}
+
+/**
+ * Returns the API's address, or undefined if local mode has ended. Another program may listen on its port now, and must
+ * not receive a key.
+ */
+export async function runningApiUrl({ apiUrl, startedBy }: LocalSettings): Promise<string | undefined> {
+  return startedBy !== undefined && (await isSameProcessAlive(startedBy)) ? apiUrl : undefined;
 }
 
 export async function loadOrCreateLocalSettings(dataDir: string): Promise<LocalSettings> {

@@ -21,7 +21,7 @@ export interface Nodes extends Service, Surroundings {
   stop(): void;
 }
 
-export interface NodesDeps extends Pick<Surroundings, 'isUnsearchable'> {
+export interface NodesDeps extends Pick<Surroundings, 'isUnsearchable' | 'isForgotten'> {
   readonly store: Pick<NodeStore, 'list' | 'lastServed'>;
   /** Returns the running configuration's channels, or undefined if a newer configuration has been published. */
   readonly channels: () => readonly ConfiguredChannel[] | undefined;
@@ -37,7 +37,7 @@ interface ConfiguredChannel {
 const decidedWithinMs = 5_000;
 const lookEveryMs = 200;
 
-export function createNodes({ store, channels, isUnsearchable, onError }: NodesDeps): Nodes {
+export function createNodes({ store, channels, onError, ...around }: NodesDeps): Nodes {
   let service: Service | undefined;
   const known = createSnapshot<Node>({
     async list() {
@@ -56,7 +56,7 @@ export function createNodes({ store, channels, isUnsearchable, onError }: NodesD
       channels()?.some(
         ({ id, credentials }) => id === channel && credentials.some((one) => one.id === credential),
       ) === false,
-    isUnsearchable,
+    ...around,
     refresh: known.refresh,
     async untilDecided(version) {
       let isOver = false;

@@ -9,8 +9,8 @@ export interface Connections {
   /** Whether a response to unreadable bytes could be mistaken for the response to another request. */
   isAnswered(socket: Socket): boolean;
   /**
-   * Closes connections that are neither receiving a request nor sending a response. `hasMore` returns whether part of
-   * another request has arrived.
+   * Closes connections that are neither receiving a request nor sending a response. Those on which a request may be
+   * arriving are spared for a while. `hasMore` returns whether part of a request has arrived.
    */
   closeIdle(hasMore: (socket: Socket) => boolean): void;
 }
@@ -56,7 +56,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits): Conn
   return {
     isAnswered: (socket) => connections.get(socket)?.isAnswered() ?? false,
     closeIdle(hasMore) {
-      for (const socket of open) if (!hasMore(socket)) connections.get(socket)?.closeIfIdle();
+      for (const socket of open) connections.get(socket)?.closeIfIdle(hasMore(socket));
     },
   };
 }
@@ -87,7 +87,7 @@ class Connection {
   /** The bytes that the caller had read when the exchange began, and the time for which it has blocked us since. */
   private takenBytes = 0;
   private blockedMs = 0;
-  private sparedUnused = 0;
+  private spared = 0;
 
   constructor(socket: Socket, place: Place, callers: Places) {
     this.socket = socket;
@@ -101,6 +101,7 @@ class Connection {
     this.exchange = exchange;
     this.takenBytes = this.taken();
     this.blockedMs = 0;
+    this.spared = 0;
     this.place.mark('busy');
     exchange.response.once('close', () => this.place.mark('idle'));
   }
@@ -123,14 +124,14 @@ class Connection {
     return request.complete ? !response.writableFinished : response.headersSent;
   }
 
-  closeIfIdle(): void {
-    if (this.exchange === undefined) {
-      this.sparedUnused += 1;
-      if (this.sparedUnused > sparedUnusedMax) this.socket.destroy();
-      return;
+  closeIfIdle(hasMore: boolean): void {
+    if (this.exchange !== undefined) {
+      const { request, response } = this.exchange;
+      if (!request.complete || !response.closed) return;
+      if (!hasMore) return void this.socket.destroy();
     }
-    const { request, response } = this.exchange;
-    if (request.complete && response.closed) this.socket.destroy();
+    this.spared += 1;
+    if (this.spared > sparedMax) this.socket.destroy();
   }
 
   /** `elapsedMs` is the time since the previous call. */
@@ -146,8 +147,11 @@ class Connection {
   }
 }
 
-/** How many times an idle connection that has sent no request is spared, because its first bytes may be in flight. */
-const sparedUnusedMax = 10;
+/**
+ * How many times an idle connection is spared because a request may be arriving: none has arrived yet, or part of one
+ * has. After a stop begins, Node no longer limits how long a request's headers may take.
+ */
+const sparedMax = 10;
 /** Bytes that the caller may have read already but that still count as unsent: one piece of a response. */
 const windowBytes = 64 * 1024;
 const lookEveryMs = 5_000;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
-import { readLocalSettings } from '../config/local-settings.ts';
+import { readLocalSettings, runningApiUrl } from '../config/local-settings.ts';
 import { probe, probeTimeoutMs } from './start-gateway.ts';
 
 const retryMs = 500;
@@ -13,7 +13,9 @@ export interface RunningGateway {
 
 /** Also finds a gateway that is temporarily not ready because Temporal or a worker is slow. */
 export async function findAnswering(dataDir: string): Promise<RunningGateway | undefined> {
-  const { apiUrl, apiKey } = (await readLocalSettings(dataDir)) ?? {};
+  const settings = await readLocalSettings(dataDir);
+  const apiUrl = settings && (await runningApiUrl(settings));
+  const apiKey = settings?.apiKey;
   if (apiUrl === undefined || apiKey === undefined) return undefined;
   try {
     const { statusCode, body } = await request(`${apiUrl}/v1/balance`, {

@@ -8,6 +8,8 @@ import { localEnvironment, ownGatewayFile, simulatorPort, withLocalOrigin } from
 import { loadOrCreateLocalSettings, saveLocalSettings } from '../config/local-settings.ts';
 import type { LocalSettings } from '../config/local-settings.ts';
 import { messageOf } from '../base/caught.ts';
+import { defined } from '../base/defined.ts';
+import { identifyProcess } from '../process/process-identity.ts';
 import { adapters, providers } from '../providers/index.ts';
 import { banner } from './banner.ts';
 import type { BannerFacts } from './banner.ts';
@@ -211,7 +213,8 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
     }),
   );
   const account = await makeAccount(used);
-  const saved = { ...used, apiKey: account.apiKey };
+  const startedBy = await identifyProcess(process.pid);
+  const saved = { ...used, apiKey: account.apiKey, ...defined({ startedBy }) };
   await saveLocalSettings(dataDir, saved);
   // Seconds since the process started, including code loading.
   const readySeconds = performance.now() / 1000;

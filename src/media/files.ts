@@ -111,6 +111,11 @@ async function addFile(added: NewFile, deps: FilesDeps): Promise<UserFile> {
   await store.begin({ ...file, expiresAt: createdAt + writingMsOf(file) });
   try {
     await requireRoom(file, deps);
+  } catch (error) {
+    await store.remove(file.id).catch(() => undefined);
+    throw error;
+  }
+  try {
     await storage.write(`${file.id}/${file.name}`, createReadStream(path), { mediaType: media.mediaType });
     if (!(await store.complete(file.id, file.expiresAt))) throw serviceUnavailable('a file took too long');
   } catch (error) {
@@ -124,14 +129,19 @@ function writingMsOf({ bytes }: Pick<UserFile, 'bytes'>): number {
   return writingMs.base + Math.ceil(bytes / 2 ** 20) * writingMs.perMebibyte;
 }
 
-/** Stops counting the file, even if a later step fails. The reconciler deletes whatever remains. */
+/** Longer than a storage takes to complete a write that was aborted. A bucket may have received all of its bytes. */
+const lateMs = 3_600_000;
+
+/**
+ * Hides the file and stops counting it, even if the removal fails. The reconciler later deletes what an aborted write
+ * has left.
+ */
 async function giveUp(
   { id, name }: Pick<UserFile, 'id' | 'name'>,
   { store, storage, now }: FilesDeps,
 ): Promise<void> {
-  await store.giveUp(id, now());
+  await store.postponeRemoval(id, now() + lateMs);
   await storage.remove(`${id}/${name}`);
-  await store.remove(id);
 }
 
 /**

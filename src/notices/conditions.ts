@@ -1,7 +1,7 @@
 import type { AttentionCount } from '../task/census.ts';
 import { marginOf } from '../money/margin.ts';
 import type { MarginAsked, MarginRow } from '../money/margin.ts';
-import { advice } from '../task/situation.ts';
+import { advice } from '../task/advice.ts';
 import { formatAmount, parseMicros } from '../money/money.ts';
 import type { Micros } from '../money/money.ts';
 import type { ChannelHealth } from '../health/channel-health.ts';

@@ -18,9 +18,9 @@ import type { DirectAsk, ResultStorage } from './storage.ts';
 
 export type S3Settings = NonNullable<GatewayConfig['results']['s3']>;
 
-interface S3Storage extends ResultStorage {
-  /** Does not replace an existing file, even if another process is writing it concurrently. */
-  writeNew: ResultStorage['write'];
+interface S3Options {
+  /** Defaults to true. If false, a write leaves an existing file unchanged, even one that is being written meanwhile. */
+  readonly replaces?: boolean;
 }
 
 /** Files of unknown length are uploaded in parts of this size, in bytes, which are buffered in memory. */
@@ -35,22 +35,21 @@ const socketTimeoutMs = 30_000;
  * With `links: gateway`, callers never access the bucket, which may be unreachable for them. With `presigned`, they are
  * redirected to the bucket, which stays private.
  */
-export function createS3Storage(settings: S3Settings): S3Storage {
+export function createS3Storage(settings: S3Settings, { replaces = true }: S3Options = {}): ResultStorage {
   const client = new S3Client(clientOptions(settings));
   const locate = (key: string) => ({ Bucket: settings.bucket, Key: `${settings.prefix}${key}` });
   const fileOf = (...[key, body, { mediaType }]: Parameters<ResultStorage['write']>) => ({
     ...locate(key),
     Body: Readable.from(body, { objectMode: false }),
     ContentType: mediaType,
+    ...(replaces ? {} : { IfNoneMatch: '*' }),
   });
   return {
-    write: (...file) => send(client, fileOf(...file), file[2].signal),
-
-    async writeNew(...file) {
+    async write(...file) {
       try {
-        await send(client, { ...fileOf(...file), IfNoneMatch: '*' });
+        await send(client, fileOf(...file), file[2].signal);
       } catch (error) {
-        if (!isThere(error)) throw error;
+        if (replaces || !isThere(error)) throw error;
       }
     },
 

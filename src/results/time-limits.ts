@@ -19,16 +19,13 @@ export const storageLimits: StorageLimits = { answerMs: 10_000, silentMs: 20_000
  * releases its connection and the file's bytes. A file that cannot be read completely causes a NotReadError.
  */
 export function withTimeLimits(storage: ResultStorage, limits = storageLimits): ResultStorage {
-  const { answerMs, takeMs } = limits;
+  const { answerMs } = limits;
   const { directAddress } = storage;
   const answered = <Result>(work: Promise<Result>): Promise<Result> =>
     within(answerMs, work, () => silence(answerMs));
   return {
     ...storage,
-    write: (key, body, file) =>
-      givenUpAfter(takeMs, body, (pieces, signal) => storage.write(key, pieces, { ...file, signal })),
-    stat: (key) => orNotRead(abortedAfter(answerMs, (signal) => storage.stat(key, signal))),
-    read: (key, range) => orNotRead(firstBytes(range, limits, (signal) => storage.read(key, range, signal))),
+    ...limitFiles(storage, limits),
     remove: (key) => answered(storage.remove(key)),
     refusal: () => answered(storage.refusal()),
     problem: () => answered(storage.problem()),
@@ -36,6 +33,19 @@ export function withTimeLimits(storage: ResultStorage, limits = storageLimits): 
       directAddress: (...asked: Parameters<typeof directAddress>) =>
         orNotRead(answered(directAddress(...asked))),
     }),
+  };
+}
+
+export type Files = Pick<ResultStorage, 'write' | 'stat' | 'read'>;
+
+/** Limits the calls that write and read files. See `withTimeLimits`. */
+export function limitFiles(files: Files, limits = storageLimits): Files {
+  const { answerMs, takeMs } = limits;
+  return {
+    write: (key, body, file) =>
+      givenUpAfter(takeMs, body, (pieces, signal) => files.write(key, pieces, { ...file, signal })),
+    stat: (key) => orNotRead(abortedAfter(answerMs, (signal) => files.stat(key, signal))),
+    read: (key, range) => orNotRead(firstBytes(range, limits, (signal) => files.read(key, range, signal))),
   };
 }
 

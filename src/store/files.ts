@@ -42,14 +42,9 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
     },
 
     /**
-     * Expires the file at this time, in Unix milliseconds. Accepts any state, because a failed `complete` may still
-     * have taken effect.
+     * Hides a file that could not be deleted, or whose write failed, and stops counting its bytes. It is deleted at
+     * `at`. Accepts any state, because a failed `complete` may still have taken effect.
      */
-    async giveUp(id: string, at: number): Promise<void> {
-      await files.updateOne({ _id: id }, { $set: { expiresAt: at } });
-    },
-
-    /** Hides a file that could not be deleted, and stops counting its bytes. Deletion is retried at `at`. */
     async postponeRemoval(id: string, at: number): Promise<void> {
       await files.updateOne({ _id: id }, { $set: { state: 'writing', bytes: 0, expiresAt: at } });
     },

@@ -63,7 +63,7 @@ export function createTaskForm({ errorTerms, ...sealing }: TaskSealing): TaskFor
       return {
         ...document,
         ...(isEmpty(words) ? {} : { words: sealed(task.id, words) }),
-        ...defined({ links: links.seal(task.id, task.outcome), said: terms.of(task, task) }),
+        ...defined({ links: links.seal(task.id, task.outcome), said: terms.of(task, textsOf(task)) }),
       };
     },
 
@@ -79,13 +79,14 @@ export function createTaskForm({ errorTerms, ...sealing }: TaskSealing): TaskFor
     updateOf(before, changes) {
       const isAboutThem = 'attempts' in changes || 'outcome' in changes || 'error' in changes;
       if (!isAboutThem) return updateOf(before, changes);
-      const [was, is] = [wordsOf(before), wordsOf({ ...before, ...changes })];
+      const after = { ...before, ...changes };
+      const { fields, ...operators } = terms.changeOf(before, after);
       const sealedFields = {
-        ...changesOf(was, is, (words) => sealed(before.id, words)),
+        ...changesOf(wordsOf(before), wordsOf(after), (words) => sealed(before.id, words)),
         ...links.changeOf(before, changes),
-        ...terms.changeOf(before, { ...before, ...changes }),
+        ...fields,
       };
-      return updateOf(before, withoutLinks(saying(changes, {})), sealedFields);
+      return { ...updateOf(before, withoutLinks(saying(changes, {})), sealedFields), ...operators };
     },
   };
 }
@@ -138,19 +139,29 @@ function withoutLinks<Part extends Pick<Said, 'outcome'>>(part: Part): Part {
 /** Derives `said` from a task's failures. */
 function saidWith(errorTerms: ErrorTerms) {
   /** Returns undefined if nothing has failed. */
-  function of({ id, createdAt }: Pick<Task, 'id' | 'createdAt'>, failures: Said): TaskDocument['said'] {
-    const terms = errorTerms(textsOf(failures));
+  function of(
+    { id, createdAt }: Pick<Task, 'id' | 'createdAt'>,
+    texts: readonly string[],
+  ): TaskDocument['said'] {
+    const terms = errorTerms(texts.filter((text) => text !== unreadable));
     // Sorted, because the original order would reveal which words are longer.
     return terms.length === 0 ? undefined : { terms: terms.toSorted(), sort: sortKey(createdAt, id) };
   }
 
   return {
     of,
-    /** Keeps the terms of messages that this process cannot read. */
-    changeOf(before: Task, after: Said): Readonly<Record<string, unknown>> {
+    /** Keeps the terms of messages that this process cannot read, and adds those of new messages. */
+    changeOf(before: Task, after: Said) {
       const [was, is] = [textsOf(before), textsOf(after)];
-      if (is.includes(unreadable) || isDeepStrictEqual(was, is)) return {};
-      return { said: of(before, after) };
+      if (isDeepStrictEqual(was, is)) return {};
+      if (!is.includes(unreadable)) return { fields: { said: of(before, is) } };
+      const added = of(
+        before,
+        is.filter((text) => !was.includes(text)),
+      );
+      if (added === undefined) return {};
+      const $addToSet = { 'said.terms': { $each: added.terms } };
+      return { fields: { 'said.sort': added.sort }, $addToSet };
     },
   };
 }

@@ -16,6 +16,11 @@ export function requireRedeliverable(
       'A callback can be redelivered only after the task has ended.',
     );
   }
-  if (request?.callbackUrl === undefined)
+  if (request === undefined)
+    throw new GatewayError(
+      'action_not_possible',
+      'The caller’s request, which contains the callback address, has been deleted.',
+    );
+  if (request.callbackUrl === undefined)
     throw new GatewayError('action_not_possible', 'The task has no callback address.');
 }

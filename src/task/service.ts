@@ -22,6 +22,8 @@ export interface Surroundings extends Pick<Service, 'unserved'> {
   readonly isGone: (candidate: RouteCandidate) => boolean;
   /** Whether the upstream cannot be searched for a job, according to the running configuration. */
   readonly isUnsearchable: (at: { readonly channel: string; readonly kind: TaskKind }) => boolean;
+  /** Whether the caller's request has been deleted, according to the running configuration. */
+  readonly isForgotten: (task: Pick<Task, 'deadlineAt'>) => boolean;
 }
 
 export interface Unserved {

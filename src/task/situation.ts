@@ -1,3 +1,5 @@
+import { adviceOf } from './advice.ts';
+import type { Knowledge } from './advice.ts';
 import { attentionOf, attentionReasons } from './attention.ts';
 import type { AttentionReason } from './attention.ts';
 import { defined } from '../base/defined.ts';
@@ -18,7 +20,7 @@ import type { WaitCause } from './wait.ts';
 import { waitInState } from './state-wait.ts';
 
 /** The input of `situation`: record fields that the workflow also has. */
-export interface Standing extends Pick<
+export interface Standing extends Knowledge, Pick<
   Task,
   | 'id' | 'state' | 'stateSince' | 'deadlineAt' | 'hold' | 'hasCallback'
   | 'charge' | 'wait' | 'concern'
@@ -27,8 +29,6 @@ export interface Standing extends Pick<
   readonly isRefunded?: true;
   /** Set if, as far as we know, no running worker takes the task's next step. */
   readonly unserved?: Unserved;
-  /** Set if, as far as we know, the attempt's upstream cannot be searched for the job. */
-  readonly isUnsearchable?: true;
   readonly attempt?: Omit<ShownAttempt, 'n'>;
 } // prettier-ignore
 
@@ -70,52 +70,6 @@ interface PossibleAction {
   readonly money: MoneyPreview;
 }
 
-const reset =
-  '`temporal workflow reset -w ID --type FirstWorkflowTask --reapply-exclude All --reason "…"` continues the task from its record.';
-
-const maybeBilled =
-  'The submission may have reached the upstream, and the job may be billed: it is never resubmitted automatically.';
-
-export const unsearchableWords =
-  'The upstream cannot be searched for the job. Look for it in the upstream’s console, then use `adopt` (with its ' +
-  'upstream id), `resubmit`, `complete` or `fail`.';
-
-export const advice: Readonly<Record<AttentionReason, string>> = {
-  submit_ambiguous:
-    `${maybeBilled} Use \`retry_now\`: it searches the upstream for the job’s marker, and adopts the job. If it finds none, ` +
-    'or the upstream cannot be searched, look for the job in the upstream’s console, then use `adopt` (with its upstream ' +
-    'id), `resubmit`, `complete` or `fail`.',
-  upstream_id_taken:
-    'The upstream accepted the submission, but returned the id of a job that belongs to another task. This task’s own job is ' +
-    'unknown and may be billed. Look for it in the upstream’s console, by its marker or its time, then use `adopt` (with its ' +
-    'upstream id), `resubmit`, `complete` or `fail`. Also report this to the vendor.',
-  poll_failed:
-    'Polling stopped with an error that retrying will not fix. Fix the cause, then use `retry_now`, or `complete` or `fail`.',
-  charge_review:
-    'Check the usage that the upstream reported, then use `accept_charge`; or `complete` with the true facts; or `fail`, ' +
-    'which charges nothing. What could not be computed or written is in the worker’s log: repair it, then use `retry_now`; ' +
-    '`fail` ends a failed task also where its hold cannot be released, which `gateway ledger verify` then reports.',
-  poll_failing:
-    'Polling fails, and continues. Check the channel’s key, balance and address; `retry_now` polls immediately.',
-  overdue:
-    'The job takes five times as long as usual; polling continues. Look for it in the upstream’s console; `extend` gives ' +
-    'it more time, `complete` and `fail` end the wait.',
-  channel_gone:
-    'The running configuration no longer contains the channel or credential. Restore it (`enabled: false` keeps new tasks ' +
-    'away) and reload; or use `complete` or `fail`. At its deadline the task fails and costs nothing.',
-  no_worker:
-    'No step of the task is taken until a worker serves it: `gateway nodes` lists the workers, their channels and the ' +
-    'configurations that they could not load. Start a worker that runs the configuration with the channel, or correct the ' +
-    'configuration and use `gateway config reload`: the task then continues.',
-  workflow_failing: `The failure is on the task’s page in the Temporal UI, and in the worker’s log: report it. ${reset}`,
-  workflow_overdue:
-    'The failure is on the task’s page in the Temporal UI, and in the worker’s log: remove its cause. While the end is not ' +
-    `written, \`fail\` releases the hold. ${reset}`,
-  not_delivered:
-    'The result could not be copied while its upstream had it. Callers may have a link that no longer works: `refund` gives ' +
-    'back what they were charged for it.',
-};
-
 const suggested: Readonly<Record<AttentionReason, readonly OperatorActionName[]>> = {
   submit_ambiguous: ['retry_now', 'adopt', 'resubmit', 'complete', 'fail'],
   upstream_id_taken: ['adopt', 'resubmit', 'complete', 'fail'],
@@ -142,6 +96,7 @@ export function standingOf(task: Task, around?: Surroundings): Standing {
     ...known,
     ...(isRefunded ? { isRefunded } : {}),
     ...(isUnsearchable(task, around) ? { isUnsearchable: true } : {}),
+    ...(around?.isForgotten(task) === true ? { isForgotten: true } : {}),
   };
 }
 
@@ -201,12 +156,6 @@ export function situation(standing: Standing): Situation {
   };
 }
 
-function adviceOf(asked: AttentionReason | undefined, standing: Standing): string | undefined {
-  if (asked === 'submit_ambiguous' && standing.isUnsearchable === true)
-    return `${maybeBilled} ${unsearchableWords}`;
-  return asked === undefined ? undefined : advice[asked];
-}
-
 /** Returns the proposed charge, or undefined if there is none. */
 export function proposedCharge(state: TaskState): Micros | undefined {
   return state.at === 'review' && 'charge' in state ? BigInt(state.charge) : undefined;
@@ -254,7 +203,8 @@ const isSensible: Readonly<Partial<Record<OperatorActionName, (standing: Standin
   accept_charge: ({ state }) => state.at === 'review' && unacceptable[state.why] === undefined,
   retry_now: (standing) =>
     standing.state.at === 'review' ? settledAgain(standing.state).ok : standing.isUnsearchable === undefined,
-  redeliver: ({ hasCallback }) => hasCallback,
+  redeliver: ({ hasCallback, isForgotten }) => hasCallback && isForgotten === undefined,
+  resubmit: ({ isForgotten }) => isForgotten === undefined,
   refund: ({ charge = 0n, isRefunded }) => charge > 0n && isRefunded === undefined,
 };
 

@@ -336,6 +336,16 @@ describe('a dry run', () => {
     expect((await act(input, 'resubmit', { plan: fresh })).done).toBe(true);
   });
 
+  it('of a resubmission is refused once the caller’s request has been deleted, as the act itself is', async () => {
+    const { input } = await lost('forgotten');
+    await createRequestStore(world.database.db, Date.now, testSealing).removeMany([input.task]);
+    for (const dryRun of [true, false])
+      expect(await act(input, 'resubmit', { dry_run: dryRun })).toEqual(
+        refusedWith('the caller’s request has been deleted'),
+      );
+    expect(await stateOf(input)).toMatchObject({ at: 'searching' });
+  });
+
   it.each([
     ['resubmit', { channel: 'elsewhere' }, 'has no channel `elsewhere`'],
     ['accept_charge', {}, '`accept_charge` is not possible'],

@@ -33,7 +33,12 @@ async function find({ task }: SubmitInput): Promise<Task> {
 const shown = {
   mediaUrl: noMediaUrl,
   roles: ['read'],
-  nodes: { unserved: () => undefined, isGone: () => false, isUnsearchable: () => false },
+  nodes: {
+    unserved: () => undefined,
+    isGone: () => false,
+    isUnsearchable: () => false,
+    isForgotten: () => false,
+  },
   entries: [],
   health: [],
   waiting: undefined,

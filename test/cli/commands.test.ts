@@ -8,10 +8,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createTerminal, failureText } from '../../src/cli/terminal.ts';
 import { resolveTarget } from '../../src/cli/target.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
+import { findAnswering } from '../../src/local/find-running.ts';
+import { identifyProcess } from '../../src/process/process-identity.ts';
 import type { VerifyResult } from '../../src/ledger/verify.ts';
 import { startDraftsNode } from '../support/drafts-node.ts';
 import { fallbackCatalogue } from '../support/fallback-catalogue.ts';
@@ -645,17 +647,60 @@ describe('a gateway that does not answer', () => {
 
 describe('which gateway', () => {
   let dataDir: string;
+  const settings = {
+    secretsKey: 'x',
+    adminToken: 'the-admin-token-of-local-mode-itself',
+    account: 'local',
+    apiKey: 'the-key-of-local-mode',
+    apiUrl: 'http://127.0.0.1:9999',
+  };
+  const save = (more: object) =>
+    writeFile(join(dataDir, 'local.json'), JSON.stringify({ ...settings, ...more }));
 
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'mediary-cli-'));
-    const settings = {
-      secretsKey: 'x',
-      adminToken: 'the-admin-token-of-local-mode-itself',
-      account: 'local',
-      apiUrl: 'http://127.0.0.1:9999',
-    };
-    await writeFile(join(dataDir, 'local.json'), JSON.stringify(settings));
     return () => rm(dataDir, { recursive: true });
+  });
+  beforeEach(async () => save({ startedBy: await identifyProcess(process.pid) }));
+
+  describe.each([
+    ['has ended', { startedBy: { pid: 2 ** 30, startedAt: '1' } }],
+    ['has ended, and another process has its id', { startedBy: { pid: process.pid, startedAt: '1' } }],
+    ['is still starting', {}],
+  ])('while local mode %s', (_, more) => {
+    beforeEach(() => save(more));
+
+    it.each<[Record<string, string>, string]>([
+      [{ OPERATOR_TOKEN: 'op-x' }, 'op-x'],
+      [{ ADMIN_TOKEN: settings.adminToken }, settings.adminToken],
+    ])('its address gets no token that the operator gave: %j', async (environment, token) => {
+      const parsed = readEnvironment({ DATA_DIR: dataDir, ...environment });
+      expect(await resolveTarget(parsed, undefined)).toEqual({ url: 'http://127.0.0.1:8080', token });
+    });
+
+    it('its own token goes only to an address that the operator names', async () => {
+      const parsed = readEnvironment({ DATA_DIR: dataDir });
+      await expect(resolveTarget(parsed, undefined)).rejects.toThrow('is not running on this machine');
+      const url = 'http://127.0.0.1:9998';
+      expect(await resolveTarget(parsed, url)).toEqual({ url, token: settings.adminToken });
+    });
+
+    it('`npm run demo` sends its key to nobody', async () => {
+      const shown: unknown[] = [];
+      const other = createServer((request, response) => {
+        shown.push(request.headers.authorization);
+        response.end('{}');
+      });
+      await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void other.close());
+      const apiUrl = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+      await save({ ...more, apiUrl });
+      expect(await findAnswering(dataDir)).toBeUndefined();
+      expect(shown).toEqual([]);
+      await save({ apiUrl, startedBy: await identifyProcess(process.pid) });
+      expect(await findAnswering(dataDir)).toMatchObject({ apiUrl });
+      expect(shown).toEqual([`Bearer ${settings.apiKey}`]);
+    });
   });
 
   it.each<[Record<string, string>, string | undefined, string, string]>([

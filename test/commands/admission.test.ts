@@ -1,3 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { GatewayError } from '../../src/errors/errors.ts';
@@ -11,11 +15,11 @@ import { createTaskStore } from '../../src/store/tasks.ts';
 import type { TaskStore } from '../../src/store/tasks.ts';
 import type { AbandonOutcome } from '../../src/commands/abandon-creation.ts';
 import { createAbandonCreation } from '../../src/commands/abandon-creation.ts';
-import { useHttpWorld } from '../support/http-world.ts';
+import { useHttpWorld, videoBody } from '../support/http-world.ts';
 import type { TestAccount } from '../support/client.ts';
 import { databaseUri } from '../support/run-servers.ts';
 import { staleReads } from '../support/stale-reads.ts';
-import { pauseFirstAt } from '../support/race.ts';
+import { gate, pauseFirstAt } from '../support/race.ts';
 import { testLedgerKey, testSealing } from '../support/sealing.ts';
 
 /**
@@ -304,6 +308,87 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(created.status).toBe(200);
     expect((await account.create({}, keyed('poor'))).body).toEqual(created.body);
     expect(await heldBy(account)).toBe('0.500000');
+  });
+});
+
+describe('a caller who disconnects before its request is claimed or recorded', () => {
+  /** Makes the store wait in this method until `release` is called. */
+  function pauseStoreIn(method: 'claim' | 'claimTry' | 'note') {
+    const { repeats } = world.stores;
+    const usual = { ...repeats };
+    const [reached, released] = [gate(), gate()];
+    const call = usual[method] as (...given: unknown[]) => Promise<unknown>;
+    Object.assign(repeats, {
+      [method]: async (...given: unknown[]) => {
+        reached.resolve();
+        await released.promise;
+        return call(...given);
+      },
+    });
+    onTestFinished(() => {
+      released.resolve();
+      Object.assign(repeats, usual);
+    });
+    return { reached: reached.promise, release: released.resolve };
+  }
+
+  /** Sends a create. `hangUp` closes its connection, and resolves once the server knows. */
+  function sendCreate({ key }: TestAccount, headers: Readonly<Record<string, string>>) {
+    const responses: ServerResponse[] = [];
+    const began = (message: unknown) =>
+      void responses.push((message as { response: ServerResponse }).response);
+    subscribe('http.server.request.start', began);
+    onTestFinished(() => void unsubscribe('http.server.request.start', began));
+    const request = httpRequest(`${world.url}/v1/videos/generations`, {
+      method: 'POST',
+      agent: false,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    });
+    request.on('error', () => undefined);
+    request.end(JSON.stringify(videoBody));
+    return {
+      hangUp: async () => {
+        const [response] = responses;
+        if (response === undefined) throw new Error('no request has begun');
+        const closed = once(response, 'close');
+        request.destroy();
+        await closed;
+      },
+    };
+  }
+
+  it.each([
+    ['sends an Idempotency-Key', 'claim', keyed('gone')],
+    ['neither sends a key nor counts its retries', 'claimTry', {}],
+  ] as const)('keeps its task if it %s: its repeat is given that task', async (_, method, headers) => {
+    const account = await world.newAccount();
+    const paused = pauseStoreIn(method);
+    const { hangUp } = sendCreate(account, headers);
+    await paused.reached;
+    await hangUp();
+    paused.release();
+    await expect.poll(() => tasksOf(account)).toHaveLength(1);
+    const [task] = await tasksOf(account);
+    await expect.poll(() => world.port.started.map((started) => started.task)).toContain(task?.id);
+    const again = await account.create({}, headers);
+    expect([again.status, again.body.id]).toEqual([200, task?.id]);
+    expect(await heldBy(account)).toBe('0.500000');
+  });
+
+  it('gets no task if it counts its retries, because a retry may have found nothing', async () => {
+    const account = await world.newAccount();
+    const headers = { 'x-stainless-retry-count': '0' };
+    const paused = pauseStoreIn('note');
+    const held = pauseFirstAt('admission.held');
+    const { hangUp } = sendCreate(account, headers);
+    const task = await held.reached;
+    await paused.reached;
+    await hangUp();
+    paused.release();
+    held.release();
+    await expect.poll(() => tasksOf(account)).toEqual([]);
+    expect(await heldBy(account)).toBe('0.000000');
+    expect(world.port.started.map((started) => started.task)).not.toContain(task);
   });
 });
 

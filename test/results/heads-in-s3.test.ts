@@ -37,3 +37,28 @@ it('any other refusal is an error', async () => {
   const { write } = await bucketAfterAnother({ status: 403, code: 'AccessDenied' });
   await expect(write()).rejects.toThrow('m');
 });
+
+it('a bucket that never answers is left after the time limit, for a write and for a read', async () => {
+  const asked: (string | undefined)[] = [];
+  const server = await serve((request, response) => {
+    asked.push(request.method);
+    request.resume();
+    if (request.method === 'HEAD' && asked.length === 1) response.writeHead(404).end();
+  });
+  onTestFinished(() => server.close());
+  const keys = { access_key_id: 'a', secret_access_key: 'b' };
+  const address = { endpoint: server.url, region: 'us-east-1', path_style: true };
+  const refused = () => Promise.reject(new Error('nothing is posted'));
+  const limits = { answerMs: 3_000, silentMs: 200, takeMs: 200 };
+  const settings = { s3: { ...keys, ...address, bucket: 'heads', prefix: '' } };
+  const place = await openHeadsPlace(settings, refused, { limits });
+  onTestFinished(() => place?.close());
+  async function* heads() {
+    yield Buffer.from('{}\n');
+  }
+  await expect(place?.write('2026-11-25', heads())).rejects.toThrow('no answer within 200 ms');
+  await expect(place?.read?.('2026-11-25')).rejects.toMatchObject({
+    cause: { message: 'no answer within 3000 ms' },
+  });
+  expect(asked).toEqual(['HEAD', 'PUT', 'HEAD']);
+});

@@ -73,6 +73,10 @@ describe('the words of a task', () => {
     });
     expect(await foundBy('walrus room')).toEqual([['error', 'task_found']]);
     expect(await foundBy('walrus otter')).toEqual([]);
+    // The changing process's own words find it, too, but not its remark about those that it cannot read.
+    expect(await foundBy('FJORD')).toEqual([['error', 'task_found']]);
+    expect(await foundBy('walrus fjord')).toEqual([['error', 'task_found']]);
+    expect(await foundBy('secrets_key')).toEqual([]);
   });
 
   it('are in no document while it lives, nor afterwards', async () => {

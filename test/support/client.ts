@@ -44,7 +44,7 @@ export interface TestAccount {
   balance(): Promise<{ available: string; held: string }>;
   /** Creates the world's usual video with these fields changed. */
   create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
-  /** Creates it with `createOnce`, and returns the task's id. */
+  /** Creates it with `underOneKey`, and returns the task's id. */
   made(body?: Record<string, unknown>): Promise<string>;
   /** Waits with `?wait=` until the task has ended. */
   finished(id: string, deadlineMs?: number): Promise<Record<string, any>>;
@@ -67,10 +67,14 @@ export async function persevere(call: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** Sends a create under its own idempotency key, and repeats it while the gateway is busy. */
+/** Repeats a create under one idempotency key while the gateway is busy. */
+export function underOneKey(create: (key: Record<string, string>) => Promise<Answer>): Promise<Answer> {
+  const key = { 'idempotency-key': randomUUID() };
+  return persevere(() => create(key));
+}
+
 export function createOnce(call: Call, path: string, body: unknown): Promise<Answer> {
-  const headers = { 'idempotency-key': randomUUID() };
-  return persevere(() => call('POST', path, { body, headers }));
+  return underOneKey((headers) => call('POST', path, { body, headers }));
 }
 
 export function adminCaller(url: string, token: string): AdminCall {
@@ -105,6 +109,11 @@ export async function makeAccount(
   if (made.status >= 300) throw new Error(made.text);
   const call = caller(url, made.body.key);
   let refusal = 'none was created';
+  const create: TestAccount['create'] = async (body = {}, headers = {}) => {
+    const answer = await call('POST', '/v1/videos/generations', { headers, body: { ...video, ...body } });
+    if (answer.status >= 300) refusal = answer.text;
+    return answer;
+  };
   return {
     id,
     key: made.body.key,
@@ -112,13 +121,9 @@ export async function makeAccount(
     webhookSecret: account.body.webhook_secret,
     call,
     balance: async () => (await call('GET', '/v1/balance')).body,
-    async create(body = {}, headers = {}) {
-      const answer = await call('POST', '/v1/videos/generations', { headers, body: { ...video, ...body } });
-      if (answer.status >= 300) refusal = answer.text;
-      return answer;
-    },
+    create,
     async made(body) {
-      const answer = await createOnce(call, '/v1/videos/generations', { ...video, ...body });
+      const answer = await underOneKey((key) => create(body, key));
       if (answer.status >= 300) throw new Error(answer.text);
       return answer.body.id;
     },

@@ -16,7 +16,7 @@ import type { CreateDialect } from '../../workshop/simulator/dialect.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
 import { installRuntime } from '../../src/temporal/install-runtime.ts';
 import { startWorker } from '../../src/worker.ts';
-import { adminCaller, caller, makeAccount, persevere } from './client.ts';
+import { adminCaller, caller, makeAccount, underOneKey } from './client.ts';
 import type { AccountOptions, AdminCall, Call, TestAccount } from './client.ts';
 import { databaseUri, temporalAddress } from './run-servers.ts';
 
@@ -38,7 +38,7 @@ export interface TestGateway {
   readonly environment: NodeJS.ProcessEnv;
   readonly call: Call;
   readonly admin: AdminCall;
-  /** Creates an account with credit and a key. Its create requests are repeated while the gateway is busy. */
+  /** Creates an account with credit and a key. Its create requests carry an idempotency key, and are repeated while the gateway is busy. */
   account(options?: AccountOptions): Promise<TestAccount>;
   /** Runs the reconciler once, with the clock far enough ahead for it to consider a process dead. */
   reconcile(): Promise<ReconcileReport>;
@@ -135,8 +135,9 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     },
     async account(accountOptions) {
       const made = await makeAccount({ url: api.url, admin, video: videoBody }, accountOptions);
-      // A create that received 503 from a busy gateway has created nothing.
-      return { ...made, create: (body, headers) => persevere(() => made.create(body, headers)) };
+      const create: TestAccount['create'] = (body, headers) =>
+        underOneKey((key) => made.create(body, { ...key, ...headers }));
+      return { ...made, create };
     },
     async stop() {
       await api.stop();

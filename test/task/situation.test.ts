@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { TaskState } from '../../src/task/state.ts';
 import { situation } from '../../src/task/situation.ts';
+import type { Situation, Standing } from '../../src/task/situation.ts';
 
 const standing = { deadlineAt: 0, stateSince: 0, hold: 3n, hasCallback: true };
 const nothing = { charged: 0n, released: 0n, refunded: 0n, unpaidJobs: 0 };
@@ -48,6 +49,32 @@ it('of a lost submission suggests a search, if its upstream can be searched', ()
   const unsearchable = of({ isUnsearchable: true });
   expect(unsearchable.actions.map(({ name }) => name)).not.toContain('retry_now');
   expect(unsearchable.advice).toContain('The upstream cannot be searched for the job.');
+});
+
+it.each<[string, TaskState, Partial<Standing>]>([
+  ['asks what to do', { at: 'asking', n: 1, code: 'lost' }, {}],
+  ['cannot be searched for', { at: 'asking', n: 1, code: 'lost' }, { isUnsearchable: true }],
+  ['was given the id of another job', { at: 'asking', n: 1, code: 'upstream_id_taken', taken: true }, {}],
+])(
+  'of a lost submission that %s and whose request has been deleted offers no resubmission',
+  (_, state, more) => {
+    const of = (forgotten: Partial<Standing>) =>
+      situation({ ...standing, id: 'task_1', state, ...more, ...forgotten });
+    const names = ({ actions }: Situation) => actions.map(({ name }) => name);
+    const [kept, forgotten] = [of({}), of({ isForgotten: true })];
+    expect(kept.advice).toContain('`resubmit`');
+    expect(names(kept)).toContain('resubmit');
+    expect(forgotten.advice).not.toContain('`resubmit`');
+    expect(forgotten.advice).toContain('The task cannot be resubmitted, because');
+    expect(names(forgotten)).toEqual(names(kept).filter((name) => name !== 'resubmit'));
+  },
+);
+
+it('of an ended task whose request has been deleted offers no redelivery, because its address is gone', () => {
+  const of = (more: Partial<Standing>) =>
+    situation({ ...standing, id: 'task_1', state: { at: 'ended' }, ...more }).actions.map(({ name }) => name);
+  expect(of({})).toContain('redeliver');
+  expect(of({ isForgotten: true })).not.toContain('redeliver');
 });
 
 const at = { channel: 'one', credential: 'a', marker: 'm' };

@@ -397,8 +397,9 @@ it('a cancellation by an operator is recorded, and a caller’s is not', async (
 it('a task whose writes are slow can be continued by another worker after each act', async () => {
   const task = await inSituation('asking');
   tasks.upstream.writeMs = 300;
-  tasks.upstream.find = forGood;
+  tasks.upstream.find = async () => undefined;
   await task.act('adopt', { upstream_id: 'job-7' });
+  tasks.upstream.find = forGood;
   await task.called('wait job-7');
   expect(await task.replayError()).toBeUndefined();
   await Promise.all([task.act('undo'), task.act('extend', { seconds: 60 }), task.refusal('accept_charge')]);

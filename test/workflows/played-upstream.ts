@@ -328,7 +328,7 @@ function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActi
     log: silent,
     now: Date.now,
     scrub: (text: string) => text,
-    requests: { find: async () => undefined, ...kept },
+    requests: { find: async () => ({ request: { kind: 'video' } }), ...kept },
     slots: { ...kept, release: async () => undefined },
     keySlots: kept,
     ledger: { void: async () => ({ closed: 'released' }) },

@@ -63,6 +63,7 @@ it('a channel counts as served if a running worker serves it, or if no worker ru
     store: world.stores.nodes,
     channels: () => [],
     isUnsearchable: () => false,
+    isForgotten: () => false,
     onError: () => undefined,
   });
   await report('worker/host/1/x');

@@ -28,6 +28,27 @@ it('409: the task is unfinished, or has no callback address', async () => {
   expect([without.status, without.body.error.message]).toEqual([409, 'The task has no callback address.']);
 });
 
+it('409: the request with the callback address has been deleted, and operators are not offered the act', async () => {
+  const account = await world.newAccount();
+  const { id } = (await account.create({ metadata })).body;
+  await world.port.cancel(id);
+  const offered = async (): Promise<string[]> => {
+    const { situation } = (await world.admin('GET', `/tasks/${id}`)).body;
+    return situation.actions.map(({ name }: { name: string }) => name);
+  };
+  expect(await offered()).toContain('redeliver');
+  const { deadlineAt = 0 } = (await world.stores.tasks.find(id)) ?? {};
+  world.clock.stoppedAt = world.stores.requests.expiresAt(deadlineAt);
+  try {
+    expect(await offered()).not.toContain('redeliver');
+    const { status, body } = await account.call('POST', path(id));
+    expect([status, body.error.code]).toEqual([409, 'action_not_possible']);
+    expect(body.error.message).toContain('has been deleted');
+  } finally {
+    world.clock.stoppedAt = undefined;
+  }
+});
+
 it('404: unknown, and another account’s', async () => {
   const [account, stranger] = await Promise.all([world.newAccount(), world.newAccount()]);
   const { id } = (await account.create({ metadata })).body;
