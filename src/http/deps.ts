@@ -168,7 +168,10 @@ export interface AppDeps extends AddressChecks {
   /** Reads every configured channel's health, with `readHealth(…)` in src/commands/read-health.ts. */
   readonly readHealth: () => Promise<readonly ChannelHealth[]>;
   /** All gateway processes. */
-  readonly nodes: Pick<Nodes, 'all' | 'refresh' | 'unserved' | 'isGone' | 'isUnsearchable' | 'isForgotten' | 'untilDecided'>;
+  readonly nodes: Pick<
+    Nodes,
+    'all' | 'refresh' | 'unserved' | 'isGone' | 'isUnsearchable' | 'isForgotten' | 'untilDecided'
+  >;
   readonly configurations: Pick<ConfigurationStore, 'head'>;
   readonly drafts: ConfigDrafts;
   /** Returns the models that can be added to a draft. */
