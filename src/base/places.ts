@@ -17,7 +17,6 @@ export const sharedPlaces = [
   'fetched images',
   'partial images read',
   'images not stored yet',
-  'threads of the storage',
   'media threads',
   'callbacks of an account',
   'callbacks to an origin',

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { link, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { systemCodeOf } from '../base/caught.ts';
+import { defined } from '../base/defined.ts';
 import type { LedgerConfig } from '../config/settings-schema.ts';
 import type { Outbound } from '../http-client/index.ts';
 import type { HeadsPlace, OpenHeadsPlace } from '../ledger/outside-heads.ts';
-import { findFile, readFile, writeFile } from '../results/directory-storage.ts';
-import { createOnDisk } from '../results/disk-threads.ts';
-import type { OnDisk } from '../results/disk-threads.ts';
+import { findFile } from '../results/directory-storage.ts';
 import { limitFiles, storageLimits } from '../results/time-limits.ts';
 import type { Files, StorageLimits } from '../results/time-limits.ts';
 import type { Core } from './core.ts';
@@ -16,27 +17,17 @@ type Settings = LedgerConfig['heads'];
 type Deliver = Outbound['notices']['deliver'];
 
 /** Returns a function that opens the place specified in the running configuration. */
-export function headsPlaceOf({
-  config,
-  outbound,
-  results: { onDisk },
-}: Pick<Core, 'config' | 'outbound' | 'results'>): OpenHeadsPlace {
-  return () => openHeadsPlace(config().ledger.heads, outbound.notices.deliver, { onDisk });
-}
-
-interface HeadsPlaceOptions {
-  readonly limits?: StorageLimits;
-  readonly onDisk?: OnDisk;
+export function headsPlaceOf({ config, outbound }: Pick<Core, 'config' | 'outbound'>): OpenHeadsPlace {
+  return () => openHeadsPlace(config().ledger.heads, outbound.notices.deliver);
 }
 
 /** Returns undefined if the configuration does not export heads. */
 export async function openHeadsPlace(
   settings: Settings,
   deliver: Deliver,
-  { limits = storageLimits, onDisk = createOnDisk() }: HeadsPlaceOptions = {},
+  limits = storageLimits,
 ): Promise<HeadsPlace | undefined> {
-  if (settings?.directory !== undefined)
-    return filesPlace(directoryFiles(settings.directory, onDisk), limits);
+  if (settings?.directory !== undefined) return filesPlace(directoryFiles(settings.directory), limits);
   if (settings?.s3 !== undefined) return filesPlace(await bucketFiles(settings.s3), limits);
   return settings?.url === undefined ? undefined : webhookPlace(settings.url, settings.token, deliver);
 }
@@ -65,25 +56,24 @@ function filesPlace(files: NewFiles, limits: StorageLimits): HeadsPlace {
   };
 }
 
-function directoryFiles(directory: string, onDisk: OnDisk): NewFiles {
-  const run = <Result>(operation: () => Promise<Result>) => onDisk('heads', operation);
+function directoryFiles(directory: string): NewFiles {
   return {
     async write(name, heads, { signal }) {
-      await run(() => mkdir(directory, { recursive: true }));
+      await mkdir(directory, { recursive: true });
       const path = join(directory, name);
       const part = `${path}.${randomUUID()}.part`;
       try {
-        await writeFile(part, heads, { run, signal });
+        await pipeline(heads, createWriteStream(part, { flush: true, mode: 0o640 }), defined({ signal }));
         // Unlike a rename, a link fails if the day's file exists, so it never replaces a file.
-        await run(() => link(part, path)).catch((error: unknown) => {
+        await link(part, path).catch((error: unknown) => {
           if (systemCodeOf(error) !== 'EEXIST') throw error;
         });
       } finally {
-        await run(() => rm(part, { force: true }));
+        await rm(part, { force: true });
       }
     },
-    stat: (name) => run(() => findFile(join(directory, name))),
-    read: (name, range) => Promise.resolve(readFile(join(directory, name), range, run)),
+    stat: (name) => findFile(join(directory, name)),
+    read: (name, range) => Promise.resolve(createReadStream(join(directory, name), { ...range })),
     close: () => undefined,
   };
 }

@@ -16,8 +16,6 @@ import type { StorageRefusal } from '../routing/storage-room.ts';
 import type { UpkeepFailureStore } from '../store/upkeep-failures.ts';
 import type { StorageStep } from '../base/notice.ts';
 import { createDirectoryStorage } from './directory-storage.ts';
-import { createOnDisk } from './disk-threads.ts';
-import type { OnDisk } from './disk-threads.ts';
 import { deleteExpiredFiles, deleteFilesOf } from './expired-files.ts';
 import type { ExpiredFilesDeps } from './expired-files.ts';
 import { withKnownRefusals } from './known-refusals.ts';
@@ -43,8 +41,6 @@ export interface Results {
   readonly openStored: (task: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Returns why the storage currently accepts no files, if known. */
   readonly storageRefusal: StorageRefusal;
-  /** The threads for all directories that the configuration names, because one network disk may contain several. */
-  readonly onDisk: OnDisk;
   close(): void;
 }
 
@@ -85,13 +81,12 @@ const daySeconds = 86_400;
  */
 export async function openResults(deps: ResultsDeps): Promise<Results> {
   const { config, channels, environment, log, now } = deps;
-  const onDisk = createOnDisk();
-  const opened = await openStorage(config, environment, onDisk);
+  const opened = await openStorage(config, environment);
   const storage = opened && withKnownRefusals(withTimeLimits(opened), openFailureNotes(deps));
   const openLink: OpenLink = (channel, fetch) =>
     deps.outbound.linksOf(channels(channel)?.config).openMedia(fetch);
   const { max_bytes: maxBytes } = config;
-  const open = { ...openers(openLink, { storage, maxBytes }), onDisk };
+  const open = openers(openLink, { storage, maxBytes });
   if (storage === undefined)
     return {
       ...open,
@@ -241,13 +236,12 @@ function fileUpkeep(
 async function openStorage(
   { storage, directory, s3, free_bytes: freeBytesMin }: GatewayConfig['results'],
   { DATA_DIR }: Environment,
-  onDisk: OnDisk,
 ): Promise<ResultStorage | undefined> {
   switch (storage) {
     case 'none':
       return undefined;
     case 'directory':
-      return createDirectoryStorage(join(DATA_DIR, directory), { freeBytesMin, onDisk });
+      return createDirectoryStorage(join(DATA_DIR, directory), { freeBytesMin });
     case 's3': {
       if (s3 === undefined) throw new TypeError('results.s3 is required with storage: s3');
       // The library is large and most processes do not need it.

@@ -393,7 +393,7 @@ const others: Readonly<Record<string, readonly [count: number, reason: string]>>
   'src/ledger/verify-reading.ts': [2, 'pages of one list'],
   'src/notices/cap-alerts.ts': [5, 'the caps of one account'],
   'src/notices/watch.ts': [1, 'turns, in which no target waits for another'],
-  'src/results/directory-storage.ts': [3, 'the pieces of one file'],
+  'src/results/directory-storage.ts': [1, 'the pieces of one file'],
   'src/results/result-copier.ts': [2, 'the files of one task'],
   'src/store/mongo.ts': [1, 'the indexes of one collection'],
   'activities/measure.ts': [1, 'the tries of one measurement'],

@@ -23,7 +23,6 @@ import { createUnstoredImages } from '../../src/images/unstored-images.ts';
 import { createMediaProbe } from '../../src/media/media-probe.ts';
 import { createUploads } from '../../src/media/uploads.ts';
 import { createLogger } from '../../src/observability/log.ts';
-import { createOnDisk } from '../../src/results/disk-threads.ts';
 import { createResultCopier } from '../../src/results/result-copier.ts';
 import { png } from '../images/support.ts';
 import { firstRecord } from '../support/task-records.ts';
@@ -219,11 +218,6 @@ const attacks: Readonly<Record<SharedPlaces, () => unknown>> = {
     } as never);
     void copier.retryDue();
     return done.reached;
-  },
-  async 'threads of the storage'() {
-    const onDisk = createOnDisk();
-    for (const _ of many) void onDisk(attacker, hangs).catch(() => undefined);
-    return onDisk(victim, async () => true);
   },
   async 'uploads deleted'() {
     const due = [...many.map(() => attacker), victim].map((channel, n) => {

@@ -51,7 +51,7 @@ it('a bucket that never answers is left after the time limit, for a write and fo
   const refused = () => Promise.reject(new Error('nothing is posted'));
   const limits = { answerMs: 3_000, silentMs: 200, takeMs: 200 };
   const settings = { s3: { ...keys, ...address, bucket: 'heads', prefix: '' } };
-  const place = await openHeadsPlace(settings, refused, { limits });
+  const place = await openHeadsPlace(settings, refused, limits);
   onTestFinished(() => place?.close());
   async function* heads() {
     yield Buffer.from('{}\n');
