@@ -19,6 +19,9 @@ import { persistently } from './persistently.ts';
 export const answerWithinMs = 10_000;
 /** The limit for recording the outcome. It and twice `answerWithinMs` must fit into the activity's timeout. */
 const recordWithinMs = 10_000;
+/** The maximum time from handing over a callback to its recorded outcome. */
+export const callbackWithinMs = 2 * answerWithinMs + recordWithinMs;
+
 /** A callback that is due, with everything needed to send it. */
 export interface OwedCallback extends Pick<Task, 'account' | 'traceparent'> {
   readonly task: string;

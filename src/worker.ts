@@ -20,7 +20,9 @@ import { createStayPlaces } from './capacity/stay-places.ts';
 import type { StayPlaces } from './capacity/stay-places.ts';
 import { createStayWakes } from './capacity/stay-wakes.ts';
 import { shareChannelPollers, taskPollers } from './temporal/task-pollers.ts';
-import { countActivities, endRuns, isServing, runNew } from './temporal/worker-runs.ts';
+import { callbackWithinMs } from '../activities/deliver-callback.ts';
+import type { ChannelConfig } from './config/gateway-file.ts';
+import { allEnded, countActivities, endRuns, isServing, runNew } from './temporal/worker-runs.ts';
 import { pacedActivities } from './temporal/paced-activities.ts';
 import { tracedActivities } from './temporal/traced-activities.ts';
 import { openTaskPort } from './compose/task-port.ts';
@@ -52,8 +54,6 @@ const cachedWorkflowsMax = 500;
 const channelActivitiesMax = 1000;
 /** The maximum number of concurrent callbacks. */
 const callbackActivitiesMax = 500;
-/** Added to the longest submission, so that a submission in flight is never cut off. */
-const shutdownMarginMs = 15_000;
 /**
  * The maximum time of one call into workflow code, which the SDK's type does not list. Its default of 5 s would
  * abort the start of a worker that is suspended for that long.
@@ -112,9 +112,8 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
   await reports.start();
   const verification = startDailyVerification(core);
   const endRejections = logRejections(core.log);
-  const ended = Promise.all(runs).then(() => undefined);
   return {
-    ended,
+    ended: allEnded(runs),
     async stop() {
       const left = reports.leave();
       const verified = verification.stop();
@@ -165,16 +164,24 @@ function slotsOf(queue: string): Omit<WorkerOptions, 'taskQueue'> {
   };
 }
 
+/** Added to the longest request, so that a request in flight is never cut off. */
+const shutdownMarginMs = 15_000;
+
+/** A shutdown waits for the longest submission or callback, even if the worker started without channels. */
+export function shutdownTimes(
+  channels: readonly Pick<ChannelConfig, 'timeouts'>[],
+): Required<Pick<WorkerOptions, 'shutdownGraceTime' | 'shutdownForceTime'>> {
+  const submits = channels.map(({ timeouts }) => Math.max(timeouts.submit_ms, timeouts.image_ms));
+  const longestMs = Math.max(callbackWithinMs, ...submits);
+  return { shutdownGraceTime: longestMs, shutdownForceTime: longestMs + shutdownMarginMs };
+}
+
 function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOptions, 'taskQueue'> {
-  const longestSubmitMs = Math.max(
-    ...core.config().channels.map(({ timeouts }) => Math.max(timeouts.submit_ms, timeouts.image_ms)),
-  );
   return {
     connection,
     namespace: core.temporal.namespace,
     dataConverter: dataConverter(core.temporal),
-    shutdownGraceTime: longestSubmitMs,
-    shutdownForceTime: longestSubmitMs + shutdownMarginMs,
+    ...shutdownTimes(core.config().channels),
     activityTaskPollerBehavior: taskPollers,
     // The heartbeats of a submission must be sent soon, because they contain its results. Activities that wait send
     // few heartbeats anyway.

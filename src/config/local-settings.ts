@@ -21,7 +21,7 @@ const settingsSchema = z.object({
   apiKey: z.string().optional(),
   /** The API's address at the last start. Send no secret there before `runningApiUrl` confirms it. */
   apiUrl: z.string().optional(),
-  /** The process that runs the API at `apiUrl`. */
+  /** The process of local mode, which runs the API at `apiUrl` as its child. */
   startedBy: processIdentitySchema.optional(),
   /** The simulator's address at the last start. Undefined if the operator's own configuration was used. */
   simulatorUrl: z.string().optional(),
@@ -54,7 +54,8 @@ export async function readLocalSettings(dataDir: string): Promise<LocalSettings 
 
 /**
  * Returns the API's address, or undefined if local mode has ended. Another program may listen on its port now, and must
- * not receive a key.
+ * not receive a key. Where the system does not report when a process started (Windows), a reused process id counts as
+ * local mode.
  */
 export async function runningApiUrl({ apiUrl, startedBy }: LocalSettings): Promise<string | undefined> {
   return startedBy !== undefined && (await isSameProcessAlive(startedBy)) ? apiUrl : undefined;

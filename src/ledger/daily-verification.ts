@@ -52,7 +52,7 @@ export function createDailyVerification(deps: DailyVerificationDeps): DailyVerif
   /** After the first call, sends no command until the hour has come. */
   async function isDue(hour: number): Promise<boolean> {
     const due = lastBegun(hour, now());
-    if (now() < notBefore || verifiedAt >= due) return false;
+    if (verifiedAt >= due) return false;
     // A ledger without a verification counts as verified when this process started.
     verifiedAt = (await deps.last())?.startedAt ?? since;
     return verifiedAt < due;
@@ -64,7 +64,8 @@ export function createDailyVerification(deps: DailyVerificationDeps): DailyVerif
       if (hour === undefined) return;
       if (running === undefined && !(await isDue(hour))) return;
       if (!(await deps.duty())) running?.abort();
-      else if (running === undefined) begin();
+      // While it pauses after a failure, it keeps the duty, so that no other process repeats the failure.
+      else if (running === undefined && now() >= notBefore) begin();
     } catch (error) {
       deps.onError(error);
     }

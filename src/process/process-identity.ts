@@ -44,7 +44,9 @@ async function startFromProc(pid: number): Promise<string | undefined> {
 
 async function startFromPs(pid: number): Promise<string | undefined> {
   try {
-    const { stdout } = await promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)]);
+    // Without a fixed locale and zone, two readers would see different texts.
+    const command = `LC_ALL=C TZ=UTC ps -o lstart= -p ${pid}`;
+    const { stdout } = await promisify(execFile)('sh', ['-c', command]);
     return stdout.trim();
   } catch {
     return undefined;

@@ -34,7 +34,7 @@ export const unsearchableWords =
 const resubmitWord = '`resubmit`, ';
 
 export const forgottenWords =
-  'The task cannot be resubmitted, because the caller’s request has been deleted (`retention.requests_days`).';
+  'The task cannot be resubmitted, because the caller’s request is no longer kept (`retention.requests_days`).';
 
 export const advice: Readonly<Record<AttentionReason, string>> = {
   submit_ambiguous:

@@ -9,6 +9,16 @@ export function runNew(workers: Workers): Promise<void>[] {
     .map((worker) => worker.run());
 }
 
+/**
+ * Rejects if a run fails. The failure counts as handled, because `endRuns` reports it too and not everybody who stops a
+ * worker looks at this.
+ */
+export function allEnded(runs: readonly Promise<void>[]): Promise<void> {
+  const ended = Promise.all(runs).then(() => undefined);
+  ended.catch(() => undefined);
+  return ended;
+}
+
 /** Resolves when all runs have finished what they had begun. */
 export async function endRuns(
   workers: Workers,

@@ -101,14 +101,19 @@ it('a process that is gone leaves it to another; one that only stood still ends 
 it('one that fails is repeated an hour later; a stop ends one that runs, and `off` begins none', async () => {
   const { process, seen, state, store } = openProcesses();
   await store.record({ startedAt: noon - dayMs, endedAt: noon - dayMs, violations: 0 });
-  const one = process('one');
+  const [one, two] = [process('one'), process('two')];
   state.hour = undefined;
   await one.turn();
   expect(seen.begun).toEqual([]);
   Object.assign(state, { hour: 3, fails: true });
   await one.turn();
   await one.idle();
-  state.now += hourMs - 1;
+  for (let minutes = 1; minutes < 60; minutes += 1) {
+    state.now += minute;
+    await one.turn();
+    await two.turn();
+  }
+  state.now += minute - 1;
   await one.turn();
   expect([seen.begun.length, seen.errors]).toEqual([1, 1]);
   Object.assign(state, { now: state.now + 1, fails: false });

@@ -57,7 +57,7 @@ function stockCharts({ data, currency }) {
   const most = Math.max(...data.map(({ unfinished }) => unfinished ?? 0), 0).toLocaleString('en');
   const sum = (/** @type {'held' | 'charged'} */ name) =>
     `${money(sumMoney(data.map((step) => step[name])))} ${currency}`;
-  const slowest = Math.max(...data.map((step) => within(step) ?? 0));
+  const slowest = Math.max(...data.map((step) => within(step) ?? 0), 0);
   return [
     {
       label: 'Unfinished',
