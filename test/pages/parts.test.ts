@@ -14,7 +14,9 @@ const scripts = readdirSync(new URL(shared, repository)).filter((name) => name.e
 /** Components that fill the whole page, so they cannot be shown alongside the others. */
 const wholePages = ['Invitation', 'SignIn'];
 
-const styles = ['tokens', 'base'].map((name) => `<link rel="stylesheet" href="/${shared}${name}.css" />`);
+const styles = ['tokens', 'base', 'app'].map(
+  (name) => `<link rel="stylesheet" href="/${shared}${name}.css" />`,
+);
 const document = `<!doctype html><html lang="en"><head><title>Parts</title>
   <meta name="viewport" content="width=device-width, initial-scale=1" /><link rel="icon" href="data:," />${styles.join('')}
   <style>main { padding: 24px } .swatch { display: inline-block; width: 24px; height: 24px; border: 1px solid var(--line) }</style>

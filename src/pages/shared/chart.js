@@ -3,7 +3,7 @@ import { html } from './preact.js';
 /** Charts show only proportions, so each one needs a table of figures next to it. */
 
 /**
- * One bar of a chart. Its parts are stacked from the bottom up. `tone` is a class of base.css.
+ * One bar of a chart. Its parts are stacked from the bottom up. `tone` is a class of app.css.
  *
  * @typedef {{ title: string, link?: string | undefined, parts: readonly { tone: string, value: number }[] }} Bar
  */
