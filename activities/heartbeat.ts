@@ -11,7 +11,7 @@ const sharePerHeartbeat = 0.27;
 const rareShare = 0.5;
 /** The default for an activity without a heartbeat timeout. */
 const timeoutDefaultMs = 15_000;
-/** The minimum duration of work that sends a heartbeat, because each heartbeat is a write on the server. */
+/** Work shorter than this sends no heartbeat, because each heartbeat is a write on the server. */
 const rememberAfterMs = 250;
 
 /**

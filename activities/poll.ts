@@ -25,8 +25,8 @@ import type { WatchedJob } from '../src/task/watched-job.ts';
 import type { PollInput, TaskView } from './types.ts';
 
 /**
- * The maximum duration of an attempt that has a place. Together with copying a result, it stays below the
- * activity's timeout.
+ * The maximum duration of an attempt that stays in this worker between polls. Even with the time to copy a result,
+ * it is below the activity's timeout.
  */
 const stayMaxMs = 10 * 60_000;
 /**

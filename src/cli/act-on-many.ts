@@ -19,7 +19,7 @@ const consecutiveFailuresMax = 5;
 const bulkMax = 1_000;
 
 const manyOutdated =
-  'The plan no longer fits: a task has changed since its dry run, or the query now finds different tasks. Nothing was done. Run the command with --dry-run again.';
+  'The plan no longer applies: a task has changed since its dry run, or the query now finds different tasks. Nothing was done. Run the command with --dry-run again.';
 
 export interface ManyTasks {
   /** The task list's filters. */

@@ -18,7 +18,7 @@ export function addSecretCommands(secrets: Command, context: CliContext): void {
       const count = [...left.values()].reduce((sum, values) => sum + values, 0);
       output.item({ key: keyId, fields_rewritten: rewritten, values_with_other_keys: count });
       if (count === 0) {
-        output.note('SECRETS_KEY may now hold the first key only.');
+        output.note('SECRETS_KEY can now be reduced to its first key.');
         return;
       }
       context.fail(1);

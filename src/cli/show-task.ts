@@ -34,7 +34,7 @@ export function addRecordCommands(tasks: Command, context: CliContext): void {
     .command('export')
     .description(
       'Writes the record of a task as one JSON file, with the history of its workflow. ' +
-        'It does not contain the caller’s request, keys, or the queries of links.',
+        'It does not contain the caller’s request, keys, or the query strings of links.',
     )
     .addHelpText('after', examples('tasks export task_… --out record.json'))
     .argument('<id>')

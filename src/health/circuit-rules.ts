@@ -25,7 +25,7 @@ const unanswered = new Set([
   'connection_lost',
 ]);
 
-/** Returns undefined if the failure does not concern health, because nothing was sent or the adapter failed. */
+/** Returns undefined if the failure has no bearing on health, because nothing was sent or the adapter failed. */
 export function signOf({ outcome, code, status }: JudgedError): HealthSign | undefined {
   if (status === undefined) return unanswered.has(code) ? 'unreachable' : undefined;
   switch (outcome) {

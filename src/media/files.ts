@@ -129,7 +129,7 @@ function writingMsOf({ bytes }: Pick<UserFile, 'bytes'>): number {
   return writingMs.base + Math.ceil(bytes / 2 ** 20) * writingMs.perMebibyte;
 }
 
-/** Longer than a storage takes to complete a write that was aborted. A bucket may have received all of its bytes. */
+/** Longer than the storage takes to complete an aborted write. A bucket may already have received all of its bytes. */
 const lateMs = 3_600_000;
 
 /**

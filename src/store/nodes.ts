@@ -61,7 +61,7 @@ interface ServedDocument {
 const notedEveryMs = 15_000;
 /** A process that has been silent this long has missed four reports and counts as gone. */
 const silentMs = 24_000;
-/** How long a node that ended without notice is shown, in seconds. */
+/** How long a node that disappeared without notice is still shown, in seconds. */
 const keptSeconds = 600;
 /** Limits the size of reads. */
 const nodesMax = 1_000;

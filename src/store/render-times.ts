@@ -18,7 +18,7 @@ interface RenderTimesDocument extends RenderKind {
 }
 
 const keptMs = 90 * 24 * 3_600_000;
-/** The maximum number of kinds that a process reads. Limits memory and the size of the read. */
+/** The maximum number of render kinds that a process reads. Limits memory use and the size of the read. */
 const recordsMax = 2_000;
 /** Picks only the required fields, even if the document contains others. */
 const recordSchema = z.object({

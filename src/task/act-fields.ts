@@ -10,7 +10,7 @@ export interface ActionInput {
    * The person who performs the act: the operator authenticated by the API, or the name entered in Temporal's tools.
    */
   readonly by: string;
-  /** Whether to describe what would happen instead of doing it. */
+  /** Whether to describe what the act would do instead of carrying it out. */
   readonly dry_run?: boolean;
   /** The plan from the act's dry run. The act is refused if the task has changed since. */
   readonly plan?: string;

@@ -190,7 +190,7 @@ export function needsPlan(name: OperatorActionName): boolean {
 }
 
 export const planOutdated =
-  'The plan no longer fits: the task has changed since its dry run, or the act has other fields. Repeat the dry run to see what the act would do now.';
+  'The plan no longer applies: the task has changed since its dry run, or the act has other fields. Repeat the dry run to see what the act would do now.';
 
 /** Acts on tasks that have ended. They do not involve the workflow. */
 export type EndedActionName = {

@@ -328,7 +328,7 @@ describe('a dry run', () => {
     const plan = tried.done && 'would' in tried.said ? tried.said.plan : '';
     await act(input, 'extend', { seconds: 600 });
     expect(await act(input, 'resubmit', { plan })).toEqual(
-      refusedWith(/^The plan no longer fits: .*Nothing was changed\.$/),
+      refusedWith(/^The plan no longer applies: .*Nothing was changed\.$/),
     );
     expect(await stateOf(input)).toMatchObject({ at: 'searching' });
     const again = await act(input, 'resubmit', { dry_run: true });
@@ -341,7 +341,7 @@ describe('a dry run', () => {
     await createRequestStore(world.database.db, Date.now, testSealing).removeMany([input.task]);
     for (const dryRun of [true, false])
       expect(await act(input, 'resubmit', { dry_run: dryRun })).toEqual(
-        refusedWith('the caller’s request has been deleted'),
+        refusedWith('the caller’s request is no longer kept'),
       );
     expect(await stateOf(input)).toMatchObject({ at: 'searching' });
   });

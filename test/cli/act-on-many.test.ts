@@ -192,12 +192,12 @@ it('is one entry of the audit log', async () => {
   expect(body.data).toMatchObject([{ action: 'resubmit', target: '5 tasks', result: '5 done', via: 'cli' }]);
 });
 
-it('does nothing by a plan that no longer fits: a task has changed, or there are others', async () => {
+it('does nothing if the plan no longer applies: a task has changed, or there are others', async () => {
   const { plan } = JSON.parse((await runLine(world, [...line, '--dry-run', '-o', 'json'])).text);
   const planned = () => runLine(world, [...line, '--plan', plan]);
   await world.admin('POST', `/tasks/${made[1]}/actions`, { action: 'extend', seconds: 60, reason: 'r' });
   world.port.acts.length = 0;
-  await expect(planned()).rejects.toThrow('The plan no longer fits');
+  await expect(planned()).rejects.toThrow('The plan no longer applies');
   expect(really()).toEqual([]);
 });
 

@@ -87,7 +87,7 @@ describe('SECRETS_KEY', () => {
         `key                     ${idOf(b)}`,
         'fields_rewritten        5',
         'values_with_other_keys  0',
-        'SECRETS_KEY may now hold the first key only.\n',
+        'SECRETS_KEY can now be reduced to its first key.\n',
       ].join('\n'),
       stderr: '',
     });

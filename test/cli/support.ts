@@ -23,7 +23,7 @@ export async function runPlanned(
     try {
       return await runLine(world, [...line, '--plan', tried.plan ?? tried.result.plan], change);
     } catch (error) {
-      if (!String(error).includes('The plan no longer fits')) throw error;
+      if (!String(error).includes('The plan no longer applies')) throw error;
     }
   }
 }

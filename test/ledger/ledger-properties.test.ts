@@ -137,7 +137,7 @@ function expectOneTruth(answers: readonly (Answer | undefined)[], entries: reado
   const stored = new Map(entries.map((entry) => [entry.key, entry]));
   for (const answer of answers) {
     if (answer === undefined || !('entry' in answer)) continue;
-    // The result is always the ledger's entry, no matter who calls and how often.
+    // The result is always the ledger's entry, no matter who calls or how often.
     expect(answer.entry).toEqual(stored.get(answer.entry.key));
   }
   const fresh = answers.filter((answer) => answer !== undefined && 'replayed' in answer && !answer.replayed);

@@ -21,7 +21,7 @@ const others: Core[] = [];
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-notices-'));
-  // The pager is unreachable for the first message.
+  // The pager rejects the first message.
   pager = await startCallbackReceiver([503, 204]);
   gateway = await startGateway({
     yaml: `${testYaml}

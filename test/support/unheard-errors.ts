@@ -12,7 +12,10 @@ function watch(name: string, emitter: EventEmitter): void {
   const opened = new Error(name);
   emitter.once('close', () => {
     if (emitter.listenerCount('error') > 0) return;
-    const [, ...frames] = (opened.stack ?? '').split('\n').filter((line) => !runtimeFrame.test(line));
+    const stack = opened.stack ?? '';
+    // A request hears the errors of its own socket.
+    if (name === 'socket' && stack.includes('node:_http_')) return;
+    const [, ...frames] = stack.split('\n').filter((line) => !runtimeFrame.test(line));
     const caller = frames.find((line) => !line.includes('unheard-errors'));
     if (caller !== undefined && ownFolders.some((folder) => caller.includes(folder)))
       unheard.push(`a ${name}${caller.trimStart().slice(2)}`);

@@ -235,7 +235,7 @@ function withoutOwnWords({ error, ...task }: Task): Task {
   return { ...task, error: shared };
 }
 
-/** Removes the part of a link that opens it, for operators who may not see content. */
+/** Removes the part of a link that grants access, for operators who may not see content. */
 function presentLink(link: string, roles: Roles): string {
   return mayUse({ roles }, 'content') ? link : redactUrl(link, { secrets: [] });
 }

@@ -21,7 +21,7 @@ const throughputSchema = z.object({
 export const overviewSchema = z
   .object({
     object: z.literal('overview'),
-    counted_at: unixSeconds('Counts are shared for a few seconds.'),
+    counted_at: unixSeconds('Counts are reused for a few seconds.'),
     operator: z
       .object({
         name: z.string(),

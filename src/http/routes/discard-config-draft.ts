@@ -9,7 +9,7 @@ export function discardConfigDraft({ drafts }: Pick<RouteDeps, 'drafts'>): Route
   return adminRoute({
     operationId: 'discardConfigDraft',
     access: 'configuration',
-    summary: 'Discard the draft of the configuration',
+    summary: 'Discard the configuration draft',
     description: 'The next change begins from the running configuration.',
     method: 'delete',
     paths: ['/admin/v1/config/draft'],

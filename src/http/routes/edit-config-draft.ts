@@ -39,7 +39,7 @@ export function editConfigDraft({ drafts }: Pick<RouteDeps, 'drafts'>): Route {
   return settingRoute({
     operationId: 'editConfigDraft',
     access: 'configuration',
-    summary: 'Change the draft of the configuration',
+    summary: 'Change the configuration draft',
     description:
       'A draft with mistakes is stored, so that you can write it in several steps. Its mistakes are listed as `violations` and prevent its publication. Vendor keys are sealed at once and never shown. If somebody else has changed the draft in the meantime, nothing is stored, and the answer says what they changed.',
     method: 'put',

@@ -9,7 +9,7 @@ export function getConfigDraft({ drafts }: Pick<RouteDeps, 'drafts'>): Route {
     operationId: 'getConfigDraft',
     access: 'configuration',
     unrecorded: 'all',
-    summary: 'Get the draft of the configuration',
+    summary: 'Get the configuration draft',
     description:
       'Until somebody edits it, the draft is the running configuration. It shows the names of secrets, never their values.',
     method: 'get',

@@ -25,7 +25,7 @@ export function getOverview(deps: Deps, routes: () => readonly Route[]): Route {
     access: 'read',
     summary: 'Show how the gateway is doing',
     description:
-      'What needs a person, what is unfinished, the money, how many tasks are created and end, and how soon results are delivered.',
+      'What needs attention, what is unfinished, the money, how many tasks are created and end, and how soon results are delivered.',
     method: 'get',
     paths: ['/admin/v1/overview'],
     input: z.object({}),

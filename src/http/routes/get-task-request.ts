@@ -10,7 +10,7 @@ export function getTaskRequest({ tasks, requests }: Pick<RouteDeps, 'tasks' | 'r
     operationId: 'getTaskRequest',
     access: 'content',
     isShownWhole: true,
-    summary: 'Show what the caller of a task wrote',
+    summary: 'Show the request that a caller sent for a task',
     description:
       'Prompt, links and settings, which are sealed everywhere else. Each call is in the audit log.',
     method: 'get',

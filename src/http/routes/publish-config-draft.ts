@@ -10,7 +10,7 @@ export function publishConfigDraft({ drafts, nodes }: Pick<RouteDeps, 'drafts' |
   return settingRoute({
     operationId: 'publishConfigDraft',
     access: 'configuration',
-    summary: 'Publish the draft of the configuration to all processes',
+    summary: 'Publish the configuration draft to all processes',
     description:
       'Answers when every process runs the version or has reported why it cannot load it (`nodes[].refused`), but after five seconds at most. Tasks in flight keep their price and their channel.',
     method: 'post',

@@ -223,7 +223,7 @@ function rolesOffered({ roles }) {
   return {
     name: 'roles',
     label:
-      'Roles (without any, operators can read everything except amounts, what callers wrote and the draft of the configuration)',
+      'Roles (without any, operators can read everything except amounts, what callers wrote and the configuration draft)',
     isOptional: true,
     picks: offered.map((role) => [role, `${role} – ${meaningOf(role)}`]),
   };

@@ -44,7 +44,7 @@ function newPath({ service }: KlingInputs, { model }: Context): string {
   return `/${services[service]}/${encodeURIComponent(model)}`;
 }
 
-/** Sends unknown `metadata` fields in the settings, where the new standard has the fields that affect the result. */
+/** Sends unknown `metadata` fields in the settings, where the new standard puts the fields that affect the result. */
 function newBody(request: VideoRequest, { inputs, facts, extra, context }: Parts): JsonObject {
   const { resolution, watermark } = request;
   const settings = {

@@ -253,7 +253,7 @@ export const openrouter: Provider = {
   about: {
     vendor: 'OpenRouter',
     inputs:
-      'text; a first frame, or a first and a last one; reference images and, if the model accepts them, videos and sounds. The vendor decides what each model renders. OpenRouter returns no marker and cannot list jobs, so only a person can find a lost job',
+      'text; a first frame, or a first and a last one; reference images and, if the model accepts them, videos and sounds. The vendor decides what each model can render. OpenRouter returns no marker and cannot list jobs, so only a person can find a lost job',
     costUnit: 'USD',
     unverified: [
       'whether a failed job is billed',

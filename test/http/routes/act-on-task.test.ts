@@ -107,7 +107,7 @@ describe('the plan of a dry run', () => {
     const asked = { action: 'resubmit', reason: 'seen', dry_run: true, ...body };
     return (await world.admin('POST', `/tasks/${id}/actions`, asked)).body.result.plan;
   };
-  const outdated = [409, expect.stringMatching(/^The plan no longer fits: .*Repeat the dry run/)];
+  const outdated = [409, expect.stringMatching(/^The plan no longer applies: .*Repeat the dry run/)];
 
   it('is valid while the task is unchanged, for any operator, and for the same fields only', async () => {
     const [id, other] = [await newTask(), await newTask()];

@@ -17,7 +17,7 @@ export interface LoadResult {
 export interface LoadOptions {
   /** The number of callers. Each makes its next call when it has the response to the previous one. */
   readonly concurrency: number;
-  /** No call begins after this time. */
+  /** No call begins after this many seconds. */
   readonly seconds: number;
   readonly countMax: number;
   /** Makes one call. `caller` is 0 … concurrency - 1. Rejects if the response is unexpected. */

@@ -26,7 +26,7 @@ const legacyServices = {
   images: ['generations', 'omni-image'],
 } as const;
 
-/** The secret issued by the simulator's console: `callback_secret` of a channel on the simulator. */
+/** The secret with which the simulator signs callbacks. A channel on the simulator has it as `callback_secret`. */
 export const klingCallbackSecret = `whsec_${Buffer.from('simulated-kling-callbacks').toString('base64')}`;
 
 /** An error body has no `data`. */

@@ -12,7 +12,7 @@ export function deleteArkTask(deps: DialectDeps): Route {
     scope: 'create',
     summary: 'Cancel a video generation task',
     description:
-      'Cancels an unfinished task, even a running one if its upstream can cancel it. A task that has ended is not removed, and the answer is 409.',
+      'Cancels an unfinished task, even a running one if its upstream can cancel it. A task that has ended is not removed, and the response is 409.',
     dialect: arkDialect,
     method: 'delete',
     paths: ['/api/v3/contents/generations/tasks/:task_id'],

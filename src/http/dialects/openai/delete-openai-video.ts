@@ -14,7 +14,7 @@ export function deleteOpenaiVideo(deps: DialectDeps): Route {
     scope: 'create',
     summary: 'Cancel a video',
     description:
-      'Cancels an unfinished video: its hold is released, and it stays in the list as failed. A video that has ended is not removed, and the answer is 409.',
+      'Cancels an unfinished video: its hold is released, and it stays in the list as failed. A video that has ended is not removed, and the response is 409.',
     dialect: openaiDialect,
     method: 'delete',
     paths: ['/v1/videos/:task_id'],
