@@ -16,7 +16,7 @@ function watch(name: string, emitter: EventEmitter): void {
     // A request hears the errors of its own socket.
     if (name === 'socket' && stack.includes('node:_http_')) return;
     const [, ...frames] = stack.split('\n').filter((line) => !runtimeFrame.test(line));
-    const caller = frames.find((line) => !line.includes('unheard-errors'));
+    const caller = frames.find((line) => !line.includes('unheard-errors.ts'));
     if (caller !== undefined && ownFolders.some((folder) => caller.includes(folder)))
       unheard.push(`a ${name}${caller.trimStart().slice(2)}`);
   });
