@@ -9,7 +9,7 @@ import { actOn } from '../support/client.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import { waitUntil } from '../support/processes.ts';
 import { runLine, runPlanned } from './support.ts';
-import { listener } from '../support/listen.ts';
+import { listen, listener } from '../support/listen.ts';
 
 const world = useHttpWorld('cli_act_on_many');
 const query = 'NeedsAttention = "submit_ambiguous" AND MediaChannel = "one"';
@@ -166,20 +166,17 @@ it('stops when the gateway goes away, lists what is left, and --continue resumes
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
     }),
   );
-  await new Promise<void>((resolve) => void proxy.listen(0, '127.0.0.1', resolve));
-  const address = proxy.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
+  const { url, close } = await listen(proxy);
   const account = await world.newAccount();
   // It stops at ten failures in a row, of which the second success may interrupt nine, and four are under way.
   for (let n = 0; n < 20; n += 1) made.push((await account.create()).body.id);
 
   const { plan } = JSON.parse((await runLine(world, [...line, '--dry-run', '-o', 'json'])).text);
-  const away = { url: `http://127.0.0.1:${port}` };
-  const { text, status } = await runLine(world, [...line, '--plan', plan], away);
+  const { text, status } = await runLine(world, [...line, '--plan', plan], { url });
   expect(text).toMatch(/^2 of 25 done\.$/m);
   expect(text).toMatch(/^\d+ were not tried: .* --continue for the rest\.$/m);
   expect(status).toBe(1);
-  proxy.close();
+  await close();
 
   const rest = await runPlanned(world, [...line, '--continue']);
   expect(rest.text).toContain('23 of 23 done.');

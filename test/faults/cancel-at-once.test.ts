@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway.stop();
-  upstream.close();
+  await upstream.close();
 });
 
 const kindsOf = async (task: string) =>

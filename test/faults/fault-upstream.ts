@@ -1,9 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
-import { listener } from '../support/listen.ts';
+import { listen, listener } from '../support/listen.ts';
 
 /** The simulator's response. */
 export interface Upstreams {
@@ -30,7 +28,7 @@ export interface FaultUpstream {
   readonly creates: (row: string) => number;
   /** Returns the number of requests received for `/elsewhere`, the target of redirects. */
   readonly strays: () => number;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export interface RowFaults {
@@ -69,19 +67,8 @@ export async function startFaultUpstream(
     const { status, text } = await exchange.forward();
     exchange.answer(status, text);
   }
-  const server = createServer(listener(handle));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    port,
-    creates: (row) => counts.get(row) ?? 0,
-    strays: () => strays,
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  const { port, close } = await listen(createServer(listener(handle)));
+  return { port, creates: (row) => counts.get(row) ?? 0, strays: () => strays, close };
 }
 
 interface Received {

@@ -189,7 +189,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway.stop();
-  upstream.close();
+  await upstream.close();
 });
 
 const shown = async (row: Row) => (await gateway.admin('GET', `/admin/v1/tasks/${ids.get(row.name)}`)).body;

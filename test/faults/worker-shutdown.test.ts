@@ -58,7 +58,7 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await gateway.stop();
-  upstream.close();
+  await upstream.close();
   await rm(directory, { recursive: true, force: true });
 });
 

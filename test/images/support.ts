@@ -1,12 +1,11 @@
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 import type { TestGateway } from '../support/gateway.ts';
-import { listener } from '../support/listen.ts';
+import { listen, listener } from '../support/listen.ts';
 
 /** A small upstream with the image convention, as its vendor documents it. The test chooses its answers. */
 export interface ImageUpstream {
@@ -33,7 +32,7 @@ export const pixel = png(1, 1);
 export async function startImageUpstream(): Promise<ImageUpstream> {
   const calls: UpstreamCall[] = [];
   const upstream: Pick<ImageUpstream, 'answer'> = { answer: sendImages };
-  const server: Server = createServer(
+  const server = createServer(
     listener(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -57,17 +56,8 @@ export async function startImageUpstream(): Promise<ImageUpstream> {
       await upstream.answer(call, response);
     }),
   );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return Object.assign(upstream, {
-    url: `http://127.0.0.1:${port}/v1`,
-    calls,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  });
+  const { url, close } = await listen(server);
+  return Object.assign(upstream, { url: `${url}/v1`, calls, close });
 }
 
 /** Answers like OpenAI's GPT image models. */

@@ -1,6 +1,3 @@
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { BSON } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { presentImageUsage } from '../../src/http/presenters/image-usage.ts';
@@ -11,16 +8,15 @@ import type { Answer, TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { pixel, png, sendImages, sendJson, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
-import { listener } from '../support/listen.ts';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import type { CallbackReceiver } from '../support/callback-receiver.ts';
 
 /** Tests images of models whose upstream renders them as tasks, in DashScope's wire format. */
 
 let upstream: ImageUpstream;
-let receiver: Server;
-let receiverUrl: string;
+let receiver: CallbackReceiver;
 let gateway: TestGateway;
 let account: TestAccount;
-const callbacks: Record<string, any>[] = [];
 /** Counts the tasks, so that an upstream id is never used twice. */
 let tasks = 0;
 /** The state of the upstream's task. */
@@ -32,23 +28,14 @@ let opens: number;
 
 beforeAll(async () => {
   upstream = await startImageUpstream();
-  receiver = createServer(
-    listener(async (request, response) => {
-      let text = '';
-      for await (const part of request) text += String(part);
-      callbacks.push(JSON.parse(text));
-      response.end();
-    }),
-  );
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  receiver = await startCallbackReceiver([200]);
   gateway = await startGateway({ yaml: yaml(upstream.url) });
   account = await gateway.account();
 });
 afterAll(async () => {
   await gateway.stop();
   await upstream.close();
-  receiver.close();
+  await receiver.close();
 });
 beforeEach(() => {
   report = { more: 0 };
@@ -56,7 +43,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   upstream.calls.length = 0;
-  callbacks.length = 0;
+  receiver.received.length = 0;
 });
 
 function answerAsTask(): void {
@@ -112,7 +99,7 @@ async function finished(id: string): Promise<Record<string, any>> {
 it('create answers with a task, which is queried, listed, called back and paid', async () => {
   state = 'SUCCEEDED';
   answerAsTask();
-  const created = await generate({ n: 2, metadata: { callback_url: receiverUrl } });
+  const created = await generate({ n: 2, metadata: { callback_url: receiver.url } });
   expect(created.status).toBe(200);
   expect(created.body).toEqual({
     id: expect.stringMatching(/^task_/),
@@ -135,8 +122,8 @@ it('create answers with a task, which is queried, listed, called back and paid',
   });
   expect(task).not.toHaveProperty('video_url');
   expect(await account.balance()).toMatchObject({ available: '99.960000', held: '0.000000' });
-  await expect.poll(() => callbacks.length).toBe(1);
-  expect(callbacks[0]).toEqual(task);
+  await expect.poll(() => receiver.received.length).toBe(1);
+  expect(receiver.received[0]?.body).toEqual(task);
   const list = await account.call('GET', `${path}?limit=5`);
   expect(list.body.data[0]).toEqual(task);
   expect((await account.call('GET', `/v1/videos/generations/${created.body.id}`)).status).toBe(404);

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { imageYaml, sendJson } from '../images/support.ts';
 import { actOn } from '../support/client.ts';
@@ -9,7 +7,7 @@ import type { TestAccount } from '../support/client.ts';
 import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
-import { listener } from '../support/listen.ts';
+import { listen, listener } from '../support/listen.ts';
 
 /** Tests where text from a hostile upstream's responses can appear. */
 
@@ -21,7 +19,7 @@ const unprintable = /[\p{Cc}\p{Cf}]/u;
 
 type Answering = (body: Readonly<Record<string, unknown>>, response: ServerResponse) => void;
 
-let upstream: Server;
+let upstream: Awaited<ReturnType<typeof listen>>;
 let gateway: TestGateway;
 let account: TestAccount;
 /** The response to every submission. */
@@ -29,7 +27,7 @@ let answer: Answering;
 let status: object = {};
 
 beforeAll(async () => {
-  upstream = createServer(
+  const server = createServer(
     listener(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -37,10 +35,8 @@ beforeAll(async () => {
       else sendJson(response, 200, status);
     }),
   );
-  upstream.listen(0, '127.0.0.1');
-  await once(upstream, 'listening');
-  const { port } = upstream.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}`;
+  upstream = await listen(server);
+  const { url } = upstream;
   const [channels = '', models = ''] = imageYaml({ first: url }).split('\nmodels:');
   const video = testYaml.replace('${SIMULATOR_URL}', url).split('\nmodels:');
   gateway = await startGateway({
@@ -51,8 +47,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway.stop();
-  upstream.closeAllConnections();
-  upstream.close();
+  await upstream.close();
 });
 beforeEach(() => {
   status = { error: { code: 'InternalError', message: 'later' } };

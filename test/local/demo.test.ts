@@ -1,10 +1,8 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { runDemo } from '../../src/local/demo.ts';
-import { listener } from '../support/listen.ts';
+import { listen, listener } from '../support/listen.ts';
 
 /** Starts a gateway that answers "busy" to the first request of each kind. */
 async function startBusyGateway() {
@@ -25,13 +23,9 @@ async function startBusyGateway() {
       answer.end(JSON.stringify(bodyOf(path, `http://${incoming.headers.host}`)));
     }),
   );
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, keys };
+  const { url, close } = await listen(server);
+  onTestFinished(close);
+  return { apiUrl: url, keys };
 }
 
 async function callBack(url: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import type { Task } from '../../src/task/record.ts';
-import { listen } from './listen.ts';
+import { listen, listener } from './listen.ts';
 
 export interface ReceivedCallback {
   readonly headers: IncomingHttpHeaders;
@@ -29,15 +29,14 @@ export async function startCallbackReceiver(
           const status = answer[Math.min(index, answer.length - 1)] ?? 204;
           if (status > 0) response.writeHead(status).end();
         };
-  const server = createServer((request, response) => {
-    void textOf(request)
-      .catch(() => '')
-      .then((text) => {
-        const body = text === '' ? undefined : JSON.parse(text);
-        received.push({ headers: request.headers, text, body });
-        respond(response, received.length - 1);
-      });
-  });
+  const server = createServer(
+    listener(async (request, response) => {
+      const text = await textOf(request).catch(() => '');
+      const body = text === '' ? undefined : JSON.parse(text);
+      received.push({ headers: request.headers, text, body });
+      respond(response, received.length - 1);
+    }),
+  );
   const { url, close } = await listen(server);
   return {
     url: `${url}/hook?secret=abc`,
