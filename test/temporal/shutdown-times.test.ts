@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { allEnded } from '../../src/temporal/worker-runs.ts';
 import { shutdownTimes } from '../../src/worker.ts';
 
 const channel = (submit_ms: number, image_ms: number) => ({
@@ -14,4 +15,16 @@ it.each([
     shutdownGraceTime: longestMs,
     shutdownForceTime: longestMs + 15_000,
   });
+});
+
+it('a run whose shutdown is forced rejects for whoever looks at it, and fails nobody else', async () => {
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => unhandled.push(error);
+  process.on('unhandledRejection', note);
+  onTestFinished(() => void process.off('unhandledRejection', note));
+  const ended = allEnded([Promise.resolve(), Promise.reject(new Error('forced'))]);
+  // Node reports an unhandled rejection before the next turn of the event loop.
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(unhandled).toEqual([]);
+  await expect(ended).rejects.toThrow('forced');
 });
