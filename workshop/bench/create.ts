@@ -6,23 +6,42 @@ import type { plainWorkflow } from './support/empty-workflow.ts';
 import { openCreates, startBenchGateway } from './support/gateway.ts';
 import type { BenchGateway, RenderKind } from './support/gateway.ts';
 import type { BenchOptions } from './support/options.ts';
+import { benchProcesses } from './support/processes.ts';
 import type { Report } from './support/report.ts';
 import { measureInTurns, reportShares, roundsOf } from './support/rounds.ts';
 import type { Subject } from './support/rounds.ts';
 
 /**
  * Measures POST /v1/videos/generations at 1, 16 and 64 connections, alongside two operations without HTTP that every
- * durable creation needs: inserting one document with majority write concern, and starting an empty workflow.
+ * durable creation needs: inserting one document with majority write concern, and starting an empty workflow. With
+ * `--processes`, it instead compares different numbers of API processes and workers.
  */
 
 const goalShare = 0.6;
 const settleMs = 1_000;
 const emptyQueue = 'bench-empty';
+const title = 'POST /v1/videos/generations';
+const subjects = {
+  short: { name: 'create-1s', title: 'create, render of 1 s' },
+  long: { name: 'create', title: 'create, render that does not end' },
+};
 const usual = { rounds: 3, connections: [1, 16, 64], countMax: 50_000 };
 
 export async function benchCreate(options: BenchOptions, stand: Stand): Promise<Report> {
-  const rounds = roundsOf(options, usual);
   const gateway = await startBenchGateway(stand, { profile: options.profile });
+  if (options.processes !== undefined) {
+    const counts = options.processes;
+    return benchProcesses(
+      { ...options, counts },
+      { gateway, stand },
+      {
+        title,
+        subject: (urls) => createSubject('long', gateway, urls),
+        warmUp: (urls) => createSubject('short', gateway, urls),
+      },
+    );
+  }
+  const rounds = roundsOf(options, usual);
   await stand.startProgram({
     name: 'empty-worker',
     script: new URL('support/empty-worker.ts', import.meta.url),
@@ -37,7 +56,7 @@ export async function benchCreate(options: BenchOptions, stand: Stand): Promise<
   });
   await gateway.close();
   return reportShares(measured, rounds, {
-    title: 'POST /v1/videos/generations',
+    title,
     name: 'create',
     limit: 'limit',
     goalShare,
@@ -74,16 +93,19 @@ function limitSubject({ temporal }: Stand, { db }: BenchGateway): Subject {
   };
 }
 
-function createSubject(kind: RenderKind, gateway: BenchGateway): Subject {
+function createSubject(
+  kind: RenderKind,
+  gateway: BenchGateway,
+  urls: readonly string[] = [gateway.url],
+): Subject {
   const body = gateway.videoBody(kind);
   const tasks = gateway.db.collection<{ status: string; model: string }>('tasks');
   const unsettled = kind === 'short' ? ['pending', 'submitted', 'running'] : ['pending'];
   return {
-    name: kind === 'short' ? 'create-1s' : 'create',
-    title: 'create, render that does not end',
+    ...subjects[kind],
     process: 'api',
     open(connections) {
-      const creates = openCreates(gateway, connections);
+      const creates = openCreates({ ...gateway, urls }, connections);
       return {
         once: async (caller) => void (await creates.create(caller, body)),
         async close() {

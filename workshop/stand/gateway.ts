@@ -19,6 +19,8 @@ export interface StandGateway {
   api(): ChildServer;
   /** Replaces the API process, which may still be running. */
   restartApi(): Promise<void>;
+  /** Starts another API process and another worker. Resolves with the address of the API. */
+  addProcesses(): Promise<string>;
   /** Creates an account with credit, and keys for it that have every scope. */
   newKeys(account: string, count: number): Promise<readonly string[]>;
 }
@@ -46,15 +48,20 @@ export async function startGateway(stand: Stand, settings: GatewaySettings): Pro
   const environment = await writeEnvironment(stand, settings, simulator.simulatorUrl);
   const url = environment['PUBLIC_URL'] ?? '';
   const adminToken = environment['ADMIN_TOKEN'] ?? '';
-  const start = (name: 'api' | 'worker', probe: () => Promise<unknown>): Promise<ChildServer> =>
+  const start = (
+    name: 'api' | 'worker',
+    probe: () => Promise<unknown>,
+    { suffix = '', ...changed }: { readonly suffix?: string; readonly PORT?: string } = {},
+  ): Promise<ChildServer> =>
     stand.startProgram({
-      name: `${prefix}${name}`,
+      name: `${prefix}${name}${suffix}`,
       script: program,
       args: [name],
-      environment,
+      environment: { ...environment, ...changed },
       nodeFlags: nodeFlags(name),
       probe,
     });
+  let pairs = 1;
   // The API reports when a worker is ready.
   await start('worker', () => Promise.resolve());
   let api = await start('api', () => requireReady(url));
@@ -68,6 +75,15 @@ export async function startGateway(stand: Stand, settings: GatewaySettings): Pro
       if (!api.hasExited()) process.kill(api.pid, 'SIGKILL');
       await stand.endProgram(`${prefix}api`);
       api = await start('api', () => requireReady(url));
+    },
+    async addProcesses() {
+      pairs += 1;
+      const suffix = `-${pairs}`;
+      const PORT = String(await stand.freePort());
+      const address = `http://127.0.0.1:${PORT}`;
+      await start('worker', () => Promise.resolve(), { suffix });
+      await start('api', () => requireReady(address), { suffix, PORT });
+      return address;
     },
     newKeys: (account, count) => makeKeys({ url, adminToken }, { account, count }),
   };

@@ -106,22 +106,27 @@ function jsonHeaders(key: string): Record<string, string> {
   return { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 }
 
-/** Connections that create tasks, rotating through all accounts' keys. */
-export function openCreates({ url, keys }: Pick<BenchGateway, 'url' | 'keys'>, connections: number) {
-  const http = openConnections(url, connections);
+/** Connections that create tasks, rotating through the API processes and, at each of them, through all keys. */
+export function openCreates(
+  { url, keys, urls = [url] }: Pick<BenchGateway, 'url' | 'keys'> & { readonly urls?: readonly string[] },
+  connections: number,
+) {
+  const processes = urls.map((address) => openConnections(address, connections));
   const headers = keys.map(jsonHeaders);
   return {
     /** Resolves with the task's id. `caller` is 0 … connections - 1. */
     async create(caller: number, body: string): Promise<string> {
+      const http = processes[caller % processes.length];
+      if (http === undefined) throw new Error('there is no API process');
       const answer = await http.call(caller, {
         method: 'POST',
         path: '/v1/videos/generations',
-        headers: headers[caller % headers.length] ?? {},
+        headers: headers[Math.floor(caller / processes.length) % headers.length] ?? {},
         body,
       });
       const { id } = JSON.parse(expectStatus(answer, 200).body.toString('utf8')) as { id: string };
       return id;
     },
-    close: () => http.close(),
+    close: async () => void (await Promise.all(processes.map((http) => http.close()))),
   };
 }

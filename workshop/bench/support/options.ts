@@ -12,6 +12,8 @@ export interface BenchOptions {
   /** The number of calls or tasks. */
   readonly count: number | undefined;
   readonly connections: readonly number[] | undefined;
+  /** The numbers of API processes, and of workers, to compare. */
+  readonly processes: readonly number[] | undefined;
   /** The number of runs per subject. The run with the median rate is reported. */
   readonly rounds: number | undefined;
   /** The parts of the benchmark to run, if it has several. Undefined means all. */
@@ -19,7 +21,7 @@ export interface BenchOptions {
   readonly command: string;
 }
 
-export const usage = `npm run bench -- <name> [--quick] [--profile] [--seconds n] [--count n] [--connections 1,16,64] [--rounds n] [--only part,…]`;
+export const usage = `npm run bench -- <name> [--quick] [--profile] [--seconds n] [--count n] [--connections 1,16,64] [--processes 1,2,4] [--rounds n] [--only part,…]`;
 
 export function readOptions(argv: readonly string[]): BenchOptions {
   const { values, positionals } = parseArgs({
@@ -31,6 +33,7 @@ export function readOptions(argv: readonly string[]): BenchOptions {
       seconds: { type: 'string' },
       count: { type: 'string' },
       connections: { type: 'string' },
+      processes: { type: 'string' },
       rounds: { type: 'string' },
       only: { type: 'string' },
     },
@@ -41,11 +44,16 @@ export function readOptions(argv: readonly string[]): BenchOptions {
     profile: values.profile,
     seconds: positive(values.seconds, '--seconds'),
     count: positive(values.count, '--count'),
-    connections: values.connections?.split(',').map((part) => positive(part, '--connections') ?? 1),
+    connections: listOf(values.connections, '--connections'),
+    processes: listOf(values.processes, '--processes'),
     rounds: positive(values.rounds, '--rounds'),
     only: values.only?.split(','),
     command: ['npm run bench --', ...argv].join(' '),
   };
+}
+
+function listOf(text: string | undefined, option: string): readonly number[] | undefined {
+  return text?.split(',').map((part) => positive(part, option) ?? 1);
 }
 
 function positive(text: string | undefined, option: string): number | undefined {
