@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { assignTestFiles, onlyNodeParts } from './test/support/projects.ts';
 import { MixedOrder } from './test/support/mixed-order.ts';
 
-/** Not part of a run: they write the histories that test/workflows/replay.test.ts reads, and docs/images. */
+/** Run only on request: these files write the histories that test/workflows/replay.test.ts reads, and docs/images. */
 const recording = [
   ...(process.env['RECORD_HISTORIES'] === undefined ? [] : ['test/workflows/record-histories.ts']),
   ...(process.env['SCREENSHOTS'] === undefined ? [] : ['test/pages/record-pictures.ts']),
@@ -22,17 +22,16 @@ const { pure, servers } = process.env['NODE_PARTS'] === undefined ? all : onlyNo
 export default defineConfig({
   test: {
     pool: 'forks',
-    // A test of servers uses a fifth of a core: it waits for renders, timeouts and retries. With six at once, two cores are
-    // half idle (test/support/mixed-order.ts). Each takes up to 600 MB.
+    // A test with servers mostly waits for renders, timeouts and retries, and uses a fifth of a core, so six at once leave
+    // two cores half idle (test/support/mixed-order.ts). Each worker uses up to 600 MB.
     maxWorkers: 10,
-    // The files that a process runs share what they load: to load it takes longer than many of them run.
+    // Test files in the same process share loaded modules, because loading takes longer than many files run.
     isolate: false,
-    // Kept below node_modules, by their content: a second run of one file loads in half the time.
+    // Caches compiled modules below node_modules, so that a file loads in half the time when it runs again.
     experimental: { fsModuleCache: true },
     sequence: { sequencer: MixedOrder },
-    // What never comes fails all the same. Each is far above what the longest legitimate waits of a test add up to on a
-    // busy machine: one wait alone is 80 s when the server loses an activity on its way to a worker (the heartbeat of a
-    // submission, and its retry).
+    // These limits exist only so that a hung test fails. They are far above the longest legitimate waits on a busy machine:
+    // if the server loses an activity on its way to a worker, that wait alone takes 80 s (heartbeat timeout and retry).
     testTimeout: 480_000,
     hookTimeout: 480_000,
     expect: { poll: { timeout: 180_000 } },
