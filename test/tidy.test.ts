@@ -388,12 +388,41 @@ describe('async work that nobody waits for', () => {
   });
 });
 
+const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8', maxBuffer: 10_000_000 })
+  .split('\n')
+  .filter((name) => name !== '');
+
+describe('paths of files in comments', () => {
+  const comment = /^\s*(?:#|\/\/|\/?\*).*|\s(?:#|\/\/) .*/;
+  const path = /(?<![\w./-])(?:src|test|workshop|workflows|activities|docs|deploy)\/[\w./-]+\.\w+\b/g;
+  /** These files contain samples of paths. */
+  const samples = ['test/tidy.test.ts', 'test/support/source-rules.ts'];
+
+  function missingPaths(texts: Readonly<Record<string, string>>): readonly string[] {
+    return Object.entries(texts).flatMap(([name, text]) =>
+      text
+        .split('\n')
+        .flatMap((line) => (comment.exec(line)?.[0] ?? '').match(path) ?? [])
+        .filter((named) => !tracked.includes(named))
+        .map((named) => `${name}: ${named}`),
+    );
+  }
+
+  it('exist', () => {
+    const names = tracked.filter((name) => /\.(?:[jt]s|sh|ya?ml|css|java|py)$|^\.ci\//.test(name));
+    const read = names
+      .filter((name) => !samples.includes(name))
+      .map((name) => [name, readFileSync(join(root, name), 'utf8')]);
+    expect(missingPaths(Object.fromEntries(read))).toEqual([]);
+  });
+
+  it('would be found', () => {
+    const texts = { 'a.sh': '# as in src/domain/queues.ts', 'b.ts': "open('src/none.ts') // see src/api.ts" };
+    expect(missingPaths(texts)).toEqual(['a.sh: src/domain/queues.ts']);
+  });
+});
+
 describe('docs/layout.md', () => {
-  const tracked = execFileSync('git', ['ls-files'], {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 10_000_000,
-  }).split('\n');
   const page = readFileSync(join(root, 'docs/layout.md'), 'utf8');
 
   it('names every folder and entry point, each once, and nothing else', () => {

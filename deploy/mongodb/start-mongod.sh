@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Starts mongod as a member of a replica set with passwords. Such a member insists on a key file, even when it is the
-# only one: it is written from the environment into memory. The image's own entrypoint does the rest.
+# Starts mongod as a member of a replica set with authentication, which requires a key file even with a single member.
+# Writes that file from the environment to a tmpfs, and then runs the image's own entrypoint.
 set -euo pipefail
 
 key_file=/run/mongod/replica-set.key

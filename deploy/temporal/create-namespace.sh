@@ -1,9 +1,9 @@
 #!/bin/sh
-# Creates the namespace, or brings its retention up to date, and registers the search attributes. Safe to run again.
-# Runs in the admin-tools image; TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE name the server and the namespace.
+# Creates the namespace, or updates its retention, and registers the search attributes. Idempotent. Runs in the
+# admin-tools image, and reads TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE.
 set -eu
 
-# The list is that of src/domain/queues.ts, all of type Keyword; a test holds the two equal.
+# All are of type Keyword. A test compares this list with src/base/queues.ts.
 search_attributes='
 MediaModel
 MediaChannel
@@ -14,10 +14,10 @@ UpstreamTaskId
 NeedsAttention
 '
 
-# Closed workflows stay readable for this long: support, reconciliation and replay need them.
+# How long closed workflows are kept, for support, reconciliation and replays.
 retention="${TEMPORAL_RETENTION:-168h}"
 
-# TRIES COMMAND...: a server that has just started needs some seconds for its first namespaces.
+# retry TRIES COMMAND…: repeats the command, because a server needs some seconds after its start to create namespaces.
 retry() {
   tries="$1"
   shift
@@ -51,7 +51,7 @@ is_registered() {
 
 retry 60 temporal operator cluster health
 retry 10 put_namespace
-# A namespace that was just created is not known to every part of the server at once.
+# Retries, because it takes a while until every part of the server knows a new namespace.
 retry 30 list_search_attributes
 for name in $search_attributes; do
   is_registered "$name" || retry 10 temporal operator search-attribute create \

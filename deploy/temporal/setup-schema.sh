@@ -1,9 +1,9 @@
 #!/bin/sh
-# Creates Temporal's two databases and brings their schemas to the version of this image. Safe to run again: what is
-# there stays, newer schema versions are added. Runs in the admin-tools image; SQL_* name the server and the user.
+# Creates Temporal's two databases and upgrades their schemas to the version of this image. Idempotent. Runs in the
+# admin-tools image, and reads the server and the user from SQL_*.
 set -eu
 
-# NAME SCHEMA: the schemas come with the tool.
+# setup DATABASE SCHEMA: the tool contains the schemas.
 setup() {
   temporal-sql-tool --database "$1" create-database
   temporal-sql-tool --database "$1" setup-schema --version 0.0
