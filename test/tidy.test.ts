@@ -394,7 +394,8 @@ const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8',
 
 describe('paths of files in comments', () => {
   const comment = /^\s*(?:#|\/\/|\/?\*).*|\s(?:#|\/\/) .*/;
-  const path = /(?<![\w./-])(?:src|test|workshop|workflows|activities|docs|deploy)\/[\w./-]+\.\w+\b/g;
+  const path =
+    /(?<![\w./-])(?:src|test|workshop|workflows|activities|docs|deploy)\/[\w./-]+\.(?:[jt]s|sh|ya?ml|md|json)\b/g;
   /** These files contain samples of paths. */
   const samples = ['test/tidy.test.ts', 'test/support/source-rules.ts'];
 
