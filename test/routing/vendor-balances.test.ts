@@ -7,7 +7,7 @@ import { createVendorBalances } from '../../src/routing/vendor-balances.ts';
 import { canned, providerContext } from '../providers/support.ts';
 import { useSimulator } from '../providers/use-simulator.ts';
 
-const simulator = useSimulator({ renderSeconds: 1 });
+const simulator = useSimulator({ renderSeconds: 1, apiKeys: ['test-key', 'access:secret'] });
 
 const vendors = Object.entries(providers).flatMap(([name, { balance }]) =>
   balance === undefined ? [] : [[name, balance] as const],
@@ -22,6 +22,7 @@ const clients: Readonly<Record<string, (apiKey: string) => Promise<VendorBalance
     return { amount: `${(await client.organization.retrieve()).creditBalance}`, unit: 'credits' };
   },
   bfl: simulated,
+  kling: () => Promise.resolve({ amount: '100', unit: 'units' }),
   stability: simulated,
   vidu: simulated,
 };
@@ -44,11 +45,20 @@ describe.each(vendors)('the balance at %s', (name, balance) => {
       [],
       { creditBalance: 'much', credits: 'much' },
       { remains: [{ credit_remain: 1 }, { credit_remain: 'much' }] },
+      { data: { resource_pack_subscribe_infos: [{ status: 'online', remaining_quantity: 'much' }] } },
     ])
       await expect(balance(providerContext({ request: canned({ json }).request }))).rejects.toThrow(
         UpstreamError,
       );
   });
+});
+
+it('Kling accepts a key pair for its balance, too', async () => {
+  const balance = providers['kling']?.balance;
+  const context = providerContext({ request: simulator.request, baseUrl: `${simulator.url}/kling` });
+  const ask = (apiKey: string) => balance?.({ ...context, credential: { id: 'a', apiKey } });
+  await expect(ask('access:secret')).resolves.toEqual({ amount: '100', unit: 'units' });
+  await expect(ask('access:wrong')).rejects.toMatchObject({ outcome: 'unavailable' });
 });
 
 describe('a look at the balances of a channel', () => {

@@ -1,3 +1,4 @@
+import { createKlingBalance } from './kling-balance.ts';
 import { createKlingCall } from './kling-call.ts';
 import { createKlingImage } from './kling-image.ts';
 import { createKlingVideo } from './kling-video.ts';
@@ -15,6 +16,7 @@ export function createKling(now: () => number): Provider {
       unverified: [
         'whether failed jobs are refunded, as the price list promises: only a reported cost of zero is treated as a refund',
         'the path and the fields of 4.0',
+        'whether `/account/costs`, which reports the balance, accepts API keys: its page shows only a bearer token',
         'the response to a second create with the same `external_task_id`: nothing relies on it',
         'how many ids one request may contain; the lengths of 2.x in the new standard; the fields of images in `multi-image2video` and `omni-image`',
         'the message of a job that fails in moderation, which has no code',
@@ -22,6 +24,7 @@ export function createKling(now: () => number): Provider {
     },
     video: createKlingVideo(call),
     imageTask: createKlingImage(call),
+    balance: createKlingBalance(call, now),
   };
 }
 

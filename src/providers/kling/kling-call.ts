@@ -20,7 +20,8 @@ export type KlingCall = (
   context: ProviderContext,
 ) => Promise<{ readonly data: unknown; readonly requestId?: string; readonly answer: HttpResponse }>;
 
-const legacyPrefix = '/v1/';
+/** Paths that accept a key pair. */
+const signedPaths = ['/v1/', '/account/'];
 const listBodyBytesMax = 4 * 1024 * 1024;
 
 /**
@@ -41,7 +42,7 @@ export function createKlingCall(now: () => number): KlingCall {
       });
     const pair = readKeyPair(context.credential.apiKey);
     if (pair === undefined) return accepted(await send(bearer(context)));
-    if (!path.startsWith(legacyPrefix)) throw needsApiKey();
+    if (!signedPaths.some((prefix) => path.startsWith(prefix))) throw needsApiKey();
     const answer = await send(signed(pair, now()));
     const vendorNow = Date.parse(answer.headers['date'] ?? '');
     const retry = clockCodes.has(readRefusal(answer.json)?.code ?? '') && !Number.isNaN(vendorNow);

@@ -70,6 +70,7 @@ export const kling = dialect<KlingDetail>({
     ...Object.fromEntries(legacyServices.videos.flatMap((service) => legacyRoutes(desk, 'videos', service))),
     ...Object.fromEntries(legacyServices.images.flatMap((service) => legacyRoutes(desk, 'images', service))),
     'GET /tasks': (call) => query(desk, call),
+    'GET /account/costs': ({ request }) => packs(request.query),
   }),
 });
 
@@ -87,7 +88,7 @@ function keyOf(request: WireRequest, world: World): string | undefined {
   if (token.includes(':')) return undefined;
   const [head = '', body = '', signature] = token.split('.');
   if (signature === undefined) return token;
-  if (!request.path.startsWith('/v1/')) return undefined;
+  if (!/^\/(?:v1|account)\//.test(request.path)) return undefined;
   const claims = claimsSchema.safeParse(parseJson(Buffer.from(body, 'base64url'))).data;
   if (claims === undefined) return undefined;
   const now = world.now() / 1000;
@@ -99,6 +100,21 @@ function keyOf(request: WireRequest, world: World): string | undefined {
     const [access, secret] = key.split(':');
     if (secret === undefined || access !== claims.iss) return false;
     return createHmac('sha256', secret).update(`${head}.${body}`).digest('base64url') === signature;
+  });
+}
+
+/** Two packs, of which one has expired. */
+function packs(query: URLSearchParams): Reply {
+  for (const name of ['start_time', 'end_time'])
+    if (!/^\d{13}$/.test(query.get(name) ?? '')) throw badParameter(`${name} is required, in milliseconds.`);
+  const pack = { resource_pack_type: 'decreasing_total', total_quantity: 200 };
+  return envelope({
+    code: 0,
+    msg: '',
+    resource_pack_subscribe_infos: [
+      { ...pack, status: 'online', remaining_quantity: 100 },
+      { ...pack, status: 'expired', remaining_quantity: 50 },
+    ],
   });
 }
 
