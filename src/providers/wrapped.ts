@@ -13,7 +13,6 @@ export interface Wrap {
   readonly images?: (part: SynchronousImageProvider) => SynchronousImageProvider;
 }
 
-/** Returns an adapter with some of its parts replaced. */
 export function wrapped(provider: Provider, { tasks, images = (part) => part }: Wrap): Provider {
   const { video, imageTask, image } = provider;
   return {
@@ -26,7 +25,7 @@ export function wrapped(provider: Provider, { tasks, images = (part) => part }: 
   };
 }
 
-/** Applies `change` to every status returned by any method of an adapter's part. */
+/** Applies `change` to every status that the adapter's part returns. */
 export function withStatuses<Request>(
   part: TaskProvider<Request>,
   change: (status: OperationStatus, context: ProviderContext) => OperationStatus,

@@ -3,8 +3,7 @@ import { googleRetired } from './google-retired.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 
 /**
- * The facts of the two video families. Source: the vendor's pages on both, 2026-09. On Vertex, the results folder
- * follows the model name.
+ * Source: the vendor's pages on both video families, 2026-09. On Vertex, the result folder follows the model's name.
  */
 
 const shared: VideoFacts = {

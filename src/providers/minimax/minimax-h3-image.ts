@@ -48,7 +48,7 @@ export function checkH3Image({ size, extra }: ImageRequest): RequestIssue | unde
     : undefined;
 }
 
-/** These links' lifetime is unknown, so this is the lifetime of links to the vendor's other images. */
+/** The lifetime of these links is unknown, so this is the lifetime of links to the vendor's other images. */
 const linkLifetimeSeconds = 24 * 3600;
 
 export async function generateH3Image(

@@ -11,23 +11,17 @@ import { mappedImageFacts, mappedVideoFacts } from './mapped-facts.ts';
 import { readFacts } from './read-facts.ts';
 import { imageAddress } from './image-input.ts';
 
-/**
- * Builds requests according to a mapping. Only mapped fields are sent, and a request that cannot be expressed is
- * refused.
- */
-
 type Asked = OutgoingJson | undefined;
 
 function mappedInputOf(request: GenerationRequest): MappedInput {
   return request.kind === 'video' ? inputTypeOf(request) : request.images.length > 0 ? 'edit' : 'generate';
 }
 
-/** Returns the upstream's model name for requests with this input. `check` has verified that it exists. */
+/** Returns the upstream's model name for this kind of input. `check` has verified that there is one. */
 export function mappedEndpoint(request: GenerationRequest, mapping: FieldMapping, upstream: string): string {
   return mapping.endpoints?.[mappedInputOf(request)] ?? upstream;
 }
 
-/** Returns why the mapping cannot express the request, or undefined if it can. */
 export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): RequestIssue | undefined {
   const input = mappedInputOf(request);
   const { endpoints } = mapping;
@@ -44,7 +38,10 @@ export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): 
   return undefined;
 }
 
-/** Builds the entire input. Fields that callers may add come first, so they cannot overwrite ours. */
+/**
+ * Builds the request from the mapped fields alone. Fields that callers may add come first, so they cannot overwrite
+ * ours.
+ */
 export function mappedBody(
   request: GenerationRequest,
   mapping: FieldMapping,
@@ -64,7 +61,6 @@ export function mappedBody(
   return Object.fromEntries(entries);
 }
 
-/** Returns the requested values under our names, without those that the request leaves open. */
 function askedFields(request: GenerationRequest): (readonly [MappedField, OutgoingJson])[] {
   const asked = request.kind === 'video' ? videoFields(request) : imageFields(request);
   return asked.flatMap(([field, value]) => (value === undefined ? [] : [[field, value] as const]));
@@ -111,7 +107,7 @@ function videoIssue({ tools }: VideoRequest): RequestIssue | undefined {
     : { param: 'metadata.tools', message: 'The model does not accept tools.' };
 }
 
-/** Callers' names that differ from ours. */
+/** The callers' parameter names, where they differ from the field names. */
 const params: Partial<Record<MappedField, string>> = {
   images: 'references',
   seed: 'metadata.seed',
@@ -153,14 +149,13 @@ function fieldIssue(field: MappedField, value: OutgoingJson, asking: Asking): Re
     : undefined;
 }
 
-/** Whether omitting the value has no effect if the upstream has no field for it. */
+/** Whether a value can be dropped without effect if the upstream has no field for it. */
 function isDispensable(field: MappedField, value: OutgoingJson): boolean {
   if (field === 'safety_identifier') return true;
   if (field === 'n') return value === 1;
   return value === false && (field === 'watermark' || field === 'draft' || field === 'return_last_frame');
 }
 
-/** Returns the fields that express a value. */
 function written(field: MappedField, rule: FieldRule, value: OutgoingJson): [string, OutgoingJson][] {
   const names = ruleNames(rule);
   const [name] = names;
@@ -195,7 +190,7 @@ function writtenText(
   ];
 }
 
-/** Objects become an empty string, because they are media and have no text form. */
+/** Objects are media, which have no text form. */
 function textOf(value: OutgoingJson): string {
   return typeof value === 'object' ? '' : String(value);
 }
