@@ -5,15 +5,11 @@ import type { LengthFacts, MediaFacts, MediaPart, ParameterFacts, PlainFacts } f
 import type { JsonObject, JsonValue, VideoRequest } from './request.ts';
 
 export interface FactsIssue {
-  /** A field in the caller's spelling, or a part of it (`first_frame`, `references[1]`). */
+  /** In the caller's spelling. May be a part of a field (`first_frame`, `references[1]`). */
   readonly param: string;
   readonly message: string;
 }
 
-/**
- * Returns why a model cannot render a request according to the applicable facts, or undefined if no known fact excludes
- * it. Does not check fields that are not sent; callers get warnings about those.
- */
 export function factsIssue(request: VideoRequest, facts: PlainFacts): FactsIssue | undefined {
   return (
     mediaIssue(request, facts.media) ??
@@ -56,7 +52,7 @@ function mediaIssue(request: VideoRequest, facts: MediaFacts | undefined): Facts
     : undefined;
 }
 
-/** Finds a part that the model does not support, or that occurs too often. */
+/** A part may be unsupported, or occur too often. */
 function partsIssue(request: VideoRequest, { frames = 2, ...facts }: MediaFacts): FactsIssue | undefined {
   if (request.firstFrame !== undefined && frames === 0)
     return { param: 'first_frame', message: 'The model does not accept a first frame.' };
@@ -119,7 +115,7 @@ export function addressesInWords(schemes: readonly string[] | undefined, charact
   return `The upstream accepts ${forms}${most} here.`;
 }
 
-/** Whether the upstream accepts the address. The character limit does not apply to data URLs. */
+/** The character limit does not apply to data URLs. */
 export function isFetched(
   address: string,
   schemes: readonly string[] | undefined,
@@ -130,7 +126,10 @@ export function isFetched(
   return isKnown && (scheme === 'data' || address.length <= characters);
 }
 
-/** Checks fields that guarantee a property of the result. If the model lacks such a field, the request is refused. */
+/**
+ * These fields guarantee a property of the result, so a model without them refuses the request instead of ignoring
+ * them.
+ */
 function switchIssue(request: VideoRequest, { fields = {}, seed: span }: PlainFacts): FactsIssue | undefined {
   const { draft, tools, seed, watermark } = request;
   const refuse = (name: string, message: string) => ({ param: `metadata.${name}`, message });
@@ -202,7 +201,6 @@ function absenceIssue(request: VideoRequest, facts: PlainFacts): FactsIssue | un
   return isField ? issue : { ...issue, param: `metadata.${issue.param}` };
 }
 
-/** Returns the first required name without a value. */
 export function missingIssue(
   values: Readonly<Record<string, unknown>>,
   { required = [] }: PlainFacts,
@@ -234,7 +232,6 @@ const types: Readonly<
   object: ['an object', (value) => typeof value === 'object' && value !== null && !Array.isArray(value)],
 };
 
-/** Returns the rule that the value violates. */
 function brokenRule(value: JsonValue, { type, min, max, values }: ParameterFacts): string | undefined {
   if (type !== undefined && !types[type][1](value)) return types[type][0];
   if (values !== undefined && !values.some((one) => one === value))
