@@ -6,7 +6,6 @@ import type { Provider, ResultLinks } from './provider.ts';
  */
 export const linkLifeMinSeconds = 2 * 3600;
 
-/** Whether results must be copied to our own storage, because callers cannot use some of the links. */
 export function needsStorage({ video, imageTask }: Provider): boolean {
   return [video, imageTask].some((part) => part !== undefined && isUnusable(part));
 }

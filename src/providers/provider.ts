@@ -49,9 +49,7 @@ export interface UploadedFile {
 }
 
 export interface UploadedMedia {
-  /** Used to delete the file. */
   readonly id: string;
-  /** The address by which requests refer to the file. */
   readonly url: string;
   /** Unix milliseconds. If both `expiresAt` and `keptMs` are absent, the vendor keeps the file indefinitely. */
   readonly expiresAt?: number;
@@ -59,7 +57,6 @@ export interface UploadedMedia {
   readonly keptMs?: number;
 }
 
-/** The CSV format of the vendor's bills. */
 export interface BillFormat {
   /** The page of the vendor's site from which operators download the file. */
   readonly source: string;
@@ -83,11 +80,9 @@ export interface BillColumns {
 /** Facts that operators should know before choosing a vendor. docs/providers.md is generated from them. */
 export interface ProviderFacts {
   readonly vendor: string;
-  /** The kinds of input that the vendor accepts, across all models. */
   readonly inputs: string;
   /** The unit of the vendor's charge in responses (`USD`, `credits`). Undefined if responses do not report it. */
   readonly costUnit?: string;
-  /** Undefined if the vendor makes no such promise or has no jobs. */
   readonly unbilled?: UnbilledFailures;
   /** Questions that the vendor's documentation leaves open. The adapter does not depend on their answers. */
   readonly unverified: readonly string[];
@@ -116,7 +111,6 @@ export interface TaskProvider<Request> extends ResultLinks {
    * come from the mapping. `check` and `renders` cover what no table can express.
    */
   readonly facts: FactsSource;
-  /** Returns why this adapter cannot express the request for this upstream model. */
   readonly check?: (request: Request, model: string, mapping?: FieldMapping) => RequestIssue | undefined;
   /** Makes exactly one upstream call that may create a job. Throws UpstreamError. */
   readonly submit: (request: Request, context: SubmitContext) => Promise<Submitted>;
@@ -153,7 +147,7 @@ export interface TaskProvider<Request> extends ResultLinks {
   /**
    * Returns the tokens that the upstream will bill for the request at a specific resolution and ratio, assuming the
    * worst case for everything that the request leaves open. Returns undefined if the formula does not cover the pair.
-   * `model` is the upstream's model name; without it, the most expensive known model is assumed.
+   * `model` is the upstream's model name. Without it, the most expensive known model is assumed.
    */
   readonly estimateTokens?: (request: Request, output: EstimateOutput, model?: string) => bigint | undefined;
   /**
@@ -178,7 +172,6 @@ export type VideoProvider = TaskProvider<VideoRequest>;
 export type ImageTaskProvider = TaskProvider<ImageRequest>;
 
 export interface SynchronousImageProvider {
-  /** The facts about each model: what it accepts and what it is sent. `check` covers what no table can express. */
   readonly facts: FactsSource;
   /**
    * The forms in which the channel accepts reference images, in order of preference. Empty if it accepts none. A
@@ -220,7 +213,7 @@ export interface Base64Blob {
 }
 
 export interface GeneratedImages {
-  /** The upstream's id for a job that is still rendering. There are no images yet; `resume` fetches them. */
+  /** The upstream's id for a job that is still rendering. There are no images yet, and `resume` fetches them. */
   readonly job?: string;
   readonly images: readonly GeneratedImage[];
   readonly facts: SettleFacts;
@@ -266,7 +259,6 @@ export type OperationStatus =
       readonly phase: 'submitted' | 'running';
       /** From 0 to 100. */
       readonly progress?: number;
-      /** The number of jobs ahead of this one at the upstream. */
       readonly queuePosition?: number;
       readonly traceId?: string;
     }
@@ -309,7 +301,6 @@ export interface UpstreamCallback {
 }
 
 export interface CallbackNews {
-  /** Whether the job has ended, so that polling now is worthwhile. */
   readonly ended: boolean;
   readonly reply?: JsonObject;
 }
@@ -320,12 +311,10 @@ export interface CallbackContext extends ProviderContext {
 }
 
 export interface ProviderContext {
-  /** See src/http-client/index.ts. */
   readonly request: HttpRequest;
   readonly credential: {
     readonly id: string;
     readonly apiKey: string;
-    /** The vendor signs its callbacks with this secret, if it issues one. */
     readonly callbackSecret?: string;
   };
   /** Has no trailing slash. */
@@ -333,7 +322,6 @@ export interface ProviderContext {
   readonly model: string;
   /** Set only for `mapped` providers. */
   readonly mapping?: FieldMapping;
-  /** Facts from the configuration, which supplement the vendor's table. */
   readonly facts?: ModelFacts;
   /** For the record only. Absent for calls that concern several tasks, and for a poll that knows only the job. */
   readonly task?: string;
@@ -374,7 +362,6 @@ export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
-  /** The parsed body, or undefined if it is not JSON. */
   readonly json: unknown;
 }
 
@@ -394,7 +381,6 @@ export interface UpstreamErrorOptions {
   readonly status?: number;
   readonly retryAfterMs?: number;
   readonly gone?: boolean;
-  /** Absent if only the outcome is known. */
   readonly failure?: Failure;
   readonly cause?: unknown;
 }
@@ -428,7 +414,6 @@ export class UpstreamError extends Error {
     this.failure = typedFailure(failure);
   }
 
-  /** Returns a copy of the error with `change` applied to all upstream text. */
   rewritten(change: (text: string) => string): UpstreamError {
     const { outcome, status, retryAfterMs, gone, cause } = this;
     const said = [this.words, this.code, this.failure.field ?? ''];

@@ -25,7 +25,6 @@ export function wrapped(provider: Provider, { tasks, images = (part) => part }: 
   };
 }
 
-/** Applies `change` to every status that the adapter's part returns. */
 export function withStatuses<Request>(
   part: TaskProvider<Request>,
   change: (status: OperationStatus, context: ProviderContext) => OperationStatus,

@@ -102,7 +102,6 @@ function endOf({ updated_at: updatedAt }: ArkJob): { readonly endedAt?: number }
 
 const linkLifetimeSeconds = 24 * 3600;
 
-/** Returns undefined for a success without a file. */
 export function arkStatus(job: ArkJob): OperationStatus | undefined {
   const traceId = job.id;
   switch (job.status) {

@@ -73,16 +73,13 @@ function textOf(details: unknown): string {
   return parts.join('; ').slice(0, messageCharactersMax);
 }
 
-/** Facts that the response lacks, such as the lifetime of links. */
 export interface BflReading {
   /** In Unix seconds. Used if neither the link nor the response states an expiry. */
   readonly expiresAt: (endedAt: number | undefined) => number;
   readonly facts: SettleFacts;
-  /** The cost reported at creation. */
   readonly cost: Cost | undefined;
 }
 
-/** Returns undefined for a finished job without a file. */
 export function bflStatus(job: BflJob, reading: BflReading): OperationStatus | undefined {
   switch (job.word.toLowerCase()) {
     case 'ready': {

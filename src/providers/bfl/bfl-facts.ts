@@ -1,7 +1,6 @@
 import type { VideoFacts } from '../../models/model-facts.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 
-/** Maps our resolution names to the vendor's. */
 export const bflResolutions: Readonly<Record<string, string>> = {
   '720p': 'hd',
   hd: 'hd',

@@ -47,7 +47,7 @@ export async function bflJobStatus(
     signal: context.signal,
   });
   const job = readBflJob(answer.json);
-  // Sent with status 200 or 404, and also for a moment after creation.
+  // The vendor sends this with status 200 or 404, even for a moment after creation.
   if (job !== undefined && /^task not found$/i.test(job.word)) {
     throw unknownJob(answer.status);
   }

@@ -56,7 +56,6 @@ const wan30: WanModel = {
 
 type Row = readonly [name: RegExp, model: WanModel];
 
-/** The first matching pattern applies. */
 export const wanModels: readonly Row[] = [
   ...rowsOf('happyhorse', ['r2v', 'i2v', 't2v'], happyHorse),
   [/wan3\./, wan30],

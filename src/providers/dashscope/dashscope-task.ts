@@ -28,7 +28,6 @@ export async function submitDashscopeTask(
   return { operation: { id }, traceId: job?.request_id ?? id };
 }
 
-/** `succeeded` returns undefined for a job without a file. */
 export async function dashscopeStatus(
   operation: Operation,
   context: ProviderContext,

@@ -22,7 +22,6 @@ export function operationOf(id: string, endpoint: string, app = appOf(endpoint))
   return { id, endpoint, app };
 }
 
-/** Returns undefined if the response names no app that may be called. */
 export function namedApp(statusUrl: string | undefined, id: string, baseUrl: string): string | undefined {
   const end = `/requests/${id}/status`;
   const start = [baseUrl, ...(isFal(baseUrl) ? queues : [])].find((host) =>

@@ -101,7 +101,6 @@ export async function falStatus(
 
 const running: OperationStatus = { state: 'pending', phase: 'running' };
 
-/** Returns undefined while the result is not available. */
 async function readResult(
   operation: Operation,
   context: ProviderContext,

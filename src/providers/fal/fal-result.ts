@@ -24,7 +24,6 @@ const unknownMappings = {
 
 const flagsSchema = z.object({ has_nsfw_concepts: z.array(z.boolean().catch(false)).catch([]) });
 
-/** Returns undefined if there is no file where the mapping looks for one. */
 export function falSuccess(
   answer: Pick<HttpResponse, 'json' | 'headers'>,
   { kind, mapping }: Outcome,
@@ -81,7 +80,7 @@ function failureOfResult(refusal: Refusal, status: number): Failure {
   return { ...failure, ...defined({ input }) };
 }
 
-/** Models name the input in the field at fault. */
+/** Recognises the input by the model's name for the field. */
 function inputOf(field: string): ModeratedInput | undefined {
   if (/prompt/.test(field)) return 'prompt';
   if (/image|frame/.test(field)) return 'image';

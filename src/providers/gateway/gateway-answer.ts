@@ -83,14 +83,12 @@ export function readGatewayId(json: unknown): string | undefined {
   return textAt(json, idPlaces);
 }
 
-/** Returns the id if the upstream answered an image request with a job instead of images. */
 export function readGatewayImageJob(json: unknown): string | undefined {
   const list = valueAt(json, 'data');
   const hasImages = Array.isArray(list) && list.length > 0;
   return hasImages || textAt(json, statusPlaces) === undefined ? undefined : readGatewayId(json);
 }
 
-/** Returns undefined for a response without a status, and `no_link` for a success without a file. */
 export function readGatewayStatus(json: unknown, traceId: string): OperationStatus | 'no_link' | undefined {
   const word = textAt(json, statusPlaces)?.toLowerCase();
   if (word === undefined) return undefined;
@@ -219,7 +217,6 @@ function linkAt(json: unknown, places: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Accepts 5, "5" and "5s". */
 function numberAt(json: unknown, places: readonly string[]): number | undefined {
   for (const place of places) {
     const match = /^(\d+(?:\.\d+)?)s?$/.exec(textAt(json, [place]) ?? '');

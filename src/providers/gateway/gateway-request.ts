@@ -8,7 +8,6 @@ import { sizeOfShape } from '../../models/video-shapes.ts';
 import { framesOf, imagesOf, inputTypeOf } from '../../models/media-roles.ts';
 import { readFacts } from '../shared/read-facts.ts';
 
-/** The dialect and the addresses, which follow from the base URL. */
 export interface GatewayEndpoints {
   readonly dialect: 'task' | 'videos';
   readonly submit: string;

@@ -51,7 +51,6 @@ export async function callAboutJob(
 
 export interface GoogleModel {
   readonly name: string;
-  /** On Vertex, the folder for results (`gs://…`). */
   readonly store?: string;
 }
 

@@ -125,7 +125,6 @@ const vertexVeo = (facts: VideoFacts): VideoFacts => ({
   },
 });
 
-/** The source of Veo Lite's limits. */
 const resold = { source: 'resellers’ pages', read: '2026-10' } as const;
 
 export const googleFacts: FactsTable = {

@@ -193,7 +193,6 @@ function usageOf(usage: NonNullable<Answer['usageMetadata']>): SettleFacts['usag
   });
 }
 
-/** The request or the result was refused, or the model responded only with text. */
 function noImage(answer: HttpResponse, { promptFeedback, candidates }: Answer): UpstreamError {
   const { status } = answer;
   const reason = promptFeedback?.blockReason;

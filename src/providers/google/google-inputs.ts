@@ -20,7 +20,6 @@ const types: Readonly<Record<string, string>> = {
   webm: 'video/webm',
 };
 
-/** Uses the file extension or, without one, the kind's most common type. */
 export function mediaTypeOf(url: string, kind: 'image' | 'video'): string {
   const ending = /\.([a-z0-9]{3,4})(?:$|[?#])/i.exec(url)?.[1]?.toLowerCase() ?? '';
   const type = types[ending];

@@ -91,7 +91,6 @@ function readLegacyJob(value: unknown): KlingJob | undefined {
   });
 }
 
-/** Accepts an array or a single job, and skips items that are not jobs. Returns undefined for anything else. */
 export function readKlingJobs(data: unknown): KlingJob[] | undefined {
   const alone = readKlingJob(data);
   if (!Array.isArray(data)) return alone === undefined ? undefined : [alone];
@@ -110,7 +109,6 @@ function costOf(billing: readonly z.infer<typeof billingSchema>[]): Cost | undef
 
 const recordLifeSeconds = 30 * 24 * 3600;
 
-/** Returns undefined for a success without a file. */
 export function klingStatus(job: KlingJob): OperationStatus | undefined {
   switch (job.status ?? '') {
     case 'submitted':

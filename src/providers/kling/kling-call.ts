@@ -13,7 +13,6 @@ interface KlingRequest {
   readonly json?: JsonObject;
 }
 
-/** Resolves with the `data` of a successful response. Throws UpstreamError. */
 export type KlingCall = (
   request: KlingRequest,
   context: ProviderContext,

@@ -48,7 +48,6 @@ export function readMinimaxJobs(value: unknown): MinimaxJob[] {
   return (listSchema.safeParse(value).data?.items ?? []).flatMap((item) => readMinimaxJob(item) ?? []);
 }
 
-/** Returns undefined for a success without a file. */
 export function minimaxStatus(job: MinimaxJob): OperationStatus | undefined {
   switch ((job.status ?? '').toLowerCase()) {
     case 'queued':

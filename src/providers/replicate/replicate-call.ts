@@ -18,7 +18,7 @@ interface ReplicateRequest {
   readonly path: string;
   readonly json?: OutgoingObject;
   readonly form?: FormData;
-  /** Counts the response that the prediction does not exist as a success. */
+  /** If set, the response that the prediction does not exist counts as a success. */
   readonly isGone?: boolean;
 }
 
@@ -52,7 +52,6 @@ function replicateError(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readRefusal(answer.json), replicateFailures);
 }
 
-/** A 404 in the vendor's own format means that the prediction does not exist. */
 export async function askReplicate(
   request: ReplicateRequest,
   context: ProviderContext,

@@ -69,7 +69,6 @@ export async function submitReplicate(
   return { operation: { id }, traceId: id };
 }
 
-/** For a channel whose configuration has changed since the task was planned. */
 function unmapped(): UpstreamError {
   return new UpstreamError('unavailable', 'The model has no mapping on this channel.', {
     code: 'mapping_missing',

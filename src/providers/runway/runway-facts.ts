@@ -182,7 +182,6 @@ function pixelsOf(sold: Shapes): NonNullable<VideoFacts['shapes']> {
   );
 }
 
-/** Returns undefined if the image determines the shape and no ratio is sent. */
 function ratiosOf(model: RunwayModel, operation: RunwayInputs['operation']): string[] | undefined {
   const sold = shapesOf(model, operation);
   if (!('pairs' in sold)) {

@@ -9,12 +9,9 @@ export interface RunwayModel {
   /** Set if reference videos are sent without `type`. */
   readonly bareVideos?: true;
   readonly edit?: RunwayEdit;
-  /** The kind of media that a request must contain besides text. */
   readonly needs?: 'image' | 'video';
-  /** The operations that need no text. */
   readonly wordless: readonly RunwayInputs['operation'][];
   readonly seconds: { readonly min: number; readonly max: number; readonly only?: readonly number[] };
-  /** Whether a ratio must be sent even if the request specifies none. */
   readonly demandsRatio: boolean;
   readonly demandsSeconds: boolean;
   readonly shapes: Shapes;

@@ -2,7 +2,6 @@ import { defined } from '../../base/defined.ts';
 import type { Failure, FailureClass, ModeratedInput } from '../../errors/failure.ts';
 import type { UpstreamOutcome } from '../provider.ts';
 
-/** An error from an upstream's response body. Text that the body lacks is empty. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
@@ -23,7 +22,6 @@ export interface FailureRow {
   readonly input?: ModeratedInput;
 }
 
-/** The first matching row applies. */
 export type FailureTable = readonly FailureRow[];
 
 export function findFailureRow(

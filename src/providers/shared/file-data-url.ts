@@ -6,7 +6,6 @@ export class FileDataUrl {
   readonly mediaType: string;
   readonly path: string;
   readonly bytes: number;
-  /** The text before the base64: `data:…;base64,`, or empty. */
   readonly head: string;
 
   constructor(

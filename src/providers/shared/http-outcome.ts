@@ -134,7 +134,6 @@ function parseCompactDate(text: string): number | undefined {
   return Number.isNaN(at) ? undefined : at / 1000;
 }
 
-/** Drops unreadable items so that the rest of the list remains usable. */
 export function readableItems<Item>(item: z.ZodType<Item>) {
   return z.array(z.unknown()).transform((items) =>
     items.flatMap((each): Item[] => {

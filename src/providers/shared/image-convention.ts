@@ -43,11 +43,9 @@ export interface ImageBody {
 export interface ConventionRules {
   readonly failures: FailureTable;
   readonly readRefusal: (json: unknown) => Refusal | undefined;
-  /** For upstreams that may respond with a job: returns the job's id, or undefined for any other response. */
   readonly readJob?: (json: unknown) => string | undefined;
   /** Defaults to the path below the base address, with the key as a bearer token. */
   readonly target?: Pick<HttpRequestOptions, 'url' | 'headers'> | undefined;
-  /** Applies to links without a stated expiry. */
   readonly linkLifetimeSeconds: number;
 }
 

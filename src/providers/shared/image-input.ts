@@ -25,7 +25,6 @@ export function withoutDataHead(address: string): string {
   return address.replace(/^data:[^,]*,/i, '');
 }
 
-/** Returns the address or bare base64 of a task's image, which is never a file. */
 export function bareImage(image: ImageInput): string {
   switch (image.form) {
     case 'url':

@@ -11,7 +11,6 @@ type FailedStatus = Extract<OperationStatus, { state: 'failed' }>;
 interface JobFacts {
   readonly cost?: Cost | undefined;
   readonly unbilled?: boolean | undefined;
-  /** Result links that must not reach a caller. */
   readonly withheld?: readonly string[] | undefined;
   readonly traceId?: string | undefined;
 }

@@ -18,7 +18,6 @@ export class LargeText {
     return Buffer.from(firstBytes(this.chunks, bytes)).toString('utf8');
   }
 
-  /** Skips the first bytes without copying the rest. */
   from(bytes: number): LargeText {
     let skip = bytes;
     const chunks: Uint8Array[] = [];
@@ -29,7 +28,6 @@ export class LargeText {
     return new LargeText(chunks, this.verbatim);
   }
 
-  /** Copies the entire text. */
   toString(): string {
     return Buffer.concat(this.chunks).toString('utf8');
   }
@@ -38,7 +36,6 @@ export class LargeText {
 export interface LargeJsonReader {
   /** Keeps references into the chunk, so the chunk must not change afterwards. */
   push(chunk: Uint8Array): void;
-  /** Returns the value with long strings replaced by LargeText, or undefined if the text is not JSON. */
   finish(): unknown;
 }
 

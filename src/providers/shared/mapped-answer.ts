@@ -9,7 +9,6 @@ import { costOfUnits } from './vendor-cost.ts';
 const linksMax = 100;
 const depthMax = 5;
 
-/** Returns every address at or below `result`, in order. */
 export function mappedLinks(answer: unknown, { result }: Pick<FieldMapping, 'result'>): string[] {
   return valuesAt(answer, result)
     .flatMap((value) => addressesIn(value, depthMax))

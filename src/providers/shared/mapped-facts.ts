@@ -78,7 +78,6 @@ function sentFields({ fields }: FieldMapping, names: readonly FieldName[]) {
 
 type MediaField = 'first_frame' | 'last_frame' | 'images' | 'videos' | 'audios';
 
-/** Returns Infinity if the vendor sets no limit. */
 function itemsSent({ fields, endpoints }: FieldMapping, field: MediaField, input: MappedInput): number {
   const rule = fields[field];
   const isSent = rule !== undefined && rule.fixed === undefined && inputsOf(field, rule).includes(input);

@@ -107,7 +107,6 @@ function videoIssue({ tools }: VideoRequest): RequestIssue | undefined {
     : { param: 'metadata.tools', message: 'The model does not accept tools.' };
 }
 
-/** The callers' parameter names, where they differ from the field names. */
 const params: Partial<Record<MappedField, string>> = {
   images: 'references',
   seed: 'metadata.seed',

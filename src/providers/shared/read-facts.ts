@@ -10,10 +10,9 @@ import type { ImageRequest, JsonObject } from '../../models/request.ts';
 import type { ProviderContext } from '../provider.ts';
 
 export interface ReadImage {
-  /** The quality and additional fields, under the vendor's names. */
   readonly passed: JsonObject;
   readonly size?: string;
-  /** How the model's facts interpret the size. Empty if no size is sent. */
+  /** The size as the model's facts interpret it. Empty if no size is sent. */
   readonly shape: ImageShape;
   readonly facts: PlainFacts;
 }

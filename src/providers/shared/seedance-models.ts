@@ -78,7 +78,6 @@ const unknownFamily: SeedanceFamily = {
   frameCount: true,
 };
 
-/** The first matching pattern applies. */
 export const seedanceFamilies: readonly (readonly [RegExp, SeedanceFamily])[] = [
   [/seedance-1-0-lite-t2v/i, { ...firstGeneration, frames: 0 }],
   [

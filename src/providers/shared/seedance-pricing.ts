@@ -35,9 +35,6 @@ const tables: Readonly<Record<SeedanceFamily['pixels'], readonly Table[]>> = {
   unknown: [firstGeneration, later],
 };
 
-/**
- * Returns the pixel sizes that callers may request, or undefined if the family (and therefore its table) is unknown.
- */
 export function seedanceShapes({ pixels, resolutions }: SeedanceFamily): VideoFacts['shapes'] {
   const [table = {}, other] = tables[pixels];
   if (other !== undefined) return undefined;

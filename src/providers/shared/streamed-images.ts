@@ -29,7 +29,6 @@ export function createStreamedImages(onPartial: ImageContext['onPartial']) {
       if (event.type.endsWith('.partial_image') && event.b64_json !== undefined) onPartial?.(event.b64_json);
     },
 
-    /** Returns the response as it would be without streaming, or undefined if no event has arrived. */
     answer(): object | undefined {
       const [first] = completed;
       if (first === undefined) return error === undefined ? undefined : { error };

@@ -7,7 +7,6 @@ import type { Cost } from '../../money/cost.ts';
  */
 const decimalPattern = /^\d{1,15}(?:\.\d{1,15})?$/;
 
-/** Accepts a number or text. Anything else counts as absent. */
 export const optionalAmount = z
   .union([z.number().transform(String), z.string()])
   .pipe(z.string().regex(decimalPattern))
@@ -19,7 +18,6 @@ export function vendorCost(amount: string | undefined, unit: string): Cost | und
   return amount !== undefined && /[1-9]/.test(amount) ? { amount, unit } : undefined;
 }
 
-/** Returns undefined if the count is not an amount. */
 export function costOfUnits(units: unknown, price: string, unit: string): Cost | undefined {
   const count = optionalAmount.parse(units);
   return count === undefined ? undefined : vendorCost(multiplyDecimals(count, price), unit);

@@ -30,7 +30,6 @@ export interface Calling {
 }
 
 export interface FileRequest extends Pick<HttpRequestOptions, 'method' | 'bodyBytesMax' | 'largeStrings'> {
-  /** May contain a query. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -124,7 +123,6 @@ function refusalOf(value: unknown): Refusal | undefined {
 
 const plainTextMax = 2_000;
 
-/** Returns undefined for a proxy's error page, which is not in the vendor's own format. */
 async function readRefusal(
   { status, headers, json, text }: HttpResponse,
   { expressions, file }: Calling,
@@ -180,7 +178,6 @@ export function throwErrorIn(
   if (refusal !== undefined) throw refusalError(answer, refusal, failures);
 }
 
-/** Replaces each `{name}` with the operation's part of that name. */
 export function filledPath(path: string, parts: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const part = Object.hasOwn(parts, name) ? parts[name] : undefined;

@@ -2,8 +2,6 @@ import jsonata from 'jsonata';
 import { createRecent } from '../../base/recent.ts';
 import { isRecord } from '../../base/is-record.ts';
 
-/** Limits that no expression can raise. */
-
 const depthMax = 200;
 const sequenceMax = 10_000;
 const resultCharactersMax = 512 * 1024;

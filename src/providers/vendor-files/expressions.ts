@@ -4,7 +4,6 @@ import { startThread, startThreadClock } from '../../process/thread.ts';
 import type { Thread } from '../../process/thread.ts';
 
 export interface Evaluator {
-  /** The variables are in `bindings`. Throws ExpressionError. */
   evaluate(source: string, input: unknown, bindings?: Bindings): Promise<unknown>;
 }
 
@@ -13,7 +12,6 @@ export interface Evaluator {
  * limits.
  */
 export interface Expressions extends Evaluator {
-  /** Throws ExpressionError if the expression cannot be compiled or uses a forbidden function. */
   check(source: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -37,13 +35,11 @@ export class ExpressionLimitError extends ExpressionError {}
 export interface ToThread {
   readonly source: string;
   readonly input?: unknown;
-  /** If undefined, the expression is compiled but not evaluated. */
   readonly bindings?: Bindings;
 }
 
 export type FromThread =
   | { readonly kind: 'ready' }
-  /** `text` is undefined if the expression has no result. */
   | { readonly kind: 'done'; readonly text?: string }
   | { readonly kind: 'failed'; readonly reason: string };
 

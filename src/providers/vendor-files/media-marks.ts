@@ -15,9 +15,9 @@ export interface SeenMedium {
   readonly url: string;
   readonly is_data: boolean;
   readonly media_type?: string;
-  /** Only for data. */
+  /** Present only for data. */
   readonly base64?: string;
-  /** The mark for a form part with the item's bytes. Only for data. */
+  /** The mark for a form part with the item's bytes. Present only for data. */
   readonly file?: string;
 }
 
@@ -33,7 +33,6 @@ const markPattern = /^\ue000(\d{1,4}):(url|base64|file)$/;
 
 export interface MediaMarks {
   readonly image: (image: ImageInput) => SeenMedium;
-  /** Accepts an address or a data URL. */
   readonly address: (url: string) => SeenMedium;
   readonly unmarked: (value: unknown) => OutgoingJson;
   readonly part: (value: string) => Promise<ImageFile | undefined>;

@@ -33,7 +33,6 @@ function sourceOf({ provider, kind }: Conformance): FactsSource | undefined {
   return kind === 'video' ? provider.video?.facts : (provider.image ?? provider.imageTask)?.facts;
 }
 
-/** One model name per row of facts, and one that matches no row. */
 function modelsOf({ file, kind }: Conformance, { fixture }: Specimen): string[] {
   const table = kind === 'video' ? file.videos?.facts : file.images?.facts;
   const rows = (table?.models ?? []).map(({ model }) => model.replaceAll('*', ''));
@@ -86,7 +85,6 @@ interface Sending {
   readonly model: string;
 }
 
-/** Returns the body and path as text, or undefined if nothing is sent. */
 async function sentWith(
   { given, accepted, model }: Sending,
   fields: Readonly<Record<string, unknown>>,

@@ -75,7 +75,6 @@ function errorOutcome({ outcome, code, words, status, gone, failure, retryAfterM
   return spelled(defined({ outcome, code, message: words, status, gone, ...failure, retryAfterMs }));
 }
 
-/** Converts names to the spelling of vendor files. */
 function spelled(value: object): object;
 function spelled(value: unknown): unknown;
 function spelled(value: unknown): unknown {

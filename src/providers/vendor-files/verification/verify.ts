@@ -8,7 +8,6 @@ import { fixtureTests } from './fixture-tests.ts';
 
 export interface VerificationRow {
   readonly test: string;
-  /** Why the test failed. Undefined if it passed. */
   readonly failure?: string;
 }
 
