@@ -11,13 +11,11 @@ import type {
 } from './request.ts';
 
 export interface Consumption {
-  /** Fields that are sent, and fields whose effect the model has anyway. */
   readonly fields: readonly OptionalField[];
-  /** Whether a `metadata` name has an effect. */
   readonly metadata: (name: string) => boolean;
 }
 
-/** The names that callers use. */
+/** Our field names, with the names that callers use. */
 const fieldNames = {
   mode: 'mode',
   resolution: 'resolution',
@@ -39,7 +37,6 @@ export type OptionalField = keyof typeof fieldNames;
 const isField = (name: string): name is OptionalField => Object.hasOwn(fieldNames, name);
 export const optionalFields: readonly OptionalField[] = Object.keys(fieldNames).filter(isField);
 
-/** Derived from the model's facts. */
 export function consumptionOf(facts: PlainFacts): Consumption {
   return {
     fields: optionalFields.filter((field) => facts.fields?.[fieldNames[field]] === true),
@@ -47,13 +44,11 @@ export function consumptionOf(facts: PlainFacts): Consumption {
   };
 }
 
-/** Returns our names for fields that the caller sent but a model with these facts does not use. */
 export function ignoredFields(asked: AskedRequest, request: GenerationRequest, facts: PlainFacts): string[] {
   if (request.kind === 'image') return unconsumedOfImage(request, facts);
   return asked.kind === 'image' ? [] : unconsumed(asked, request, consumptionOf(facts));
 }
 
-/** Leaves out fields that the model's entry already drops or filled in itself. */
 export function unconsumed(
   asked: AskedVideo,
   request: VideoRequest,
@@ -71,7 +66,6 @@ export function unconsumed(
   ];
 }
 
-/** Returns our names for the fields that an image request contains but the model does not use. */
 export function unconsumedOfImage(request: ImageRequest, facts: PlainFacts): string[] {
   return [
     ...imageFieldNames.filter((name) => request[name] !== undefined && facts.fields?.[name] !== true),

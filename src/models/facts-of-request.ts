@@ -30,7 +30,6 @@ function joined<Part extends object>(part: Part | undefined, over: Part | undefi
   return over === undefined ? part : { ...part, ...over };
 }
 
-/** The parts of a request that determine which cases apply. */
 export type FactsBasis = Partial<
   VideoMedia &
     Pick<VideoRequest, 'resolution' | 'ratio' | 'duration' | 'draft'> &
@@ -61,7 +60,6 @@ function holds({ brings, lacks, ...when }: FactsCondition, request: FactsBasis):
   );
 }
 
-/** Ignores case. */
 export function isListed(value: string | undefined, list: readonly string[]): boolean {
   return list.some((one) => one.toLowerCase() === value?.toLowerCase());
 }
@@ -101,7 +99,6 @@ function sentName(
   return reserved.includes(sent) ? undefined : sent;
 }
 
-/** A name has an effect if the adapter interprets it or the vendor receives it. */
 export function isUsed(name: string, facts: PlainFacts): boolean {
   const { parameters = {} } = facts;
   const isRead = Object.hasOwn(parameters, name) && parameters[name]?.read === true;

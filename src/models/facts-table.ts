@@ -2,8 +2,6 @@ import type { FieldMapping } from './field-mapping.ts';
 import { laidOver } from './facts-of-request.ts';
 import type { ModelFacts, PlainFacts } from './model-facts.ts';
 
-/** A table of facts about a vendor's models, with its source and date. */
-
 export type Day = `${number}-${number}-${number}`;
 
 export interface FactsOrigin {
@@ -36,7 +34,6 @@ export interface ModelOrigin extends FactsOrigin {
   readonly retirement?: FactsOrigin & { readonly on: Day };
 }
 
-/** Returns undefined if the facts come from a mapping in gateway.yaml. */
 export function originOf(table: FactsSource, model: string): ModelOrigin | undefined {
   if (typeof table === 'function') return undefined;
   const { source, read } = rowOf(table, model)?.[2] ?? table.origin;
@@ -68,7 +65,6 @@ export type FactsSource = FactsTable | ((mapping: FieldMapping | undefined) => M
 export interface Served {
   readonly upstream: string;
   readonly mapping?: FieldMapping | undefined;
-  /** Facts from the configuration. */
   readonly facts?: ModelFacts | undefined;
 }
 

@@ -37,7 +37,6 @@ export type MappedField = (typeof mappedFields)[number];
 const mappedForms = ['text', 'number', 'seconds', 'flag', 'one', 'list', 'object', 'sides'] as const;
 type MappedForm = (typeof mappedForms)[number];
 
-/** The default form comes first. */
 const forms: Readonly<Record<MappedField, readonly [MappedForm, ...MappedForm[]]>> = {
   prompt: ['text'],
   mode: ['text'],

@@ -3,7 +3,6 @@ interface WithData<Data> {
   readonly base64?: Data | undefined;
 }
 
-/** Data that is not text only has to state its number of bytes. */
 type Base64Data = string | { readonly bytes: number };
 
 export function unlinkedData<Data>(images: readonly WithData<Data>[]): Data[] {

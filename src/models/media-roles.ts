@@ -47,7 +47,6 @@ const unsent: Readonly<Record<string, string>> = {
   references: 'images',
 };
 
-/** Returns a field's name in the caller's spelling. */
 export function nameIn(named: AskedVideo['named'], param: string): string {
   const [, list = param, position = ''] = /^([^[]+)(\[.*)$/.exec(param) ?? [];
   const whole = named[list] ?? unsent[list];
@@ -60,7 +59,6 @@ export function inputTypeOf({ firstFrame, references, videos, audios }: VideoMed
   return references.length + videos.length + audios.length > 0 ? 'reference' : 'text_to_video';
 }
 
-/** Frames come first. */
 export function imagesOf({ firstFrame, lastFrame, references }: VideoMedia): readonly string[] {
   return [...framesOf(defined({ firstFrame, lastFrame })), ...references];
 }

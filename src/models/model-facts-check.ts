@@ -52,7 +52,6 @@ function mediaIssue(request: VideoRequest, facts: MediaFacts | undefined): Facts
     : undefined;
 }
 
-/** A part may be unsupported, or occur too often. */
 function partsIssue(request: VideoRequest, { frames = 2, ...facts }: MediaFacts): FactsIssue | undefined {
   if (request.firstFrame !== undefined && frames === 0)
     return { param: 'first_frame', message: 'The model does not accept a first frame.' };

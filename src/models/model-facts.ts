@@ -71,7 +71,6 @@ export const fieldNames = [
   'safety_identifier',
   'tools',
 ] as const;
-/** For a model with every field. */
 export const everyField: Readonly<Partial<Record<FieldName, boolean>>> = Object.fromEntries(
   fieldNames.map((name) => [name, true]),
 );
@@ -116,7 +115,6 @@ export const conditionSchema = z.strictObject({
 });
 export type FactsCondition = z.infer<typeof conditionSchema>;
 
-/** Facts about video and image models that callers may see. */
 const offeredOfBoth = {
   prompt: z
     .strictObject({

@@ -116,7 +116,6 @@ function definedOnly({
 
 type Refuse = (field: string, message: string) => undefined;
 
-/** Whether an unsupported value is dropped with a warning instead of refused. */
 export function isIgnored({ unsupported }: VideoModelRules, field: string): boolean {
   return actionFor(unsupported, field) === 'ignore';
 }
@@ -130,7 +129,6 @@ function actionFor(rule: UnsupportedRule, field: string): UnsupportedAction {
 interface ListedField {
   readonly field: string;
   readonly value: string | undefined;
-  /** Empty if any value is allowed. */
   readonly allowed: readonly string[];
 }
 

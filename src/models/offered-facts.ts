@@ -3,7 +3,7 @@ import { defined } from '../base/defined.ts';
 import { conditionSchema, offeredShape, parameterShape } from './model-facts.ts';
 import type { ModelFacts, PlainFacts } from './model-facts.ts';
 
-/** What callers see: the content that a request may have, without vendor details. */
+/** The facts that callers see: the content that a request may have, without vendor details. */
 
 const plainShape = {
   ...offeredShape,

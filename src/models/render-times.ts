@@ -21,7 +21,6 @@ export interface RenderSample {
 /** `points` are sorted by time and never empty. Their weights add up to 1. */
 export interface RenderTimes {
   readonly points: readonly { readonly ms: number; readonly weight: number }[];
-  /** Zero for the configured guess. */
   readonly samples: number;
 }
 
@@ -112,7 +111,6 @@ export interface Eta {
   readonly p90: number;
 }
 
-/** Returns undefined without data, or if hardly any render took this long. */
 export function etaOf(times: RenderTimes | undefined, elapsedMs: number): Eta | undefined {
   if (times === undefined) return undefined;
   const [p50, p90] = [0.5, 0.9].map((share) => remainingTime(times, Math.max(elapsedMs, 0), share));

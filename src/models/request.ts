@@ -1,4 +1,3 @@
-/** Enough to recognise a task in a list. */
 export const listedPromptCharactersMax = 300;
 
 export type JsonValue =
@@ -19,7 +18,6 @@ export type Duration = number | 'auto';
 export const imageRoles = ['first_frame', 'last_frame', 'reference'] as const;
 export type ImageRole = (typeof imageRoles)[number];
 
-/** Addresses or data URLs, by role (see media-roles.ts). */
 export interface VideoMedia {
   /** A last frame requires a first frame. */
   readonly firstFrame?: string;
@@ -41,7 +39,6 @@ export interface VideoRequest extends VideoMedia {
    * resolution and ratio.
    */
   readonly size?: string;
-  /** In seconds. Undefined if neither the caller nor the model's entry specifies one. */
   readonly duration?: Duration;
   readonly draft?: boolean;
   readonly generateAudio?: boolean;
@@ -56,7 +53,6 @@ export interface VideoRequest extends VideoMedia {
 
 export interface AskedImage {
   readonly url: string;
-  /** Undefined if the model decides. */
   readonly role?: ImageRole;
 }
 
@@ -75,7 +71,6 @@ export interface AskedVideo extends Strict, Omit<VideoRequest, 'firstFrame' | 'l
   readonly named: Readonly<Record<string, string>>;
 }
 
-/** A reference image as received. */
 export type ImageInput =
   | { readonly form: 'url'; readonly url: string }
   | { readonly form: 'data'; readonly mediaType: string; readonly base64: string }

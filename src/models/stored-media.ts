@@ -12,12 +12,10 @@ export interface MediaLink {
   readonly expiresAt: number;
 }
 
-/** Returns undefined if the file has been removed or the gateway stores no files. */
 export type MediaUrl = (task: string, name: string, storedAt: number) => MediaLink | undefined;
 
 export const noMediaUrl: MediaUrl = () => undefined;
 
-/** Base64 text, whole or in pieces of any length. */
 export type Base64Text = string | { readonly chunks: readonly Uint8Array[] };
 
 export interface KeptImage extends MediaLink {
@@ -33,5 +31,4 @@ export type KeepImages = (image: string, data: readonly Base64Text[]) => Promise
 /** The images themselves cannot be stored. */
 export class UnkeepableError extends Error {}
 
-/** This many leading bytes identify a file type. */
 export const signatureBytes = 16;

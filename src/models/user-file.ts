@@ -15,10 +15,9 @@ export interface UserFile {
   readonly expiresAt: number;
 }
 
-/** How requests refer to the account's own files. */
+/** Requests refer to the account's own files in this form. */
 const reference = /^asset:\/\/(file_[0-9A-Za-z]{24})$/i;
 
-/** Returns undefined for any other kind of address. */
 export function fileIdOf(url: string): string | undefined {
   return reference.exec(url)?.[1];
 }

@@ -12,7 +12,6 @@ const expression = z.string().min(1).max(8_192);
 export const costUnit = z
   .string()
   .regex(/^[A-Za-z][A-Za-z _-]{0,31}$/, 'must be the name of a unit, such as credits');
-/** Placeholders such as `{id}` are replaced with parts of the operation. */
 const path = z
   .string()
   .max(500)
@@ -110,7 +109,6 @@ const factsTable = <Facts extends z.ZodType>(facts: Facts) =>
   z.strictObject({
     models: z.array(z.strictObject({ model: pattern, facts })).default([]),
     others: facts,
-    /** What the vendor's SDKs have but this file does not offer: models, fields and values. */
     unoffered: z.array(z.strictObject({ name: pattern, reason: text })).default([]),
   });
 
@@ -148,7 +146,6 @@ const steps = ['submit', 'generate', 'status', 'cancel', 'list', 'find'] as cons
 const stepSchema = z.strictObject({
   do: z.enum(steps),
   exchanges: z.array(exchangeSchema).min(1).max(4),
-  /** The outcome that the adapter must return, or a part of it. */
   expect: z.record(z.string(), json),
 });
 export type FixtureStep = z.infer<typeof stepSchema>;
@@ -157,7 +154,6 @@ const fixtureSchema = z.strictObject({
   name: text,
   kind: z.enum(['video', 'image']),
   model: text,
-  /** The request as an adapter receives it, in our own terms. */
   request: z.record(z.string(), json),
   steps: z.array(stepSchema).min(1).max(20),
 });
@@ -200,7 +196,6 @@ export const vendorFileSchema = z
     name: vendorName,
     about: aboutSchema,
     authentication: authenticationSchema,
-    /** Extracts the vendor's code and message from an unsuccessful response. */
     error: expression,
     unknown_job: z
       .strictObject({ status: count.default(404), codes: z.array(pattern).optional() })
@@ -212,9 +207,7 @@ export const vendorFileSchema = z
     balance: z.strictObject({ path, answer: expression, unit: costUnit }).optional(),
     videos: videosSchema.optional(),
     images: z.union([imageJobsSchema, imagesAtOnceSchema]).optional(),
-    /** Models that the vendor has shut down, or will shut down on an announced day. */
     retired: retiredSchema.optional(),
-    /** Each price has one currency. */
     prices: z
       .array(
         z.strictObject({

@@ -4,7 +4,6 @@ import { isListed } from './facts-of-request.ts';
 import type { PlainFacts } from './model-facts.ts';
 import { shapeIssue } from './model-facts-check.ts';
 
-/** `size` is in pixels (`1280x720`). */
 export interface VideoShape {
   readonly resolution: string;
   readonly ratio: string;
@@ -52,7 +51,6 @@ function knownSize({ resolution, ratio }: Pair, shapes: PlainFacts['shapes'] = {
   return Object.entries(shapes).find(([name]) => isListed(name, [resolution]))?.[1][ratio];
 }
 
-/** Undefined unless the facts, or the names themselves, determine the size. */
 export function sizeOfShape(pair: Partial<Pair>, facts: readonly PlainFacts[]): string | undefined {
   const { resolution, ratio } = pair;
   if (resolution === undefined || ratio === undefined) return undefined;
@@ -98,7 +96,6 @@ export function shapeOfPixels(size: string, shapes: readonly VideoShape[]): Vide
   return near.toSorted((one, other) => one.distance - other.distance)[0]?.shape;
 }
 
-/** The larger of the two sides' relative deviations. */
 function distance({ width, height }: Pixels, known: Pixels | undefined): number {
   if (known === undefined) return Infinity;
   return Math.max(Math.abs(width / known.width - 1), Math.abs(height / known.height - 1));
