@@ -23,7 +23,6 @@ export interface Offer {
   readonly facts: ModelFacts;
 }
 
-/** Returns undefined if the channel does not list the model or its adapter does not generate this kind. */
 export function offerOf(
   provider: Provider | undefined,
   kind: GenerationRequest['kind'],

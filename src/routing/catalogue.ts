@@ -49,7 +49,6 @@ export interface Catalogue {
   offered(model: ModelConfig, caller: Caller & Partial<Buyer>): OfferedModel;
   /** Throws `model_not_found` (400) or `model_not_allowed` (403). */
   model(id: string, caller: Caller): ModelConfig;
-  /** Reads the price factors of the caller's account. */
   buyer(caller: Caller): Promise<Buyer>;
   /** Throws the caller's error if no channel can serve the request. `given` has the measurements of its media. */
   plan(request: AskedRequest, buyer: Buyer, given?: GivenInput): RoutePlan;
@@ -68,11 +67,10 @@ export interface RoutePlan extends PlannedPrice {
   readonly model: ModelConfig;
   readonly candidates: readonly RouteCandidate[];
   readonly serving: ReadonlyMap<string, Serving>;
-  /** Where a task continues if its job fails upstream. Without a fallback, the task ends. */
+  /** If its job fails upstream, a task continues here or, without a fallback, ends. */
   readonly fallback?: Fallback;
   readonly dropped: readonly DroppedChannel[];
   readonly currency: string;
-  /** Undefined for images, and if the request leaves the shape open. */
   readonly shape?: VideoShape;
   readonly warnings: readonly string[];
   /** Whether some channel's price depends on the length of the request's videos, which was not measured. */
@@ -88,13 +86,11 @@ export interface Serving {
 
 export interface CatalogueOptions extends InputMedia, KnownProviders {
   readonly random: () => number;
-  /** Returns why a credential is out of service for a model, or undefined if it is in service. */
   readonly outage?: (
     channel: ChannelConfig,
     credential: string,
     user: { readonly account: string; readonly model: string },
   ) => DroppedChannel | undefined;
-  /** Undefined if no account has price factors. */
   readonly factorsOf?: (account: string) => Promise<PriceFactors>;
   /** Whether a running worker would submit the channel's tasks. If undefined, all channels count as served. */
   readonly isServed?: (channel: string) => boolean;
@@ -267,7 +263,7 @@ interface Dropped {
 }
 
 interface Considered extends Dropped {
-  /** Has only the credentials in service, if there are any. */
+  /** Contains only the credentials that are in service, if there are any. */
   readonly priced: PricedChannel;
   readonly broken: readonly string[];
 }

@@ -23,7 +23,6 @@ export interface OpenChannel {
   context(credential: string, model: string, signal: AbortSignal): ProviderContext;
 }
 
-/** Returns undefined if the running configuration does not have the channel. */
 export type Channels = (id: string) => OpenChannel | undefined;
 
 export interface ChannelsOptions extends KnownProviders {
@@ -97,7 +96,6 @@ export interface LinkOwner {
   readonly model: string;
 }
 
-/** Returns undefined for a link that needs no headers. */
 export type LinkHeaders = (url: string) => Readonly<Record<string, string>> | undefined;
 
 /** A removed channel has no headers, and its links fail anyway. */
@@ -122,7 +120,6 @@ export function mustBeCopied(
   return provider !== undefined && isUnusable(provider);
 }
 
-/** Some upstreams cannot be searched for a job whose submission got no response. */
 export function isUnsearchable(
   channels: Channels,
   { channel: id, kind }: Pick<LinkOwner, 'channel' | 'kind'>,

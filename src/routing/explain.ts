@@ -13,7 +13,6 @@ export interface RouteExplanation {
   readonly candidates: readonly ExplainedCandidate[];
   /** Leaves out the channels that the request would wait for. */
   readonly dropped: readonly DroppedChannel[];
-  /** Covers the model's channels that are not `serving`. */
   readonly health: readonly ChannelHealth[];
   /** Undefined if the model has no fallback, so that a job that fails upstream ends the task. */
   readonly fallback?: FallbackExplanation;

@@ -11,7 +11,6 @@ export interface FallbackChannel {
   readonly canWait: boolean;
 }
 
-/** Returns undefined if the task must end when its job fails. */
 export function planFallback(
   { fallback: config, expected_seconds: neededSeconds }: ModelConfig,
   request: GenerationRequest,

@@ -15,7 +15,7 @@ interface FitContext {
 }
 
 export interface Fitted {
-  /** Its pixel size, if any, has been replaced by a resolution and a ratio. */
+  /** A pixel size has already been replaced by a resolution and a ratio. */
   readonly asked: AskedRequest;
   readonly request: GenerationRequest;
   readonly warnings: readonly string[];

@@ -50,7 +50,6 @@ export function withInputSeconds(facts: SettleFacts, seconds: Task['inputSeconds
   return { ...facts, inputSeconds: seconds, measured: [...(facts.measured ?? []), 'input_seconds'] };
 }
 
-/** `media` has one element per image. */
 export function withMeasuredImages(
   facts: SettleFacts,
   media: readonly (MediaFacts | undefined)[],

@@ -11,7 +11,6 @@ export interface OfferedModel {
   readonly factor?: string;
 }
 
-/** `offers` covers the channels that the caller may use. */
 export function offeredModel(
   { id }: ModelConfig,
   offers: Iterable<readonly [ChannelConfig, Offer]>,

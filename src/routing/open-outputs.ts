@@ -5,9 +5,7 @@ import type { Price, PriceFacts } from '../money/price.ts';
 import type { GenerationRequest, ImageRequest, VideoRequest } from '../models/request.ts';
 import type { PossibleOutput } from '../providers/provider.ts';
 
-/** One output that the upstream may render and report. */
 export interface Output {
-  /** A fact is undefined if the upstream does not report it. */
   readonly facts: PriceFacts;
   readonly seconds?: number;
 }
@@ -65,7 +63,6 @@ function namedBy({ price }: PricedModel, fact: TextFact): readonly string[] {
   return price.lines.flatMap(({ when }) => when?.[fact] ?? []);
 }
 
-/** These values leave the choice to the upstream. */
 const openWords = new Set(['adaptive', 'auto']);
 
 function openValues(

@@ -17,7 +17,7 @@ export interface PlannedPrice {
    * open.
    */
   readonly hold: Micros;
-  /** How the hold was calculated. Stored in the ledger with the basis. */
+  /** The calculation of the hold, which the ledger stores with the basis. */
   readonly reckoning: Reckoning;
   /** The charge if the first candidate renders what the request and the model's defaults specify. */
   readonly expected: QuotedCharge;

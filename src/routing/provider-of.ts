@@ -3,7 +3,6 @@ import type { VendorFile } from '../models/vendor-file.ts';
 import type { Provider } from '../providers/provider.ts';
 
 export interface KnownProviders {
-  /** A reload replaces the configuration. */
   readonly current: () => GatewayConfig;
   readonly providers: Readonly<Record<string, Provider>>;
   /** Returns the same adapter for a vendor file on each call. Undefined if there are only `providers`. */

@@ -37,12 +37,11 @@ export interface Quote {
   readonly usual: QuotedCharge;
   /** Charged if the upstream reports no length. Undefined if the request does not determine one. */
   readonly seconds?: number;
-  /** The longest video that the upstream may render. Undefined if unlimited. */
   readonly secondsMax?: number;
   readonly fixed: PriceFacts;
   /** Facts in `fixed` that the upstream may render differently. */
   readonly open: readonly (keyof PriceFacts)[];
-  /** What the upstream may render if no resolution is requested. Undefined if unknown. */
+  /** The resolutions that the upstream may render if none is requested. Undefined if unknown. */
   readonly resolutions?: readonly string[];
   /** An image is priced at this size if no price line contains its own. */
   readonly size?: string;
@@ -55,7 +54,6 @@ export interface QuotedCharge extends Charge {
 }
 
 export interface ChannelPrice extends Pick<Price, 'minimum' | 'lines' | 'factor'> {
-  /** Whether the channel has its own price, which replaces the model's. */
   readonly isOwn: boolean;
 }
 
@@ -181,7 +179,6 @@ function imagesOfRequest(request: GenerationRequest): number {
   return request.kind === 'image' ? request.n : 1;
 }
 
-/** Returns the largest possible number of pixels if the size is not determined. */
 function pixelsOf(
   size: string | undefined,
   { model, facts: { sizes = {} } }: QuoteContext,

@@ -54,7 +54,6 @@ export function withShapeOfSize(request: VideoRequest, { model, offers, nameOf }
   };
 }
 
-/** Returns the shape that matches a rendered video, or undefined if none is close enough. */
 export function shapeOfResult(
   size: string,
   { model, offers }: Pick<Shaping, 'model' | 'offers'>,
@@ -80,7 +79,6 @@ function unknownSize(size: string, { model, shapes, param }: UnknownSize): Gatew
   });
 }
 
-/** Returns undefined if the request leaves the shape open or a channel does not receive all of it. */
 export function plannedShape(
   request: GenerationRequest,
   channels: readonly { readonly facts: PlainFacts }[],

@@ -8,7 +8,6 @@ import type { ChannelState, ChannelStateStore } from '../store/channel-states.ts
 /** The operators' channel switches, as this process last read them. Routing reads memory, never the database. */
 export interface ChannelSwitches {
   refresh(): Promise<void>;
-  /** Keeps reading the switches every few seconds. */
   start(pace: Pace): void;
   stop(): void;
   find(channel: string): ChannelState | undefined;

@@ -9,7 +9,6 @@ import type {
 import { withStatuses, wrapped } from '../providers/wrapped.ts';
 
 export interface LinkRules {
-  /** Returns a sentence that explains why a link must not reach a caller, or undefined if it may. */
   readonly check: (url: string) => string | undefined;
   /** Reports withheld links to operators if no task stores them. */
   readonly onWithheld: (links: readonly string[]) => void;
