@@ -63,7 +63,7 @@ export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
   return { kind: 'failed', error: mostSevere(errors), ambiguous };
 }
 
-/** For upstreams that respond with a job. */
+/** The poll interval for upstreams that respond with a job. */
 const resumeEveryMs = 2_000;
 
 /**
@@ -173,7 +173,6 @@ const usageCounts: Readonly<Record<keyof Usage, true>> = {
 };
 const isCount = (name: string): name is keyof Usage => Object.hasOwn(usageCounts, name);
 
-/** `answer` supplies the size and quality that an individual image does not report. */
 export function factsOfImages(
   images: readonly GeneratedImage[],
   answer: Pick<SettleFacts, 'size' | 'quality'> = {},

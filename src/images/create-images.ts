@@ -40,7 +40,8 @@ export interface CreateImagesDeps {
 }
 
 /**
- * Whether to create a task even if the upstream responds synchronously. `preferred` means only if results can be links.
+ * Whether to create a task even if the upstream responds synchronously. `preferred` creates one only if results can be
+ * links.
  */
 export type AsTask = boolean | 'preferred';
 
@@ -49,7 +50,6 @@ export interface CreateImagesCommand {
   readonly named: Readonly<Record<string, string>>;
   readonly strict?: true;
   readonly caller: Caller;
-  /** The route's name. Together with the account, it is the scope of the idempotency key. */
   readonly route: string;
   readonly callbackUrl?: string;
   readonly expiresAfterSeconds?: number;
@@ -130,7 +130,6 @@ function candidatesWithLinks(plan: RoutePlan): RoutePlan['candidates'] {
   return plan.candidates.filter(({ channel }) => !answersWithData(plan, channel));
 }
 
-/** The typical size of a large image as base64. */
 const dataBytes = 8 * 1024 * 1024;
 
 async function renderImages(

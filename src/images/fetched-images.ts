@@ -13,7 +13,6 @@ export interface FetchedSpace {
    * alone would.
    */
   readonly reserve: (bytes: number) => void;
-  /** Idempotent. */
   readonly release: () => void;
 }
 

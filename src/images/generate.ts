@@ -41,7 +41,6 @@ export interface GenerateCommand {
   readonly request: ImageRequest;
   readonly plan: RoutePlan;
   readonly converter: ImageConverter;
-  /** Converts the delivered images to the requested form. Throws GatewayError if none can be converted. */
   readonly inForm: (delivery: Delivery, channel: string) => Promise<Delivery>;
   /** Stores the response before it is paid for. If undefined, repeats cannot get the response. */
   readonly keep?: (delivery: Delivery) => Promise<void>;

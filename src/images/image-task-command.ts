@@ -38,7 +38,7 @@ export async function imageTaskCommand(
 const charactersMax = 12 * 1024 * 1024;
 const restBytesMax = 2 * 1024 * 1024;
 
-/** In memory: the data, its document, the ciphertext and the stored form. */
+/** The text is in memory this many times: as data, in its document, as ciphertext and in the stored form. */
 const copies = 4;
 
 function checkedSize({ images, mask, ...rest }: ImageRequest): number {

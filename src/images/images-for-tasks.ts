@@ -20,7 +20,6 @@ export interface TaskCall extends ChannelCall {
 }
 
 export interface ImagesForTasks {
-  /** Rejects only if the gateway itself is at fault. */
   readonly render: (call: TaskCall) => Promise<ChannelAnswer>;
   close(): Promise<void>;
 }

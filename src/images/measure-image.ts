@@ -9,7 +9,6 @@ export async function measuredImage(image: GeneratedImage): Promise<GeneratedIma
   return withPixels(image, await inspectSource(sourceOf(base64)));
 }
 
-/** Reads only the first bytes behind the link. If it does not open, the size remains unknown. */
 export async function measuredLink(
   image: GeneratedImage,
   open: (url: string) => Promise<AsyncIterable<Uint8Array>>,

@@ -17,7 +17,6 @@ export interface PromisedBill {
  */
 export type BillState = 'written' | 'noted' | 'unwritten';
 
-/** The bills for images that were delivered while the ledger was unavailable. */
 export interface PromisedBills {
   promise(bill: PromisedBill, write: () => Promise<BillState>): void;
   /**
@@ -63,7 +62,6 @@ export function createPromisedBills(log: Logger): PromisedBills {
   };
 }
 
-/** Logs the command that charges the images, because nothing else will charge them. */
 export function logUncharged(
   { amount, ...bill }: PromisedBill,
   why: string,

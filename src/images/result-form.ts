@@ -31,13 +31,10 @@ export interface AskedForm {
   readonly image: string;
   readonly channel: string;
   readonly format: ImageRequest['responseFormat'];
-  /** Whether the charge depends on pixel sizes that must be read from the images. */
   readonly measuresLinks: boolean;
-  /** Reserves memory until the response is sent. Throws GatewayError if there is not enough. */
   readonly reserve: (bytes: number) => void;
 }
 
-/** Converts results to the form that the caller requested, whichever form the upstream used. */
 export interface ResultForms {
   /** Drops results that cannot be converted. Throws GatewayError if none is left. */
   readonly convert: (delivery: Delivery, asked: AskedForm) => Promise<Delivery>;

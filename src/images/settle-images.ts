@@ -20,7 +20,6 @@ import type { PromisedBill, PromisedBills } from './promised-bills.ts';
 export interface SettleDeps {
   readonly ledger: Pick<Ledger, 'settle'>;
   readonly log: Logger;
-  /** `charge` is in micro-units. */
   readonly countMargin: (charge: bigint, upstream: UpstreamCost) => void;
   readonly charges: Pick<ChargeBook, 'note'>;
   readonly bills: Pick<PromisedBills, 'promise'>;
@@ -63,15 +62,14 @@ export function billFor(
 const settleDelaysMs = [100, 400, 1_500];
 
 export interface Settled {
-  /** `promised` means that the charge will be written later. */
   readonly fate: 'closed' | 'promised';
   /** In micro-units. Zero if the hold had already been released. */
   readonly charge: bigint;
 }
 
 /**
- * If the ledger is unavailable, the caller does not wait long: paid images are delivered, and the charge is repeated in
- * the background until it is written.
+ * If the ledger is unavailable, the caller does not wait long: paid images are delivered, and the process keeps trying
+ * to write the charge in the background.
  */
 export async function settleOrPromise(
   bill: ImageBill,

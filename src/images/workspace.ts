@@ -7,14 +7,12 @@ import { whileRoom } from '../errors/not-stored.ts';
 import { identifyProcess, isSameProcessAlive, processIdentitySchema } from '../process/process-identity.ts';
 
 export interface ImageWorkspace {
-  /** The file can be written once `make` has resolved. */
   newPath(): string;
   /** Must be awaited before a file is written. Idempotent. */
   make(): Promise<void>;
   dispose(): Promise<void>;
 }
 
-/** The process's directory for request files, which are removed when their request ends. */
 export interface ImageWorkspaces {
   readonly directory: string;
   open(): ImageWorkspace;

@@ -17,7 +17,6 @@ export interface ImageLeasesDeps extends ProcessLeaseDeps {
  * unavailable.
  */
 export interface ImageLeases {
-  /** Creates an image's id without I/O. */
   newImage(): string;
   /** Must be awaited before the image's hold is taken. The caller must then call either `end` or `abandon`. */
   watch(image: string): Promise<WatchedImage>;
@@ -33,7 +32,6 @@ export interface WatchedImage {
   confirm(): Promise<boolean>;
   /** Records the charge for images that arrived while the ledger was unavailable, for whoever closes the hold. */
   owe(charge: OwedCharge): Promise<void>;
-  /** Must be called once the hold is closed. */
   end(): void;
   /** Must be called if the hold is, or may be, still open. It is then closed in the background. */
   abandon(account: string): void;

@@ -36,7 +36,6 @@ export interface ProcessLease {
    * intervened.
    */
   confirm(): Promise<boolean>;
-  /** Must be called once the image's hold is closed. */
   forget(image: string): void;
   /** Stops creating ids, and removes the lease once no hold is open. Never rejects. */
   retire(): Promise<void>;
