@@ -29,7 +29,6 @@ export interface MediumPlace {
   readonly param: string;
 }
 
-/** `stored` is undefined if this gateway stores no files. */
 export function createLinkMedium(stored: FileLinksDeps | undefined): LinkMedium {
   return async (url, { reach, kind, param }) => {
     const id = fileIdOf(url);

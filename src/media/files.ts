@@ -38,7 +38,6 @@ export interface NewFile {
   readonly bytes: number;
   readonly filename: string;
   readonly purpose: string;
-  /** The field that contained the file, for error messages. */
   readonly param: string;
 }
 

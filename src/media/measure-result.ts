@@ -12,14 +12,12 @@ import { timeLimit } from '../process/running-time.ts';
 export interface MeasureResultDeps {
   readonly probe: MediaProbe;
   readonly openLink: OpenLink;
-  /** If results are not stored, the upstream's link is read. */
   readonly storage?: Pick<ResultStorage, 'stat' | 'read'>;
 }
 
 /** Includes the wait for a thread. A channel may use two threads at a time. */
 const timeoutMs = 20_000;
 
-/** Measures our own copy or, without one, reads only the metadata parts of the linked file. */
 export function createMeasureResult({ probe, openLink, storage }: MeasureResultDeps): MeasureResult {
   return async ({ task, item, channel, headersFor }): Promise<MediaFacts | undefined> => {
     const signal = timeLimit(timeoutMs);

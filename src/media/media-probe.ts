@@ -19,11 +19,9 @@ export interface MediaProbe {
 }
 
 export const probedBytesMax = 8 * 1024 * 1024;
-/** An account uses at most two threads, and one thread is reserved for accounts that use none. */
 const threadsMax = { name: 'media threads', placesMax: 4, shareMax: 2, reserve: 1 } as const;
 const workingMsMax = 5_000;
 const workingLookMs = 100;
-/** A thread that needs more memory is terminated. */
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 2 };
 /** An idle thread uses about ten megabytes, so it is terminated after this time. */
 const idleMs = 60_000;

@@ -1,4 +1,3 @@
-/** Random access to a media file's bytes, from any source. */
 export interface MediaSource {
   readonly bytes: number;
   /** `end` is exclusive. Returns fewer bytes if the file ends earlier. Rejects if the bytes are unavailable. */

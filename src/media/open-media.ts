@@ -20,7 +20,6 @@ export interface RequestMedia extends Pick<GuardedClient, 'checkAddress' | 'open
 export interface RequestMediaSettings {
   readonly client: Pick<GuardedClient, 'checkAddress' | 'openMedia'>;
   readonly probeMs: number;
-  /** Undefined if this gateway stores nothing. */
   readonly kept?: Pick<KeptResults, 'storage' | 'links'>;
   readonly files: Omit<FilesDeps, 'storage' | 'probe' | 'openMedia'>;
 }

@@ -3,7 +3,7 @@ import type { MediaSource } from './media-source.ts';
 
 export interface RemoteSourceOptions {
   readonly openMedia: GuardedClient['openMedia'];
-  /** Applies to a server without support for range requests. */
+  /** The largest file to read from a server that does not support range requests. */
   readonly bytesMax: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;

@@ -45,7 +45,6 @@ export interface Uploads {
     candidate: RouteCandidate,
     signal: AbortSignal,
   ) => Promise<GenerationRequest>;
-  /** Deletes files that upstreams no longer need. Resolves with the number of files. */
   readonly removeDue: () => Promise<Walked>;
 }
 
