@@ -13,7 +13,6 @@ import type { LinkEvidence } from '../routing/delivery.ts';
 import type { ResultStorage } from './storage.ts';
 
 interface CopyFailure {
-  /** Whether another attempt is pointless. */
   readonly final?: boolean;
   /**
    * `opens` means that the link is not at fault: the file was too large or of the wrong type, time ran out, or our

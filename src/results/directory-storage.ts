@@ -10,7 +10,7 @@ import { walk } from '../base/walk.ts';
 import type { Walked } from '../base/walk.ts';
 import type { ResultStorage, StoredFile, SweepFailed } from './storage.ts';
 
-/** Has all unfinished files, so that those of a dead process can be found. No task has such an id. */
+/** Contains all unfinished files, so that those of a dead process can be found. No task has such an id. */
 const partsFolder = '.parts';
 /** A write in progress never pauses for this long. */
 const partKeptMs = 3_600_000;
@@ -18,7 +18,6 @@ const partKeptMs = 3_600_000;
 const checkedBytes = 64 * 1024 * 1024;
 
 export interface DirectoryStorageOptions {
-  /** While less space is free on the disk, nothing is written. */
   readonly freeBytesMin?: number;
 }
 

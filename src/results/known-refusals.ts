@@ -7,7 +7,6 @@ import type { ResultStorage } from './storage.ts';
  * it would have to store.
  */
 const knownMs = 10_000;
-/** How often a process that stores files reads the records of other processes. */
 const readEveryMs = 2_000;
 
 interface KnownRefusalsDeps {

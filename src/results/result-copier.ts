@@ -24,9 +24,7 @@ export interface ResultCopier {
    * returned unchanged and copied later. Rejects only while MongoDB is unavailable, because every copy needs a record.
    */
   readonly deliver: Deliver;
-  /** Resolves with the number of tasks that now have their copy. */
   retryDue(): Promise<Walked>;
-  /** Deletes copies whose retention has ended. Resolves with the number of tasks. */
   deleteExpired(): Promise<Walked>;
   remove(tasks: readonly string[]): Promise<void>;
 }
@@ -51,7 +49,6 @@ const stepMs = 8 * minuteMs;
 const duePerStep = 200;
 /** A channel gets at most two concurrent copies, so that a slow channel does not let other channels' links expire. */
 const retriesMax = { name: 'copies retried', placesMax: 8, shareMax: 2 } as const;
-/** The delay before another attempt to delete a copy. */
 const postponedMs = 3_600_000;
 
 interface Copied extends Delivered {

@@ -33,11 +33,9 @@ export interface Results {
   readonly mediaUrl: MediaUrl;
   readonly kept?: KeptResults;
   readonly deliver: Deliver;
-  /** Returns why the channel's link does not lead to a file, or undefined if it does. */
   readonly canOpen: (channel: string, url: string) => Promise<string | undefined>;
   readonly openLink: OpenLink;
   readonly openStored: (task: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** Returns why the storage accepts no files, if that is known. */
   readonly storageRefusal: StorageRefusal;
   close(): void;
 }

@@ -27,7 +27,6 @@ interface S3Options {
 const partBytes = 8 * 1024 * 1024;
 const partsAtOnce = 2;
 const connectTimeoutMs = 5_000;
-/** A connection without traffic for this long has failed. */
 const socketTimeoutMs = 30_000;
 
 /**

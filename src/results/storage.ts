@@ -47,7 +47,7 @@ export interface ByteRange {
 
 export interface DirectAsk {
   readonly method: 'GET' | 'HEAD';
-  /** For how long the address is valid: whole seconds, at least 1. */
+  /** The address is valid for this long: whole seconds, at least 1. */
   readonly seconds: number;
   readonly mediaType: string;
 }

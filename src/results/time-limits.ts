@@ -4,11 +4,11 @@ import { afterRunning, within } from '../process/running-time.ts';
 import type { ByteRange, ResultStorage } from './storage.ts';
 
 export interface StorageLimits {
-  /** To respond, or to send a file's first bytes. */
+  /** The limit for a response, or for a file's first bytes. */
   readonly answerMs: number;
-  /** Between two pieces of a file that is being read. */
+  /** The limit between two pieces of a file that is being read. */
   readonly silentMs: number;
-  /** To accept a piece or complete the file. S3 accepts 16 MiB in advance. */
+  /** The limit for accepting a piece or completing the file. S3 accepts 16 MiB in advance. */
   readonly takeMs: number;
 }
 
