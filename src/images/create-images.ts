@@ -117,7 +117,7 @@ function withLinks(
   if (candidates.length > 0) return { ...plan, candidates };
   throw new GatewayError(
     'unsupported_parameter',
-    `Model ${request.model} answers with data, and this gateway keeps no files to link to: use b64_json${asTask ? ', and wait for the answer' : ''}.`,
+    `Model ${request.model} returns image data, and this gateway stores no files that it could link to. Use b64_json${asTask ? ' and wait for the response' : ''}.`,
     { param: asTask ? 'async' : 'response_format' },
   );
 }

@@ -38,7 +38,7 @@ export function createFetchedImages(bytesMax: number): FetchedImages {
           if (place.size + bytes > shareMax)
             throw new GatewayError(
               'invalid_parameter',
-              `The images of a request may have ${Math.floor(shareMax)} bytes together.`,
+              `All images of a request together may have at most ${Math.floor(shareMax)} bytes.`,
               { param: 'image' },
             );
           if (place.resize(place.size + bytes) !== undefined) throw full(account);

@@ -144,7 +144,7 @@ async function requireRoom(
   if (stored <= accountBytesMax) return;
   throw new GatewayError(
     'storage_quota_exceeded',
-    `The files of this account would have ${stored} bytes with this one of ${bytes}, and the limit is ${accountBytesMax}. Delete some.`,
+    `With this file of ${bytes} bytes, this account would store ${stored} bytes. The limit is ${accountBytesMax}. Delete some files.`,
   );
 }
 

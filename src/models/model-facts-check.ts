@@ -140,7 +140,7 @@ function switchIssue(request: VideoRequest, { fields = {}, seed: span }: PlainFa
   if (seed !== undefined && span !== undefined && (seed < span.min || seed > span.max))
     return refuse('seed', `seed must be from ${span.min} to ${span.max}.`);
   return watermark === true && fields.watermark !== true
-    ? refuse('watermark', 'The model sets no watermark here.')
+    ? refuse('watermark', 'The model cannot add a watermark here.')
     : undefined;
 }
 
@@ -169,7 +169,7 @@ function lengthIssue(
   if (duration === undefined || facts === undefined) return undefined;
   const refuse = (message: string) => ({ param: 'duration', message });
   if (duration === 'auto')
-    return facts.auto === true ? undefined : refuse('The model does not choose a duration.');
+    return facts.auto === true ? undefined : refuse('The model cannot choose the duration.');
   const { only, min = 0, max = Infinity, step = 1 } = facts;
   if (only !== undefined) return only.includes(duration) ? undefined : refuse(oneOf('duration', only));
   if (duration >= min && duration <= max && isMultiple(duration, step)) return undefined;
@@ -180,7 +180,7 @@ function lengthIssue(
 function soundIssue({ generateAudio }: VideoRequest, { sound }: PlainFacts): FactsIssue | undefined {
   const refuse = (message: string) => ({ param: 'metadata.generate_audio', message });
   if (generateAudio === undefined || sound === undefined || sound === 'choice') return undefined;
-  if (sound === 'fixed') return refuse('Whether the model makes sound cannot be chosen.');
+  if (sound === 'fixed') return refuse('A request cannot choose whether this model generates audio.');
   if (generateAudio === (sound === 'always')) return undefined;
   return refuse(
     sound === 'always' ? 'The model always generates audio here.' : 'The model does not generate audio here.',

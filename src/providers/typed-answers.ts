@@ -76,7 +76,7 @@ function typedTasks<Request>(provider: TaskProvider<Request>): TaskProvider<Requ
 /** An accepted job with an unusable id is as unknown as one whose response was unreadable. */
 function typedJob({ operation, traceId }: Submitted): Submitted {
   if (!isUsable(operation)) {
-    throw new UpstreamError('ambiguous', 'The upstream named its job in a way that cannot be used.', {
+    throw new UpstreamError('ambiguous', 'The upstream returned a job id that cannot be used.', {
       code: 'unreadable_answer',
     });
   }

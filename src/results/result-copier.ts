@@ -121,7 +121,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
         return { items: attempted.items, ...defined({ problem }) };
       } catch (error) {
         if (deps.tasks.isOutage(error)) throw error;
-        log.warn({ task, err: error }, 'a result was not copied, and is not on record for another try');
+        log.warn({ task, err: error }, 'a result was not copied, and no other attempt is recorded');
         return { items };
       }
     },

@@ -319,7 +319,7 @@ function considerChannel(
     });
   const factor = factorFor(buyer.factors, model.id);
   const quote = quoteBy(capability, { ...listed, ...defined({ factor }) });
-  if (quote === undefined) return drop('no_price', 'no line of the price holds for the request');
+  if (quote === undefined) return drop('no_price', 'no price line matches the request');
   const limit = keyLimitIssue(request, quote, buyer);
   if (limit !== undefined) return { ...drop('not_permitted', limit.message), limit };
   const unless = offer && isUnmeasured(request, context.given) && capabilityFor(offer, request, noInput);

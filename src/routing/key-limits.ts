@@ -24,9 +24,10 @@ export function keyLimitIssue(
   const possible = named === undefined ? (resolutions ?? ['']) : [named];
   const limit = shorterSide(largest, request.kind) ?? 0;
   if (possible.every((one) => (shorterSide(one, request.kind) ?? Infinity) <= limit)) return undefined;
+  const param = isVideo ? 'resolution' : 'size';
   return {
-    param: isVideo ? 'resolution' : 'size',
-    message: `This API key may request at most ${largest}${named === undefined ? ', and the request must name what it wants' : ''}.`,
+    param,
+    message: `This API key may request at most ${largest}${named === undefined ? `, so the request must specify ${param}` : ''}.`,
   };
 }
 

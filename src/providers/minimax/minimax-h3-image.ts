@@ -43,7 +43,7 @@ export function checkH3Image({ size, extra }: ImageRequest): RequestIssue | unde
   return parseSize(size) !== undefined && extra['aspect_ratio'] !== undefined
     ? issue(
         'aspect_ratio',
-        'A size in pixels says the ratio. Leave aspect_ratio out, or ask for 1K, 2K or 4K.',
+        'A size in pixels already determines the ratio. Omit aspect_ratio, or request 1K, 2K or 4K.',
       )
     : undefined;
 }

@@ -137,11 +137,11 @@ function fieldIssue(field: MappedField, value: OutgoingJson, asking: Asking): Re
       ? undefined
       : refuse(`${field} must be ${rule.fixed.join(' or ')}.`);
   if (value === 'auto' && field === 'duration')
-    return rule.auto === undefined ? refuse('The model does not choose a duration.') : undefined;
+    return rule.auto === undefined ? refuse('The model cannot choose the duration.') : undefined;
   if (rule.values !== undefined && !Object.hasOwn(rule.values, textOf(value)))
     return refuse(`${field} must be one of ${Object.keys(rule.values).join(', ')}.`);
   if (Array.isArray(value) && value.length > itemsMax(field, rule))
-    return refuse('These are too many for the model.');
+    return refuse(`The model accepts at most ${itemsMax(field, rule)} here.`);
   const needsPixels = rule.values === undefined && (rule.form === 'object' || rule.form === 'sides');
   return needsPixels && parseSize(textOf(value)) === undefined
     ? refuse('size must be <width>x<height>.')

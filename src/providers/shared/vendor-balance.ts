@@ -12,6 +12,6 @@ export function vendorBalance(
   { amount, unit }: { readonly amount: unknown; readonly unit: string },
 ): VendorBalance {
   const found = amountSchema.safeParse(amount).data;
-  if (found === undefined) throw unreadableError(answer, 'it names no balance');
+  if (found === undefined) throw unreadableError(answer, 'it contains no balance');
   return { amount: found, unit };
 }

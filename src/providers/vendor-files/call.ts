@@ -269,6 +269,6 @@ async function formOf(fields: Readonly<Record<string, unknown>>, marks: MediaMar
 }
 
 function textOf(value: OutgoingJson): string {
-  if (hasFiles(value)) throw notSayable('a form has files as parts only');
+  if (hasFiles(value)) throw notSayable('in a form, each file must be a part of its own');
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
