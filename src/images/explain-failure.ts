@@ -3,7 +3,7 @@ import { isModeration } from '../errors/failure.ts';
 import { scrub } from '../http-client/index.ts';
 import type { UpstreamError } from '../providers/provider.ts';
 
-/** Official clients retry a failed POST automatically, which would buy the images a second time. */
+/** Keeps official clients from retrying a failed POST automatically, which would buy the images a second time. */
 export const noRetry = { 'x-should-retry': 'false' } as const;
 
 const retryAfterSecondsDefault = 5;

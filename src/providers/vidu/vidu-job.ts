@@ -194,7 +194,7 @@ export async function listVidu(
 const pagesMax = 5;
 const candidatesMax = 20;
 
-/** The list lacks `payload`, so it is requested for each job from that time with the same prompt. */
+/** The list lacks `payload`, so each job from that time with the same prompt is requested individually. */
 export async function findVidu(
   { request, marker, sentAfter, sentBefore }: LostSubmit<VideoRequest>,
   context: ProviderContext,
