@@ -2,7 +2,6 @@ import { GatewayError } from '../errors/errors.ts';
 import type { Answer, Claim, RepeatRequest, Repeats } from '../commands/repeats.ts';
 import { noRetry } from './explain-failure.ts';
 
-/** One part of a response body. Base64 data stays in the bytes sent by the upstream. */
 export type BodyPart = string | Uint8Array;
 
 export interface ImageAnswer {
@@ -11,32 +10,28 @@ export interface ImageAnswer {
   readonly headers: Readonly<Record<string, string>>;
   /** Whether this repeats the response to an earlier request. */
   readonly replayed: boolean;
-  /** Call this once the response has been written completely, or when the caller disconnects before that. */
+  /** Must be called once the response has been written completely, or when the caller disconnects before that. */
   readonly onEnd?: () => void;
 }
 
 export interface AnswerOnceDeps {
   readonly repeats: Repeats;
-  /** Creates an id for an image request. */
   readonly newImage: () => string;
 }
 
 export interface ImageAnswerRequest extends RepeatRequest {
   /** Aborts when the caller disconnects. Created on first use. */
   readonly closed: () => AbortSignal;
-  /** Returns the body of an error response. */
   readonly presentError: (error: GatewayError) => string;
 }
 
-/** Produces the response to the image request with this id. Calls `keep` with the response before it is paid for. */
+/** Produces the response to the image request with this id. Passes it to `keep` before it is paid for. */
 export type MakeAnswer = (
   image: string,
   keep?: (parts: readonly BodyPart[]) => Promise<void>,
 ) => Promise<readonly BodyPart[]>;
 
-/**
- * Responds to an image request. A repeat causes no second upstream call, but gets the response to the first request.
- */
+/** A repeat of an image request causes no second upstream call and gets the response to the first one. */
 export async function answerOnce(
   ask: ImageAnswerRequest,
   make: MakeAnswer,
@@ -73,9 +68,7 @@ function succeeded(parts: readonly BodyPart[]): Answer {
   return { status: 200, mayRetry: true, parts };
 }
 
-/**
- * Handles the first request with a key. The response is stored before it is paid for, and later returned to repeats.
- */
+/** For requests with an idempotency key. The response is stored before it is paid for, so that a repeat can get it. */
 async function keepThenAnswer(claim: Claim, ask: ImageAnswerRequest, make: MakeAnswer): Promise<ImageAnswer> {
   try {
     const parts = await make(claim.made, (made) => claim.keep(succeeded(made)));
@@ -88,8 +81,8 @@ async function keepThenAnswer(claim: Claim, ask: ImageAnswerRequest, make: MakeA
 }
 
 /**
- * Serves a client that may retry automatically. The response is sent without waiting for the record to be written. The
- * record is still needed after a complete response, because the network or a proxy may lose it unnoticed.
+ * For clients that may retry automatically. The response does not wait for its record to be written. The record is
+ * needed even after a complete response, because the network or a proxy may lose it unnoticed.
  */
 async function answerThenKeep(claim: Claim, ask: ImageAnswerRequest, make: MakeAnswer): Promise<ImageAnswer> {
   try {
@@ -102,8 +95,8 @@ async function answerThenKeep(claim: Claim, ask: ImageAnswerRequest, make: MakeA
 }
 
 /**
- * Ends a failed request. If an upstream refused the request or may have accepted it, the error becomes the final
- * response. In all other cases, the request can be retried.
+ * If an upstream refused the request or may have accepted it, the error becomes the final response. Otherwise the
+ * request can be retried.
  */
 function endFailed(claim: Claim, error: unknown, { presentError }: ImageAnswerRequest): Promise<void> {
   const isFinal = error instanceof GatewayError && error.headers['x-should-retry'] === 'false';

@@ -20,7 +20,7 @@ import type {
 } from '../providers/provider.ts';
 import { timeLimit } from '../process/running-time.ts';
 
-/** `ambiguous` is the number of calls that produced nothing but may have been billed. */
+/** `ambiguous` counts the calls that produced nothing but may have been billed. */
 export type ChannelAnswer =
   | { readonly kind: 'delivered'; readonly delivery: Delivery; readonly ambiguous: number }
   | { readonly kind: 'failed'; readonly error: UpstreamError; readonly ambiguous: number };
@@ -29,7 +29,6 @@ export interface Delivery {
   readonly images: readonly GeneratedImage[];
   readonly facts: SettleFacts & { readonly images: number };
   readonly extra: JsonObject;
-  /** The vendor's total charge for the images, as reported. */
   readonly cost?: Cost;
 }
 
@@ -38,15 +37,14 @@ export interface ChannelCall {
   readonly provider: SynchronousImageProvider;
   readonly candidate: RouteCandidate;
   readonly request: ImageRequest;
-  /** The number of images that the model renders per call. */
   readonly perCall: number;
   /** See ImageContext. */
   readonly onPartial?: ImageContext['onPartial'];
 }
 
 /**
- * Requests all images from one channel. A channel that renders fewer per call is called several times in parallel, and
- * fails only if no call delivers an image. Never throws because of the upstream's behaviour.
+ * If the channel renders fewer images per call than requested, it is called several times in parallel, and fails only
+ * if no call delivers an image. Never throws because of the upstream's behaviour.
  */
 export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
   const { channel, candidate, request, provider, perCall } = call;
@@ -65,7 +63,7 @@ export async function callChannel(call: ChannelCall): Promise<ChannelAnswer> {
   return { kind: 'failed', error: mostSevere(errors), ambiguous };
 }
 
-/** How often to poll a job, in milliseconds, if the upstream responds with one. */
+/** The poll interval for upstreams that respond with a job. */
 const resumeEveryMs = 2_000;
 
 /**
@@ -107,10 +105,7 @@ function splitCount(n: number, perCall: number): number[] {
   return Array.from({ length: Math.ceil(n / perCall) }, (_, index) => Math.min(perCall, n - index * perCall));
 }
 
-/**
- * Converts any thrown value. A failure that the adapter did not classify may have happened after acceptance of the
- * request.
- */
+/** A failure that the adapter did not classify may have happened after the request was accepted. */
 function asUpstreamError(error: unknown, { channel }: RouteCandidate): UpstreamError {
   if (error instanceof UpstreamError) return error;
   return new UpstreamError('ambiguous', `The adapter of ${channel} failed.`, {
@@ -119,10 +114,7 @@ function asUpstreamError(error: unknown, { channel }: RouteCandidate): UpstreamE
   });
 }
 
-/**
- * Ranks failures to determine which one decides when several calls failed. A call that may have been accepted outweighs
- * any refusal.
- */
+/** If several calls failed, the gravest failure decides. A call that may have been accepted outweighs any refusal. */
 const gravity: Record<UpstreamOutcome, number> = {
   ambiguous: 4,
   rejected: 3,
@@ -159,7 +151,7 @@ async function merge(answers: readonly GeneratedImages[]): Promise<Delivery> {
 
 type Usage = NonNullable<SettleFacts['usage']>;
 
-/** Undefined unless every response reports usage, because a partial sum would be charged as if it were complete. */
+/** Returns only counts that every response reports, because a partial sum would be charged as if it were complete. */
 function sumUsage(usages: readonly (Usage | undefined)[]): Usage | undefined {
   const names = [...new Set(usages.flatMap((usage) => Object.keys(usage ?? {})))].filter(isCount);
   const sums = names.flatMap((name) => {
@@ -181,7 +173,6 @@ const usageCounts: Readonly<Record<keyof Usage, true>> = {
 };
 const isCount = (name: string): name is keyof Usage => Object.hasOwn(usageCounts, name);
 
-/** Collects each image's size and quality. `answer` supplies values that an individual image does not report. */
 export function factsOfImages(
   images: readonly GeneratedImage[],
   answer: Pick<SettleFacts, 'size' | 'quality'> = {},
@@ -194,7 +185,6 @@ export function factsOfImages(
   return { images: images.length, ...groupedFacts(groups), ...defined({ measured }) };
 }
 
-/** Keeps the fields for which all calls report the same value. */
 function mergeExtra(answers: readonly GeneratedImages[]): JsonObject {
   const [first, ...others] = answers.map(({ extra }) => extra);
   if (first === undefined || others.length === 0) return first ?? {};

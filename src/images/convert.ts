@@ -12,7 +12,6 @@ import type { ImageWorkspace } from './workspace.ts';
 
 export interface ConverterDeps {
   readonly openMedia: GuardedClient['openMedia'];
-  /** Where fetched files are stored. */
   readonly workspace: ImageWorkspace;
   readonly pixelsMax: number;
   /** Reserves disk space for a file. Throws GatewayError if there is not enough. */
@@ -20,22 +19,21 @@ export interface ConverterDeps {
 }
 
 /**
- * Converts a request's images to the forms that a channel accepts. Each address is fetched and each image written only
- * once, however many channels are tried.
+ * Converts a request's images to the forms that a channel accepts. However many channels are tried, each address is
+ * fetched and each image written only once.
  */
 export interface ImageConverter {
   /** Throws `invalid_parameter` or `media_url_not_allowed`, naming the image. */
   convert(request: ImageRequest, forms: readonly ImageForm[]): Promise<ImageRequest>;
 }
 
-/** The limit per image in bytes. No upstream accepts more. */
+/** No upstream accepts larger images. */
 export const imageBytesMax = 50 * 1024 * 1024;
 const fetchTimeoutMs = 30_000;
 
 type FileInput = Extract<ImageInput, { form: 'file' }>;
 
 export function createImageConverter(deps: ConverterDeps): ImageConverter {
-  /** Keyed by address, or by the data. */
   const files = new Map<string | ImageInput, Promise<FileInput>>();
 
   function once(of: string | ImageInput, make: () => Promise<FileInput>): Promise<FileInput> {
@@ -82,7 +80,6 @@ export function createImageConverter(deps: ConverterDeps): ImageConverter {
   };
 }
 
-/** Converts every file to data, for a request that must be embedded in a document. */
 export async function filesToData(request: ImageRequest): Promise<ImageRequest> {
   const carry = (input: ImageInput): Promise<ImageInput> =>
     input.form === 'file' ? toData(input) : Promise.resolve(input);

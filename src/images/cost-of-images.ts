@@ -12,8 +12,8 @@ type DeliveredAnswer = Extract<ChannelAnswer, { kind: 'delivered' }>;
 type Plan = Pick<RoutePlan, 'basis' | 'currency'>;
 
 /**
- * Computes the operator's cost for rendered images: the cost reported by the upstream or, without one, the cost by the
- * channel's rules. Also returns the number of other calls that may have been billed.
+ * Uses the cost that the upstream reports or, without one, the cost by the channel's rules. Also counts the other calls
+ * that may have been billed.
  */
 export function costOfImages(
   { channel, request }: ChannelCall,

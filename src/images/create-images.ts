@@ -34,37 +34,29 @@ export interface CreateImagesDeps {
   readonly openMedia: GuardedClient['openMedia'];
   readonly forms: ResultForms;
   readonly storageRefusal: StorageRefusal;
-  /** Returns the request with its images in the form for upstreams. Throws GatewayError. */
   readonly linkMedia: (request: ImageRequest, caller: Caller) => Promise<ImageRequest>;
-  /** The maximum number of pixels per reference image. */
   readonly pixelsMax: number;
-  /** Creates an id for an image request. */
   readonly newImage: () => string;
 }
 
 /**
- * Whether to create a task even if the upstream responds synchronously. `preferred` does so only if results can be
+ * Whether to create a task even if the upstream responds synchronously. `preferred` creates one only if results can be
  * links.
  */
 export type AsTask = boolean | 'preferred';
 
 export interface CreateImagesCommand {
   readonly request: ImageRequest;
-  /** Maps our field names to the caller's where they differ. */
   readonly named: Readonly<Record<string, string>>;
-  /** Whether to reject fields that would be ignored. */
   readonly strict?: true;
   readonly caller: Caller;
-  /** The route's name. With the account, it defines the idempotency key's scope. */
   readonly route: string;
-  /** The validated address for the callback. */
   readonly callbackUrl?: string;
   readonly expiresAfterSeconds?: number;
   readonly idempotencyKey?: string;
   readonly sent: ClientTry;
   readonly asTask: AsTask;
   readonly traceparent?: string;
-  /** Aborts when the caller disconnects. Created on first use. */
   readonly closed: () => AbortSignal;
   /** Reserves memory until the response is sent. Throws GatewayError if there is not enough. */
   readonly reserve: (bytes: number) => void;
@@ -76,12 +68,10 @@ export interface CreateImagesCommand {
 
 /** Formats responses as text, because they are stored exactly as they were sent. */
 export interface AnswerPresenter {
-  /** `warnings` contains the names of fields that the plan does not use. */
   readonly images: (delivery: Delivery, warnings: readonly string[]) => readonly BodyPart[];
   readonly error: (error: GatewayError) => string;
 }
 
-/** `image` is the id of the ledger entries, in place of a task id. */
 type Money = Omit<Generated, 'delivery'> & { readonly image: string };
 type ChargedAnswer = ImageAnswer & Partial<Money>;
 
@@ -92,10 +82,7 @@ export type CreatedImages =
 
 export type CreateImages = (command: CreateImagesCommand) => Promise<CreatedImages>;
 
-/**
- * Handles one request for images. Depending on the plan's first channel, it renders while the caller waits, or creates
- * a task.
- */
+/** Renders while the caller waits, or creates a task, depending on the plan's first channel. */
 export function createImageService(deps: CreateImagesDeps): CreateImages {
   return async (command) => {
     const { request, named, strict, caller } = command;
@@ -119,7 +106,7 @@ export function createImageService(deps: CreateImagesDeps): CreateImages {
   };
 }
 
-/** Drops channels that respond with data if no copies are stored, because their images would have no links. */
+/** If no copies are stored, drops channels that respond with data, because their images would have no links. */
 function withLinks(
   plan: RoutePlan,
   { request, asTask }: { readonly request: ImageRequest; readonly asTask: boolean },
@@ -130,7 +117,7 @@ function withLinks(
   if (candidates.length > 0) return { ...plan, candidates };
   throw new GatewayError(
     'unsupported_parameter',
-    `Model ${request.model} answers with data, and this gateway keeps no files to link to: use b64_json${asTask ? ', and wait for the answer' : ''}.`,
+    `Model ${request.model} returns image data, and this gateway stores no files that it could link to. Use b64_json${asTask ? ' and wait for the response' : ''}.`,
     { param: asTask ? 'async' : 'response_format' },
   );
 }
@@ -143,7 +130,6 @@ function candidatesWithLinks(plan: RoutePlan): RoutePlan['candidates'] {
   return plan.candidates.filter(({ channel }) => !answersWithData(plan, channel));
 }
 
-/** The typical size of a large image as base64, in bytes. */
 const dataBytes = 8 * 1024 * 1024;
 
 async function renderImages(
@@ -163,7 +149,7 @@ async function renderImages(
     const answer = await answerOnce(
       ask,
       async (image, keepParts) => {
-        // Link the media only for a first request. A repeat gets its stored response even if the file has since been
+        // Link the media only for a first request. A repeat gets its stored response even if a file has since been
         // deleted.
         const request = await deps.linkMedia(command.request, caller);
         const needsStorage = (channel: string) =>

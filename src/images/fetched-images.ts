@@ -3,9 +3,7 @@ import { GatewayError } from '../errors/errors.ts';
 import { NoRoomError } from '../errors/not-stored.ts';
 import { imageBytesMax } from './convert.ts';
 
-/** A process's disk space for the reference images that it writes while it renders requests. */
 export interface FetchedImages {
-  /** Opens the space for one request. */
   open(account: string): FetchedSpace;
 }
 
@@ -15,14 +13,11 @@ export interface FetchedSpace {
    * alone would.
    */
   readonly reserve: (bytes: number) => void;
-  /** Idempotent. */
   readonly release: () => void;
 }
 
-/** The share of the space that one account may use. */
 const accountShare = 0.75;
 
-/** Returns a process's space: the same as for uploads, but at least two of the largest images per account. */
 export function fetchedBytesMax({ UPLOADS_BYTES_MAX }: { readonly UPLOADS_BYTES_MAX: number }): number {
   return Math.max(UPLOADS_BYTES_MAX, (2 * imageBytesMax) / accountShare);
 }
@@ -37,14 +32,13 @@ export function createFetchedImages(bytesMax: number): FetchedImages {
   return {
     open(account) {
       const place = places.take(account, { size: 0 });
-      // A place of 0 bytes always fits, so this check only narrows the type.
       if (typeof place === 'string') throw full(account);
       return {
         reserve(bytes) {
           if (place.size + bytes > shareMax)
             throw new GatewayError(
               'invalid_parameter',
-              `The images of a request may have ${Math.floor(shareMax)} bytes together.`,
+              `All images of a request together may have at most ${Math.floor(shareMax)} bytes.`,
               { param: 'image' },
             );
           if (place.resize(place.size + bytes) !== undefined) throw full(account);

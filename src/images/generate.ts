@@ -28,21 +28,19 @@ export interface GenerateDeps extends SettleDeps {
   readonly imageLeases: ImageLeases;
   readonly holdTerms: FindHoldTerms;
   readonly gate: ImageGate;
-  /** `callChannel` from call-channel.ts, bound to one image request. */
   readonly call: CallForImage;
 }
 
 export type CallForImage = (image: string, call: ChannelCall) => Promise<ChannelAnswer>;
 
 export interface GenerateCommand {
-  /** The id of the ledger entries, such as `img_…`, in place of a task id. */
+  /** Replaces the task id in ledger entries (`img_…`). */
   readonly image: string;
   readonly account: string;
   readonly by: Spender;
   readonly request: ImageRequest;
   readonly plan: RoutePlan;
   readonly converter: ImageConverter;
-  /** Converts the delivered images to the requested form. Throws GatewayError if none can be converted. */
   readonly inForm: (delivery: Delivery, channel: string) => Promise<Delivery>;
   /** Stores the response before it is paid for. If undefined, repeats cannot get the response. */
   readonly keep?: (delivery: Delivery) => Promise<void>;
@@ -51,7 +49,6 @@ export interface GenerateCommand {
 
 export interface Generated {
   readonly delivery: Delivery;
-  /** The charge in micro-units. It has been, or is about to be, written to the ledger. */
   readonly charge: bigint;
   readonly cap?: CapState;
 }
@@ -59,9 +56,9 @@ export interface Generated {
 export type Generate = (command: GenerateCommand) => Promise<Generated>;
 
 /**
- * Renders images while the caller waits: hold, call the upstream, settle, all under this process's lease. Resolves with
- * the images that arrived and are paid for. Throws GatewayError if nothing was charged. The images are charged even if
- * the caller disconnects.
+ * Renders images while the caller waits: takes the hold, calls the upstream and settles, all under this process's
+ * lease. Resolves with the images that arrived and are paid for. Throws GatewayError if nothing was charged. The images
+ * are charged even if the caller disconnects.
  */
 export function createGenerate(deps: GenerateDeps): Generate {
   const { ledger, log } = deps;
@@ -70,7 +67,7 @@ export function createGenerate(deps: GenerateDeps): Generate {
     const { image: task, account, by, plan } = command;
     // Prepare before taking the hold, because an image that cannot be fetched is the caller's mistake.
     const prepared = await prepareFirst(command, deps);
-    // Read the terms after the images have been fetched, so that they are current.
+    // Fetching the images takes time, so read the terms only now.
     const terms = await deps.holdTerms(account, by);
     const watched = await deps.imageLeases.watch(task);
     let fate: 'open' | 'closed' | 'promised' = 'open';
@@ -114,7 +111,6 @@ async function prepareFirst(command: GenerateCommand, deps: GenerateDeps): Promi
   return first === undefined ? undefined : prepare(first, command, deps);
 }
 
-/** Returns undefined if the channel has been removed from the configuration since planning. */
 async function prepare(
   candidate: RouteCandidate,
   { request, plan, converter }: GenerateCommand,
@@ -130,7 +126,6 @@ async function prepare(
 
 type Outcome =
   | Delivered
-  /** `upstream` is undefined if nothing was accepted. */
   | {
       readonly kind: 'failed';
       readonly error: unknown;
@@ -154,7 +149,7 @@ async function attempt(
   }
 }
 
-/** Tries the next channel only if the current one has definitely not accepted the request. */
+/** Goes on to the next channel only if the current one has definitely not accepted the request. */
 async function tryCandidates(
   first: ChannelCall | undefined,
   watched: WatchedImage,
@@ -209,7 +204,6 @@ async function inForm(
   }
 }
 
-/** Observes the credential's limit, and reports the outcome to its circuit. */
 async function passGate(
   prepared: ChannelCall,
   { image, account }: Pick<GenerateCommand, 'image' | 'account'>,
@@ -227,7 +221,7 @@ async function passGate(
 }
 
 /**
- * Releases the hold. If that fails, returns false and the hold is closed in the background. Either way, the caller gets
+ * If the hold cannot be released now, returns false, and it is closed in the background. Either way, the caller gets
  * the error about the upstream.
  */
 async function release(
@@ -245,7 +239,7 @@ async function release(
   }
 }
 
-/** Stores the response for repeats. A response that cannot be stored is still sent, but cannot be repeated. */
+/** A response that cannot be stored is still sent, but repeats cannot get it. */
 async function keepAnswer({ keep, image }: GenerateCommand, delivery: Delivery, log: Logger): Promise<void> {
   try {
     await keep?.(delivery);

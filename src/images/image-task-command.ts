@@ -10,11 +10,9 @@ import type { CreateImagesCommand } from './create-images.ts';
 interface ImageTask {
   readonly plan: RoutePlan;
   readonly repeat: Repeat;
-  /** Returns the request in the form in which it will be sent. */
   readonly linked: (request: ImageRequest) => Promise<ImageRequest>;
 }
 
-/** Builds the command that creates an image request's task, with the part of the plan that serves it. */
 export async function imageTaskCommand(
   command: CreateImagesCommand,
   { plan, repeat, linked }: ImageTask,
@@ -34,13 +32,13 @@ export async function imageTaskCommand(
 }
 
 /**
- * The limits for all images' base64 text together, and for the rest as JSON. Both are stored in one document of at most
- * 16 MiB.
+ * The limits for the base64 text of all images together, and for everything else as JSON. Both are stored in one
+ * document of at most 16 MiB.
  */
 const charactersMax = 12 * 1024 * 1024;
 const restBytesMax = 2 * 1024 * 1024;
 
-/** The number of copies in memory: the data, its document, the ciphertext and the stored form. */
+/** The text is in memory this many times: as data, in its document, as ciphertext and in the stored form. */
 const copies = 4;
 
 function checkedSize({ images, mask, ...rest }: ImageRequest): number {

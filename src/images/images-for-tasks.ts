@@ -11,7 +11,6 @@ import { openImageWorkspaces } from './workspace.ts';
 export interface ImagesForTasksOptions {
   readonly now: () => number;
   readonly openMedia: GuardedClient['openMedia'];
-  /** The maximum number of pixels per reference image. */
   readonly pixelsMax: number;
   readonly fetchedImages: FetchedImages;
 }
@@ -20,9 +19,7 @@ export interface TaskCall extends ChannelCall {
   readonly account: string;
 }
 
-/** Lets a worker call channels that respond with the images themselves. */
 export interface ImagesForTasks {
-  /** Rejects only if the gateway itself is at fault. */
   readonly render: (call: TaskCall) => Promise<ChannelAnswer>;
   close(): Promise<void>;
 }

@@ -1,16 +1,15 @@
-/** Facts read from an image's first bytes. */
 export interface ImageFacts {
   readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
   readonly width: number;
   readonly height: number;
 }
 
-/** The number of bytes searched. A JPEG's size may come after profiles and previews. */
+/** A JPEG's size may come after profiles and previews. */
 export const inspectedBytesMax = 1024 * 1024;
 
 /**
- * Relies only on the magic bytes, and ignores the image's name and declared media type. Returns undefined for anything
- * but png, jpeg, gif and webp.
+ * Looks only at the bytes, not at the image's name or declared media type. Returns undefined for anything but PNG,
+ * JPEG, GIF and WebP.
  */
 export function inspectImage(bytes: Uint8Array): ImageFacts | undefined {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, inspectedBytesMax));
@@ -18,15 +17,12 @@ export function inspectImage(bytes: Uint8Array): ImageFacts | undefined {
   return found === undefined || found.width === 0 || found.height === 0 ? undefined : found;
 }
 
-/** The number of bytes of a file to read first. They suffice to find most images' pixel size. */
 export const headBytes = 64 * 1024;
 
-/** Reads only as much of the file as is needed to find the pixel size. Returns undefined for unknown types. */
 export async function inspectSource({
   bytes,
   read,
 }: {
-  /** The entire file's length. */
   readonly bytes: number;
   readonly read: (start: number, end: number) => Promise<Uint8Array>;
 }): Promise<ImageFacts | undefined> {
@@ -88,7 +84,7 @@ function readJpeg(data: Buffer): ImageFacts | undefined {
   return undefined;
 }
 
-/** Recognises SOF0 to SOF15, except for the three codes in that range that mean something else. */
+/** SOF0 to SOF15, without the three codes in that range that mean something else. */
 function isFrameHeader(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }

@@ -3,14 +3,12 @@ import type { GeneratedImage } from '../providers/provider.ts';
 import { base64Bytes } from '../models/image-data.ts';
 import { headBytes, inspectImage, inspectSource } from './inspect-image.ts';
 
-/** Reads an image's pixel size from its data if the response does not report it. */
 export async function measuredImage(image: GeneratedImage): Promise<GeneratedImage> {
   const { base64, size } = image;
   if (base64 === undefined || size !== undefined) return image;
   return withPixels(image, await inspectSource(sourceOf(base64)));
 }
 
-/** Reads a linked image's pixel size from its first bytes. The size remains unknown if the link does not open. */
 export async function measuredLink(
   image: GeneratedImage,
   open: (url: string) => Promise<AsyncIterable<Uint8Array>>,

@@ -8,15 +8,14 @@ export interface PinnedPlan {
 
 export interface PinContext {
   readonly channels: Channels;
-  /** Whether the request has an Idempotency-Key. A repeat must take the same route, so no weighted draw is used. */
+  /** A repeat of a request with an Idempotency-Key must take the same route, so the channel is not drawn at random. */
   readonly keyed: boolean;
-  /** Whether a worker calls the channel, so that the caller need not wait. Any channel can serve such a request. */
   readonly asTask: boolean;
 }
 
 /**
- * Returns the part of the plan that one request uses: either the channels that respond synchronously, or those that
- * create a task. A request for a task can use all of them.
+ * Returns the channels that one request uses: either those that respond synchronously, or those that create a task. A
+ * request for a task can use all of them.
  */
 export function pinPlan(plan: RoutePlan, context: PinContext): PinnedPlan {
   if (context.asTask) return { mode: 'task', plan };

@@ -3,9 +3,7 @@ import { formatMicros } from '../money/money.ts';
 import type { Micros } from '../money/money.ts';
 import type { Logger } from '../observability/log.ts';
 
-/** The charge for delivered images. */
 export interface PromisedBill {
-  /** The image's id. */
   readonly task: string;
   readonly account: string;
   readonly amount: Micros;
@@ -19,20 +17,18 @@ export interface PromisedBill {
  */
 export type BillState = 'written' | 'noted' | 'unwritten';
 
-/** The bills for images delivered while the ledger was unavailable. */
 export interface PromisedBills {
-  /** Repeats `write` until the bill is written. */
   promise(bill: PromisedBill, write: () => Promise<BillState>): void;
   /**
-   * Waits until every bill is stored outside this process, up to this many milliseconds. Then logs the remaining ones,
-   * so that an operator can charge them.
+   * Waits up to this long until every bill is stored outside this process. Then logs the remaining ones, so that an
+   * operator can charge them.
    */
   stop(maxMs: number): Promise<void>;
 }
 
 const everyMs = 5_000;
 
-/** No holds are taken while the ledger is unavailable, so the number of bills does not grow. */
+/** The number of bills cannot grow, because no holds are taken while the ledger is unavailable. */
 export function createPromisedBills(log: Logger): PromisedBills {
   const unwritten = new Map<PromisedBill, Promise<void>>();
 
@@ -66,7 +62,6 @@ export function createPromisedBills(log: Logger): PromisedBills {
   };
 }
 
-/** Logs the command that charges the images, because nothing else will. */
 export function logUncharged(
   { amount, ...bill }: PromisedBill,
   why: string,

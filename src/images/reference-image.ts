@@ -3,12 +3,11 @@ import type { ImageInput } from '../models/request.ts';
 import { inspectedBytesMax, inspectImage } from './inspect-image.ts';
 import type { ImageFacts } from './inspect-image.ts';
 
-/** Why an image is refused. Completes the sentence "The parameter image …". */
+/** Completes the sentence "The parameter image …". */
 export interface Refused {
   readonly refused: string;
 }
 
-/** A file in a workspace, either uploaded or fetched from an address. */
 export interface ImageFileSource {
   readonly path: string;
   readonly name: string;
@@ -21,7 +20,6 @@ type DataInput = Extract<ImageInput, { form: 'data' }>;
 const dataUrlPattern = /^data:([a-z0-9.+/-]{0,64})((?:;[a-z0-9=._-]{1,64}){0,4});base64,/i;
 const notAnImage = 'must be a PNG, JPEG, WebP or GIF image';
 
-/** Determines a file's type from its first bytes. */
 export async function readImageFile(
   source: ImageFileSource,
   pixelsMax: number,
@@ -40,7 +38,6 @@ export async function readImageFile(
   return { form: 'file', mediaType: facts.mediaType, ...source, name: fileName(source.name, facts) };
 }
 
-/** Reads `data:image/png;base64,…`. The bytes determine the media type, even if the URL declares another one. */
 export function readDataUrl(text: string, pixelsMax: number): DataInput | Refused {
   const prefix = dataUrlPattern.exec(text.slice(0, 400))?.[0];
   if (prefix === undefined) return { refused: 'must be data:image/<type>;base64,<data>' };
@@ -65,7 +62,7 @@ function isBase64(text: string): boolean {
   return text.length > 0 && text.length % 4 !== 1 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }
 
-/** Returns the name for the upstream: plain characters, with an extension that matches the bytes. */
+/** The name for the upstream: plain characters, with an extension that matches the bytes. */
 function fileName(name: string, { mediaType }: ImageFacts): string {
   const stem = name.replace(/\.[^.]*$/, '').replace(/[^A-Za-z0-9_-]+/g, '_');
   const extension = mediaType === 'image/jpeg' ? 'jpg' : mediaType.slice('image/'.length);

@@ -22,41 +22,32 @@ export interface ResultFormDeps {
   readonly openLink: OpenLink;
   /** Undefined if results are not stored. Data then remains data. */
   readonly keepImages?: KeepImages | undefined;
-  /** Returns our copy's bytes, or undefined if it is gone or no copies are stored. */
   readonly openStored: (task: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** Waits for this many milliseconds. */
   readonly pause?: (ms: number) => Promise<unknown>;
   readonly timeLimit?: (ms: number) => AbortSignal;
 }
 
 export interface AskedForm {
-  /** `img_…` */
   readonly image: string;
   readonly channel: string;
   readonly format: ImageRequest['responseFormat'];
-  /** Whether the charge depends on pixel sizes that must be read from the images. */
   readonly measuresLinks: boolean;
-  /** Reserves memory until the response is sent. Throws GatewayError if there is not enough. */
   readonly reserve: (bytes: number) => void;
 }
 
-/** Converts results to the form that the caller requested, whichever form the upstream used. */
 export interface ResultForms {
   /** Drops results that cannot be converted. Throws GatewayError if none is left. */
   readonly convert: (delivery: Delivery, asked: AskedForm) => Promise<Delivery>;
-  /** Returns a task's results as data. Rejects if any of them cannot be opened. */
   readonly asData: (
     task: LinkedTask,
     items: readonly ResultItem[],
     reserve: AskedForm['reserve'],
   ) => Promise<readonly GeneratedImage[]>;
-  /** Returns one of a task's results as base64, piece by piece. Rejects if the result cannot be opened. */
   readonly streamData: (task: LinkedTask, item: ResultItem) => Promise<StreamedData>;
   readonly keepsImages: boolean;
 }
 
 interface StreamedData {
-  /** The first piece, which `pieces` also includes. */
   readonly head: string | Uint8Array;
   readonly pieces: AsyncIterable<string | Uint8Array>;
 }
@@ -65,7 +56,7 @@ interface StreamedData {
 type LinkedTask = Pick<Task, 'id' | 'channel'>;
 
 const fetchTimeoutMs = 60_000;
-/** In milliseconds. It is short, because the caller is waiting for the response. */
+/** Short, because the caller is waiting for the response. */
 const headTimeoutMs = 5_000;
 
 export function createResultForms(deps: ResultFormDeps): ResultForms {
@@ -145,7 +136,7 @@ async function linked(
 
 const keepEveryMs = 1_000;
 const keepMaxMs = 60_000;
-/** A try that takes longer than this many milliseconds counts as waiting. */
+/** An attempt that takes longer than this counts as waiting. */
 const keepAtOnceMs = 5_000;
 
 interface StorageWait
@@ -238,7 +229,6 @@ function factsOf(
   };
 }
 
-/** Rejects only if no image has arrived. */
 async function arrived(images: readonly Promise<GeneratedImage>[]): Promise<GeneratedImage[]> {
   const results = await Promise.allSettled(images);
   const there = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -270,7 +260,7 @@ async function* base64Of(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer
     const whole = rest.length - (rest.length % 3);
     yield encoded(rest.subarray(0, whole));
     rest = rest.subarray(whole);
-    // Yield to other work, because reading from a disk can otherwise monopolize the event loop.
+    // Reading from a disk can otherwise monopolize the event loop.
     await turn();
   }
   if (!isChecked) checkImage(rest);

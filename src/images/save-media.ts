@@ -9,13 +9,9 @@ export interface MediaToSave {
   readonly url: string;
   readonly maxBytes: number;
   readonly timeoutMs: number;
-  /** Reserves disk space as bytes arrive. May throw. */
   readonly reserve?: (bytes: number) => void;
 }
 
-/**
- * Streams a file from a caller's address to disk. Returns its size in bytes. Throws GuardedRequestError or NoRoomError.
- */
 export async function saveMedia(
   { openMedia, reserve, ...fetch }: MediaToSave,
   path: string,

@@ -20,13 +20,11 @@ import type { PromisedBill, PromisedBills } from './promised-bills.ts';
 export interface SettleDeps {
   readonly ledger: Pick<Ledger, 'settle'>;
   readonly log: Logger;
-  /** Called with the charge in micro-units and the operator's cost. */
   readonly countMargin: (charge: bigint, upstream: UpstreamCost) => void;
   readonly charges: Pick<ChargeBook, 'note'>;
   readonly bills: Pick<PromisedBills, 'promise'>;
 }
 
-/** An image whose hold is open. */
 export interface Settling {
   readonly command: {
     readonly image: string;
@@ -60,22 +58,18 @@ export function billFor(
   return { settlement: { ...settlement, ...said }, upstream };
 }
 
-/**
- * The delays between tries, in milliseconds. After the last one, the caller gets the images and the charge is written
- * later.
- */
+/** The delays between attempts. After the last one, the caller gets the images, and the charge is written later. */
 const settleDelaysMs = [100, 400, 1_500];
 
 export interface Settled {
-  /** `promised` means that the charge is about to be written. */
   readonly fate: 'closed' | 'promised';
-  /** The charge in micro-units. Zero if the hold had already been released. */
+  /** In micro-units. Zero if the hold had already been released. */
   readonly charge: bigint;
 }
 
 /**
- * Charges what arrived. If the ledger is unavailable, the caller does not wait long: paid images are delivered, and the
- * charge is retried in the background until it is written.
+ * If the ledger is unavailable, the caller does not wait long: paid images are delivered, and the process keeps trying
+ * to write the charge in the background.
  */
 export async function settleOrPromise(
   bill: ImageBill,
@@ -107,7 +101,6 @@ function promisedBill({ settlement: { amount }, upstream }: ImageBill, { command
   return { task, account, amount, model: plan.model.id, channel: upstream.channel };
 }
 
-/** Returns the amount that the ledger has charged, or undefined if the ledger is unavailable. */
 async function settleOnce(bill: ImageBill, settling: Settling): Promise<bigint | undefined> {
   const { settlement, upstream } = bill;
   const { command, deps, hold } = settling;
@@ -139,7 +132,6 @@ async function settleOnce(bill: ImageBill, settling: Settling): Promise<bigint |
   }
 }
 
-/** Omits the amount, which has its own field in the entry. */
 function writeBasis({ amount: _amount, ...how }: ImageBill['settlement']): string {
   return JSON.stringify(how);
 }

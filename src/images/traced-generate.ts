@@ -3,7 +3,6 @@ import { callChannel } from './call-channel.ts';
 import { createGenerate } from './generate.ts';
 import type { CallForImage, Generate, GenerateDeps } from './generate.ts';
 
-/** Traces synchronous image requests, with each channel call as a span of the request's trace. */
 export function createTracedGenerate(
   deps: Omit<GenerateDeps, 'call'>,
   spans: TaskSpans | undefined,

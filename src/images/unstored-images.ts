@@ -1,6 +1,6 @@
 import { createPlaces } from '../base/places.ts';
 
-/** Images that this worker has rendered but not yet stored. They exist nowhere else. */
+/** Images that this worker has rendered but not yet stored exist nowhere else. */
 export interface UnstoredImages {
   /**
    * Counts the images while they are being stored. After a failed attempt, `mayWait` returns whether they may stay in
@@ -19,7 +19,6 @@ interface HeldImages {
   readonly bytes: number;
 }
 
-/** The share of the memory that one account may use. */
 const accountShare = 0.75;
 /** New renders start up to this share of the memory. The rest is for renders in flight. */
 const rendersUpTo = 0.5;

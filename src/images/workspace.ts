@@ -6,17 +6,13 @@ import { z } from 'zod';
 import { whileRoom } from '../errors/not-stored.ts';
 import { identifyProcess, isSameProcessAlive, processIdentitySchema } from '../process/process-identity.ts';
 
-/** A directory for one request's files, created only if there are any. */
 export interface ImageWorkspace {
-  /** Returns a path for the next file. The file can be written once `make` has resolved. */
   newPath(): string;
   /** Must be awaited before a file is written. Idempotent. */
   make(): Promise<void>;
-  /** Removes everything. Idempotent. */
   dispose(): Promise<void>;
 }
 
-/** The process's directory for request files, which are removed when their request ends. */
 export interface ImageWorkspaces {
   readonly directory: string;
   open(): ImageWorkspace;
@@ -26,7 +22,7 @@ export interface ImageWorkspaces {
 const prefix = 'mediary-images-';
 /**
  * For directories whose owner this machine cannot see, perhaps because it runs in another container. No request lives
- * this many milliseconds.
+ * this long.
  */
 const abandonedAfterMs = 24 * 3600 * 1000;
 
@@ -64,7 +60,7 @@ function openWorkspace(directory: string): ImageWorkspace {
   };
 }
 
-/** Retries the removal, because a file that is just being created may still appear. */
+/** Repeats the removal, because a file that is just being created may still appear. */
 function remove(directory: string): Promise<void> {
   return rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
 }
@@ -84,7 +80,6 @@ async function isAbandoned(directory: string, now: () => number): Promise<boolea
   return found !== undefined && now() - found.mtimeMs > abandonedAfterMs;
 }
 
-/** Decodes the owner from the directory's name. */
 function ownerOf(name: string): z.infer<typeof ownerSchema> | undefined {
   const [encoded = ''] = name.slice(prefix.length).split('.');
   try {

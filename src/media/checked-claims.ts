@@ -3,8 +3,9 @@ import type { MediaSource } from './media-source.ts';
 const trunFlags = 0x000f05;
 
 /**
- * Returns an MP4 source whose reads reject if its tables claim more samples than the file has bytes. A 28-byte box can
- * claim millions, each of which would cost time and memory. The thread's limits bound whatever this check misses.
+ * An MP4 source whose reads reject if its tables claim more samples than the file has bytes. A box of 28 bytes can
+ * claim millions of samples, each of which would cost time and memory. The thread's limits bound whatever this check
+ * misses.
  */
 export function checkedClaims(source: MediaSource): MediaSource {
   const { bytes } = source;
@@ -30,7 +31,6 @@ export function checkedClaims(source: MediaSource): MediaSource {
 }
 
 interface Claim {
-  /** The offset of the box name in the block. */
   readonly at: number;
   readonly count: number;
 }
@@ -46,8 +46,8 @@ function* claimsOf(
 }
 
 /**
- * Returns the number of samples that a fragment claims. Ignores picture data that happens to contain the box name,
- * because its flags differ.
+ * Counts the samples that a fragment claims. Picture data that happens to contain the box name is ignored, because its
+ * flags differ.
  */
 function runClaim(block: Buffer, at: number): number {
   const versionAndFlags = block.readUInt32BE(at + 4);
@@ -55,9 +55,7 @@ function runClaim(block: Buffer, at: number): number {
   return isRun ? block.readUInt32BE(at + 8) : 0;
 }
 
-/**
- * Returns the number of samples that share one size. They need no table, so the box's size does not limit their number.
- */
+/** Samples that share one size need no table, so the size of the box does not limit their number. */
 function sizeClaim(block: Buffer, at: number): number {
   return block.readUInt32BE(at + 4) === 0 && block.readUInt32BE(at + 8) > 0 ? block.readUInt32BE(at + 12) : 0;
 }

@@ -17,21 +17,18 @@ export interface FileLinksDeps {
 type Kind = 'image' | 'video' | 'audio';
 
 /**
- * Converts a request's media address to the form that an upstream receives. `asset://file_…` becomes a link that is
- * valid for as long as the file is stored. One of our own links is changed so that it is served without a redirect.
- * Other addresses are unchanged. Throws invalid_parameter.
+ * Converts a medium's address to the form for upstreams. `asset://file_…` becomes a link that is valid for as long as
+ * the file is stored. One of our own links is changed so that it never redirects. Other addresses stay unchanged.
+ * Throws invalid_parameter.
  */
 export type LinkMedium = (url: string, place: MediumPlace) => Promise<string>;
 
 export interface MediumPlace {
-  /** The files that the request may reference. */
   readonly reach: Reach;
   readonly kind: Kind;
-  /** The field's name in the caller's spelling. */
   readonly param: string;
 }
 
-/** `stored` is undefined if this gateway stores no files. */
 export function createLinkMedium(stored: FileLinksDeps | undefined): LinkMedium {
   return async (url, { reach, kind, param }) => {
     const id = fileIdOf(url);
@@ -49,7 +46,6 @@ export function createLinkMedium(stored: FileLinksDeps | undefined): LinkMedium 
 
 const article: Readonly<Record<Kind, string>> = { image: 'an image', video: 'a video', audio: 'an audio' };
 
-/** Returns the request with its media as an upstream receives them. */
 export async function linkMedia(
   request: AskedRequest,
   caller: Caller,
@@ -68,7 +64,6 @@ export async function linkMedia(
   return { ...request, images, videos, audios };
 }
 
-/** Returns an image request with its images as an upstream receives them. */
 export async function linkImages(
   request: ImageRequest,
   caller: Caller,
@@ -88,7 +83,6 @@ export async function linkImages(
 
 type ChangeAddress = (url: string) => Promise<string>;
 
-/** Returns the request with its media addresses replaced. */
 export async function withAddresses(
   request: GenerationRequest,
   change: ChangeAddress,

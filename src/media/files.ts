@@ -17,9 +17,7 @@ import type { MediaSource } from './media-source.ts';
 import { timeLimit } from '../process/running-time.ts';
 
 export interface FileSettings {
-  /** The limit per file. */
   readonly bytesMax: number;
-  /** The maximum total bytes of an account's files. */
   readonly accountBytesMax: number;
   readonly retentionSeconds: number;
 }
@@ -29,45 +27,35 @@ export interface FilesDeps extends FileSettings {
   readonly storage: Pick<ResultStorage, 'write' | 'remove' | 'refusal'>;
   readonly probe: Pick<MediaProbe, 'probe'>;
   readonly openMedia: GuardedClient['openMedia'];
-  /** Unix milliseconds. */
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
 }
 
-/** A file from a request. It stays on this machine's disk until the request ends. */
 export interface NewFile {
   readonly account: string;
-  /** The key that stored the file. */
   readonly key: string;
   readonly path: string;
   readonly bytes: number;
   readonly filename: string;
   readonly purpose: string;
-  /** The field that contained the file, for error messages. */
   readonly param: string;
 }
 
-/** Files that accounts have stored for use in requests. */
 export interface Files {
-  /** The limit per file. */
   readonly bytesMax: number;
   /** Throws request_too_large or storage_quota_exceeded, or invalid_parameter for anything that is not a media file. */
   add(file: NewFile): Promise<UserFile>;
-  /**
-   * Stores a file fetched from a caller's address, using `path` for its temporary copy. Also throws
-   * media_url_not_allowed.
-   */
+  /** Fetches the file from a caller's address. `path` is for its temporary copy. Also throws media_url_not_allowed. */
   addFetched(url: string, file: Omit<NewFile, 'bytes'>): Promise<UserFile>;
-  /** Returns undefined if the file does not exist, is out of reach or has expired. */
   find(id: string, reach: Reach): Promise<UserFile | undefined>;
   /** Newest first. `after` is the id of the previous page's last file, which may have been removed since. */
   list(reach: Reach, page: { readonly limit: number; readonly after?: string }): Promise<FilePage>;
-  /** Removes the bytes first. If a call fails halfway, the next one or the file's expiry completes it. */
+  /** Removes the bytes first. If a call fails halfway, the next one or the file's expiry completes the removal. */
   remove(file: UserFile): Promise<void>;
 }
 
 const probeMs = 30_000;
-/** Longer than writing any file takes. After this time, the file's record and any existing bytes are removed. */
+/** Longer than writing any file takes. The file's record and any bytes are then removed. */
 const writingMs = { base: 120_000, perMebibyte: 1_000 } as const;
 
 export function createFiles(deps: FilesDeps): Files {
@@ -129,7 +117,7 @@ function writingMsOf({ bytes }: Pick<UserFile, 'bytes'>): number {
   return writingMs.base + Math.ceil(bytes / 2 ** 20) * writingMs.perMebibyte;
 }
 
-/** Longer than the storage takes to complete an aborted write. A bucket may already have received all of its bytes. */
+/** Longer than the storage takes to complete an aborted write. A bucket may already have all its bytes. */
 const lateMs = 3_600_000;
 
 /**
@@ -145,8 +133,8 @@ async function giveUp(
 }
 
 /**
- * Throws if the account has no room for the file. The file's own bytes are already counted, so that concurrent files
- * cannot exceed the limit.
+ * Throws if the account has no room for the file. The file itself is already counted, so that concurrent files cannot
+ * exceed the limit.
  */
 async function requireRoom(
   { account, bytes }: Pick<UserFile, 'account' | 'bytes'>,
@@ -156,13 +144,12 @@ async function requireRoom(
   if (stored <= accountBytesMax) return;
   throw new GatewayError(
     'storage_quota_exceeded',
-    `The files of this account would have ${stored} bytes with this one of ${bytes}, and the limit is ${accountBytesMax}. Delete some.`,
+    `With this file of ${bytes} bytes, this account would store ${stored} bytes. The limit is ${accountBytesMax}. Delete some files.`,
   );
 }
 
 const fetchMs = 60_000;
 
-/** Reports only the kind of failure, because a private server's response must not be revealed. */
 async function fetchTo(
   { path, param }: Pick<NewFile, 'path' | 'param'>,
   url: string,

@@ -12,14 +12,12 @@ import { timeLimit } from '../process/running-time.ts';
 export interface MeasureResultDeps {
   readonly probe: MediaProbe;
   readonly openLink: OpenLink;
-  /** Undefined if results are not stored, in which case the upstream's link is read. */
   readonly storage?: Pick<ResultStorage, 'stat' | 'read'>;
 }
 
 /** Includes the wait for a thread. A channel may use two threads at a time. */
 const timeoutMs = 20_000;
 
-/** Measures a result from our own copy. Without a copy, reads only the metadata parts of the linked file. */
 export function createMeasureResult({ probe, openLink, storage }: MeasureResultDeps): MeasureResult {
   return async ({ task, item, channel, headersFor }): Promise<MediaFacts | undefined> => {
     const signal = timeLimit(timeoutMs);
@@ -27,7 +25,7 @@ export function createMeasureResult({ probe, openLink, storage }: MeasureResultD
       const measured = open().then((source) => source && probe.probe(source, channel, signal));
       return await Promise.race([measured, aborted(signal)]);
     } catch {
-      // Without a measurement, settlement uses the upstream's report or the least possible quantity.
+      // Settlement then uses the upstream's report or the least possible quantity.
       return undefined;
     }
 

@@ -10,21 +10,17 @@ import type { FileStore } from '../store/files.ts';
 import { openRemoteSource } from './remote-source.ts';
 import { timeLimit } from '../process/running-time.ts';
 
-/** Returns a video's length if it was measured earlier, and undefined if not. */
 type KnownLength = (url: string) => Promise<number | undefined>;
 
 export interface MeasureVideosDeps {
   readonly probe: Pick<MediaProbe, 'probe'>;
-  /** Applies the rules for callers' addresses. */
   readonly openMedia: GuardedClient['openMedia'];
-  /**
-   * The total time limit for a request's videos, which are measured in parallel, in milliseconds. 0 disables measuring.
-   */
+  /** For all videos of a request together, which are measured in parallel. 0 disables measuring. */
   readonly timeoutMs: number;
   readonly known?: KnownLength;
 }
 
-/** Looks up our own files, which were measured when stored. */
+/** Our own files were measured when they were stored. */
 export function lengthOfFile(links: Pick<MediaLinks, 'read'>, files: Pick<FileStore, 'find'>): KnownLength {
   return async (url) => {
     const link = links.read(url);
@@ -32,7 +28,6 @@ export function lengthOfFile(links: Pick<MediaLinks, 'read'>, files: Pick<FileSt
   };
 }
 
-/** Measures the lengths of videos from their bytes. */
 export function createMeasureVideos(deps: MeasureVideosDeps): MeasureVideos {
   const { probe, openMedia, timeoutMs } = deps;
   const open = (url: string, signal: AbortSignal): MediaSource | Promise<MediaSource> =>
@@ -65,10 +60,9 @@ export function createMeasureVideos(deps: MeasureVideosDeps): MeasureVideos {
   };
 }
 
-/** Statuses that justify a retry. */
+/** After one of these, another attempt may succeed. */
 const temporaryStatuses = new Set([408, 425, 429]);
 
-/** Whether the video's own server responded and would respond to another request in the same way. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof GuardedRequestError)) return false;
   const { code, status = 0 } = error;

@@ -11,30 +11,25 @@ import type { FromThread, ToThread } from './probe-messages.ts';
 /** Reads facts from media bytes in threads, which are terminated if a file exceeds its limits. */
 export interface MediaProbe {
   /**
-   * Returns undefined if the file cannot be read before `signal` aborts, or at all. Never rejects. `account` owns the
-   * file; threads are shared fairly between accounts.
+   * Returns undefined if the file cannot be read at all, or not before `signal` aborts. Never rejects. `account` owns
+   * the file. Accounts share the threads fairly.
    */
   probe(source: MediaSource, account: string, signal: AbortSignal): Promise<MediaFacts | undefined>;
   close(): Promise<void>;
 }
 
-/** The maximum number of bytes to read per file. */
 export const probedBytesMax = 8 * 1024 * 1024;
-/** An account uses at most two threads, and one thread is reserved for accounts that use none. */
 const threadsMax = { name: 'media threads', placesMax: 4, shareMax: 2, reserve: 1 } as const;
-/** The CPU time limit per file, in milliseconds. */
 const workingMsMax = 5_000;
 const workingLookMs = 100;
-/** If a file needs more memory than this, its thread is terminated. */
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 2 };
-/** An idle thread is terminated after this time, because it uses about ten megabytes. */
+/** An idle thread uses about ten megabytes, so it is terminated after this time. */
 const idleMs = 60_000;
 
 interface ProbeThread extends Thread {
   idle?: NodeJS.Timeout;
 }
 
-/** Creates the probe. The first thread starts with the first file. */
 export function createMediaProbe(): MediaProbe {
   const places = createPlaces(threadsMax);
   const threads = new Set<ProbeThread>();
@@ -89,7 +84,7 @@ export function createMediaProbe(): MediaProbe {
   };
 }
 
-/** `none`: the thread exited, used too much CPU time, or did not respond in time. */
+/** `none` means that the thread exited, used too much CPU time, or did not respond in time. */
 function ask(
   worker: Worker,
   source: MediaSource,

@@ -1,15 +1,9 @@
-/** Random access to a media file's bytes, from any source. */
 export interface MediaSource {
-  /** The entire file's size. */
   readonly bytes: number;
-  /**
-   * Reads up to, but not including, `end`. Returns fewer bytes if the file ends earlier. Rejects if the bytes are
-   * unavailable.
-   */
+  /** `end` is exclusive. Returns fewer bytes if the file ends earlier. Rejects if the bytes are unavailable. */
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
-/** Rejects once more bytes than this have been requested in total, including repeated ones. */
 export function limitedSource(source: MediaSource, bytesMax: number): MediaSource {
   const { bytes } = source;
   let left = bytesMax;

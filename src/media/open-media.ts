@@ -10,21 +10,16 @@ import { createFiles } from './files.ts';
 import type { Files, FilesDeps } from './files.ts';
 import { createOpenOwnMedia } from './own-media.ts';
 
-/** A process's access to callers' media and their content. */
 export interface RequestMedia extends Pick<GuardedClient, 'checkAddress' | 'openMedia'> {
-  /** Processes request media before planning. */
   readonly input: Required<InputMedia>;
   readonly linkMedium: LinkMedium;
-  /** Undefined if this gateway stores nothing. */
   readonly files?: Files;
   close(): Promise<void>;
 }
 
 export interface RequestMediaSettings {
   readonly client: Pick<GuardedClient, 'checkAddress' | 'openMedia'>;
-  /** The maximum time that a create request waits, in milliseconds. */
   readonly probeMs: number;
-  /** Undefined if this gateway stores nothing. */
   readonly kept?: Pick<KeptResults, 'storage' | 'links'>;
   readonly files: Omit<FilesDeps, 'storage' | 'probe' | 'openMedia'>;
 }

@@ -9,8 +9,8 @@ export interface OwnMedia {
 }
 
 /**
- * Reads media behind our own valid links directly from storage, so that the gateway does not have to reach itself
- * through its public address.
+ * Reads media behind our own valid links directly from storage, because the gateway may not be able to reach its own
+ * public address.
  */
 export function createOpenOwnMedia(
   own: OwnMedia | undefined,

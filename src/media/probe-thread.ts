@@ -4,7 +4,7 @@ import { defined } from '../base/defined.ts';
 import type { FromThread, ToThread } from './probe-messages.ts';
 import { readMedia } from './read-media.ts';
 
-/** The media-reading thread. A hostile file can exhaust only this thread's time and memory. */
+/** A hostile file can exhaust only this thread's time and memory. */
 
 type Answer = Extract<ToThread, { kind: 'data' }>;
 

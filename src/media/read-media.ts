@@ -6,13 +6,12 @@ import { inspectSource } from '../images/inspect-image.ts';
 import { checkedClaims } from './checked-claims.ts';
 import type { MediaSource } from './media-source.ts';
 
-/** Excludes formats that reference other files, such as playlists, so that only the source is read. */
+/** Playlists and other formats that refer to more files are left out, so that only the source is read. */
 const formats = [MP4, QTFF, WEBM, MATROSKA, MP3, WAVE, OGG, FLAC, ADTS];
 const cacheBytesMax = 4 * 1024 * 1024;
-/** One day, in seconds. Longer lengths are not credible. */
+/** Longer lengths than a day are not credible. */
 const secondsMax = 86_400;
 
-/** Returns undefined for an unknown format. Rejects if the file is broken or unreadable. */
 export async function readMedia(source: MediaSource): Promise<MediaFacts | undefined> {
   return (await inspectSource(source)) ?? readFilm(checkedClaims(source));
 }
@@ -41,8 +40,8 @@ async function readFilm(source: MediaSource): Promise<MediaFacts | undefined> {
 }
 
 /**
- * Ignores the header's length, because videos are charged by length. Returns NaN if computing it would require reading
- * more of the file than allowed.
+ * Videos are charged by length, so the header's claim is ignored. Returns NaN if the length cannot be computed from the
+ * bytes that may be read.
  */
 async function lengthOfFrames(input: Input): Promise<number> {
   try {
@@ -52,10 +51,7 @@ async function lengthOfFrames(input: Input): Promise<number> {
   }
 }
 
-/**
- * Returns the header's length, if any. Some formats have no frame table, so verifying it would mean reading every
- * frame.
- */
+/** Some audio formats have no frame table, so checking the header's length would mean reading every frame. */
 async function lengthOfAudio(input: Input): Promise<number> {
   return (await input.getDurationFromMetadata()) ?? lengthOfFrames(input);
 }

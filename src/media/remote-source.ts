@@ -3,18 +3,16 @@ import type { MediaSource } from './media-source.ts';
 
 export interface RemoteSourceOptions {
   readonly openMedia: GuardedClient['openMedia'];
-  /** The maximum size of a file from a server without range request support, in bytes. */
+  /** The largest file to read from a server that does not support range requests. */
   readonly bytesMax: number;
-  /** The time limit per request, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** The minimum number of bytes per request. In most files, the first bytes show where the boxes or tables are. */
+/** The least to read per request. In most files, the first bytes show where the boxes or tables are. */
 const blockBytes = 64 * 1024;
 const requestsMax = 64;
 
-/** Opens a file at a caller's address and reads it in ranges. Rejects if it cannot be opened. */
 export async function openRemoteSource(url: string, options: RemoteSourceOptions): Promise<MediaSource> {
   const { openMedia, bytesMax, timeoutMs, signal } = options;
   let requests = 0;

@@ -29,37 +29,34 @@ export interface UploadsDeps {
   readonly openStored: (file: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   readonly channels: Channels;
   readonly log: Logger;
-  /** Unix milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Manages copies of our files at upstreams with file storage. */
 export interface Uploads {
   /**
-   * Returns the request with each link to one of our files replaced by the upstream's own address. Each file is
-   * uploaded under this credential at most once, no matter how many concurrent requests need it. If the upstream cannot
-   * store files, the links are kept. Throws UpstreamError, or the signal's reason: a request that waits for another's
-   * upload stops waiting immediately, and its own upload is abandoned, so that the next request starts a new one.
+   * Replaces each link to one of our files with the upstream's own address. However many concurrent requests need a
+   * file, it is uploaded under this credential at most once. If the upstream cannot store files, the links stay. Throws
+   * UpstreamError, or the signal's reason: a request that waits for another's upload stops waiting immediately, and its
+   * own upload is abandoned, so that the next request starts a new one.
    */
   readonly register: (
     request: GenerationRequest,
     candidate: RouteCandidate,
     signal: AbortSignal,
   ) => Promise<GenerationRequest>;
-  /** Deletes files that upstreams no longer need. Resolves with the number of files. */
   readonly removeDue: () => Promise<Walked>;
 }
 
 const uploadMs = 120_000;
 const lookMs = 500;
-/** The time after which an upload has ended, successfully or not. */
+/** By then, an upload has ended, successfully or not. */
 const abandonedMs = uploadMs + 30_000;
 /** Requests stop using a file this long before the upstream deletes it, because a job may start late. */
 const marginMs = 3_600_000;
 const duePerStep = 100;
 const removeMs = 20_000;
-/** Prevents a hanging upstream from occupying other channels' places. */
+/** A hanging upstream must not keep other channels waiting. */
 const removalsMax = { name: 'uploads deleted', placesMax: 8, shareMax: 2 } as const;
 const triesMax = 10;
 const retryMs = 600_000;
@@ -138,7 +135,6 @@ interface Place {
   readonly credential: string;
   readonly model: string;
   readonly upload: NonNullable<Provider['upload']>;
-  /** The signal of the task that needs the upload. */
   readonly signal: AbortSignal;
 }
 
@@ -172,14 +168,14 @@ async function removeAtUpstream({ id, channel: name, credential }: StoredUpload,
   try {
     context = channel.context(credential, '', timeLimit(removeMs));
   } catch (error) {
-    // Without its credential, we cannot delete the file, but the upstream eventually does.
+    // Without its credential, we cannot delete the file. The upstream deletes it eventually.
     if (error instanceof ChannelGoneError) return;
     throw error;
   }
   await channel.provider.removeUpload(id, context);
 }
 
-/** Streams a file from this machine, so that it is never completely in memory. */
+/** Streams the file from this machine's disk, so that it is never completely in memory. */
 async function withBlob<Result>(
   { id, name, media }: UserFile,
   { openStored }: UploadsDeps,
@@ -198,7 +194,6 @@ async function withBlob<Result>(
   }
 }
 
-/** Submits a task to another channel, or later, if this machine has no room for its file or cannot read it. */
 function rethrow(error: unknown): never {
   const cause = noRoomOr(error);
   if (cause instanceof NoRoomError)

@@ -10,15 +10,12 @@ import type {
   VideoRequest,
 } from './request.ts';
 
-/** The request parts that an adapter uses. The create response lists the others in its warnings. */
 export interface Consumption {
-  /** Fields that are sent or that the model satisfies without them. */
   readonly fields: readonly OptionalField[];
-  /** Whether the adapter uses the `metadata` name. */
   readonly metadata: (name: string) => boolean;
 }
 
-/** Our field names, mapped to callers' names. */
+/** Our field names, with the names that callers use. */
 const fieldNames = {
   mode: 'mode',
   resolution: 'resolution',
@@ -40,7 +37,6 @@ export type OptionalField = keyof typeof fieldNames;
 const isField = (name: string): name is OptionalField => Object.hasOwn(fieldNames, name);
 export const optionalFields: readonly OptionalField[] = Object.keys(fieldNames).filter(isField);
 
-/** Derives the fields that an adapter uses from the model's facts. */
 export function consumptionOf(facts: PlainFacts): Consumption {
   return {
     fields: optionalFields.filter((field) => facts.fields?.[fieldNames[field]] === true),
@@ -48,16 +44,11 @@ export function consumptionOf(facts: PlainFacts): Consumption {
   };
 }
 
-/** Returns our names for fields that the caller sent but a model with these facts does not use. */
 export function ignoredFields(asked: AskedRequest, request: GenerationRequest, facts: PlainFacts): string[] {
   if (request.kind === 'image') return unconsumedOfImage(request, facts);
   return asked.kind === 'image' ? [] : unconsumed(asked, request, consumptionOf(facts));
 }
 
-/**
- * Returns our names for fields that the caller sent but the adapter does not use. Excludes fields that the model's
- * entry already drops or filled in itself.
- */
 export function unconsumed(
   asked: AskedVideo,
   request: VideoRequest,
@@ -75,7 +66,6 @@ export function unconsumed(
   ];
 }
 
-/** Returns our names for the image request's fields that the caller sent but the adapter does not use. */
 export function unconsumedOfImage(request: ImageRequest, facts: PlainFacts): string[] {
   return [
     ...imageFieldNames.filter((name) => request[name] !== undefined && facts.fields?.[name] !== true),
@@ -90,7 +80,7 @@ function unusedNames(extra: JsonObject, isKnown: (name: string) => boolean): str
 export const someNamesMax = 20;
 const nameCharactersMax = 64;
 
-/** Limits caller-chosen names to the number that a response may contain. */
+/** Callers choose these names, so their number and length in a response are limited. */
 export function someNames(names: readonly string[]): string[] {
   return names.slice(0, someNamesMax).map(shortName);
 }

@@ -4,11 +4,9 @@ import { mediaParts } from './model-facts.ts';
 import type { FactsCondition, FieldName, MediaPart, ModelFacts, PlainFacts } from './model-facts.ts';
 import type { GenerationRequest, ImageRequest, JsonObject, VideoMedia, VideoRequest } from './request.ts';
 
-/** How a model's facts affect one request: which of them apply, and what is sent. */
-
 /**
- * Overrides facts. Nested facts are merged individually; lists, lengths, sizes and shapes are replaced as a whole.
- * Reserved names remain reserved.
+ * Nested facts are merged one by one. Lists, lengths, sizes and shapes are replaced as a whole. Reserved names remain
+ * reserved.
  */
 export function laidOver(facts: PlainFacts, over: PlainFacts): PlainFacts {
   return {
@@ -32,7 +30,6 @@ function joined<Part extends object>(part: Part | undefined, over: Part | undefi
   return over === undefined ? part : { ...part, ...over };
 }
 
-/** The request parts that determine which cases apply. */
 export type FactsBasis = Partial<
   VideoMedia &
     Pick<VideoRequest, 'resolution' | 'ratio' | 'duration' | 'draft'> &
@@ -41,7 +38,6 @@ export type FactsBasis = Partial<
   readonly extra: JsonObject;
 };
 
-/** Returns the facts that apply to a request. */
 export function factsFor(request: FactsBasis, { cases = [], ...facts }: ModelFacts): PlainFacts {
   return cases
     .filter(({ when = {} }) => holds(when, request))
@@ -64,7 +60,6 @@ function holds({ brings, lacks, ...when }: FactsCondition, request: FactsBasis):
   );
 }
 
-/** Resolutions are compared case-insensitively. */
 export function isListed(value: string | undefined, list: readonly string[]): boolean {
   return list.some((one) => one.toLowerCase() === value?.toLowerCase());
 }
@@ -81,7 +76,7 @@ export function broughtBy(media: Partial<VideoMedia & Pick<ImageRequest, 'images
   return new Set(mediaParts.filter((part) => counts[part] > 0));
 }
 
-/** `metadata` names that are spelt the same for all vendors. They are sent only if the facts list them. */
+/** `metadata` names with one spelling for all vendors. They are sent only if the facts list them. */
 export const commonParameters = [
   'negative_prompt',
   'cfg_scale',
@@ -92,7 +87,7 @@ export const commonParameters = [
 ] as const;
 const commonNames: ReadonlySet<string> = new Set(commonParameters);
 
-/** Returns the vendor's name for a `metadata` name, or undefined if it is not sent. */
+/** Returns the vendor's name for a `metadata` name, or undefined if the vendor does not receive it. */
 function sentName(
   name: string,
   { parameters = {}, reserved = [], ...facts }: PlainFacts,
@@ -104,7 +99,6 @@ function sentName(
   return reserved.includes(sent) ? undefined : sent;
 }
 
-/** Whether a `metadata` name has an effect. */
 export function isUsed(name: string, facts: PlainFacts): boolean {
   const { parameters = {} } = facts;
   const isRead = Object.hasOwn(parameters, name) && parameters[name]?.read === true;
@@ -112,7 +106,7 @@ export function isUsed(name: string, facts: PlainFacts): boolean {
 }
 
 /**
- * Returns the values that the vendor receives from `metadata` or from an image request's extra fields, under the
+ * Returns the values that the vendor receives from `metadata`, or from an image request's extra fields, under the
  * vendor's own names.
  */
 export function passedOn({ extra }: Pick<FactsBasis, 'extra'>, facts: PlainFacts): JsonObject {
@@ -123,7 +117,7 @@ export function passedOn({ extra }: Pick<FactsBasis, 'extra'>, facts: PlainFacts
   return Object.fromEntries(passed);
 }
 
-/** Removes priced values that are not sent, because the vendor then renders and bills something else. */
+/** Removes values that affect the price but are not sent, because the vendor then renders and bills something else. */
 export function asSent(request: GenerationRequest, facts: PlainFacts): GenerationRequest {
   return request.kind === 'video' ? videoAsSent(request, facts) : imageAsSent(request, facts);
 }

@@ -2,42 +2,38 @@ import type { FieldMapping } from './field-mapping.ts';
 import { laidOver } from './facts-of-request.ts';
 import type { ModelFacts, PlainFacts } from './model-facts.ts';
 
-/** An adapter's facts about its vendor's models, with their source and date. */
-
-/** A UTC day. */
 export type Day = `${number}-${number}-${number}`;
 
 export interface FactsOrigin {
   /** An SDK and its version, or the subject of a web page. */
   readonly source: string;
-  /** The day the source was read, or only the month if the day was not recorded. */
+  /** The day on which the source was read, or only the month if the day was not recorded. */
   readonly read: Day | `${number}-${number}`;
 }
 
-/** `origin` is present only if it differs from the table's. */
+/** A row has its own `origin` only if that differs from the table's. */
 export type FactsRow = readonly [name: RegExp, facts: ModelFacts, origin?: FactsOrigin];
 
-/** Models that the vendor has shut down or will shut down, each with its day. */
+/** Models that the vendor has shut down or announced to shut down. */
 export interface Retirements extends FactsOrigin {
   readonly models: readonly (readonly [name: RegExp, on: Day])[];
 }
 
-/** Facts by model name pattern. The first matching pattern applies; `others` covers unknown models. */
+/** The first matching pattern applies. `others` covers unknown models. */
 export interface FactsTable {
   readonly origin: FactsOrigin;
   readonly retired?: Retirements;
-  /** The vendor's models, fields and values that this adapter does not offer, each with a reason. */
+  /** What the vendor has but this adapter does not offer: models, fields and values, each with a reason. */
   readonly unoffered?: readonly (readonly [name: RegExp, reason: string])[];
   readonly models: readonly FactsRow[];
   readonly others: ModelFacts;
 }
 
-/** The source of a model's facts, and the shutdown day if the vendor has announced one. */
+/** `retirement` is set if the vendor has announced a shutdown. */
 export interface ModelOrigin extends FactsOrigin {
   readonly retirement?: FactsOrigin & { readonly on: Day };
 }
 
-/** Returns undefined if the facts come from a mapping in gateway.yaml. */
 export function originOf(table: FactsSource, model: string): ModelOrigin | undefined {
   if (typeof table === 'function') return undefined;
   const { source, read } = rowOf(table, model)?.[2] ?? table.origin;
@@ -52,7 +48,6 @@ function rowOf({ models }: FactsTable, model: string): FactsRow | undefined {
   return models.find(([name]) => name.test(model));
 }
 
-/** Returns the parameter names of all models in a table. */
 export function parameterNames(source: FactsSource): string[] {
   if (typeof source === 'function') return [];
   const { models, others } = source;
@@ -64,25 +59,22 @@ export function parameterNames(source: FactsSource): string[] {
   return [...new Set(all.flatMap(({ parameters = {} }) => Object.keys(parameters)))];
 }
 
-/** A table of facts. For a provider that can serve any model, it is a function of the mapping in gateway.yaml. */
+/** For a provider that can serve any model, the facts are a function of the mapping in gateway.yaml. */
 export type FactsSource = FactsTable | ((mapping: FieldMapping | undefined) => ModelFacts);
 
 export interface Served {
-  /** The upstream's model name. */
   readonly upstream: string;
   readonly mapping?: FieldMapping | undefined;
-  /** Facts from the configuration. */
   readonly facts?: ModelFacts | undefined;
 }
 
-/** Returns a model's facts as one channel serves it. */
 export function servedFacts(source: FactsSource, { upstream, mapping, facts }: Served): ModelFacts {
   const known =
     typeof source === 'function' ? source(mapping) : (rowOf(source, upstream)?.[1] ?? source.others);
   return overlaid(known, facts);
 }
 
-/** Facts from the configuration override the table's, including its special cases. */
+/** Facts from the configuration override the whole table, including its special cases. */
 function overlaid(facts: ModelFacts, { cases = [], ...over }: ModelFacts = {}): ModelFacts {
   const { cases: known = [], ...plain } = facts;
   const isNeeded = known.length > 0 && Object.keys(over).length > 0;

@@ -2,15 +2,14 @@ import { z } from 'zod';
 import type { JsonValue } from './request.ts';
 
 /**
- * How to write requests to a model and read its responses if the vendor's models share no format. This is the `mapping`
- * of a channel's model in gateway.yaml. src/providers/shared implements it, and docs/configuration.md describes it.
+ * The `mapping` of a channel's model in gateway.yaml, for vendors whose models share no format. It says how to write
+ * requests to the model and how to read its responses. src/providers/shared implements it, and docs/configuration.md
+ * describes it.
  */
 
-/** The kinds of requests, by their input. Endpoints and fields can depend on them. */
 const mappedInputs = ['text_to_video', 'first_last_frame', 'reference', 'generate', 'edit'] as const;
 export type MappedInput = (typeof mappedInputs)[number];
 
-/** Our names for request fields. */
 const mappedFields = [
   'prompt',
   'mode',
@@ -38,7 +37,6 @@ export type MappedField = (typeof mappedFields)[number];
 const mappedForms = ['text', 'number', 'seconds', 'flag', 'one', 'list', 'object', 'sides'] as const;
 type MappedForm = (typeof mappedForms)[number];
 
-/** The forms in which each field can be sent, the default first. */
 const forms: Readonly<Record<MappedField, readonly [MappedForm, ...MappedForm[]]>> = {
   prompt: ['text'],
   mode: ['text'],
@@ -174,7 +172,6 @@ export function formOf(field: MappedField, rule: FieldRule): MappedForm {
   return rule.form ?? forms[field][0];
 }
 
-/** Returns how many media files fit in the field. */
 export function itemsMax(field: MappedField, rule: FieldRule): number {
   const names = ruleNames(rule).length;
   if (names > 1) return names;
@@ -205,7 +202,7 @@ function findFormMistakes({ fields }: Sketch): Mistake[] {
   });
 }
 
-/** Reports every name that could contain two values in some request. */
+/** A mistake is a name that could receive two values in the same request. */
 function findNameMistakes({ fields, constants, pass, marker }: Sketch): Mistake[] {
   const uses = [
     ...mappedFields.flatMap((field) => {
@@ -230,10 +227,7 @@ function findNameMistakes({ fields, constants, pass, marker }: Sketch): Mistake[
   });
 }
 
-/**
- * Returns the inputs for which a field is sent: those in the rule, or all that can have the field if the rule lists
- * none.
- */
+/** Without `inputs` in its rule, a field is sent for every input that can have it. */
 export function inputsOf(field: string, rule: FieldRule): readonly MappedInput[] {
   if (rule.inputs !== undefined) return rule.inputs;
   if (field === 'first_frame' || field === 'last_frame') return ['first_last_frame'];

@@ -1,11 +1,9 @@
 import { defined } from '../base/defined.ts';
 import type { AskedVideo, InputType, VideoMedia, VideoRequest } from './request.ts';
 
-/** Turns a request's images into frames or references. No other code does this. */
-
 /**
- * Assigns roles to images without one. Such an image becomes a reference if the model accepts references, and the first
- * frame if not. Two images become first and last frame only if the caller specifies it.
+ * The only place where a request's images become frames or references. An image without a role becomes a reference if the model accepts references, and the first frame if not. Two images
+ * become first and last frame only if the caller says so.
  */
 export function resolveRoles(
   asked: AskedVideo,
@@ -33,7 +31,7 @@ export function resolveRoles(
   };
 }
 
-/** Returns the field that determines the request kind if there is no input_type. */
+/** The field that determines the kind of request if there is no input_type. */
 function mediaName({ images, videos, audios, named }: AskedVideo): string {
   const isOther = images.length === 0 && videos.length + audios.length > 0;
   return isOther ? (videos.length > 0 ? 'videos' : 'audios') : (named['images'] ?? 'images');
@@ -49,20 +47,18 @@ const unsent: Readonly<Record<string, string>> = {
   references: 'images',
 };
 
-/** Returns the field's name in the caller's spelling. */
 export function nameIn(named: AskedVideo['named'], param: string): string {
   const [, list = param, position = ''] = /^([^[]+)(\[.*)$/.exec(param) ?? [];
   const whole = named[list] ?? unsent[list];
   return named[param] ?? (whole === undefined ? param : `${whole}${whole === 'image' ? '' : position}`);
 }
 
-/** Returns the API's name for the request's input. Frames take precedence over references. */
+/** Frames take precedence over references. */
 export function inputTypeOf({ firstFrame, references, videos, audios }: VideoMedia): InputType {
   if (firstFrame !== undefined) return 'first_last_frame';
   return references.length + videos.length + audios.length > 0 ? 'reference' : 'text_to_video';
 }
 
-/** Returns all images, regardless of role, frames first. */
 export function imagesOf({ firstFrame, lastFrame, references }: VideoMedia): readonly string[] {
   return [...framesOf(defined({ firstFrame, lastFrame })), ...references];
 }

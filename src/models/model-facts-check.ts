@@ -5,15 +5,11 @@ import type { LengthFacts, MediaFacts, MediaPart, ParameterFacts, PlainFacts } f
 import type { JsonObject, JsonValue, VideoRequest } from './request.ts';
 
 export interface FactsIssue {
-  /** A field in the caller's spelling, or a part of it (`first_frame`, `references[1]`). */
+  /** In the caller's spelling. May be a part of a field (`first_frame`, `references[1]`). */
   readonly param: string;
   readonly message: string;
 }
 
-/**
- * Returns why a model cannot render a request according to the applicable facts, or undefined if no known fact excludes
- * it. Does not check fields that are not sent; callers get warnings about those.
- */
 export function factsIssue(request: VideoRequest, facts: PlainFacts): FactsIssue | undefined {
   return (
     mediaIssue(request, facts.media) ??
@@ -56,7 +52,6 @@ function mediaIssue(request: VideoRequest, facts: MediaFacts | undefined): Facts
     : undefined;
 }
 
-/** Finds a part that the model does not support, or that occurs too often. */
 function partsIssue(request: VideoRequest, { frames = 2, ...facts }: MediaFacts): FactsIssue | undefined {
   if (request.firstFrame !== undefined && frames === 0)
     return { param: 'first_frame', message: 'The model does not accept a first frame.' };
@@ -119,7 +114,7 @@ export function addressesInWords(schemes: readonly string[] | undefined, charact
   return `The upstream accepts ${forms}${most} here.`;
 }
 
-/** Whether the upstream accepts the address. The character limit does not apply to data URLs. */
+/** The character limit does not apply to data URLs. */
 export function isFetched(
   address: string,
   schemes: readonly string[] | undefined,
@@ -130,7 +125,10 @@ export function isFetched(
   return isKnown && (scheme === 'data' || address.length <= characters);
 }
 
-/** Checks fields that guarantee a property of the result. If the model lacks such a field, the request is refused. */
+/**
+ * These fields guarantee a property of the result, so a model without them refuses the request instead of ignoring
+ * them.
+ */
 function switchIssue(request: VideoRequest, { fields = {}, seed: span }: PlainFacts): FactsIssue | undefined {
   const { draft, tools, seed, watermark } = request;
   const refuse = (name: string, message: string) => ({ param: `metadata.${name}`, message });
@@ -142,7 +140,7 @@ function switchIssue(request: VideoRequest, { fields = {}, seed: span }: PlainFa
   if (seed !== undefined && span !== undefined && (seed < span.min || seed > span.max))
     return refuse('seed', `seed must be from ${span.min} to ${span.max}.`);
   return watermark === true && fields.watermark !== true
-    ? refuse('watermark', 'The model sets no watermark here.')
+    ? refuse('watermark', 'The model cannot add a watermark here.')
     : undefined;
 }
 
@@ -171,7 +169,7 @@ function lengthIssue(
   if (duration === undefined || facts === undefined) return undefined;
   const refuse = (message: string) => ({ param: 'duration', message });
   if (duration === 'auto')
-    return facts.auto === true ? undefined : refuse('The model does not choose a duration.');
+    return facts.auto === true ? undefined : refuse('The model cannot choose the duration.');
   const { only, min = 0, max = Infinity, step = 1 } = facts;
   if (only !== undefined) return only.includes(duration) ? undefined : refuse(oneOf('duration', only));
   if (duration >= min && duration <= max && isMultiple(duration, step)) return undefined;
@@ -182,7 +180,7 @@ function lengthIssue(
 function soundIssue({ generateAudio }: VideoRequest, { sound }: PlainFacts): FactsIssue | undefined {
   const refuse = (message: string) => ({ param: 'metadata.generate_audio', message });
   if (generateAudio === undefined || sound === undefined || sound === 'choice') return undefined;
-  if (sound === 'fixed') return refuse('Whether the model makes sound cannot be chosen.');
+  if (sound === 'fixed') return refuse('A request cannot choose whether this model generates audio.');
   if (generateAudio === (sound === 'always')) return undefined;
   return refuse(
     sound === 'always' ? 'The model always generates audio here.' : 'The model does not generate audio here.',
@@ -202,7 +200,6 @@ function absenceIssue(request: VideoRequest, facts: PlainFacts): FactsIssue | un
   return isField ? issue : { ...issue, param: `metadata.${issue.param}` };
 }
 
-/** Returns the first required name without a value. */
 export function missingIssue(
   values: Readonly<Record<string, unknown>>,
   { required = [] }: PlainFacts,
@@ -234,7 +231,6 @@ const types: Readonly<
   object: ['an object', (value) => typeof value === 'object' && value !== null && !Array.isArray(value)],
 };
 
-/** Returns the rule that the value violates. */
 function brokenRule(value: JsonValue, { type, min, max, values }: ParameterFacts): string | undefined {
   if (type !== undefined && !types[type][1](value)) return types[type][0];
   if (values !== undefined && !values.some((one) => one === value))

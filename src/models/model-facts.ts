@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { sizeFacts, sizeInPixels } from '../base/image-sizes.ts';
 
 /**
- * Describes what a model renders, from which input, and which fields it has, as plain data in our own terms. The facts
- * come from the vendor's table. `facts` on a channel's model in gateway.yaml can override them. model-facts-check.ts
- * checks requests against them. The vendor decides about anything not specified.
+ * What a model renders, from which input, and which fields it has, as plain data in our own terms. The facts come from
+ * the vendor's table, and `facts` on a channel's model in gateway.yaml can override them. model-facts-check.ts checks
+ * requests against them. The vendor decides about anything not specified.
  */
 
 export const mediaParts = ['first_frame', 'last_frame', 'references', 'videos', 'audios'] as const;
@@ -40,8 +40,8 @@ const isSpan = ({ min, max }: { readonly min?: number | undefined; readonly max?
 const spanMessage = 'min is above max';
 
 /**
- * Either exactly these lengths (an empty list means that no length can be requested), or a range with steps of `step`
- * seconds (default 1), counted from 0.
+ * Either exactly these lengths, or a range in steps of `step` seconds (default 1), counted from 0. An empty list means
+ * that no length can be requested.
  */
 const lengthFacts = z
   .strictObject({
@@ -57,7 +57,7 @@ const lengthFacts = z
   .refine(isSpan, spanMessage);
 export type LengthFacts = z.infer<typeof lengthFacts>;
 
-/** Fields that some models lack, under callers' names. Some are in `metadata`. */
+/** Fields that some models lack, under callers' names. Some of them are in `metadata`. */
 export const fieldNames = [
   'mode',
   'resolution',
@@ -71,11 +71,9 @@ export const fieldNames = [
   'safety_identifier',
   'tools',
 ] as const;
-/** The facts of a model with every field. */
 export const everyField: Readonly<Partial<Record<FieldName, boolean>>> = Object.fromEntries(
   fieldNames.map((name) => [name, true]),
 );
-/** Fields that some image models lack, under callers' names. */
 export const imageFieldNames = ['size', 'quality'] as const;
 export type FieldName = (typeof fieldNames)[number] | (typeof imageFieldNames)[number];
 
@@ -117,7 +115,6 @@ export const conditionSchema = z.strictObject({
 });
 export type FactsCondition = z.infer<typeof conditionSchema>;
 
-/** Facts of both model kinds that callers may see. */
 const offeredOfBoth = {
   prompt: z
     .strictObject({
@@ -245,8 +242,7 @@ const ofVideos = {
     .describe('Whether the vendor’s answers have the duration of all input videos together'),
   frames_per_second: count.optional().describe('The highest frame rate of a rendered video'),
   /**
-   * The values rendered if a request omits them or specifies ones that are not sent. The default resolution comes
-   * first.
+   * What is rendered if a request leaves a value out or gives one that is not sent. The default resolution comes first.
    */
   unsaid: z
     .strictObject({
@@ -287,7 +283,6 @@ function withCases<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
 }
 
 const plainFactsSchema = z.strictObject({ ...ofVideos, ...ofImages, ...fieldsOfBoth });
-/** Facts of a video or an image model. */
 export type PlainFacts = z.infer<typeof plainFactsSchema>;
 
 export const videoFactsSchema = withCases({ ...ofVideos, fields: fieldFacts(fieldNames) });

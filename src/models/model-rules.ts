@@ -3,7 +3,6 @@ import { GatewayError } from '../errors/errors.ts';
 import { imagesOf, inputTypeOf } from './media-roles.ts';
 import type { VideoMedia, VideoRequest } from './request.ts';
 
-/** The rules in a model's configuration entry. */
 export interface VideoModelRules {
   readonly id: string;
   readonly input_types: readonly string[];
@@ -21,7 +20,7 @@ type UnsupportedRule = UnsupportedAction | Readonly<Record<string, UnsupportedAc
 interface DurationRule {
   readonly min: number;
   readonly max: number;
-  /** The step between allowed lengths in seconds, counted from 0. */
+  /** In seconds. Allowed lengths are multiples of the step. */
   readonly step: number;
   readonly default?: number | undefined;
   readonly auto: boolean;
@@ -29,25 +28,23 @@ interface DurationRule {
 
 export interface FittedRequest {
   readonly request: VideoRequest;
-  /** Unsupported fields that were dropped. The create response lists them. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Fields that are never ignored, even if the model's entry specifies it, because the caller would pay for a different
+ * These fields are never ignored, not even if the model's entry says so, because the caller would pay for a different
  * video.
  */
 const media = new Set(['images', 'videos', 'audios']);
 
 /**
- * Fields that change the price or meaning of the result. They are rejected unless the model's entry specifies `ignore`
- * for them.
+ * These fields change the price or meaning of the result, so they are rejected unless the model's entry says `ignore`.
  */
 const significantFields = new Set(['resolution', 'duration', 'input_type']);
 
 /**
  * Fits a request to its model: fills in the default duration, and rejects or drops anything unsupported. Errors and
- * warnings use the field names returned by `nameOf`.
+ * warnings name fields as `nameOf` does.
  */
 export function fitVideoRequest(
   request: VideoRequest,
@@ -82,7 +79,7 @@ export function fitVideoRequest(
   return { request: { ...rest, ...definedOnly(fitted) }, warnings };
 }
 
-/** Returns the caller's name for a field of ours. */
+/** Returns the caller's name for one of our fields. */
 export type NameOf = (field: string) => string;
 
 function checkInputType(
@@ -119,7 +116,6 @@ function definedOnly({
 
 type Refuse = (field: string, message: string) => undefined;
 
-/** Whether an unsupported value is dropped with a warning. */
 export function isIgnored({ unsupported }: VideoModelRules, field: string): boolean {
   return actionFor(unsupported, field) === 'ignore';
 }
@@ -133,7 +129,6 @@ function actionFor(rule: UnsupportedRule, field: string): UnsupportedAction {
 interface ListedField {
   readonly field: string;
   readonly value: string | undefined;
-  /** Empty if any value is allowed. */
   readonly allowed: readonly string[];
 }
 
@@ -160,7 +155,6 @@ function fitDuration(
   return refuse('duration', message) ?? durations.default;
 }
 
-/** Whether the duration is a multiple of the step. Decimal fractions of a second are inexact in binary. */
 export function isMultiple(seconds: number, step: number): boolean {
   const steps = seconds / step;
   return Math.abs(steps - Math.round(steps)) < 1e-6;

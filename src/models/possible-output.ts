@@ -3,7 +3,7 @@ import type { PlainFacts } from './model-facts.ts';
 import type { VideoRequest } from './request.ts';
 
 /**
- * Returns what may be rendered if a request omits a value or specifies one that is not sent. `inputSeconds` is the
+ * Returns what may be rendered if a request leaves a value out or gives one that is not sent. `inputSeconds` is the
  * total length of its videos, if known.
  */
 export function possibleOutput(
@@ -27,7 +27,7 @@ export function possibleOutput(
 
 type UnsaidSeconds = NonNullable<NonNullable<PlainFacts['unsaid']>['seconds']>;
 
-/** An input with one extra frame was rounded to a whole second, and vendors may round up. */
+/** The input's length was rounded to a whole second, which hides an extra frame, and vendors may round up. */
 function lengthsFor(
   { min, max, as_input: isAsInput = false }: UnsaidSeconds,
   inputSeconds: number | undefined,

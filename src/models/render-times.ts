@@ -1,8 +1,8 @@
 import type { GenerationRequest } from './request.ts';
 
 /**
- * Learns render times from successful renders. Pure. Keeps a few dozen samples per kind of output and weights recent
- * ones more. Stored data is validated before use.
+ * Learns render times from successful renders. Pure. Keeps a few dozen samples per kind of output and gives recent ones
+ * more weight. Stored data is validated before use.
  */
 
 /** Renders of the same kind share a distribution. `output` comes from `renderedOutput`. */
@@ -13,30 +13,24 @@ export interface RenderKind {
 }
 
 export interface RenderSample {
-  /** Milliseconds from the upstream's acceptance to the end of the render. */
+  /** From the upstream's acceptance to the end of the render. */
   readonly ms: number;
-  /** The end of the render in Unix milliseconds. */
   readonly at: number;
 }
 
-/** Sorted by time, and never empty. The weights add up to 1. */
+/** `points` are sorted by time and never empty. Their weights add up to 1. */
 export interface RenderTimes {
   readonly points: readonly { readonly ms: number; readonly weight: number }[];
-  /** The number of samples, or 0 for the configured guess. */
   readonly samples: number;
 }
 
-/** The maximum number of samples per kind of output, in MongoDB and in memory. */
 export const renderSamplesMax = 48;
-/** The minimum number of samples for estimating the spread. */
+/** Fewer samples say too little about the spread. */
 const samplesMin = 5;
 const halfLifeMs = 3 * 24 * 3_600_000;
 const renderMsMax = 7 * 24 * 3_600_000;
 
-/**
- * Returns undefined if there are too few usable samples. A sample dated in the future (clock skew) counts as
- * current.
- */
+/** Returns undefined if there are too few usable samples. A sample from the future (clock skew) counts as current. */
 export function learnedTimes(samples: readonly RenderSample[], now: number): RenderTimes | undefined {
   const usable = samples.filter(isUsable);
   if (usable.length < samplesMin) return undefined;
@@ -55,7 +49,7 @@ export function isUsable({ ms, at }: RenderSample): boolean {
   return Number.isFinite(ms) && ms > 0 && ms <= renderMsMax && Number.isFinite(at);
 }
 
-/** Multiples of the configured time, spread widely because it is a guess. */
+/** Multiples of the configured time. They are spread widely because that time is a guess. */
 const guessedShares = [0.45, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.4, 1.6, 2];
 
 export function guessedTimes(expectedMs: number): RenderTimes {
@@ -64,8 +58,8 @@ export function guessedTimes(expectedMs: number): RenderTimes {
 }
 
 /**
- * Returns the time in milliseconds by which renders with this total weight have ended. If all weights add up to 1, the
- * weight is a share.
+ * Returns the time in milliseconds by which renders with this total weight have ended. If the weights add up to 1,
+ * `share` is a proportion.
  */
 export function quantileOf({ points }: Pick<RenderTimes, 'points'>, share: number): number {
   let reached = 0;
@@ -83,8 +77,8 @@ export function quantileOf({ points }: Pick<RenderTimes, 'points'>, share: numbe
 }
 
 /**
- * Returns the two times between which nearly all renders end. Few samples rarely contain the extremes, so the window is
- * wider for them.
+ * Returns the two times between which nearly all renders end. The window is wider if there are few samples, which
+ * rarely include the extremes.
  */
 export function renderWindow(times: RenderTimes) {
   const doubt = doubtOf(times);
@@ -94,7 +88,7 @@ export function renderWindow(times: RenderTimes) {
   };
 }
 
-/** Returns the share of a time by which the samples may have missed the extremes. A guess already allows for that. */
+/** The fraction of a time by which the samples may have missed the extremes. A guess already allows for that. */
 export function doubtOf({ samples }: RenderTimes): number {
   return samples === 0 ? 0 : 1 / samples;
 }
@@ -112,16 +106,11 @@ export function remainingTime(times: RenderTimes, elapsedMs: number, share: numb
 
 const remainingShareMin = 0.02;
 
-/**
- * The remaining seconds, for callers. Half of the comparable renders end within `p50`, and nine out of ten within
- * `p90`.
- */
 export interface Eta {
   readonly p50: number;
   readonly p90: number;
 }
 
-/** Returns undefined without data, or if hardly any render took this long. */
 export function etaOf(times: RenderTimes | undefined, elapsedMs: number): Eta | undefined {
   if (times === undefined) return undefined;
   const [p50, p90] = [0.5, 0.9].map((share) => remainingTime(times, Math.max(elapsedMs, 0), share));
@@ -129,10 +118,7 @@ export function etaOf(times: RenderTimes | undefined, elapsedMs: number): Eta | 
   return { p50: Math.ceil(p50 / 1000), p90: Math.ceil(p90 / 1000) };
 }
 
-/**
- * Summarizes the request parts that determine its render time, such as `720p/5`. The number of possible values is
- * bounded.
- */
+/** Summarizes what determines a request's render time, such as `720p/5`. There are only so many possible values. */
 export function renderedOutput(request: GenerationRequest): string {
   if (request.kind === 'image') return `image/${Math.min(request.n, imagesMax)}`;
   return `${resolutionWord(request.resolution)}/${durationWord(request.duration)}`;
@@ -146,7 +132,7 @@ function resolutionWord(resolution = 'any'): string {
   return /^[0-9]{1,4}[pk]$|^any$/i.test(resolution) ? resolution.toLowerCase() : 'other';
 }
 
-/** Rounds to whole seconds up to ten, and to multiples of five beyond that. */
+/** Up to ten, rounds to whole seconds. Beyond that, to multiples of five. */
 function durationWord(duration: number | 'auto' | undefined): string {
   if (typeof duration !== 'number' || !(duration > 0)) return 'any';
   const step = duration <= 2 * secondsStep ? 1 : secondsStep;

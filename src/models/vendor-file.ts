@@ -3,25 +3,20 @@ import { failureClasses, moderatedInputs } from '../errors/failure.ts';
 import { channelPriceSchema } from '../money/price-schema.ts';
 import { imageFactsSchema, videoFactsSchema } from './model-facts.ts';
 
-/**
- * The schema of a vendor file: an adapter as data. docs/vendor-files.md describes every key, and a test verifies that
- * the two agree.
- */
+/** An adapter as data. docs/vendor-files.md describes every key, and a test verifies that the two agree. */
 
 const text = z.string().min(1).max(500);
 const count = z.number().int().nonnegative();
-/** A JSONata expression. The thread that evaluates it rejects forbidden functions and regular expressions. */
 const expression = z.string().min(1).max(8_192);
-/** The unit of a vendor's amounts: `USD`, `credits`, `video units`. */
+/** For example `USD`, `credits` or `video units`. */
 export const costUnit = z
   .string()
   .regex(/^[A-Za-z][A-Za-z _-]{0,31}$/, 'must be the name of a unit, such as credits');
-/** A path with placeholders such as `{id}`, which are replaced with parts of the operation. */
 const path = z
   .string()
   .max(500)
   .regex(/^\/[\w\-./~:@!$'()*+,;=?&%{}]*$/, 'must begin with / and be a path such as /jobs/{id}');
-/** A pattern for model names or codes. `*` matches any text. */
+/** For model names and codes. `*` matches any text. */
 const pattern = text.refine((one) => one.split('*').length <= 3, 'may have two * at most');
 const patterns = z.union([pattern.transform((one) => [one]), z.array(pattern).min(1)]);
 
@@ -70,7 +65,7 @@ const failureRow = z
     'needs a code, words or a status',
   );
 
-/** The vendor's job states and their meanings. A state without a meaning counts as `running`. */
+/** A vendor state without a meaning counts as `running`. */
 const stateWords = z.enum(['submitted', 'running', 'succeeded', 'failed', 'cancelled', 'expired']);
 export type StateWord = z.infer<typeof stateWords>;
 
@@ -79,7 +74,6 @@ const sendingMethod = z.enum(['POST', 'PUT']).default('POST');
 
 const linksSchema = {
   link_life_seconds: count.optional(),
-  /** Whether links on the vendor's own host need the same authentication headers as requests. */
   links_need_key: z.boolean().default(false),
 };
 
@@ -90,7 +84,7 @@ const jobSchema = {
     path,
     states: z.record(text, stateWords),
     answer: expression,
-    /** A second request, sent once the state is `succeeded`. Its response overrides the status. */
+    /** A second request once the state is `succeeded`. Its response overrides the status. */
     result: z.strictObject({ path, answer: expression }).optional(),
   }),
   cancel: z
@@ -102,7 +96,7 @@ const jobSchema = {
     .optional(),
   list: z.strictObject({ path, max: count.min(2).max(100), answer: expression }).optional(),
   find: z.strictObject({ path, answer: expression }).optional(),
-  /** The callback field that contains the state, and the values that mean that the job has ended. */
+  /** The callback field with the state, and the values that mean that the job has ended. */
   callback: z
     .strictObject({
       field: z.string().regex(/^[\w-]+(?:\.[\w-]+)*$/, 'must be a path such as data.status'),
@@ -115,7 +109,6 @@ const factsTable = <Facts extends z.ZodType>(facts: Facts) =>
   z.strictObject({
     models: z.array(z.strictObject({ model: pattern, facts })).default([]),
     others: facts,
-    /** Models, fields and values in the vendor's SDKs that this file does not offer. */
     unoffered: z.array(z.strictObject({ name: pattern, reason: text })).default([]),
   });
 
@@ -128,7 +121,6 @@ const imagesAtOnceSchema = z.strictObject({
     method: sendingMethod,
     request: expression,
     answer: expression,
-    /** Whether responses contain the images themselves and may therefore be large. */
     base64: z.boolean().default(false),
   }),
 });
@@ -154,7 +146,6 @@ const steps = ['submit', 'generate', 'status', 'cancel', 'list', 'find'] as cons
 const stepSchema = z.strictObject({
   do: z.enum(steps),
   exchanges: z.array(exchangeSchema).min(1).max(4),
-  /** The outcome that the adapter must return, or a part of it. */
   expect: z.record(z.string(), json),
 });
 export type FixtureStep = z.infer<typeof stepSchema>;
@@ -163,7 +154,6 @@ const fixtureSchema = z.strictObject({
   name: text,
   kind: z.enum(['video', 'image']),
   model: text,
-  /** The request as an adapter receives it, in our own terms. */
   request: z.record(z.string(), json),
   steps: z.array(stepSchema).min(1).max(20),
 });
@@ -176,9 +166,7 @@ const day = z
 const aboutSchema = z.strictObject({
   vendor: text,
   inputs: z.string().max(2_000),
-  /** The source of the facts: an SDK with its version, or the subject of a web page. */
   source: text,
-  /** The day the source was read, or the month if the day was not recorded. */
   read: z.union([day, z.templateLiteral([z.int(), '-', z.int()])]),
   cost_unit: text.optional(),
   unbilled: z
@@ -208,22 +196,18 @@ export const vendorFileSchema = z
     name: vendorName,
     about: aboutSchema,
     authentication: authenticationSchema,
-    /** Extracts the vendor's code and message from an unsuccessful response. */
     error: expression,
-    /** The vendor's error for an unknown job. */
     unknown_job: z
       .strictObject({ status: count.default(404), codes: z.array(pattern).optional() })
       .prefault({}),
     failures: z.array(failureRow).max(100).default([]),
     /** A free request that needs a valid key. Without it, the gateway queries a nonexistent job. */
     key_check: z.strictObject({ path }).optional(),
-    /** A request for the remaining balance of a key's account. `answer` extracts the amount. It also checks keys. */
+    /** Reads the remaining balance of a key's account, where `answer` extracts the amount. Also checks keys. */
     balance: z.strictObject({ path, answer: expression, unit: costUnit }).optional(),
     videos: videosSchema.optional(),
     images: z.union([imageJobsSchema, imagesAtOnceSchema]).optional(),
-    /** Models that the vendor has shut down, or will shut down on an announced day. */
     retired: retiredSchema.optional(),
-    /** The vendor's prices, each with one currency. */
     prices: z
       .array(
         z.strictObject({
@@ -245,7 +229,6 @@ export const vendorFileSchema = z
 
 export type VendorFile = z.infer<typeof vendorFileSchema>;
 
-/** Whether some results have links that callers cannot use because they require the vendor's key. */
 export function linksNeedKey(file: {
   readonly videos?: object | undefined;
   readonly images?: object | undefined;
@@ -260,13 +243,12 @@ export type VendorVideos = z.infer<typeof videosSchema>;
 export type VendorImageJobs = z.infer<typeof imageJobsSchema>;
 export type VendorImages = z.infer<typeof imagesAtOnceSchema>;
 
-/** Compiles a pattern from a vendor file. `*` matches any text; all other characters match themselves. */
+/** `*` matches any text. All other characters match themselves. */
 export function patternMatcher(given: string): RegExp {
   const parts = given.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
   return new RegExp(`^${parts.join('.*')}$`.replace(/\.\*\$$/, ''));
 }
 
-/** Matches text that contains any of the words, ignoring case. */
 export function wordsMatcher(words: readonly string[]): RegExp {
   return new RegExp(words.map((one) => one.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('|'), 'i');
 }

@@ -4,7 +4,6 @@ import { isListed } from './facts-of-request.ts';
 import type { PlainFacts } from './model-facts.ts';
 import { shapeIssue } from './model-facts-check.ts';
 
-/** A video's resolution and ratio, with the corresponding pixel size (`1280x720`). */
 export interface VideoShape {
   readonly resolution: string;
   readonly ratio: string;
@@ -19,16 +18,15 @@ export interface ListedShapes {
   readonly ratios: readonly string[];
 }
 
-/** Returns the facts of each of the model's channels for a request with this resolution and ratio. */
 export type FactsOf = (pair: Partial<Pair>) => readonly PlainFacts[];
 
 const usualResolutions = ['480p', '720p', '1080p', '4k'];
 const usualRatios = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
 /**
- * Lists every shape that a model renders. Pixel sizes come from its facts. Where facts specify none, vendors follow one
- * of two conventions: the shorter side equals the resolution's number of lines, or the picture has as many pixels as a
- * 16:9 one. Both are listed, all shapes of the first convention before those of the second.
+ * Lists every shape that a model renders. Pixel sizes come from its facts. If the facts specify none, vendors follow
+ * one of two conventions: the shorter side has as many pixels as the resolution has lines, or the picture has as many
+ * pixels as a 16:9 one. Both are listed, the first convention before the second.
  */
 export function videoShapes({ resolutions, ratios }: ListedShapes, factsOf: FactsOf): readonly VideoShape[] {
   const known = factsOf({});
@@ -53,7 +51,6 @@ function knownSize({ resolution, ratio }: Pair, shapes: PlainFacts['shapes'] = {
   return Object.entries(shapes).find(([name]) => isListed(name, [resolution]))?.[1][ratio];
 }
 
-/** Returns the pixel size for a resolution and ratio, if the facts or the names themselves determine it. */
 export function sizeOfShape(pair: Partial<Pair>, facts: readonly PlainFacts[]): string | undefined {
   const { resolution, ratio } = pair;
   if (resolution === undefined || ratio === undefined) return undefined;
@@ -75,10 +72,7 @@ function nominalSizes({ resolution, ratio }: Pair): readonly string[] {
 const linesOfWords: Readonly<Record<string, number>> = { '1k': 1080, '2k': 1440 };
 const linesPerK = 540;
 
-/**
- * Returns the shorter side, in pixels, of a 16:9 picture at this resolution (`720p`, `4k`), or undefined if the
- * resolution has another form.
- */
+/** Returns the shorter side of a 16:9 picture in pixels, or undefined if the resolution is not like `720p` or `4k`. */
 export function linesOf(resolution: string): number | undefined {
   const [, count, unit] = /^(\d{1,4})(p|k)$/i.exec(resolution) ?? [];
   if (count === undefined || unit === undefined) return undefined;
@@ -102,13 +96,12 @@ export function shapeOfPixels(size: string, shapes: readonly VideoShape[]): Vide
   return near.toSorted((one, other) => one.distance - other.distance)[0]?.shape;
 }
 
-/** Returns the larger of the two sides' relative deviations. */
 function distance({ width, height }: Pixels, known: Pixels | undefined): number {
   if (known === undefined) return Infinity;
   return Math.max(Math.abs(width / known.width - 1), Math.abs(height / known.height - 1));
 }
 
-/** Describes shapes for display: `480p: 864x496, 640x640; 720p: 1280x720`. */
+/** For display: `480p: 864x496, 640x640; 720p: 1280x720`. */
 export function shapesInWords(shapes: readonly VideoShape[]): string {
   const byResolution = new Map<string, Set<string>>();
   for (const { resolution, size } of shapes)

@@ -18,7 +18,6 @@ import type { Provider } from './provider.ts';
 import { withTypedAnswers } from './typed-answers.ts';
 import { builtInFile, builtInProvider } from './vendor-files/built-in.ts';
 
-/** The adapters defined by vendor files. */
 export const builtInFiles = {
   luma: builtInFile(new URL('luma/luma.yaml', import.meta.url)),
   stability: builtInFile(new URL('stability/stability.yaml', import.meta.url)),
@@ -43,7 +42,7 @@ const vendors = {
   xai,
 };
 
-/** All adapters, keyed by the name used for a channel's `provider` in gateway.yaml. */
+/** Keyed by the name that gateway.yaml uses as a channel's `provider`. */
 export const providers: Readonly<Record<string, Provider>> = Object.fromEntries(
   Object.entries(vendors).map(([name, provider]) => [name, withTypedAnswers(provider)]),
 );
@@ -55,7 +54,6 @@ export const vendorImageFields: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The adapters used to validate the configuration. */
 export const adapters = {
   providerNames: Object.keys(providers),
   needingStorage: Object.entries(providers).flatMap(([name, provider]) =>

@@ -21,17 +21,15 @@ import type { SettleFacts } from '../money/settle-facts.ts';
  */
 export interface Provider {
   readonly about: ProviderFacts;
-  /** Set if the provider serves any model, with each model's fields mapped in gateway.yaml. */
+  /** Set if the provider serves any model whose fields are mapped in gateway.yaml. */
   readonly mapped?: true;
   readonly video?: VideoProvider;
-  /** Images that the upstream renders during the request. */
   readonly image?: SynchronousImageProvider;
-  /** Images that the upstream renders as a task. */
   readonly imageTask?: ImageTaskProvider;
   readonly bill?: BillFormat;
   /** Makes a free request that needs a valid key, for vendors without jobs to query. Throws UpstreamError. */
   readonly checkKey?: (context: ProviderContext) => Promise<void>;
-  /** Reads the remaining balance of the credential's account with a free request. Throws UpstreamError. */
+  /** Reads the remaining balance of the credential's account, free of charge. Throws UpstreamError. */
   readonly balance?: (context: ProviderContext) => Promise<VendorBalance>;
   /** Uploads a file so that requests under this credential can refer to it. Throws UpstreamError. */
   readonly upload?: (file: UploadedFile, context: ProviderContext) => Promise<UploadedMedia>;
@@ -39,49 +37,39 @@ export interface Provider {
   readonly removeUpload?: (id: string, context: ProviderContext) => Promise<void>;
 }
 
-/** The remaining balance: an exact decimal, in a currency or the vendor's own unit. */
+/** An exact decimal, in a currency or the vendor's own unit. */
 export interface VendorBalance {
   readonly amount: string;
   readonly unit: string;
 }
 
 export interface UploadedFile {
-  /** Its `type` contains the media type. */
   readonly blob: Blob;
   readonly name: string;
 }
 
 export interface UploadedMedia {
-  /** The id that the vendor uses to delete the file. */
   readonly id: string;
-  /** The address that requests use to refer to the file. */
   readonly url: string;
   /** Unix milliseconds. If both `expiresAt` and `keptMs` are absent, the vendor keeps the file indefinitely. */
   readonly expiresAt?: number;
-  /** The minimum retention time at a vendor that reports no expiry. */
+  /** The minimum retention time if the vendor reports no expiry. */
   readonly keptMs?: number;
 }
 
-/** The CSV format of the vendor's bills. */
 export interface BillFormat {
-  /** The place on the vendor's site where operators download the file. */
+  /** The page of the vendor's site from which operators download the file. */
   readonly source: string;
   readonly columns: BillColumns;
-  /** The unit of amounts, if no column contains it. */
   readonly unit?: string;
-  /**
-   * The scale of the `amount` column: 1 means 10^-`places` of the unit. Undefined if amounts are in the unit itself.
-   */
+  /** Set if the `amount` column counts 10^-`places` of the unit rather than the unit itself. */
   readonly places?: number;
   /** The offset of times without a time zone, in hours east of UTC. Undefined means UTC. */
   readonly utcOffsetHours?: number;
 }
 
 export interface BillColumns {
-  /**
-   * The column with the upstream's job id. If undefined, the bill contains no job ids, so its lines cannot be matched
-   * with tasks.
-   */
+  /** The column with the upstream's job id. If undefined, bill lines cannot be matched with tasks. */
   readonly job?: string;
   readonly amount: string;
   readonly at: string;
@@ -92,30 +80,27 @@ export interface BillColumns {
 /** Facts that operators should know before choosing a vendor. docs/providers.md is generated from them. */
 export interface ProviderFacts {
   readonly vendor: string;
-  /** The request content that the vendor accepts, across all models. */
   readonly inputs: string;
   /** The unit of the vendor's charge in responses (`USD`, `credits`). Undefined if responses do not report it. */
   readonly costUnit?: string;
-  /** Undefined if the vendor makes no such promise or has no jobs. */
   readonly unbilled?: UnbilledFailures;
   /** Questions that the vendor's documentation leaves open. The adapter does not depend on their answers. */
   readonly unverified: readonly string[];
 }
 
-/** The failed jobs that the vendor promises not to charge for. Only such jobs are replaced. */
+/** Failed jobs that the vendor promises not to charge for. Only these are replaced. */
 export interface UnbilledFailures {
   readonly classes: 'all' | readonly FailureClass[];
   /** Limits the promise to models whose upstream name begins with this prefix. */
   readonly models?: string;
 }
 
-/** Properties of the links in responses. */
 export interface ResultLinks {
-  /** A link's lifetime in seconds. Undefined if it is unknown, or at least a day. */
+  /** Undefined if the lifetime is unknown, or at least a day. */
   readonly linkLifeSeconds?: number;
   /**
-   * Set if links work only with the vendor's key, so callers cannot use them. Returns the headers for a link, but only
-   * on the vendor's own hosts.
+   * Set if links work only with the vendor's key, so that callers cannot use them. Returns the headers for fetching a
+   * link, which only the vendor's own hosts may receive.
    */
   readonly linkHeaders?: (url: string, context: ProviderContext) => Readonly<Record<string, string>>;
 }
@@ -126,27 +111,25 @@ export interface TaskProvider<Request> extends ResultLinks {
    * come from the mapping. `check` and `renders` cover what no table can express.
    */
   readonly facts: FactsSource;
-  /** Returns why this adapter cannot express the request for this upstream model, or undefined if it can. */
   readonly check?: (request: Request, model: string, mapping?: FieldMapping) => RequestIssue | undefined;
   /** Makes exactly one upstream call that may create a job. Throws UpstreamError. */
   readonly submit: (request: Request, context: SubmitContext) => Promise<Submitted>;
-  /** Throws UpstreamError if the upstream did not report a state. That error alone never fails a task. */
+  /** Throws UpstreamError if the upstream did not report a state. That alone never fails a task. */
   readonly status: (operation: Operation, context: ProviderContext) => Promise<OperationStatus>;
-  /** Creates an operation for a nonexistent job. `tryCredential` needs it if an id alone does not identify a job. */
+  /** Creates an operation for a nonexistent job. `tryCredential` uses it where an id alone does not identify a job. */
   readonly absentJob?: (id: string, model: string) => Operation;
   /** The last state in which the upstream can cancel a job. `never` means that `cancel` is undefined. */
   readonly cancelUntil: 'queued' | 'running' | 'never';
   /** `cancelled`: the job will neither finish nor be billed. `refused`: the job continues or has already finished. */
   readonly cancel?: (operation: Operation, context: ProviderContext) => Promise<'cancelled' | 'refused'>;
   /**
-   * Gets the status of several operations with one request. Operations missing from the response are omitted from the
-   * map and then polled individually. They may belong to different models, so the context has no model.
+   * Gets the status of several operations with one request. Operations missing from the map are polled individually
+   * afterwards. They may belong to different models, so the context has no model.
    */
   readonly list?: (
     operations: readonly Operation[],
     context: ProviderContext,
   ) => Promise<ReadonlyMap<string, OperationStatus>>;
-  /** The maximum number of operations per `list` call. */
   readonly listMax?: number;
   /**
    * Finds jobs that carry the marker of a submission whose response was lost. Undefined if the upstream does not return
@@ -164,19 +147,18 @@ export interface TaskProvider<Request> extends ResultLinks {
   /**
    * Returns the tokens that the upstream will bill for the request at a specific resolution and ratio, assuming the
    * worst case for everything that the request leaves open. Returns undefined if the formula does not cover the pair.
-   * `model` is the upstream's model name; without it, the most expensive known model is assumed.
+   * `model` is the upstream's model name. Without it, the most expensive known model is assumed.
    */
   readonly estimateTokens?: (request: Request, output: EstimateOutput, model?: string) => bigint | undefined;
   /**
-   * Returns what the upstream may render if the request leaves an output open, or if a different field determines it
-   * (`frames` instead of a duration, a draft's resolution). Facts that are absent follow from the request and the
-   * model's configuration entry.
+   * Returns what the upstream may render if the request leaves an output open or a different field determines it
+   * (`frames` instead of a duration, a draft's resolution). Absent facts follow from the request and the model's
+   * configuration entry.
    */
   readonly renders?: (request: Request, model: string, given?: GivenInput) => PossibleOutput;
 }
 
 export interface PossibleOutput {
-  /** The default comes first. */
   readonly resolutions?: readonly string[];
   /** The shortest and longest output. `usual` is absent if the model's configuration entry specifies it. */
   readonly seconds?: { readonly min: number; readonly max: number; readonly usual?: number };
@@ -186,11 +168,10 @@ export interface PossibleOutput {
 
 export type VideoProvider = TaskProvider<VideoRequest>;
 
-/** A vendor with synchronous and asynchronous models has one table for both. */
+/** A vendor with both synchronous and asynchronous models has one facts table for both. */
 export type ImageTaskProvider = TaskProvider<ImageRequest>;
 
 export interface SynchronousImageProvider {
-  /** The facts about each model: what it accepts and what it is sent. `check` covers what no table can express. */
   readonly facts: FactsSource;
   /**
    * The forms in which the channel accepts reference images, in order of preference. Empty if it accepts none. A
@@ -199,28 +180,26 @@ export interface SynchronousImageProvider {
   readonly imageForms: readonly ('url' | 'data' | 'file')[];
   check?(request: ImageRequest, model: string): RequestIssue | undefined;
   /**
-   * Returns the maximum number of tokens that the upstream will bill for all images in the request, or undefined if the
-   * formula is unknown.
+   * Returns the most tokens that the upstream can bill for all images together, or undefined if the formula is unknown.
    */
   estimateTokens?(request: ImageRequest, facts: PlainFacts, model: string): bigint | undefined;
   /** Returns at least one image, or the job that renders them. Throws UpstreamError. */
   generate(request: ImageRequest, context: ImageContext): Promise<GeneratedImages>;
-  /** Requests a job's images. Throws UpstreamError, with `gone` if the job has failed or is unknown. */
+  /** Fetches a job's images. Throws UpstreamError, with `gone` if the job has failed or is unknown. */
   readonly resume?: (job: string, context: ProviderContext) => Promise<GeneratedImages>;
 }
 
 export interface ImageContext extends ProviderContext {
-  /** Receives partial images, in order, if the request specifies `partial_images` and the upstream streams. */
+  /** Receives partial images in order, if the request sets `partial_images` and the upstream streams. */
   readonly onPartial?: (image: string | Base64Blob) => void;
 }
 
-/** An image as delivered. Its base64 text may remain the received bytes instead of becoming a string. */
+/** An image as delivered. Its base64 may still be the received bytes instead of a string. */
 export type GeneratedImage = Omit<ResultItem, 'base64'> & {
   readonly base64?: string | Base64Blob;
-  /** Set if the response reports the image's size and quality. */
   readonly size?: string;
   readonly quality?: string;
-  /** Set if the size was read from the image because the response does not report it. */
+  /** Set if the size was measured in the image because the response does not report it. */
   readonly isMeasured?: true;
 };
 
@@ -234,7 +213,7 @@ export interface Base64Blob {
 }
 
 export interface GeneratedImages {
-  /** The upstream's id for a job that is still rendering. There are no images yet; `resume` fetches them. */
+  /** The upstream's id for a job that is still rendering. There are no images yet, and `resume` fetches them. */
   readonly job?: string;
   readonly images: readonly GeneratedImage[];
   readonly facts: SettleFacts;
@@ -243,7 +222,6 @@ export interface GeneratedImages {
   readonly cost?: Cost;
 }
 
-/** The measurements of a request's media. */
 export interface GivenInput {
   /** The total length of the videos. If undefined, the upstream's maximum is assumed. */
   readonly inputSeconds?: number;
@@ -279,9 +257,8 @@ export type OperationStatus =
   | {
       readonly state: 'pending';
       readonly phase: 'submitted' | 'running';
-      /** The progress from 0 to 100, if the upstream reports it. */
+      /** From 0 to 100. */
       readonly progress?: number;
-      /** The number of jobs that the upstream will start before this one, if reported. */
       readonly queuePosition?: number;
       readonly traceId?: string;
     }
@@ -289,9 +266,8 @@ export type OperationStatus =
       readonly state: 'succeeded';
       readonly items: readonly ResultItem[];
       readonly facts: SettleFacts;
-      /** The end of the render by the vendor's clock, in Unix milliseconds. Absent if the vendor does not report it. */
+      /** The end of the render by the vendor's clock, in Unix milliseconds. */
       readonly endedAt?: number;
-      /** The job's charge, as reported by the vendor. */
       readonly cost?: Cost;
       readonly traceId?: string;
     }
@@ -301,7 +277,10 @@ export type OperationStatus =
       readonly code: string;
       readonly message: string;
       readonly failure: Failure;
-      /** Result links that must not reach a caller. Adapters deliver links unchanged; see usable-links.ts. */
+      /**
+       * Result links that must not reach a caller. Adapters deliver links unchanged, and usable-links.ts withholds
+       * some.
+       */
       readonly withheld?: readonly string[];
       /**
        * Set if the vendor promises, in its documentation or this response, not to charge for the job. A job without
@@ -313,20 +292,16 @@ export type OperationStatus =
     };
 
 export interface UpstreamCallback {
-  /** The callback address that we gave to the vendor. Absent if it is unknown here. */
+  /** The callback address that we gave the vendor, if it is known here. */
   readonly url?: string;
-  /** Expects a lower-case name. */
   readonly header: (name: string) => string | undefined;
-  /** The received bytes, which a signature covers. */
+  /** A signature covers these exact bytes. */
   readonly raw: Uint8Array;
-  /** The body as JSON. Undefined if it is not JSON. */
   readonly body: unknown;
 }
 
 export interface CallbackNews {
-  /** Whether the job has ended, in which case polling now is worthwhile. */
   readonly ended: boolean;
-  /** The JSON body that the upstream expects in response to a challenge. */
   readonly reply?: JsonObject;
 }
 
@@ -336,39 +311,29 @@ export interface CallbackContext extends ProviderContext {
 }
 
 export interface ProviderContext {
-  /** Outbound HTTP; see src/http-client/index.ts. */
   readonly request: HttpRequest;
   readonly credential: {
     readonly id: string;
     readonly apiKey: string;
-    /** The secret that the vendor uses to sign its callbacks, if it issues one. */
     readonly callbackSecret?: string;
   };
-  /** The base address without a trailing slash. */
+  /** Has no trailing slash. */
   readonly baseUrl: string;
-  /** The upstream's model name. */
   readonly model: string;
   /** Set only for `mapped` providers. */
   readonly mapping?: FieldMapping;
-  /** The configuration's facts about the model, which supplement the vendor's table. */
   readonly facts?: ModelFacts;
-  /**
-   * The task for which the call is made, for the record only. Absent if there are several, or for a poll that knows
-   * only the job.
-   */
+  /** For the record only. Absent for calls that concern several tasks, and for a poll that knows only the job. */
   readonly task?: string;
   readonly signal: AbortSignal;
 }
 
 export interface SubmitContext extends ProviderContext {
-  /**
-   * The address that the upstream may call back. Absent if callbacks are not allowed. Secret, and different for each
-   * task.
-   */
+  /** The address for the upstream's callbacks, if they are allowed. Secret, and different for each task. */
   readonly callbackUrl?: string;
   /** Unique per attempt, at most 40 characters of [a-z0-9-]. `find` recognises the job by it. */
   readonly marker: string;
-  /** The seconds remaining until the task's deadline, at least 1. */
+  /** Until the task's deadline. At least 1. */
   readonly remainingSeconds: number;
 }
 
@@ -376,12 +341,10 @@ export interface HttpRequestOptions {
   readonly method: 'GET' | 'POST' | 'DELETE' | 'PUT';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body to send as JSON. */
   readonly json?: OutgoingObject;
-  /** The body to send as multipart/form-data. */
   readonly form?: FormData;
   readonly signal: AbortSignal;
-  /** The maximum response size. Larger responses are errors. Defaults to 1 MiB. */
+  /** Larger responses are errors. Defaults to 1 MiB. */
   readonly bodyBytesMax?: number;
   /**
    * If set, long strings in the response's `json` become LargeText (src/providers/shared/large-json.ts), which
@@ -389,7 +352,7 @@ export interface HttpRequestOptions {
    */
   readonly largeStrings?: boolean;
   /**
-   * Set if the response may be an event stream. Called with each event's data as JSON, with LargeText as above; `json`
+   * Set if the response may be an event stream. Called with each event's data as JSON, with LargeText as above. `json`
    * is then undefined.
    */
   readonly onEvent?: (event: unknown) => void;
@@ -399,7 +362,6 @@ export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
-  /** The body as JSON. Undefined if it is not JSON. */
   readonly json: unknown;
 }
 
@@ -418,9 +380,7 @@ export interface UpstreamErrorOptions {
   readonly code: string;
   readonly status?: number;
   readonly retryAfterMs?: number;
-  /** Whether the upstream no longer knows the operation. */
   readonly gone?: boolean;
-  /** Absent if only the outcome is known. */
   readonly failure?: Failure;
   readonly cause?: unknown;
 }
@@ -432,7 +392,7 @@ export interface UpstreamErrorOptions {
 export class UpstreamError extends Error {
   readonly outcome: UpstreamOutcome;
   readonly code: string;
-  /** The upstream's message, or an adapter's explanation: one line for people who need the reason. */
+  /** One line from the upstream or the adapter that explains the error. */
   readonly words: string;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
@@ -454,7 +414,6 @@ export class UpstreamError extends Error {
     this.failure = typedFailure(failure);
   }
 
-  /** Returns a copy of the error with `change` applied to all upstream text. */
   rewritten(change: (text: string) => string): UpstreamError {
     const { outcome, status, retryAfterMs, gone, cause } = this;
     const said = [this.words, this.code, this.failure.field ?? ''];

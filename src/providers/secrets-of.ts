@@ -1,9 +1,9 @@
 import type { ProviderContext } from './provider.ts';
 
-/** Shorter secrets could be ordinary words, so responses keep them. */
+/** Shorter secrets could be ordinary words, so they are not removed. */
 const secretCharactersMin = 6;
 
-/** Returns the secrets in an upstream request. They are removed from the upstream's responses. */
+/** Returns the secrets in an upstream request, which must be removed from the upstream's responses. */
 export function secretsOf(context: ProviderContext): readonly string[] {
   const { apiKey, callbackSecret = '' } = context.credential;
   const callbackUrl =

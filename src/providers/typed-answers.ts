@@ -45,7 +45,7 @@ export function withTypedAnswers(provider: Provider): Provider {
   };
 }
 
-/** Wraps a method so that its errors do not contain the request's secrets. */
+/** Removes the request's secrets from a method's errors. */
 function discreet<Of, Context extends ProviderContext, Result>(
   ask: (of: Of, context: Context) => Promise<Result>,
 ): (of: Of, context: Context) => Promise<Result> {
@@ -73,10 +73,10 @@ function typedTasks<Request>(provider: TaskProvider<Request>): TaskProvider<Requ
   };
 }
 
-/** No request could contain such an id, so the accepted job is as unknown as if the response were unreadable. */
+/** An accepted job with an unusable id is as unknown as one whose response was unreadable. */
 function typedJob({ operation, traceId }: Submitted): Submitted {
   if (!isUsable(operation)) {
-    throw new UpstreamError('ambiguous', 'The upstream named its job in a way that cannot be used.', {
+    throw new UpstreamError('ambiguous', 'The upstream returned a job id that cannot be used.', {
       code: 'unreadable_answer',
     });
   }
@@ -129,7 +129,8 @@ function typedLinks(links: readonly string[] | undefined): { readonly withheld?:
 }
 
 /**
- * A fact that is not a token counts as not reported. An impossible number is dropped and marks the facts as incredible.
+ * A fact that is not a token counts as not reported. An impossible number is dropped, and the facts are marked as
+ * incredible.
  */
 function typedFacts({ usage, ...facts }: SettleFacts): SettleFacts {
   const { resolution, ratio, size, quality, groups, generateAudio, measured: _ours, ...numbers } = facts;

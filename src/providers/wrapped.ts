@@ -13,7 +13,6 @@ export interface Wrap {
   readonly images?: (part: SynchronousImageProvider) => SynchronousImageProvider;
 }
 
-/** Returns an adapter with some of its parts replaced. */
 export function wrapped(provider: Provider, { tasks, images = (part) => part }: Wrap): Provider {
   const { video, imageTask, image } = provider;
   return {
@@ -26,7 +25,6 @@ export function wrapped(provider: Provider, { tasks, images = (part) => part }: 
   };
 }
 
-/** Applies `change` to every status returned by any method of an adapter's part. */
 export function withStatuses<Request>(
   part: TaskProvider<Request>,
   change: (status: OperationStatus, context: ProviderContext) => OperationStatus,

@@ -13,7 +13,6 @@ import type { LinkEvidence } from '../routing/delivery.ts';
 import type { ResultStorage } from './storage.ts';
 
 interface CopyFailure {
-  /** Whether a retry is pointless. */
   readonly final?: boolean;
   /**
    * `opens` means that the link is not at fault: the file was too large or of the wrong type, time ran out, or our
@@ -23,7 +22,6 @@ interface CopyFailure {
   readonly cause?: unknown;
 }
 
-/** The error for a file that was not copied. */
 export class CopyError extends Error {
   readonly final: boolean;
   readonly link: LinkEvidence;
@@ -37,24 +35,22 @@ export class CopyError extends Error {
 
 export interface CopyFileDeps {
   readonly storage: Pick<ResultStorage, 'write'>;
-  /** Upstreams choose result addresses, so treat them as hostile until checked. */
   readonly openLink: OpenLink;
   readonly maxBytes: number;
 }
 
-/** The time limit per file, in milliseconds. It applies even if the caller's own limit is higher. */
+/** Applies even if the caller's own limit is higher. */
 const fileTimeoutMs = 10 * 60_000;
 
 export interface FileCopy {
   readonly task: string;
-  /** The channel whose response contains the link. */
   readonly channel: string;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The name without its extension, which the file's first bytes determine. */
+  /** Without its extension, which the file's first bytes determine. */
   readonly stem: string;
   readonly signal: AbortSignal;
-  /** Called with the file's name before any byte is stored, so that every file has a record. */
+  /** Called before any byte is stored, so that every file has a record. */
   readonly onName: (name: string) => Promise<void>;
 }
 
@@ -81,12 +77,11 @@ export async function copyFile(deps: CopyFileDeps, copy: FileCopy): Promise<Copi
     const hash = createHash('sha256');
     const whole = hashed(followedBy(head, source, media.bytes), hash);
     const written = deps.storage.write(`${task}/${name}`, whole, { mediaType: mediaTypeOf(name) ?? '' });
-    // Hanging storage must not delay the task. The write continues in the background, and may be repeated. Data that
+    // Storage that hangs must not delay the task. The write continues in the background and may be repeated. Data that
     // has already arrived is still read, so the write may begin after its deadline.
     await inTime(signal, written, () => new CopyError(tooLong));
     return { name, sha256: hash.digest('hex') };
   } catch (error) {
-    // Our time limit also interrupts the body.
     throw hasOpened && signal.aborted ? new CopyError(tooLong, { cause: error }) : error;
   } finally {
     await source.return?.();
@@ -103,7 +98,6 @@ async function readHead(source: AsyncIterator<Uint8Array>): Promise<Buffer> {
   return head;
 }
 
-/** Passes the body through, and adds it to the hash. */
 export async function* hashed<Piece extends Uint8Array>(
   body: AsyncIterable<Piece>,
   hash: Hash,

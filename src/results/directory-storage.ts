@@ -10,19 +10,17 @@ import { walk } from '../base/walk.ts';
 import type { Walked } from '../base/walk.ts';
 import type { ResultStorage, StoredFile, SweepFailed } from './storage.ts';
 
-/** Contains all unfinished files, so that those left behind by a dead process can be found. No task has such an id. */
+/** Contains all unfinished files, so that those of a dead process can be found. No task has such an id. */
 const partsFolder = '.parts';
-/** Longer than a write in progress ever pauses, in milliseconds. */
+/** A write in progress never pauses for this long. */
 const partKeptMs = 3_600_000;
-/** The number of bytes written to a file between checks of the free space. */
+/** The free space is checked after this many bytes of a file. */
 const checkedBytes = 64 * 1024 * 1024;
 
 export interface DirectoryStorageOptions {
-  /** While less than this much space is free on the disk, nothing is written. */
   readonly freeBytesMin?: number;
 }
 
-/** Stores files below one directory, spread by the last two characters of the task id. */
 export function createDirectoryStorage(
   directory: string,
   { freeBytesMin = 0 }: DirectoryStorageOptions = {},
@@ -63,7 +61,7 @@ export function createDirectoryStorage(
     async remove(key) {
       const path = pathOf(key);
       await rm(path, { force: true });
-      // Removing a task's last file also removes its directory.
+      // Removes the directory along with the task's last file.
       await rmdir(dirname(path)).catch(() => undefined);
     },
 
@@ -74,7 +72,6 @@ export function createDirectoryStorage(
   };
 }
 
-/** Returns undefined if the file does not exist. */
 export async function findFile(path: string): Promise<StoredFile | undefined> {
   try {
     const { size, mtimeMs } = await stat(path);
@@ -85,7 +82,6 @@ export async function findFile(path: string): Promise<StoredFile | undefined> {
   }
 }
 
-/** Deletes partial files that are no longer being written. */
 async function sweepParts(parts: string, onFailed: SweepFailed): Promise<Walked> {
   await mkdir(parts, { recursive: true });
   return walk(await readdir(parts), {
@@ -102,7 +98,6 @@ async function sweepParts(parts: string, onFailed: SweepFailed): Promise<Walked>
   });
 }
 
-/** Returns the age in milliseconds, or undefined if the file is gone. */
 async function ageOf(path: string): Promise<number | undefined> {
   try {
     return Date.now() - (await stat(path)).mtimeMs;
@@ -112,7 +107,6 @@ async function ageOf(path: string): Promise<number | undefined> {
   }
 }
 
-/** Checks whether the disk has free space beyond the reserve. */
 function createRoom(directory: string, freeBytesMin: number) {
   async function freeBytes(): Promise<number> {
     await mkdir(directory, { recursive: true });

@@ -9,14 +9,13 @@ export interface ExpiredFilesDeps {
   readonly store: Pick<FileStore, 'listDue' | 'someOf' | 'remove' | 'postponeRemoval'>;
   readonly storage: Pick<ResultStorage, 'remove'>;
   readonly log: Pick<Logger, 'error'>;
-  /** Unix milliseconds. */
   readonly now: () => number;
 }
 
 const duePerStep = 200;
 /**
- * How long to wait, in milliseconds, before retrying an object that the storage refuses to delete, such as one under
- * legal hold.
+ * The delay before another attempt to delete an object that the storage refuses to delete, such as one under legal
+ * hold.
  */
 const heldMs = 3_600_000;
 
@@ -43,17 +42,14 @@ function removeEach(
 }
 
 /**
- * Deletes expired files, and files that were never completed. Resolves with the number of files. Idempotent, and safe
- * to run in several processes concurrently.
+ * Deletes expired files and files that were never completed. Resolves with their number. Idempotent, and safe to run in
+ * several processes at once.
  */
 export async function deleteExpiredFiles(deps: ExpiredFilesDeps): Promise<Walked> {
   return removeEach(await deps.store.listDue(deps.now(), duePerStep), deps);
 }
 
-/**
- * Deletes an account's files, but stops at `endsAt` (Unix milliseconds). Resolves with false if files remain.
- * Idempotent.
- */
+/** Stops at `endsAt` (Unix milliseconds). Resolves with false if files remain. Idempotent. */
 export async function deleteFilesOf(
   account: string,
   endsAt: number,
@@ -64,7 +60,6 @@ export async function deleteFilesOf(
     const files = await deps.store.someOf(account, duePerStep);
     if (files.length === 0) return true;
     const { done } = await removeEach(files, deps, isOver);
-    // None of the remaining objects can be deleted at present.
     if (done === 0) return false;
   }
   return false;

@@ -12,7 +12,6 @@ export interface KeepImagesDeps {
   readonly copies: Pick<ResultCopyStore, 'write'>;
   readonly links: MediaLinks;
   readonly retentionSeconds: number;
-  /** Unix milliseconds. */
   readonly now: () => number;
 }
 

@@ -3,19 +3,19 @@ import { NoRoomError, NotReadError, NotStoredError, StorageAwayError } from '../
 import type { ResultStorage } from './storage.ts';
 
 /**
- * How long the storage counts as full or unavailable after it has refused a file, in milliseconds. Until then, nothing
- * is rendered that would have to be stored there.
+ * After refusing a file, the storage counts as full or unavailable for this long. Until then, nothing is rendered that
+ * it would have to store.
  */
 const knownMs = 10_000;
-/** How often a process that offers files reads what other processes have recorded, in milliseconds. */
 const readEveryMs = 2_000;
 
 interface KnownRefusalsDeps {
-  /** Records that a file was not accepted or could not be read. Never rejects. */
+  /** Never rejects. */
   readonly note: (failure: NotStoredError | NotReadError) => Promise<void>;
-  /** Returns when any process last recorded that there was no room, in Unix milliseconds by that process's clock. */
+  /**
+   * The last time at which any process recorded that there was no room, in Unix milliseconds by that process's clock.
+   */
   readonly lastFull: () => Promise<number | undefined>;
-  /** Unix milliseconds. */
   readonly now: () => number;
 }
 
@@ -25,16 +25,15 @@ interface Refused {
 }
 
 /**
- * Decides what a failed write means, and remembers it. Quotas and buckets report that they are full only on a write, so
- * all processes share that fact. Each process uses its own clock to detect a new record, because clocks may differ.
- * Unavailable storage may be unreachable only from this process, so others find out on their own.
+ * Decides what a failed write means, and remembers the result. A quota or bucket reports only on a write that it is
+ * full, so all processes share that fact. Clocks may differ, so each process uses its own to notice a new record.
+ * Storage that is unavailable may be unreachable only from this process, so other processes find out for themselves.
  */
 export function withKnownRefusals(
   storage: ResultStorage,
   { note, lastFull, now }: KnownRefusalsDeps,
 ): ResultStorage {
   let last: Refused | undefined;
-  /** Keyed by kind of failure. */
   const notedAt = new Map<unknown, number>();
   let read: { readonly note: number | undefined; readonly at: number } | undefined;
   const isWithin = (at: number, ms: number): boolean => Math.abs(now() - at) < ms;
@@ -65,7 +64,7 @@ export function withKnownRefusals(
     return refusal;
   }
 
-  /** Does not affect what is rendered, because storage that refuses reads may still accept files. */
+  /** Storage that refuses reads may still accept files, so this does not affect what is rendered. */
   const noteNotRead = (error: unknown): void => {
     if (error instanceof NotReadError) void noteSeldom(error);
   };
@@ -95,7 +94,6 @@ export function withKnownRefusals(
   };
 }
 
-/** Tracks whether the body itself failed, as opposed to the storage that reads it. */
 function watched(body: AsyncIterable<Uint8Array>) {
   let hasFailed = false;
   return {

@@ -1,17 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { MediaUrl } from '../models/stored-media.ts';
 
-/** Creates and checks links to stored files: `PUBLIC_URL/media/<task>/<name>?expires=<Unix seconds>&sig=<HMAC>`. */
+/** Links to stored files: `PUBLIC_URL/media/<task>/<name>?expires=<Unix seconds>&sig=<HMAC>`. */
 export interface MediaLinks {
   readonly url: MediaUrl;
-  /** Returns a link that is valid until this time, in Unix seconds. */
   until(task: string, name: string, expiresAt: number): string;
-  /**
-   * Returns the address in the form for upstreams. Our own links then never respond with a redirect, which some
-   * upstreams do not follow.
-   */
+  /** Some upstreams do not follow redirects, so this changes our own links to a form that never redirects. */
   forUpstream(url: string): string;
-  /** Returns the target of one of our links. Undefined for any other link and for an expired one. */
   read(url: string): Pick<ClaimedLink, 'task' | 'name'> | undefined;
   /** Runs in constant time. */
   isValid(link: ClaimedLink): boolean;
@@ -26,11 +21,9 @@ export interface ClaimedLink {
 
 export interface MediaLinksOptions {
   readonly key: Uint8Array;
-  /** Without a trailing slash. */
   readonly publicUrl: string;
   readonly ttlSeconds: number;
   readonly retentionSeconds: number;
-  /** Unix milliseconds. */
   readonly now: () => number;
 }
 
@@ -71,6 +64,6 @@ export function createMediaLinks(options: MediaLinksOptions): MediaLinks {
   };
 }
 
-/** Not covered by the signature, because it affects only how the same bytes are delivered. */
+/** Not part of the signature, because it affects only how the same bytes are delivered. */
 const throughUs = '&via=gateway';
 const linkPattern = /^(\w{1,80})\/([\w.-]{1,40})\?expires=(\d{1,12})&sig=([\w-]{1,80})(?:&via=gateway)?$/;

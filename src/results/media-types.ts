@@ -1,7 +1,3 @@
-/**
- * The only types that are stored and served. A file's first bytes determine its type, not the upstream's claim. Types
- * that a browser would execute (HTML, SVG) are excluded.
- */
 const mediaTypes = {
   mp4: 'video/mp4',
   mov: 'video/quicktime',
@@ -32,14 +28,12 @@ export function extensionOf(head: Buffer): MediaExtension | undefined {
   return /^GIF8[79]a/.test(ascii(0, 6)) ? 'gif' : undefined;
 }
 
-/** Returns the extension of a stored file of this type. Undefined if such files are not stored. */
 export function extensionFor(mediaType: string): string | undefined {
   return Object.entries(mediaTypes).find(([, type]) => type === mediaType)?.[0];
 }
 
 const namePattern = /^\d{1,3}(?:-last-frame)?\.([a-z0-9]{3,4})$/;
 
-/** Returns the content type of a stored file. Undefined if no stored file can have such a name. */
 export function mediaTypeOf(name: string): string | undefined {
   const extension = namePattern.exec(name)?.[1] ?? '';
   return isExtension(extension) ? mediaTypes[extension] : undefined;

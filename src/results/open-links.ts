@@ -17,7 +17,6 @@ export function evidenceOf(error: unknown): LinkEvidence {
 }
 
 export interface LinkLook {
-  /** The channel whose response contains the link. */
   readonly channel: string;
   readonly url: string;
   readonly maxBytes: number;
@@ -28,7 +27,7 @@ export interface LinkLook {
 const lookTimeoutMs = 15_000;
 
 /**
- * Reads the file's first bytes. Returns undefined if it exists, and the problem if not. Throws only if the gateway
+ * Reads only the file's first bytes. Returns the problem, or undefined if the file exists. Throws only if the gateway
  * itself is at fault.
  */
 export async function lookAtLink(
@@ -46,12 +45,11 @@ export async function lookAtLink(
   }
 }
 
-/** Returns the stronger evidence. A refusal is stronger than silence. */
+/** A refusal is stronger evidence than silence. */
 export function worse(a: LinkProblem | undefined, b: LinkProblem | undefined): LinkProblem | undefined {
   return a === undefined || b?.evidence === 'refused' ? (b ?? a) : a;
 }
 
-/** Opens each link once. Used if no copies are stored. */
 export function createOpenLinks(openLink: OpenLink, { maxBytes }: Pick<LinkLook, 'maxBytes'>): Deliver {
   return async (_task, items, { timeoutMs, channel, headersFor }) => {
     const links = items.flatMap(({ url, lastFrameUrl, stored }) =>

@@ -18,18 +18,14 @@ import type { Deliver, Delivered, DeliveryOptions, LinkProblem } from '../routin
 import type { ResultStorage } from './storage.ts';
 import { timeLimit } from '../process/running-time.ts';
 
-/** Stores our own copies of the files that upstreams deliver. */
 export interface ResultCopier {
   /**
-   * Copies the linked files, and returns the items with references to the copies. An item that cannot be copied in time
-   * is returned unchanged and retried. Rejects only while MongoDB is unavailable, because every copy needs a record.
+   * Copies the linked files, and adds references to the copies to the items. An item that cannot be copied in time is
+   * returned unchanged and copied later. Rejects only while MongoDB is unavailable, because every copy needs a record.
    */
   readonly deliver: Deliver;
-  /** Retries failed copies. Resolves with the number of tasks that now have their copy. */
   retryDue(): Promise<Walked>;
-  /** Deletes copies whose retention has ended. Resolves with the number of tasks. */
   deleteExpired(): Promise<Walked>;
-  /** Deletes the copies of these tasks and their records. Idempotent. */
   remove(tasks: readonly string[]): Promise<void>;
 }
 
@@ -40,24 +36,19 @@ export interface ResultCopierDeps extends CopyFileDeps {
   readonly channels: Channels;
   readonly retentionSeconds: number;
   readonly log: Logger;
-  /** Unix milliseconds. */
   readonly now: () => number;
 }
 
 const minuteMs = 60_000;
-/** In milliseconds. Retries occur after 5, 10, 20, … minutes. Upstreams' links are usually valid for a day. */
+/** The delay doubles after each attempt: 5, 10, 20, … minutes. Upstreams' links are usually valid for a day. */
 const retryFirstMs = 5 * minuteMs;
 const triesMax = 9;
-/** The limits for retrying one task, and for an entire reconciler step. */
+/** For one task, and for an entire step of the reconciler. */
 const retryTimeoutMs = 5 * minuteMs;
 const stepMs = 8 * minuteMs;
 const duePerStep = 200;
-/**
- * Limits concurrent retries. A channel gets at most two, so that a slow channel does not let other channels' links
- * expire.
- */
+/** A channel gets at most two concurrent copies, so that a slow channel does not let other channels' links expire. */
 const retriesMax = { name: 'copies retried', placesMax: 8, shareMax: 2 } as const;
-/** How long to wait before retrying to delete a copy, in milliseconds. */
 const postponedMs = 3_600_000;
 
 interface Copied extends Delivered {
@@ -79,13 +70,13 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
     for (const name of names) await storage.remove(`${task}/${name}`);
   }
 
-  /** Also called for copies of removed tasks, so that their files are deleted once the storage allows it. */
+  /** Also applies to copies of removed tasks, so that their files are deleted once the storage allows it. */
   async function postpone(copy: ResultCopy, err: unknown, dueAt = now() + postponedMs): Promise<void> {
     log.error({ task: copy.task, err }, 'the copy of a result could not be kept or deleted; it is postponed');
     await copies.write({ ...copy, dueAt });
   }
 
-  /** Writes the record last, so that the copy is retried if the process dies before that. */
+  /** Writes the record last. If the process dies before that, the copy is made later. */
   async function retry(copy: ResultCopy, endsAt: number): Promise<boolean> {
     const found = await deps.tasks.find(copy.task);
     return retries.run(found?.channel ?? '', async () => now() <= endsAt && retryTask(copy, found));
@@ -101,7 +92,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       await copies.write({ ...copy, ...after });
       return false;
     }
-    // The copy stays due until the storage accepts files or its task is removed. Until then, no link is opened and no
+    // The copy stays due until the storage accepts files or the task is removed. Until then, no link is opened and no
     // upstream is asked.
     if ((await storage.refusal()) !== undefined) return false;
     const { channel = '', credential = '' } = found;
@@ -123,14 +114,14 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       if (!items.some(({ url }) => url !== undefined)) return { items };
       try {
         const { problem, record, ...attempted } = await attempt({ task, items }, deps, options);
-        // If a missing copy keeps the task from succeeding, the poll requests it again. Only retries after that are
-        // counted.
+        // If a missing copy keeps the task from succeeding, the next poll requests the copy. Only attempts after that
+        // are counted.
         const isOpen = problem === undefined;
         await copies.write(isOpen ? record : { ...record, state: 'retry', tries: 0, dueAt: firstRetryAt() });
         return { items: attempted.items, ...defined({ problem }) };
       } catch (error) {
         if (deps.tasks.isOutage(error)) throw error;
-        log.warn({ task, err: error }, 'a result was not copied, and is not on record for another try');
+        log.warn({ task, err: error }, 'a result was not copied, and no other attempt is recorded');
         return { items };
       }
     },
@@ -140,7 +131,7 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
       return walk(await copies.listDue('retry', now(), duePerStep), {
         loop: 'copies to retry',
         run: (copy) => retry(copy, endsAt),
-        // Do not wait an hour, because links may expire sooner.
+        // Links may expire within an hour.
         onFailed: (copy, error) => postpone(copy, error, firstRetryAt()),
         isTogether: true,
       });
@@ -183,7 +174,7 @@ async function attempt(
   const before = await copies.find(task);
   const copied = await copyItems(deps, { task, items, ...links, signal: timeLimit(timeoutMs) });
   const { error } = copied;
-  // A refusal by the storage says nothing about the link, so the copy is retried for as long as the link opens.
+  // A refusal by the storage says nothing about the link, so the copy is attempted for as long as the link opens.
   const isRefused = error?.cause instanceof NotStoredError;
   const tries = (before?.tries ?? 0) + (isRefused ? 0 : 1);
   const names = [...new Set([...(before?.names ?? []), ...copied.names])];
@@ -204,10 +195,7 @@ function keptUntil({ now, retentionSeconds }: Pick<ResultCopierDeps, 'now' | 're
   return now() + retentionSeconds * 1000;
 }
 
-/**
- * Replaces links that may have expired. Links are valid for hours, and an upstream that still has the job issues new
- * ones.
- */
+/** Links are valid for hours, so these may have expired. An upstream that still has the job issues new ones. */
 async function withFreshLinks(
   task: Task,
   items: readonly ResultItem[],

@@ -31,15 +31,11 @@ import { withTimeLimits } from './time-limits.ts';
 
 export interface Results {
   readonly mediaUrl: MediaUrl;
-  /** Undefined if results are not copied. Callers then receive the upstream's links. */
   readonly kept?: KeptResults;
   readonly deliver: Deliver;
-  /** Returns why the channel's link does not lead to a file, or undefined if it does. */
   readonly canOpen: (channel: string, url: string) => Promise<string | undefined>;
   readonly openLink: OpenLink;
-  /** Returns a task's stored file, or undefined if it is gone or no files are stored. */
   readonly openStored: (task: string, name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** Returns why the storage currently accepts no files, if known. */
   readonly storageRefusal: StorageRefusal;
   close(): void;
 }
@@ -47,13 +43,12 @@ export interface Results {
 export interface KeptResults {
   readonly storage: ResultStorage;
   readonly links: MediaLinks;
-  /** Why links to this gateway cannot be opened from elsewhere. Undefined if they can. */
   readonly unreachableLinks?: string;
   readonly copier: ResultCopier;
   readonly keepImages: KeepImages;
   /** See `deleteFilesOf`. */
   readonly removeFiles: (account: string, endsAt: number) => Promise<boolean>;
-  /** The reconciler's maintenance of everything stored. */
+  /** The reconciler runs this maintenance. */
   readonly upkeep: readonly { readonly name: string; readonly run: () => Promise<number | Walked> }[];
 }
 
@@ -76,8 +71,8 @@ export interface ResultsDeps {
 const daySeconds = 86_400;
 
 /**
- * Opens the storage configured under `results:` in gateway.yaml. It stays the same until the process ends, because a
- * reload cannot move files.
+ * Opens the storage configured under `results:` in gateway.yaml. A reload cannot move files, so the storage stays the
+ * same until the process ends.
  */
 export async function openResults(deps: ResultsDeps): Promise<Results> {
   const { config, channels, environment, log, now } = deps;
@@ -136,7 +131,6 @@ export async function openResults(deps: ResultsDeps): Promise<Results> {
   };
 }
 
-/** Creates the functions that open files at upstreams and in our own storage. */
 function openers(
   openLink: OpenLink,
   { storage, maxBytes }: { readonly storage: ResultStorage | undefined; readonly maxBytes: number },
@@ -160,7 +154,6 @@ function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Address): string {
   return PUBLIC_URL ?? `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`;
 }
 
-/** Warns if PUBLIC_URL is missing. */
 function warnOfLinks(address: Address, log: Logger): Pick<KeptResults, 'unreachableLinks'> {
   if (address.PUBLIC_URL !== undefined) return {};
   const unreachableLinks = `PUBLIC_URL is not set: links to results and files lead to ${publicUrlOf(address)}, which callers and upstreams elsewhere cannot open. Set it to the address under which they reach this gateway.`;
@@ -168,10 +161,7 @@ function warnOfLinks(address: Address, log: Logger): Pick<KeptResults, 'unreacha
   return { unreachableLinks };
 }
 
-/**
- * Reports storage problems at startup. Storage that does not respond now may do so later, so each maintenance run
- * checks it again.
- */
+/** Storage that does not respond at startup may do so later, so each maintenance run checks it again. */
 function warnOfStorage(storage: ResultStorage, log: Logger): void {
   storage.problem().then(
     (problem) => problem !== undefined && log.warn({}, problem),
@@ -179,11 +169,10 @@ function warnOfStorage(storage: ResultStorage, log: Logger): void {
   );
 }
 
-/** The maintenance steps whose failures give rise to notices about the storage. */
 const storageStep = 'storage';
 const fullStep: StorageStep = 'storage_full';
 const awayStep: StorageStep = 'storage_away';
-/** The minimum interval between logs of failing storage, in milliseconds. */
+/** Failing storage is logged at most this often. */
 const failureLoggedMs = 60_000;
 
 function openFailureNotes({ stores, log, now }: Pick<ResultsDeps, 'stores' | 'log' | 'now'>) {
@@ -244,7 +233,7 @@ async function openStorage(
       return createDirectoryStorage(join(DATA_DIR, directory), { freeBytesMin });
     case 's3': {
       if (s3 === undefined) throw new TypeError('results.s3 is required with storage: s3');
-      // The library is large and most processes do not need it.
+      // The library is large, and most processes do not need it.
       const { createS3Storage } = await import('./s3-storage.ts');
       return createS3Storage(s3);
     }

@@ -23,17 +23,16 @@ interface S3Options {
   readonly replaces?: boolean;
 }
 
-/** Files of unknown length are uploaded in parts of this size, in bytes, which are buffered in memory. */
+/** Files of unknown length are uploaded in parts of this size, which are buffered in memory. */
 const partBytes = 8 * 1024 * 1024;
 const partsAtOnce = 2;
 const connectTimeoutMs = 5_000;
-/** A connection without any traffic for this many milliseconds has failed. */
 const socketTimeoutMs = 30_000;
 
 /**
- * Stores files on any S3-compatible server. The operator chooses its address, so the library's own HTTP client is used.
- * With `links: gateway`, callers never access the bucket, which may be unreachable for them. With `presigned`, they are
- * redirected to the bucket, which stays private.
+ * Stores files on any S3-compatible server. The operator chooses the server's address, so the library's own HTTP client
+ * is used. With `links: gateway`, callers never access the bucket, which may be unreachable for them. With `presigned`,
+ * callers are redirected to the bucket, which stays private.
  */
 export function createS3Storage(settings: S3Settings, { replaces = true }: S3Options = {}): ResultStorage {
   const client = new S3Client(clientOptions(settings));
@@ -115,7 +114,7 @@ function abortedBy(abortSignal: AbortSignal | undefined) {
 async function problemOf(client: S3Client, { bucket, prefix }: S3Settings): Promise<string | undefined> {
   const rules = await readRules(client, bucket);
   if (rules === undefined || rules.some((rule) => endsUploads(rule, prefix))) return undefined;
-  return `The bucket ${bucket} has no lifecycle rule that aborts unfinished multipart uploads below "${prefix}": what a process leaves that dies while it copies is kept and billed. Add a rule with AbortIncompleteMultipartUpload after one day.`;
+  return `The bucket ${bucket} has no lifecycle rule that aborts unfinished multipart uploads below "${prefix}": the parts that a process leaves behind when it dies during a copy are kept and billed. Add a rule with AbortIncompleteMultipartUpload after one day.`;
 }
 
 /** Returns undefined if the rules cannot be read. Some keys lack the permission, and some servers lack the feature. */
@@ -128,7 +127,7 @@ async function readRules(client: S3Client, bucket: string): Promise<readonly Lif
   }
 }
 
-/** Returns whether the rule covers our uploads. A rule with conditions on tags or sizes does not. */
+/** A rule with conditions on tags or sizes does not cover our uploads. */
 function endsUploads(rule: LifecycleRule, prefix: string): boolean {
   const { Status: status, Filter: filter, AbortIncompleteMultipartUpload: abort } = rule;
   const isPlain = filter === undefined || Object.keys(filter).every((name) => name === 'Prefix');
@@ -146,7 +145,7 @@ function isFull(error: unknown): error is S3ServiceException {
   );
 }
 
-/** Whether the file already exists. If two processes write it concurrently, the second gets a conflict. */
+/** If two processes write a file at the same time, the second one gets a conflict. */
 function isThere(error: unknown): boolean {
   if (!(error instanceof S3ServiceException)) return false;
   return error.$metadata.httpStatusCode === 412 || error.name === 'ConditionalRequestConflict';

@@ -7,23 +7,20 @@ interface WrittenFile {
   readonly signal?: AbortSignal;
 }
 
-/** Stores copies of results. Keys have the form `<task>/<name>` and are created and checked elsewhere. */
 export interface ResultStorage {
   /**
-   * Writes a stream. Nothing is visible under the key until the write is complete. Rejects with a NoRoomError if the
-   * storage has no room, and with the original error for any other failure. `withKnownRefusals` turns that error into a
-   * StorageAwayError unless the stream itself failed.
+   * Nothing is visible under the key until the write is complete. Keys have the form `<task>/<name>` and are checked
+   * elsewhere. Rejects with a NoRoomError if the storage has no room, and with the original error for any other
+   * failure. `withKnownRefusals` turns that error into a StorageAwayError unless the stream itself failed.
    */
   write(key: string, body: AsyncIterable<Uint8Array>, file: WrittenFile): Promise<void>;
-  /** Returns undefined if the file does not exist. Rejects with a NotReadError if that cannot be determined. */
   stat(key: string, signal?: AbortSignal): Promise<StoredFile | undefined>;
-  /** `end` is inclusive. Rejects with a NotReadError, or the stream fails with one. */
+  /** `end` is inclusive. If the file cannot be read, rejects with a NotReadError, or the stream fails with one. */
   read(key: string, range: ByteRange, signal?: AbortSignal): Promise<Readable>;
-  /** Succeeds even if the file no longer exists. */
   remove(key: string): Promise<void>;
   /** Deletes files that dead processes left unfinished. Undefined if the storage does so itself. */
   readonly sweep?: (onFailed: SweepFailed) => Promise<Walked>;
-  /** Returns why no file is currently accepted, if known. */
+  /** Returns why no file is accepted, if that is known. */
   refusal(): Promise<NotStoredError | undefined>;
   /** Returns sentences about what operators should change in the storage, if anything. */
   problem(): Promise<string | undefined>;
@@ -35,12 +32,11 @@ export interface ResultStorage {
   close(): void;
 }
 
-/** Called for each file that could not be deleted. */
 export type SweepFailed = (path: string, error: unknown) => void;
 
 export interface StoredFile {
   readonly bytes: number;
-  /** A strong etag, in quotes. */
+  /** Strong and in quotes. */
   readonly etag: string;
 }
 
@@ -51,7 +47,7 @@ export interface ByteRange {
 
 export interface DirectAsk {
   readonly method: 'GET' | 'HEAD';
-  /** How long the address is valid, in whole seconds. At least 1. */
+  /** The address is valid for this long: whole seconds, at least 1. */
   readonly seconds: number;
   readonly mediaType: string;
 }

@@ -4,19 +4,19 @@ import { afterRunning, within } from '../process/running-time.ts';
 import type { ByteRange, ResultStorage } from './storage.ts';
 
 export interface StorageLimits {
-  /** How long the storage may take to respond, or to send a file's first bytes, in milliseconds. */
+  /** The limit for a response, or for a file's first bytes. */
   readonly answerMs: number;
-  /** How long the storage may stall in the middle of a file, in milliseconds. */
+  /** The limit between two pieces of a file that is being read. */
   readonly silentMs: number;
-  /** How long the storage may take to accept a piece or complete the file, in ms. S3 accepts 16 MiB in advance. */
+  /** The limit for accepting a piece or completing the file. S3 accepts 16 MiB in advance. */
   readonly takeMs: number;
 }
 
 export const storageLimits: StorageLimits = { answerMs: 10_000, silentMs: 20_000, takeMs: 120_000 };
 
 /**
- * Limits each call, because a bucket or a network disk may never respond. A call that takes too long rejects, and
- * releases its connection and the file's bytes. A file that cannot be read completely causes a NotReadError.
+ * A bucket or a network disk may never respond. A call that takes too long rejects, and releases its connection and the
+ * file's bytes. A file that cannot be read completely causes a NotReadError.
  */
 export function withTimeLimits(storage: ResultStorage, limits = storageLimits): ResultStorage {
   const { answerMs } = limits;
@@ -38,7 +38,6 @@ export function withTimeLimits(storage: ResultStorage, limits = storageLimits): 
 
 export type Files = Pick<ResultStorage, 'write' | 'stat' | 'read'>;
 
-/** Limits the calls that write and read files. See `withTimeLimits`. */
 export function limitFiles(files: Files, limits = storageLimits): Files {
   const { answerMs, takeMs } = limits;
   return {

@@ -1,9 +1,7 @@
 import type { ChannelConfig } from '../config/gateway-file.ts';
 import type { TaskProvider } from '../providers/provider.ts';
 
-/**
- * Returns the base address for the upstream's callbacks about a job. Undefined if the channel does not use callbacks.
- */
+/** Returns the base address for callbacks about a job, or undefined if the channel does not use callbacks. */
 export function callbackBase(
   { callbacks }: Pick<ChannelConfig, 'callbacks'>,
   { parseCallback }: Pick<TaskProvider<never>, 'parseCallback'>,

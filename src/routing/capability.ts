@@ -17,15 +17,12 @@ import type {
 import { imageFormIssue } from './image-form-issue.ts';
 import type { QuoteContext } from './quote.ts';
 
-/** A model as served by one adapter. */
 export interface Offer {
   readonly provider: Provider;
   readonly served: ServedModel;
-  /** All known facts about the model, including those that apply only in certain cases. */
   readonly facts: ModelFacts;
 }
 
-/** Returns undefined if the channel does not list the model or its adapter does not generate this kind. */
 export function offerOf(
   provider: Provider | undefined,
   kind: GenerationRequest['kind'],
@@ -39,18 +36,14 @@ export function offerOf(
 
 export type Offers = ReadonlyMap<ChannelConfig, Offer>;
 
-/** Whether and how an adapter can serve a request with one upstream model. */
 export interface Capability {
-  /** The facts that apply to the request. */
   readonly facts: PlainFacts;
   readonly issue: RequestIssue | undefined;
   readonly estimateTokens: QuoteContext['estimateTokens'];
   readonly possible?: PossibleOutput;
-  /** Whether the channel can run the request as a task. */
   readonly canWait: boolean;
 }
 
-/** Returns undefined if the adapter does not generate this kind. */
 export function capabilityFor(
   offer: Offer,
   request: GenerationRequest,
@@ -65,8 +58,7 @@ export function capabilityFor(
 }
 
 /**
- * Returns how a channel renders images within the response to the submission. Undefined if it uses jobs or does not
- * serve the model.
+ * For images in the response to the submission. Returns undefined if the channel uses jobs or does not serve the model.
  */
 export function atOnce(
   provider: Provider,
@@ -85,7 +77,6 @@ interface Asking<Request> {
   readonly given?: GivenInput;
 }
 
-/** Checks a request first against the model's facts, and then against rules that only the adapter knows. */
 function videoCapability(provider: TaskProvider<VideoRequest>, asking: Asking<VideoRequest>): Capability {
   const { request, facts, given } = asking;
   const task = taskCapability(provider, asking);
@@ -109,8 +100,7 @@ function imageCapability(
   const estimateTokens = () => image.estimateTokens?.(imageAsSent(request, facts), facts, served.upstream);
   const atOnce = { facts, issue, estimateTokens, canWait: false };
   if (issue === undefined || asTask === undefined) return atOnce;
-  // If the model is served only in the other mode, this issue is about `model`. Report the supported mode's issue
-  // instead.
+  // An issue about `model` means that the model is served only in the other mode, whose issue is then the useful one.
   const isRightWay = issue.param === 'model' || asTask.issue === undefined;
   return isRightWay ? asTask : { ...asTask, issue };
 }

@@ -40,74 +40,59 @@ import type { VideoShape } from '../models/video-shapes.ts';
 import type { ChannelPrice, Quote } from './quote.ts';
 
 /**
- * The models, channels and prices of the running configuration. It determines which channels can serve a request, in
- * which order and at what maximum cost. Only `buyer` reads anything outside memory.
+ * The models, channels and prices of the running configuration. Determines which channels can serve a request, in which
+ * order, and at what maximum cost. Only `buyer` reads anything outside memory.
  */
 export interface Catalogue {
   readonly current: () => GatewayConfig;
-  /** Lists only the models that the key may use. */
   models(caller: Caller): readonly ModelConfig[];
-  /** Considers only those of the model's channels that the key may use. */
   offered(model: ModelConfig, caller: Caller & Partial<Buyer>): OfferedModel;
   /** Throws `model_not_found` (400) or `model_not_allowed` (403). */
   model(id: string, caller: Caller): ModelConfig;
-  /** Finds the factors that apply to the prices of the caller's account. */
   buyer(caller: Caller): Promise<Buyer>;
-  /** Throws the caller's error if no channel can serve the request. `given` contains measurements of its media. */
+  /** Throws the caller's error if no channel can serve the request. `given` has the measurements of its media. */
   plan(request: AskedRequest, buyer: Buyer, given?: GivenInput): RoutePlan;
   /**
-   * Like `plan`, but first replaces the account's own files with links, and measures videos if their length affects the
+   * Like `plan`, but first replaces the account's own files with links, and measures videos whose length affects the
    * price.
    */
   planMeasured(request: AskedRequest, buyer: Buyer): Promise<RoutePlan>;
   channel(id: string): ChannelConfig | undefined;
-  /** Returns every model of every channel, with the source of its facts. */
   served(): readonly ServedModelOrigin[];
 }
 
 export interface RoutePlan extends PlannedPrice {
-  /** The request fitted to the model: with its default duration filled in and unsupported fields left out. */
+  /** As fitted to the model: the default duration is filled in, and unsupported fields are removed. */
   readonly request: GenerationRequest;
   readonly model: ModelConfig;
   readonly candidates: readonly RouteCandidate[];
-  /** How each candidate channel serves the request, by channel id. */
   readonly serving: ReadonlyMap<string, Serving>;
-  /** Where a task continues if its job fails upstream. If undefined, the task ends. */
+  /** If its job fails upstream, a task continues here or, without a fallback, ends. */
   readonly fallback?: Fallback;
   readonly dropped: readonly DroppedChannel[];
   readonly currency: string;
-  /** The video's shape. Undefined if it is not determined or the request is for images. */
   readonly shape?: VideoShape;
-  /** The names of ignored fields. */
   readonly warnings: readonly string[];
-  /**
-   * Whether the price on some channel depends on the length of the request's videos and that length was not measured.
-   */
+  /** Whether some channel's price depends on the length of the request's videos, which was not measured. */
   readonly pricesInput: boolean;
-  /** Channels whose price depends on that length but whose upstream does not report it. */
+  /** Channels whose price depends on that length although their upstream does not report it. */
   readonly inputNeededBy: readonly string[];
 }
 
 export interface Serving {
-  /** The facts that apply to the request. */
   readonly facts: PlainFacts;
-  /** Whether the channel can run the request as a task. */
   readonly canWait: boolean;
 }
 
 export interface CatalogueOptions extends InputMedia, KnownProviders {
   readonly random: () => number;
-  /** Returns why a credential is currently out of service for a model. Undefined if it is in service. */
   readonly outage?: (
     channel: ChannelConfig,
     credential: string,
     user: { readonly account: string; readonly model: string },
   ) => DroppedChannel | undefined;
-  /** Returns an account's factors. Undefined if no account has any. */
   readonly factorsOf?: (account: string) => Promise<PriceFactors>;
-  /**
-   * Returns false if no running worker would submit the channel's tasks. If undefined, all channels count as served.
-   */
+  /** Whether a running worker would submit the channel's tasks. If undefined, all channels count as served. */
   readonly isServed?: (channel: string) => boolean;
 }
 
@@ -147,7 +132,6 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
   };
 }
 
-/** Returns the offers of all channels, including those that are switched off. */
 function offersOf({ id, kind }: ModelConfig, options: CatalogueOptions): Offers {
   const offers = options.current().channels.flatMap((channel) => {
     const offer = offerOf(providerOf(options, channel.provider), kind, channel.models[id]);
@@ -183,7 +167,7 @@ function planRoute(sent: AskedRequest, buyer: Buyer, context: PlanContext): Rout
     { request, buyer, nameOf },
     context,
   );
-  // If no other channel would accept a task, it can wait for an open circuit to close. A waiting caller cannot.
+  // If no other channel would accept a task, the task can wait for an open circuit to close. A waiting caller cannot.
   const usable = inService.length > 0 ? inService : waitedFor;
   const [[any], [limit]] = [usable, limits];
   if (any === undefined && limit !== undefined)
@@ -201,7 +185,7 @@ function planRoute(sent: AskedRequest, buyer: Buyer, context: PlanContext): Rout
     if (priced !== undefined) quotes.set(channel, priced.quote);
   }
   const first = quotes.get(candidates[0]?.channel ?? '') ?? any.quote;
-  // Fields that at least one of the channels that may render the request would not send.
+  // These fields are not sent by at least one of the channels that may render the request.
   const unseen = usable.flatMap(({ facts }) => ignoredFields(asked, request, facts));
   const ignored = [...new Set([...warnings, ...unseen.map(nameOf)])];
   const useless = unseen.filter((name) => !endUserNames.has(name));
@@ -252,10 +236,10 @@ function considerAll({ request, buyer, nameOf }: Choice, context: PlanContext) {
   return { dropped, issues, limits, inService, waitedFor, considered };
 }
 
-/** These names take effect even if no upstream receives them, because the end user's caps apply. */
+/** These fields take effect even if no upstream receives them, because the end user's caps apply. */
 const endUserNames = new Set(['metadata.safety_identifier', 'user']);
 
-/** A synchronous image has no task that could continue elsewhere. */
+/** A task can continue on another channel. A synchronous image has no task. */
 function fallbackOf(
   usable: readonly PricedChannel[],
   considered: ReadonlyMap<string, Considered>,
@@ -275,14 +259,12 @@ function fallbackOf(
 interface Dropped {
   readonly dropped: readonly DroppedChannel[];
   readonly issue?: RequestIssue;
-  /** Why the request exceeds its key's limits. */
   readonly limit?: RequestIssue;
 }
 
 interface Considered extends Dropped {
-  /** Contains only the credentials in service, if any. */
+  /** Contains only the credentials that are in service, if there are any. */
   readonly priced: PricedChannel;
-  /** Credentials with an open circuit. */
   readonly broken: readonly string[];
 }
 
@@ -337,12 +319,12 @@ function considerChannel(
     });
   const factor = factorFor(buyer.factors, model.id);
   const quote = quoteBy(capability, { ...listed, ...defined({ factor }) });
-  if (quote === undefined) return drop('no_price', 'no line of the price holds for the request');
+  if (quote === undefined) return drop('no_price', 'no price line matches the request');
   const limit = keyLimitIssue(request, quote, buyer);
   if (limit !== undefined) return { ...drop('not_permitted', limit.message), limit };
   const unless = offer && isUnmeasured(request, context.given) && capabilityFor(offer, request, noInput);
-  // Compares worst cases without the account's factor. The factor may be 0, but the operator's costs depend on the
-  // length regardless.
+  // Compare worst cases without the account's factor. The factor may be 0, but the operator's costs depend on the
+  // length anyway.
   const pricesInput =
     typeof unless === 'object' &&
     quoteBy(unless, listed, noInput)?.worst.amount !== quoteBy(capability, listed)?.worst.amount;
@@ -350,7 +332,7 @@ function considerChannel(
   return { priced: { channel, credentials, facts, canWait, quote, pricesInput }, broken, dropped };
 }
 
-/** Returns why channels were dropped. A switch affects all of a channel's credentials, so it is listed only once. */
+/** A channel's switch affects all its credentials, so it is listed only once. */
 function dropsOf(outages: readonly { readonly outage: DroppedChannel | undefined }[]): DroppedChannel[] {
   const byDetail = new Map<string, DroppedChannel>();
   for (const { outage } of outages) if (outage !== undefined) byDetail.set(outage.detail, outage);

@@ -17,15 +17,12 @@ import type {
   TaskProvider,
 } from '../providers/provider.ts';
 
-/** A channel of the running configuration, ready to use. */
 export interface OpenChannel {
   readonly config: ChannelConfig;
   readonly provider: Provider;
-  /** Creates the context in which an adapter calls the upstream with this credential. */
   context(credential: string, model: string, signal: AbortSignal): ProviderContext;
 }
 
-/** Returns undefined if the running configuration does not have the channel. */
 export type Channels = (id: string) => OpenChannel | undefined;
 
 export interface ChannelsOptions extends KnownProviders {
@@ -34,7 +31,6 @@ export interface ChannelsOptions extends KnownProviders {
 }
 
 export interface ChannelLinks extends Pick<LinkRules, 'onWithheld'> {
-  /** Like `check` in LinkRules, for links in this channel's responses. */
   readonly check: (channel: ChannelConfig, url: string) => string | undefined;
 }
 
@@ -79,12 +75,10 @@ function openChannel(
   };
 }
 
-/** Whether the configuration still has the channel with this credential. */
 export function hasCredential(channel: Pick<OpenChannel, 'config'> | undefined, credential: string): boolean {
   return channel?.config.credentials.some(({ id }) => id === credential) === true;
 }
 
-/** Thrown if a task is pinned to a channel or credential that is no longer configured. */
 export class ChannelGoneError extends Error {
   constructor(channel: string, credential?: string) {
     super(
@@ -102,10 +96,9 @@ export interface LinkOwner {
   readonly model: string;
 }
 
-/** Returns the headers that a result's link needs, or undefined if it needs none. */
 export type LinkHeaders = (url: string) => Readonly<Record<string, string>> | undefined;
 
-/** Returns the headers for links of this channel's jobs. A removed channel has none, and its links fail anyway. */
+/** A removed channel has no headers, and its links fail anyway. */
 export function linkHeadersOf(
   channels: Channels,
   { channel: id, credential, kind, model }: LinkOwner,
@@ -117,7 +110,7 @@ export function linkHeadersOf(
   return (url) => linkHeaders(url, channel.context(credential, model, new AbortController().signal));
 }
 
-/** Whether this job's results must be delivered as our own copies, because callers cannot use their links. */
+/** Callers cannot use the links of some vendors. Results must then be delivered as our own copies. */
 export function mustBeCopied(
   channels: Channels,
   { channel: id, kind }: Pick<LinkOwner, 'channel' | 'kind'>,
@@ -127,7 +120,6 @@ export function mustBeCopied(
   return provider !== undefined && isUnusable(provider);
 }
 
-/** Whether this upstream cannot be searched for a lost job. */
 export function isUnsearchable(
   channels: Channels,
   { channel: id, kind }: Pick<LinkOwner, 'channel' | 'kind'>,
@@ -137,7 +129,6 @@ export function isUnsearchable(
   return provider !== undefined && provider.find === undefined;
 }
 
-/** Returns the part of a provider that handles tasks of this kind. */
 export function taskProviderFor(
   provider: Provider,
   kind: TaskKind,
@@ -148,7 +139,7 @@ export function taskProviderFor(
   return part === undefined ? undefined : narrow(part, isImage);
 }
 
-/** Wraps an adapter that renders synchronously. It has no jobs, so a submission cannot be looked up later. */
+/** A synchronous adapter has no jobs, so a submission cannot be looked up later. */
 function withoutJobs({ facts }: SynchronousImageProvider): ImageTaskProvider {
   const refuse = (): Promise<never> =>
     Promise.reject(
@@ -167,10 +158,7 @@ function isImage(request: GenerationRequest): request is ImageRequest {
   return request.kind === 'image';
 }
 
-/**
- * Checks that a task's stored request matches the task's kind. Types cannot express this relation between two
- * documents.
- */
+/** A task's stored request must match the task's kind. Types cannot express this relation between two documents. */
 function narrow<Request extends GenerationRequest>(
   provider: TaskProvider<Request>,
   isOurs: (request: GenerationRequest) => request is Request,

@@ -1,7 +1,6 @@
-/** The tolerance in seconds. A five-second video often has one frame more or less, for example 5.04 s. */
+/** In seconds. A five-second video often has one frame more or less, for example 5.04 s. */
 const frameTolerance = 0.15;
 
-/** Returns the length for which a measured video is charged, in seconds. */
 export function countedSeconds(measured: number): number {
   const whole = Math.round(measured);
   return whole > 0 && Math.abs(measured - whole) <= frameTolerance ? whole : Math.round(measured * 100) / 100;

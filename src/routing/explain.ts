@@ -9,44 +9,36 @@ import type { AskedRequest } from '../models/request.ts';
 import type { DroppedChannel, RouteCandidate } from '../task/candidates.ts';
 
 export interface RouteExplanation {
-  /**
-   * The candidates in the order of one random draw. The next request may get a different order within each priority.
-   */
+  /** The order is one random draw. The next request may get a different order within each priority. */
   readonly candidates: readonly ExplainedCandidate[];
-  /** The dropped channels, except those that the request would wait for. */
+  /** Leaves out the channels that the request would wait for. */
   readonly dropped: readonly DroppedChannel[];
-  /** The health of those of the model's channels that are not `serving`. */
   readonly health: readonly ChannelHealth[];
-  /** Undefined if the model defines no fallback. A job that fails upstream then ends the task. */
+  /** Undefined if the model has no fallback, so that a job that fails upstream ends the task. */
   readonly fallback?: FallbackExplanation;
-  /** The error that the caller would receive. Undefined if the request would be accepted. */
   readonly refusal?: { readonly code: string; readonly message: string };
 }
 
 /**
- * `waits` means that a task would wait, because the circuit is open or no worker reaches the channel. `detail`
- * describes the candidate's problem.
+ * `waits` is set if a task would wait, because the circuit is open or no worker reaches the channel. `detail` describes
+ * the candidate's problem.
  */
 export interface ExplainedCandidate extends RouteCandidate {
   readonly waits: boolean;
   readonly detail: string;
 }
 
-/** The channels that get a replacement job after a job has failed upstream at no cost. */
 export interface FallbackExplanation {
-  /** The model's fallback channels, in the configured order. */
   readonly channels: readonly string[];
-  /** Those of the channels that can serve this request. If none can, a failed job still ends the task. */
   readonly candidates: readonly RouteCandidate[];
-  /** The classes of failure that trigger the fallback. */
   readonly on: readonly FailureClass[];
-  /** Whether content refused by one vendor may be submitted to another. */
+  /** Whether content that one vendor refused may be submitted to another. */
   readonly allow_moderation: boolean;
 }
 
 /**
- * Explains which channels a request would try now, and why others would be skipped. Throws GatewayError for an invalid
- * request.
+ * Explains which channels a request would use now, in order, and why others would be skipped. Throws GatewayError for
+ * an invalid request.
  */
 export function explainRoute(
   catalogue: Pick<Catalogue, 'plan' | 'model'>,
@@ -82,7 +74,6 @@ interface Route {
   readonly dropped: readonly DroppedChannel[];
 }
 
-/** Adds each channel's health, in the words used on all pages. */
 function withHealth(
   { model, candidates, dropped }: Route,
   known: readonly ChannelHealth[],

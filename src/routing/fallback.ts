@@ -3,17 +3,14 @@ import { imagesOf } from '../models/media-roles.ts';
 import type { GenerationRequest } from '../models/request.ts';
 import type { Fallback } from '../task/rescue.ts';
 
-/** Facts that determine whether a channel can serve as a fallback for the request. */
 export interface FallbackChannel {
   /**
-   * The credentials in service, including those with an open circuit, which may have closed by the time a job fails.
+   * The credentials in service. Those with an open circuit count, because it may have closed by the time a job fails.
    */
   readonly credentials: readonly string[];
-  /** Whether the channel can run the request as a task. */
   readonly canWait: boolean;
 }
 
-/** Returns where a task for this request can continue if its job fails. Undefined if it must end. */
 export function planFallback(
   { fallback: config, expected_seconds: neededSeconds }: ModelConfig,
   request: GenerationRequest,
@@ -37,8 +34,7 @@ export function planFallback(
 const portableMedia = /^(?:https?|data):/i;
 
 /**
- * Whether another vendor could serve the request. None could if the request refers to something stored at one vendor,
- * such as a file id or a draft.
+ * Another vendor cannot serve a request that refers to something stored at one vendor, such as a file id or a draft.
  */
 function isMovable(request: GenerationRequest): boolean {
   if (request.kind === 'image') {

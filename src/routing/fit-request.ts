@@ -11,19 +11,17 @@ import { withShapeOfSize } from './size-shape.ts';
 
 interface FitContext {
   readonly model: ModelConfig;
-  /** The offers of all channels, including those that are switched off. */
   readonly offers: Offers;
 }
 
 export interface Fitted {
-  /** The request, with a pixel size already replaced by a resolution and a ratio. */
+  /** A pixel size has already been replaced by a resolution and a ratio. */
   readonly asked: AskedRequest;
   readonly request: GenerationRequest;
   readonly warnings: readonly string[];
   readonly nameOf: NameOf;
 }
 
-/** Fits a request to its model. Throws GatewayError. */
 export function fitRequest(asked: AskedRequest, context: FitContext): Fitted {
   if (asked.kind === 'image') {
     const { named = {}, strict: _, ...request } = asked;
@@ -43,7 +41,7 @@ export function fitRequest(asked: AskedRequest, context: FitContext): Fitted {
   };
 }
 
-/** Checks all channels, including those out of service, so that their state never changes what a request means. */
+/** Checks all channels, including those out of service, because their state must not change what a request means. */
 function takesReferences({ extra }: AskedVideo, { model, offers }: FitContext): boolean {
   const isTaken = [...offers.values()].some(
     ({ facts }) => factsFor({ extra }, facts).media?.references !== 0,
@@ -53,7 +51,7 @@ function takesReferences({ extra }: AskedVideo, { model, offers }: FitContext): 
 
 /**
  * Sets a missing resolution to the first listed one that an adapter renders, so that the price is based on what is sent
- * instead of what the upstream chooses. Does nothing for a draft, which has its own resolution, or if no adapter would
+ * rather than on the upstream's choice. Does nothing for a draft, which has its own resolution, or if no adapter would
  * send the resolution.
  */
 function withResolution(request: VideoRequest, context: FitContext): VideoRequest {

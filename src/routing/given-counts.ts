@@ -9,7 +9,7 @@ import type { Bound } from '../money/price.ts';
 import type { Quantity } from '../money/reckoning.ts';
 import type { GivenInput } from '../providers/provider.ts';
 
-/** The maximum billable input of one measure, and how that maximum was determined. */
+/** The most input of one measure that can be billed, and where that number comes from. */
 export interface GivenCount {
   readonly most: Quantity;
   readonly source: Bound['source'];
@@ -17,23 +17,21 @@ export interface GivenCount {
 
 export type GivenCounts = { readonly [M in Measure]?: GivenCount };
 
-/** Token counts assumed for models whose facts state none. An operator decides about a report that exceeds them. */
+/** Token counts for models whose facts state none. If a report exceeds them, an operator decides. */
 const unknownTokens = { image: 8_192, video_second: 1_024, audio_second: 64, text: 8_192 };
-/** The number of tokens that a vendor may add to the prompt. */
+/** A vendor may add this many tokens to the prompt. */
 const textTokensBeside = 64;
-/** The assumed total length of the input videos, in seconds. */
 const inputSecondsUnknown = 60;
 
 interface Given extends GivenInput {
-  /** The number of upstream calls, each of which receives the entire input. */
+  /** Each upstream call receives the entire input. */
   readonly calls: number;
-  /** The measures that have price lines. */
   readonly priced: readonly Measure[];
 }
 
 /**
- * Returns the maximum billable input per measure: as stated in the request, as measured from its media, or as limited
- * by the model's facts.
+ * Returns the most input that can be billed per measure: as stated in the request, as measured in its media, or as
+ * limited by the model's facts.
  */
 export function givenCounts(
   request: GenerationRequest,
@@ -58,7 +56,7 @@ export function givenCounts(
     ['million_input_audio_tokens', audios],
     ['million_input_video_tokens', videos],
   ] as const;
-  // An upstream that charges a single price for all input reports it as text.
+  // An upstream with a single price for all input reports all of it as text.
   const asText = media.reduce(
     (sum, [measure, count]) => (priced.includes(measure) ? sum : sum + count),
     text,
@@ -91,17 +89,13 @@ function secondsOf(request: GenerationRequest, facts: PlainFacts, { inputSeconds
   return { most: secondQuantity(facts.input_seconds ?? inputSecondsUnknown), source: 'assumed' };
 }
 
-/**
- * Returns the number of upstream calls that a request needs. A synchronous model may need several, if one call returns
- * fewer images than requested.
- */
+/** A synchronous model needs several upstream calls if one call returns fewer images than requested. */
 export function callsOf(request: GenerationRequest, facts: PlainFacts, canWait: boolean): number {
   return request.kind === 'video' || canWait ? 1 : Math.ceil(request.n / (facts.per_call ?? 1));
 }
 
 export const noInput: GivenInput = { inputSeconds: 0 };
 
-/** Whether the request contains videos of unmeasured length. */
 export function isUnmeasured(request: GenerationRequest, { inputSeconds }: GivenInput): boolean {
   return request.kind === 'video' && request.videos.length > 0 && inputSeconds === undefined;
 }

@@ -12,8 +12,8 @@ import type { FactsIssue } from '../models/model-facts-check.ts';
 import type { ImageRequest } from '../models/request.ts';
 
 /**
- * Returns why a model cannot render the requested images according to the applicable facts, or undefined if no known
- * fact rules them out. Does not check fields that are not sent, because callers are warned about those.
+ * Returns a reason why the model cannot render the images, if a known fact rules them out. Ignores fields that are not
+ * sent, because callers are warned about those.
  */
 export function imageFactsIssue(request: ImageRequest, facts: PlainFacts): FactsIssue | undefined {
   return (

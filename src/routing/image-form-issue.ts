@@ -4,8 +4,8 @@ import type { RequestIssue } from '../providers/provider.ts';
 export type ImageForm = 'url' | 'data' | 'file';
 
 /**
- * Returns why a channel that accepts these forms cannot accept the request's images even after conversion, or undefined
- * if it can. Bytes can be converted to any form except an address. An address becomes bytes once fetched.
+ * Returns why a channel that accepts these forms cannot accept the images even after conversion. Bytes can be converted
+ * to any form except an address, and an address becomes bytes once fetched.
  */
 export function imageFormIssue(
   { images, mask }: Pick<ImageRequest, 'images' | 'mask'>,

@@ -5,12 +5,10 @@ import { linesOf } from '../models/video-shapes.ts';
 import type { RequestIssue } from '../providers/provider.ts';
 import type { Quote } from './quote.ts';
 
-/** The notation for a key's maximum resolution: `1080p` or `4k`. */
 export const resolutionLimitPattern = /^(?:[1-9]\d{2,3}p|[1-8]k)$/i;
 
 /**
- * Returns an issue if anything that the upstream may render for this request exceeds the key's limits. An unknown
- * length or resolution exceeds every limit.
+ * Checks everything that the upstream may render for this request. An unknown length or resolution exceeds every limit.
  */
 export function keyLimitIssue(
   request: GenerationRequest,
@@ -26,15 +24,15 @@ export function keyLimitIssue(
   const possible = named === undefined ? (resolutions ?? ['']) : [named];
   const limit = shorterSide(largest, request.kind) ?? 0;
   if (possible.every((one) => (shorterSide(one, request.kind) ?? Infinity) <= limit)) return undefined;
+  const param = isVideo ? 'resolution' : 'size';
   return {
-    param: isVideo ? 'resolution' : 'size',
-    message: `This API key may request at most ${largest}${named === undefined ? ', and the request must name what it wants' : ''}.`,
+    param,
+    message: `This API key may request at most ${largest}${named === undefined ? `, so the request must specify ${param}` : ''}.`,
   };
 }
 
 const imagePixelsPerK = 1024;
 
-/** Returns the shorter side of `1080p`, `4k` or `1024x768` in pixels, or undefined if the word is not a size. */
 function shorterSide(word: string, kind: GenerationRequest['kind']): number | undefined {
   const pixels = parseSize(word);
   if (pixels !== undefined) return Math.min(pixels.width, pixels.height);

@@ -4,7 +4,6 @@ import type { PlainFacts } from '../models/model-facts.ts';
 import type { GenerationRequest } from '../models/request.ts';
 import type { RequestIssue } from '../providers/provider.ts';
 
-/** Finds the first parameter that contains media, an address or a destination but is ignored by the model. */
 export function lostMedia(request: GenerationRequest, facts: PlainFacts): RequestIssue | undefined {
   const lost = Object.entries(request.extra).find(
     ([name, value]) => !isUsed(name, facts) && carries(name, value),

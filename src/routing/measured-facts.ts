@@ -12,7 +12,6 @@ import { countedSeconds } from './counted-seconds.ts';
 export interface ResultToMeasure {
   readonly task: string;
   readonly item: ResultItem;
-  /** The channel whose response contains the link. */
   readonly channel: string;
   readonly headersFor: LinkHeaders;
 }
@@ -20,7 +19,6 @@ export interface ResultToMeasure {
 /** Never rejects. Resolves with undefined if the file could not be read in time. */
 export type MeasureResult = (result: ResultToMeasure) => Promise<MediaFacts | undefined>;
 
-/** Whether facts that the upstream did not report can be read from the result. */
 export function needsMeasuring(kind: TaskKind, facts: SettleFacts): boolean {
   const { durationSeconds, size, resolution, ratio, groups } = facts;
   if (kind === 'image') return size === undefined && groups === undefined;
@@ -28,7 +26,6 @@ export function needsMeasuring(kind: TaskKind, facts: SettleFacts): boolean {
   return durationSeconds === undefined || !hasShape;
 }
 
-/** Adds facts that the upstream did not report. `shapeOf` finds the model's shape for the measured pixels. */
 export function withMeasured(
   facts: SettleFacts,
   media: MediaFacts | undefined,
@@ -48,13 +45,11 @@ export function withMeasured(
   });
 }
 
-/** Adds the length of the request's videos, if it is known and not reported by the upstream. */
 export function withInputSeconds(facts: SettleFacts, seconds: Task['inputSeconds']): SettleFacts {
   if (facts.inputSeconds !== undefined || typeof seconds !== 'number') return facts;
   return { ...facts, inputSeconds: seconds, measured: [...(facts.measured ?? []), 'input_seconds'] };
 }
 
-/** Adds each image's pixel size. `media` has one element per image. */
 export function withMeasuredImages(
   facts: SettleFacts,
   media: readonly (MediaFacts | undefined)[],

@@ -4,8 +4,8 @@ import type { Catalogue, RoutePlan } from './catalogue.ts';
 import { countedSeconds } from './counted-seconds.ts';
 
 /**
- * A video's length in seconds. `unreadable` means that the server refuses access or the file contains no readable
- * length. Undefined means that the length could not be read this time, possibly because of us.
+ * In seconds. `unreadable`: the server refuses access, or the file contains no readable length. Undefined: the length
+ * could not be read this time, possibly because of us.
  */
 export type VideoLength = number | 'unreadable' | undefined;
 
@@ -17,7 +17,7 @@ export type MeasureVideos = (
   caller: Pick<Caller, 'account'>,
 ) => Promise<readonly VideoLength[]>;
 
-/** The steps that prepare a request's media. An undefined step is skipped. */
+/** Preparation of a request's media. Undefined steps are skipped. */
 export interface InputMedia {
   readonly measureVideos?: MeasureVideos;
   /** Returns the request with its media in the form for upstreams. Throws GatewayError. */
@@ -30,8 +30,8 @@ interface Asking {
 }
 
 /**
- * Plans a request. If a channel charges for the length of videos, they are measured first. Other requests do not wait.
- * If a length remains unknown, each channel assumes the longest one that it accepts, and a warning states that.
+ * Measures videos only if a channel charges for their length, so other requests do not wait. If a length remains
+ * unknown, each channel assumes the longest one that it accepts, and a warning says so.
  */
 export async function planMeasured(
   plan: Catalogue['plan'],
@@ -48,7 +48,6 @@ export async function planMeasured(
   return { ...planned, warnings: [...planned.warnings, ...unknown.map(notMeasured)] };
 }
 
-/** Returns undefined if any of the lengths is unknown. */
 export function totalSeconds(seconds: readonly VideoLength[]): number | undefined {
   return seconds.reduce<number | undefined>(
     (sum, each) => (sum === undefined || typeof each !== 'number' ? undefined : sum + countedSeconds(each)),

@@ -5,7 +5,6 @@ import type { Provider, SynchronousImageProvider, TaskProvider } from '../provid
 import { wrapped } from '../providers/wrapped.ts';
 import type { Channels } from './channels.ts';
 
-/** Wraps the channels so that their requests are counted and timed. */
 export function meteredChannels(channels: Channels, meter: UpstreamMeter): Channels {
   const known = new Map<string, { readonly from: Provider; readonly metered: Provider }>();
   return (id) => {

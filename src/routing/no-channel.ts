@@ -4,10 +4,6 @@ import { GatewayError } from '../errors/errors.ts';
 import type { DroppedChannel } from '../task/candidates.ts';
 import type { RequestIssue } from '../providers/provider.ts';
 
-/**
- * Thrown if no channel can serve the request. The caller gets the error, and operators can see why each channel was
- * dropped.
- */
 export class NoChannelError extends GatewayError {
   readonly dropped: readonly DroppedChannel[];
 

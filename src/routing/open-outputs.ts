@@ -5,19 +5,15 @@ import type { Price, PriceFacts } from '../money/price.ts';
 import type { GenerationRequest, ImageRequest, VideoRequest } from '../models/request.ts';
 import type { PossibleOutput } from '../providers/provider.ts';
 
-/** One output that the upstream may render and report. */
 export interface Output {
-  /** The facts that price lines test. A fact is undefined if the upstream does not report it. */
   readonly facts: PriceFacts;
-  /** The video's length in seconds. Undefined if unlimited. */
   readonly seconds?: number;
 }
 
-/** The model, with the price on the channel that may render it. */
 export type PricedModel = Omit<ModelConfig, 'price'> & { readonly price: Pick<Price, 'lines'> };
 
 /**
- * Lists every output that the request leaves open, the usual one first. Covers the values in the model's entry, the
+ * Lists every output that the request leaves open, the usual one first: with the values in the model's entry, the
  * values in price lines, and a missing value.
  */
 export function openOutputs(
@@ -67,7 +63,6 @@ function namedBy({ price }: PricedModel, fact: TextFact): readonly string[] {
   return price.lines.flatMap(({ when }) => when?.[fact] ?? []);
 }
 
-/** Values that leave the choice to the upstream. */
 const openWords = new Set(['adaptive', 'auto']);
 
 function openValues(
@@ -77,7 +72,7 @@ function openValues(
 ): readonly (string | undefined)[] {
   if (asked !== undefined && !openWords.has(asked)) return [asked];
   const usual = listed.find((value) => !openWords.has(value));
-  // A value that is in no price line costs the same as one that is not reported.
+  // A value in no price line costs the same as one that is not reported.
   return [usual, ...named, undefined];
 }
 
@@ -91,23 +86,20 @@ function resolutionsOf(
 }
 
 /**
- * Returns the sizes that the upstream may render. Even if the caller specified a size, the upstream decides, because
- * only the ratio and the resolution are sent.
+ * The upstream decides about the size even if the caller specified one, because only the ratio and the resolution are
+ * sent.
  */
 function sizesOf({ size }: VideoRequest, model: PricedModel): readonly (string | undefined)[] {
   return [size, ...namedBy(model, 'size')];
 }
 
-/**
- * Returns the sound flag's possible values. Some upstreams add sound unless the request forbids it, which matters only
- * if a price line tests for it.
- */
+/** Some upstreams add sound unless the request forbids it. This matters only if a price line tests for sound. */
 function soundsOf(request: VideoRequest, { price }: PricedModel): readonly (boolean | undefined)[] {
   if (request.generateAudio !== undefined) return [request.generateAudio];
   return price.lines.some(({ when }) => when?.generate_audio !== undefined) ? [undefined, true] : [undefined];
 }
 
-/** The finest difference in length, in seconds, that prices distinguish. */
+/** Prices distinguish lengths down to this many seconds. */
 const shortestStep = 0.001;
 
 /**

@@ -3,7 +3,6 @@ import type { Caller } from '../access/caller.ts';
 import { GatewayError } from '../errors/errors.ts';
 import { didYouMean } from '../base/nearest.ts';
 
-/** Creates the catalogue's `models` and `model`, which find the models that a caller may use. */
 export function createPermittedModels(current: () => GatewayConfig) {
   const models = (caller: Caller): readonly ModelConfig[] =>
     current().models.filter(

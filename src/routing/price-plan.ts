@@ -11,26 +11,21 @@ import { dearest, reckon } from './quote.ts';
 import type { GivenCount } from './given-counts.ts';
 import type { Quote, QuotedCharge, ReckonedRequest } from './quote.ts';
 
-/** A request's price across all channels that may render it. */
 export interface PlannedPrice {
   /**
-   * The worst case over all candidates, including those of the fallback, and over everything that the request leaves
+   * The worst case over all candidates, those of the fallback included, and over everything that the request leaves
    * open.
    */
   readonly hold: Micros;
-  /** The hold's calculation, stored in the ledger with the basis. */
+  /** The calculation of the hold, which the ledger stores with the basis. */
   readonly reckoning: Reckoning;
   /** The charge if the first candidate renders what the request and the model's defaults specify. */
   readonly expected: QuotedCharge;
-  /** Returns that charge's calculation. */
   readonly usualReckoning: () => Reckoning;
-  /** The lowest and highest charge over all channels. */
   readonly range: { readonly least: Micros; readonly most: Micros };
-  /** The video length in seconds to charge if none is reported. Undefined if the request does not determine one. */
+  /** Charged if the upstream reports no length. Undefined if the request does not determine one. */
   readonly seconds?: number;
-  /**
-   * Quotes from the channels that may render the request, by channel id. The hold is based on the most expensive one.
-   */
+  /** By channel id. The hold is based on the most expensive quote. */
   readonly quotes: ReadonlyMap<string, Quote>;
   readonly basis: PriceBasis;
 }
@@ -40,7 +35,6 @@ export interface PricedRequest extends ReckonedRequest {
   readonly first: Quote;
 }
 
-/** `version` is the configuration's fingerprint. */
 export function pricePlan(
   quotes: ReadonlyMap<string, Quote>,
   { model, first, ...reckoned }: PricedRequest,
@@ -77,7 +71,6 @@ export function pricePlan(
   };
 }
 
-/** Omits what matters only for the hold. */
 function stripHold({ price: { minimum, lines, hold } }: ModelConfig): Price {
   return { minimum, lines, ...defined({ reviewAbove: hold.review_above }) };
 }
@@ -88,7 +81,7 @@ function leastOf(quotes: ReadonlyMap<string, Quote>, first: Quote): Micros {
     .reduce((low, amount) => (amount < low ? amount : low), first.least.amount);
 }
 
-/** Returns each priced input measure's highest bound over all channels. Undefined if only output has a price. */
+/** Each priced input measure has its highest bound over all channels. Returns undefined if only output has a price. */
 function boundsOf(quotes: ReadonlyMap<string, Quote>): Bounds | undefined {
   const highest: { [M in Measure]?: GivenCount } = {};
   for (const { bounds } of quotes.values()) {
@@ -104,12 +97,10 @@ function boundsOf(quotes: ReadonlyMap<string, Quote>): Bounds | undefined {
   return bounds.length === 0 ? undefined : Object.fromEntries(bounds);
 }
 
-/** Returns the facts requested from at least one channel. */
 function askedFacts(quotes: ReadonlyMap<string, Quote>): PriceFacts {
   return [...quotes.values()].reduce((all, { fixed }) => ({ ...all, ...fixed }), {});
 }
 
-/** Returns undefined if all channels are asked for the same facts. */
 function unsentOf(quotes: ReadonlyMap<string, Quote>, asked: PriceFacts): PriceBasis['unsent'] {
   const unsent = [...quotes].flatMap(([channel, { fixed }]) => {
     const names = Object.keys(asked).filter((name) => !Object.hasOwn(fixed, name));
@@ -118,7 +109,6 @@ function unsentOf(quotes: ReadonlyMap<string, Quote>, asked: PriceFacts): PriceB
   return unsent.length === 0 ? undefined : Object.fromEntries(unsent);
 }
 
-/** Returns the maximum output across all channels. */
 function mostOf(quotes: ReadonlyMap<string, Quote>, { request }: ReckonedRequest): MostOutput | undefined {
   if (request.kind === 'image') return { images: request.n };
   const all = [...quotes.values()];
@@ -134,7 +124,6 @@ function mostOf(quotes: ReadonlyMap<string, Quote>, { request }: ReckonedRequest
   return Object.keys(most).length === 0 ? undefined : most;
 }
 
-/** Returns undefined if every channel has a price for the requested size. */
 function sizesOf(quotes: ReadonlyMap<string, Quote>): Record<string, string> | undefined {
   const sizes = [...quotes].flatMap(([channel, { size }]) =>
     size === undefined ? [] : [[channel, size] as const],
@@ -142,7 +131,6 @@ function sizesOf(quotes: ReadonlyMap<string, Quote>): Record<string, string> | u
   return sizes.length === 0 ? undefined : Object.fromEntries(sizes);
 }
 
-/** Returns undefined if all channels use the model's price. */
 function ownPrices(quotes: ReadonlyMap<string, Quote>): Record<string, Price> | undefined {
   const own = [...quotes].flatMap(([channel, { price }]) => {
     const { isOwn, minimum, lines } = price;

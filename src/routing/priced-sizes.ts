@@ -2,7 +2,7 @@ import { pixelCount } from '../base/image-sizes.ts';
 import type { QuoteContext } from './quote.ts';
 
 /**
- * Returns the sizes at which to price an image when no line contains its own size. Considers all sizes that the model
+ * Returns the sizes at which to price an image whose own size is in no price line. Considers all sizes that the model
  * or a line lists, from the smallest to the first that is at least as large as the image, or every size if the image is
  * larger than all of them. An image therefore never costs less than a smaller one, however its size is spelt. Returns
  * an empty list if a line contains the image's size, if no line contains any size, or if the size has no pixel count
@@ -20,7 +20,7 @@ export function pricedSizes(
     return pixels === undefined ? [] : [{ size, pixels }];
   });
   const next = Math.min(...known.flatMap(({ pixels }) => (pixels < count ? [] : [pixels])));
-  // Sizes that are in no price line are priced like the requested one.
+  // Sizes in no price line cost the same as the requested one.
   const chosen = known.flatMap(({ size, pixels }) => (pixels > next ? [] : [named.has(size) ? size : asked]));
   return [...new Set(chosen)];
 }

@@ -3,14 +3,12 @@ import type { VendorFile } from '../models/vendor-file.ts';
 import type { Provider } from '../providers/provider.ts';
 
 export interface KnownProviders {
-  /** Returns the running configuration. A reload replaces it. */
   readonly current: () => GatewayConfig;
   readonly providers: Readonly<Record<string, Provider>>;
-  /** Returns the adapter for a vendor file, the same one on each call. Undefined if there are only `providers`. */
+  /** Returns the same adapter for a vendor file on each call. Undefined if there are only `providers`. */
   readonly fileProvider?: (file: VendorFile) => Provider;
 }
 
-/** Returns the adapter that a channel specifies as its `provider`. */
 export function providerOf(
   { current, providers, fileProvider }: KnownProviders,
   name: string,

@@ -27,39 +27,33 @@ import { pricedSizes } from './priced-sizes.ts';
 import { openOutputs } from './open-outputs.ts';
 import type { Output } from './open-outputs.ts';
 
-/** A request's price on one channel, calculated before rendering. */
 export interface Quote {
   readonly price: ChannelPrice;
-  /** The highest charge over everything that the request leaves open. This is the amount held. */
+  /** The highest charge over everything that the request leaves open. This amount is held. */
   readonly worst: QuotedCharge;
-  /** The lowest of these charges, excluding counts that are only assumed. */
+  /** The lowest of these charges, without counts that are only assumed. */
   readonly least: QuotedCharge;
-  /** The charge if the model renders its first listed resolution and ratio, and its default duration. */
+  /** The charge for the model's first listed resolution and ratio, and its default duration. */
   readonly usual: QuotedCharge;
-  /** The video length in seconds to charge if none is reported. Undefined if the request does not determine one. */
+  /** Charged if the upstream reports no length. Undefined if the request does not determine one. */
   readonly seconds?: number;
-  /** The length in seconds of the longest video that the upstream may render. Undefined if unlimited. */
   readonly secondsMax?: number;
-  /** Facts requested from the channel. */
   readonly fixed: PriceFacts;
-  /** Fixed facts that the upstream may render differently. */
+  /** Facts in `fixed` that the upstream may render differently. */
   readonly open: readonly (keyof PriceFacts)[];
-  /** The resolutions that the upstream may render if none is requested from the channel. Undefined if unknown. */
+  /** The resolutions that the upstream may render if none is requested. Undefined if unknown. */
   readonly resolutions?: readonly string[];
-  /** The size at which an image is priced if no price line contains its own. */
+  /** An image is priced at this size if no price line contains its own. */
   readonly size?: string;
-  /** The bounds of the priced input. */
   readonly bounds: GivenCounts;
 }
 
 export interface QuotedCharge extends Charge {
-  /** The facts of the priced output. */
   readonly facts: PriceFacts;
   readonly seconds?: number;
 }
 
 export interface ChannelPrice extends Pick<Price, 'minimum' | 'lines' | 'factor'> {
-  /** Whether the channel has its own price, used instead of the model's. */
   readonly isOwn: boolean;
 }
 
@@ -67,20 +61,16 @@ export interface QuoteContext {
   readonly model: ModelConfig;
   readonly channel: string;
   readonly price: ChannelPrice;
-  /** The adapter's formula. Undefined if it has none. */
   readonly estimateTokens?: ((output: EstimateOutput) => bigint | undefined) | undefined;
-  /** The output that the upstream may render, according to its adapter. */
   readonly possible?: PossibleOutput | undefined;
-  /** The model's facts that apply to this request. */
   readonly facts: PlainFacts;
   readonly given?: GivenInput;
-  /** The number of upstream calls that the request needs. Undefined means one. */
   readonly calls?: number;
 }
 
 /**
- * Returns undefined if no price line matches. If no line contains an image's size, the image is priced at the most
- * expensive of its possible sizes.
+ * Returns undefined if no price line matches. An image whose size is in no line is priced at the most expensive of its
+ * possible sizes.
  */
 export function quoteRequest(written: GenerationRequest, context: QuoteContext): Quote | undefined {
   const request = asSent(written, context.facts);
@@ -136,7 +126,6 @@ function quoteAs(request: GenerationRequest, context: QuoteContext): Quote | und
   };
 }
 
-/** Counts the billable input. */
 function givenOf(request: GenerationRequest, { price, facts, given, calls = 1 }: QuoteContext): GivenCounts {
   const named = measuresOf(price).filter((measure) => !isRendered(measure));
   if (named.length === 0) return {};
@@ -190,7 +179,6 @@ function imagesOfRequest(request: GenerationRequest): number {
   return request.kind === 'image' ? request.n : 1;
 }
 
-/** Returns the pixel count of one image, or the largest possible number if the size is not determined. */
 function pixelsOf(
   size: string | undefined,
   { model, facts: { sizes = {} } }: QuoteContext,
@@ -207,7 +195,7 @@ function pixelsOf(
   return all.length === 0 ? undefined : Math.max(...all);
 }
 
-/** Returns the megapixels of one image, which are charged if the upstream does not report its size. */
+/** Charged if the upstream does not report the size. */
 function pixelBound(request: GenerationRequest, context: QuoteContext): GivenCounts['megapixel'] {
   if (request.kind !== 'image' || !isPricedBy(context.price, 'megapixel')) return undefined;
   const pixels = pixelsOf(request.size, context);
@@ -227,7 +215,6 @@ function openOf(outputs: readonly Output[], fixed: PriceFacts): Quote['open'] {
   return openFacts.filter((name) => fixed[name] !== undefined && name !== 'duration' && isOther(name));
 }
 
-/** Returns the most expensive charge, or the first of several that are equal. */
 export function dearest<Priced extends { readonly amount: Micros }>(
   charges: readonly Priced[],
   first: Priced,
@@ -236,15 +223,11 @@ export function dearest<Priced extends { readonly amount: Micros }>(
 }
 
 export interface ReckonedRequest {
-  /** The request as written by its caller. */
   readonly asked: AskedRequest;
-  /** The request as it will be rendered. */
   readonly request: GenerationRequest;
-  /** The total length of the input videos in seconds, if measured. */
   readonly inputSeconds?: number;
 }
 
-/** Explains how a quoted charge was calculated and where each of its facts comes from. */
 export function reckon(
   charge: QuotedCharge,
   { price, fixed }: Pick<Quote, 'price' | 'fixed'>,
@@ -269,9 +252,7 @@ function lengthSource({ duration }: Reckoning['sources']): CountSource {
   return duration === 'default' || duration === 'open' ? duration : 'request';
 }
 
-/** Facts that a request may leave to the upstream. */
 const openFacts = ['resolution', 'ratio', 'size', 'quality', 'generate_audio', 'duration'] as const;
-/** Facts for which the model's entry provides a default. */
 const filledIn = ['duration', 'resolution'] as const;
 
 function sourcesOf(
@@ -300,7 +281,6 @@ function sourcesOf(
   ]);
 }
 
-/** Returns the facts for price lines that the request itself fixes. */
 function requestFacts(request: GenerationRequest): PriceFacts {
   if (request.kind === 'image') {
     return {

@@ -7,16 +7,12 @@ export interface ServedModelOrigin {
   readonly channel: string;
   readonly provider: string;
   readonly model: string;
-  /** The upstream's name for the model. */
   readonly upstream: string;
-  /** The source of the facts. Undefined if they come from gateway.yaml. */
   readonly origin: ModelOrigin | undefined;
 }
 
-/** Finds the adapter that a channel specifies as its `provider`. */
 type AdapterOf = (provider: string) => Provider | undefined;
 
-/** Returns every model of every channel. */
 export function servedModels(
   { channels, models }: Pick<GatewayConfig, 'channels' | 'models'>,
   adapterOf: AdapterOf,
@@ -36,11 +32,9 @@ export function servedModels(
 export interface RetiredModel {
   readonly channel: string;
   readonly model: string;
-  /** A sentence for operators. */
   readonly text: string;
 }
 
-/** Returns the configured models that their vendors no longer serve at this time. */
 export function retiredModels(
   config: Pick<GatewayConfig, 'channels' | 'models'>,
   adapterOf: AdapterOf,

@@ -13,8 +13,8 @@ import type { PlainFacts } from '../models/model-facts.ts';
 interface Shaping {
   readonly model: VideoModelRules;
   /**
-   * The offers of all channels, including those out of service, because a request must mean the same wherever and
-   * whenever it is rendered.
+   * Includes channels that are out of service, because a request must mean the same wherever and whenever it is
+   * rendered.
    */
   readonly offers: Offers;
   readonly nameOf: NameOf;
@@ -26,8 +26,8 @@ interface Shaped {
 }
 
 /**
- * Converts the caller's pixels to the resolution and ratio of the nearest shape that the model renders. A resolution or
- * ratio in the request takes precedence. Throws GatewayError for pixels that the model does not support.
+ * Converts pixels to the resolution and ratio of the nearest shape that the model renders. A resolution or ratio in the
+ * request takes precedence. Throws GatewayError for pixels that the model does not support.
  */
 export function withShapeOfSize(request: VideoRequest, { model, offers, nameOf }: Shaping): Shaped {
   const { size, ...unsized } = request;
@@ -54,7 +54,6 @@ export function withShapeOfSize(request: VideoRequest, { model, offers, nameOf }
   };
 }
 
-/** Returns the model's shape that matches a rendered video, or undefined if none is close enough. */
 export function shapeOfResult(
   size: string,
   { model, offers }: Pick<Shaping, 'model' | 'offers'>,
@@ -80,7 +79,6 @@ function unknownSize(size: string, { model, shapes, param }: UnknownSize): Gatew
   });
 }
 
-/** Returns the requested shape. Undefined if the request leaves it open or a channel does not receive all of it. */
 export function plannedShape(
   request: GenerationRequest,
   channels: readonly { readonly facts: PlainFacts }[],

@@ -4,13 +4,13 @@ import type { RoutePlan } from './catalogue.ts';
 import { mustBeCopied } from './channels.ts';
 import type { Channels } from './channels.ts';
 
-/** Resolves with the reason why the result storage currently accepts no files, or with undefined if it accepts them. */
+/** Resolves with undefined while the result storage accepts files. */
 export type StorageRefusal = () => Promise<NotStoredError | undefined>;
 
 /**
- * While the storage accepts no files, drops the channels whose results it would have to store, because we would pay for
- * results that cannot be delivered. Throws the refusal if no other channel is left. A task that moves to a fallback
- * channel checks again before it submits.
+ * While the storage accepts no files, drops the channels whose results must be stored, because we would pay for results
+ * that cannot be delivered. Throws the refusal if no other channel is left. A task that moves to a fallback channel
+ * checks again before it submits.
  */
 export async function withStorage(
   plan: RoutePlan,

@@ -5,16 +5,14 @@ import type { Pace } from '../process/pace.ts';
 import { createSnapshot } from '../store/snapshot.ts';
 import type { ChannelState, ChannelStateStore } from '../store/channel-states.ts';
 
-/** The operators' channel switches, as last read by this process. Routing reads memory, never the database. */
+/** The operators' channel switches, as this process last read them. Routing reads memory, never the database. */
 export interface ChannelSwitches {
-  /** Reads the switches once. Rejects if MongoDB does not respond. */
   refresh(): Promise<void>;
-  /** Reads the switches every few seconds until `stop`. */
   start(pace: Pace): void;
   stop(): void;
   find(channel: string): ChannelState | undefined;
   /**
-   * Implements the catalogue's `outage`. Returns why the channel accepts no new tasks, or undefined if no operator has
+   * Implements the catalogue's `outage`: returns why the channel accepts no new tasks, or undefined if no operator has
    * switched it off.
    */
   outage(channel: ChannelConfig): DroppedChannel | undefined;
@@ -22,7 +20,6 @@ export interface ChannelSwitches {
 
 export interface ChannelSwitchesDeps {
   readonly states: Pick<ChannelStateStore, 'list'>;
-  /** Called when a read fails. The last known switches remain in effect. */
   readonly onError: (error: unknown) => void;
 }
 

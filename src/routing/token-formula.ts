@@ -11,11 +11,10 @@ export interface FormulaTerms {
   readonly request: GenerationRequest;
   readonly basis: PriceBasis;
   readonly channel: string;
-  /** The upstream's name for the model. */
   readonly upstream: string | undefined;
 }
 
-/** Applies the adapter's formula to an output's facts. Input videos of unknown length cost nothing. */
+/** Applies the adapter's formula. Input videos of unknown length cost nothing. */
 export function tokenFormula(terms: FormulaTerms): ChargeInput['tokensOf'] {
   const { provider, request, basis, channel, upstream } = terms;
   const asked = factsAt(basis, channel);

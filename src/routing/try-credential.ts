@@ -2,23 +2,20 @@ import { UpstreamError } from '../providers/provider.ts';
 import type { Provider, ProviderContext } from '../providers/provider.ts';
 import type { OpenChannel } from './channels.ts';
 
-/**
- * Whether the upstream accepts a credential. `untested` means that the adapter knows no free request to test it with.
- */
+/** `untested` means that the adapter knows no free request to test the credential with. */
 export interface CredentialAnswer {
   readonly verdict: 'accepted' | 'refused' | 'unclear' | 'untested';
-  /** A sentence for the operator. */
   readonly words: string;
 }
 
-/** An id that no vendor uses for a job. */
+/** No vendor uses this id for a job. */
 const absentId = '00000000-0000-4000-8000-000000000000';
-/** Statuses that point to a problem with the key or its account rather than the address. */
+/** These statuses point to the key or its account rather than the address. */
 const refusals: readonly (number | undefined)[] = [400, 401, 402, 403];
 
 /**
- * Makes the adapter's free request or, if it has none, asks for a job that does not exist. An upstream that reports an
- * unknown job has accepted the key, and such a request is free.
+ * Makes the adapter's free request or, if it has none, asks for a job that does not exist. Such a request is free, and
+ * an upstream that reports an unknown job has accepted the key.
  */
 export async function tryCredential(
   channel: OpenChannel,
@@ -51,7 +48,6 @@ function freeRequestOf({
   );
 }
 
-/** Returns the verdict on a credential whose request failed with this error. */
 export function judge(error: UpstreamError): CredentialAnswer {
   const { outcome, status, gone } = error;
   if (gone)

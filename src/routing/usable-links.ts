@@ -9,9 +9,8 @@ import type {
 import { withStatuses, wrapped } from '../providers/wrapped.ts';
 
 export interface LinkRules {
-  /** Returns a sentence explaining why a link must not reach a caller, or undefined if it may. */
   readonly check: (url: string) => string | undefined;
-  /** Reports withheld links to operators when no task stores them. */
+  /** Reports withheld links to operators if no task stores them. */
   readonly onWithheld: (links: readonly string[]) => void;
 }
 
@@ -19,9 +18,9 @@ const code = 'unusable_link';
 const message = 'The upstream delivered a link that cannot be used.';
 
 /**
- * Wraps an adapter so that its results contain only usable links. An upstream's response is trusted as little as a
- * caller's request. If a link is not an absolute web address, contains credentials or points into a private network,
- * the result becomes a failure, which is not charged. The failure retains the links for operators.
+ * Wraps an adapter so that its results contain only usable links, because an upstream is trusted as little as a caller.
+ * A link that is not an absolute web address, contains credentials or points into a private network turns the result
+ * into a failure, which is not charged. The failure keeps the links for operators.
  */
 export function withUsableLinks(provider: Provider, rules: LinkRules): Provider {
   return wrapped(provider, {
@@ -36,7 +35,7 @@ function checkedImages(image: SynchronousImageProvider, rules: LinkRules): Synch
     const withheld = unusableLinks(generated.images, rules);
     if (withheld.length === 0) return generated;
     rules.onWithheld(withheld);
-    // The result has been rendered, and another channel would render it a second time.
+    // The images have been rendered, and another channel would render them a second time.
     throw new UpstreamError('ambiguous', message, { code });
   };
   return {

@@ -4,14 +4,13 @@ import type { VendorBalance } from '../providers/provider.ts';
 import type { Channels, OpenChannel } from './channels.ts';
 import { judge, saidBy } from './try-credential.ts';
 
-/** What is known about one credential's balance. Times are in Unix milliseconds. */
+/** Times are in Unix milliseconds. */
 export interface SeenBalance {
   readonly credential: string;
   /** Undefined until the vendor has responded, and after a failed request. */
   readonly balance?: VendorBalance;
-  /** When the last request ended, successfully or not. Undefined before the first one. */
+  /** The end of the last request, successful or not. Undefined before the first one. */
   readonly at?: number;
-  /** A sentence explaining why the balance is unknown. */
   readonly problem?: string;
 }
 
@@ -24,12 +23,11 @@ const keptMs = 10 * 60_000;
 const answerMs = 15_000;
 
 /**
- * Returns what is known about a channel's balances at its vendor, without waiting for the vendor. Each call also
- * requests the balance of every credential whose last response is older than ten minutes, for later calls to return.
- * Empty if the vendor reports no balances.
+ * Returns the known balances of a channel without waiting for the vendor. Each call also requests every balance older
+ * than ten minutes, for later calls to return. Empty if the vendor reports no balances.
  */
 export function createVendorBalances({ channels, now }: Deps): (channel: string) => readonly SeenBalance[] {
-  // A changed configuration has new channel objects, so a replaced key's balance is requested anew.
+  // A changed configuration has new channel objects, so the balance of a replaced key is requested again.
   const known = new WeakMap<OpenChannel['config'], Map<string, SeenBalance & { readonly askedAt: number }>>();
 
   async function ask(channel: OpenChannel, credential: string): Promise<Omit<SeenBalance, 'credential'>> {

@@ -9,12 +9,11 @@ export interface CloseHoldDeps {
 
 /**
  * Closes the open hold of an image whose request is no longer served, and completes a partly written charge.
- * Idempotent. If the account is given and the hold does not exist yet, the hold is refused from then on, however late
+ * Idempotent. If the account is given and the hold does not exist yet, that hold is refused from then on, however late
  * it is written.
  */
 export type CloseHold = (image: string, account?: string) => Promise<'settled' | 'released' | 'was_closed'>;
 
-/** Releases the hold, or settles it if the images were delivered. */
 export function createCloseHold({ leases, ledger }: CloseHoldDeps): CloseHold {
   return async (task, owner) => {
     const entries = await ledger.entriesOfTask(task);
@@ -46,10 +45,7 @@ export function createCloseHold({ leases, ledger }: CloseHoldDeps): CloseHold {
   };
 }
 
-/**
- * Whether the charge is complete. A charge beyond the hold is a second entry, and the process or MongoDB may have died
- * between the two.
- */
+/** A charge beyond the hold is a second entry. The process or MongoDB may have died between the two. */
 function isWhole(entries: readonly LedgerEntry[]): boolean {
   const isOwed = entries.some(({ excess }) => excess !== undefined);
   return !isOwed || entries.some(({ kind }) => kind === 'charge_extra');

@@ -13,39 +13,31 @@ export interface ImageLeasesDeps extends ProcessLeaseDeps {
 }
 
 /**
- * Ensures that every synchronous image's hold is eventually closed, even if this process dies or the ledger is
+ * Makes sure that every synchronous image's hold is closed eventually, even if this process dies or the ledger is
  * unavailable.
  */
 export interface ImageLeases {
-  /** Creates an id for an image, without I/O. */
   newImage(): string;
   /** Must be awaited before the image's hold is taken. The caller must then call either `end` or `abandon`. */
   watch(image: string): Promise<WatchedImage>;
-  /**
-   * Removes the process's lease if nothing is open. If something is, the lease expires and a reconciler closes its
-   * holds.
-   */
+  /** Removes the process's lease if no hold is open. Otherwise the lease expires, and a reconciler closes the holds. */
   stop(): Promise<void>;
 }
 
 export interface WatchedImage {
   /**
-   * Must be called once the hold is taken. Resolves with false if taking it took so long that a reconciler may have
+   * Must be called once the hold is taken. Resolves with false if that took so long that a reconciler may have
    * intervened.
    */
   confirm(): Promise<boolean>;
-  /**
-   * Records the charge for images that arrived while the ledger was unavailable. Whoever closes the hold then charges
-   * it.
-   */
+  /** Records the charge for images that arrived while the ledger was unavailable, for whoever closes the hold. */
   owe(charge: OwedCharge): Promise<void>;
-  /** Call this once the hold is closed. */
   end(): void;
-  /** Call this if the hold is, or may be, still open. It is then closed in the background. */
+  /** Must be called if the hold is, or may be, still open. It is then closed in the background. */
   abandon(account: string): void;
 }
 
-/** The time in milliseconds after which a write that seemed to fail can no longer take effect. */
+/** A write that seemed to fail can no longer take effect after this time. */
 const closeAfterMs = 60_000;
 
 interface Abandoned {

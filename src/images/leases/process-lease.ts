@@ -8,12 +8,11 @@ import type { ImageLeaseStore } from '../../store/image-leases.ts';
 /** A process that has not renewed its lease for this long, by its own clock, starts no more work under it. */
 export const leaseMs = 60_000;
 
-/** The number of base36 digits. It is fixed, so that a process's ids sort in order of creation. */
+/** In base 36. The number of digits is fixed, so that a process's ids sort in order of creation. */
 const counterDigits = 9;
 
 export interface ProcessLeaseDeps {
   readonly leases: Pick<ImageLeaseStore, 'insert' | 'renew' | 'remove'>;
-  /** The process's name, for display. */
   readonly process: string;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
@@ -28,16 +27,15 @@ export interface ProcessLeaseDeps {
 export interface ProcessLease {
   readonly id: string;
   newImage(): string;
-  /** Whether the lease is still valid. Its images may then be sent to an upstream. */
+  /** Images may be sent to an upstream only while their lease is valid. */
   isValid(): boolean;
-  /** Must be awaited before the image's hold is taken. A reconciler then closes the hold if the process dies. */
+  /** Must be awaited before the image's hold is taken. If the process dies, a reconciler then closes the hold. */
   watch(image: string): Promise<void>;
   /**
-   * Must be called once the hold is taken. Resolves with false if taking it took so long that a reconciler may have
+   * Must be called once the hold is taken. Resolves with false if that took so long that a reconciler may have
    * intervened.
    */
   confirm(): Promise<boolean>;
-  /** Call this once the image's hold is closed. */
   forget(image: string): void;
   /** Stops creating ids, and removes the lease once no hold is open. Never rejects. */
   retire(): Promise<void>;
@@ -52,7 +50,6 @@ export function createProcessLease(deps: ProcessLeaseDeps): ProcessLease {
   let count = 0;
   let isRetired = false;
   let validUntil = now() + leaseMs;
-  /** The latest `from` that has been, or is being, written. */
   let floor = nameOf(0);
   let written: Promise<void> | undefined;
   let renewal: Promise<boolean> = Promise.resolve(true);

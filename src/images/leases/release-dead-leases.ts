@@ -16,12 +16,12 @@ export interface DeadLeaseDeps {
 }
 
 /**
- * A lease that has not changed for this long by our own clock has also expired for its owner, whatever the owner's
- * clock says. Any renewal in flight has also arrived by then.
+ * A lease that has not changed for this long by our clock has expired for its owner too, whatever the owner's clock
+ * says. Any renewal in flight has also arrived by then.
  */
 const deadAfterMs = leaseMs + 30_000;
 /**
- * MongoDB may have been unavailable the whole time. Once it returns, the owner renews the lease within 15 s, possibly
+ * MongoDB may have been unavailable the whole time. Once it is back, the owner renews the lease within 15 s, possibly
  * after writing a pending bill. The lease must therefore stay unchanged for this much longer, with all reads succeeding
  * in time.
  */
@@ -32,15 +32,14 @@ const gapMsMax = 2 * readEveryMs;
 const holdsAtOnce = 500;
 
 /**
- * Closes the holds of image requests whose process has died. Settles a hold if the images were delivered, and releases
- * it if not. Run by the reconciler's Schedule. Returns the number of holds.
+ * Closes the holds of image requests whose process has died: settles a hold if the images were delivered, and releases
+ * it if not. The reconciler's Schedule runs this. Returns the number of holds.
  */
 export function createReleaseDeadLeases(deps: DeadLeaseDeps): () => Promise<Walked> {
   const { leases, ledger, log } = deps;
   const { findDead, isGap } = createDeathWatch(deps);
   const closeHold = createCloseHold(deps);
 
-  /** Throws if a hold remains open. */
   async function closeHolds({ id, from, process }: ImageLease): Promise<number> {
     let count = 0;
     for (;;) {

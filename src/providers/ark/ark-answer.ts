@@ -16,8 +16,6 @@ import type { HttpResponse, OperationStatus, UpstreamError } from '../provider.t
 import type { ResultItem } from '../../task/task.ts';
 import type { SettleFacts } from '../../money/settle-facts.ts';
 
-/** Reads Ark's responses leniently, using only the fields that it needs. */
-
 const said = z.object({ code: optionalText, message: optionalText, param: optionalText });
 
 const jobSchema = z.object({
@@ -25,7 +23,7 @@ const jobSchema = z.object({
   model: optionalText,
   status: z.string().catch(''),
   error: said.optional().catch(undefined),
-  // The list endpoint uses this name, and may provide only the message.
+  // List entries use this name, and may give only the message.
   failure_reason: z
     .union([
       said,
@@ -63,7 +61,6 @@ export function readArkJob(json: unknown): ArkJob | undefined {
 
 const listSchema = z.object({ total: optionalNumber, items: z.array(z.unknown()) });
 
-/** Returns the readable jobs of a list page, or undefined if the response is not a list. */
 export function readArkJobs(json: unknown): { jobs: ArkJob[]; items: number } | undefined {
   const page = listSchema.safeParse(json).data;
   if (page === undefined) return undefined;
@@ -81,7 +78,7 @@ export function readArkRefusal(json: unknown): Refusal | undefined {
   return defined({ code, message, field: param ?? fieldOfCode(code) });
 }
 
-/** Codes such as `InvalidParameter.ratio` contain the field name. */
+/** Codes such as `InvalidParameter.ratio` name the field. */
 function fieldOfCode(code: string): string | undefined {
   return /^(?:Missing|Invalid)Parameter\.([a-z][\w.[\]]*)$/.exec(code)?.[1];
 }
@@ -90,9 +87,7 @@ export function arkRefusal(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readArkRefusal(answer.json), arkFailures);
 }
 
-/**
- * Interprets a refused status request. If the upstream reports "not found" in its own format, it has forgotten the job.
- */
+/** If the upstream reports "not found" in its own format, it has forgotten the job. */
 export function arkJobRefusal(answer: HttpResponse): UpstreamError {
   const error = arkRefusal(answer);
   const refusal = readArkRefusal(answer.json);
@@ -107,7 +102,6 @@ function endOf({ updated_at: updatedAt }: ArkJob): { readonly endedAt?: number }
 
 const linkLifetimeSeconds = 24 * 3600;
 
-/** Returns undefined if the job succeeded but has no file. */
 export function arkStatus(job: ArkJob): OperationStatus | undefined {
   const traceId = job.id;
   switch (job.status) {
@@ -130,12 +124,12 @@ export function arkStatus(job: ArkJob): OperationStatus | undefined {
     case 'cancelled':
       return cancelledJob({ traceId });
     default:
-      // `running`, or an unknown state. Our own deadline ends a job that never leaves it.
+      // `running`, or an unknown state. Our own deadline ends a job that stays in it.
       return { state: 'pending', phase: 'running', traceId };
   }
 }
 
-/** Whether the charge can be computed from this entry. List entries may lack fields that single-job responses have. */
+/** List entries may lack fields that the charge depends on. */
 export function hasSettleFacts(job: ArkJob): boolean {
   return job.resolution !== undefined && (job.duration !== undefined || job.frames !== undefined);
 }

@@ -12,7 +12,7 @@ import {
   usualSeconds,
 } from '../shared/seedance-pricing.ts';
 
-/** Frame counts have the form 25 + 4n. */
+/** Frame counts are 25 + 4n. */
 export const frameCounts = { min: 29, max: 289 };
 
 type Cases = NonNullable<VideoFacts['cases']>;
@@ -24,7 +24,7 @@ const countedCases: Cases = [
 
 const taskField = 'omni_reference_task_type';
 
-/** A video is a reference unless the request specifies another role. Without one, some families guess. */
+/** A video is a reference unless the request gives it another role. If no role is sent, some families guess. */
 function videoCases({ references, keepsShape }: SeedanceFamily): Cases {
   if (references.videos === 0) return [];
   const task: ParameterFacts = keepsShape
@@ -130,7 +130,9 @@ function shapeCases({ min, max }: SeedanceFamily['durations']): Cases {
   ];
 }
 
-/** Covers private endpoints (`ep-…`) and models newer than the table. The upstream decides what they accept. */
+/**
+ * `others` covers private endpoints (`ep-…`) and models newer than the table. The upstream decides what they accept.
+ */
 export const arkFacts: FactsTable = {
   origin: { source: 'the vendor’s parameter tables', read: '2026-11' },
   retired: arkRetired([/^seedance-1-0-lite-/, '2026-05-13']),

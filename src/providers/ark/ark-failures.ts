@@ -34,8 +34,8 @@ export const arkFailures: FailureTable = [
     input: 'audio',
   },
   { code: /^SensitiveContentDetected/, outcome: 'rejected', class: 'moderation_input' },
-  // The cause is the key, the account, its quota, or the model's activation, not the request. Waiting a minute does not
-  // help.
+  // The fault lies with the key, the account, its quota, or the model's activation, not with the request. Waiting a
+  // minute does not help.
   {
     code: /^(?:AuthenticationError|InvalidAccountStatus|InvalidSubscription|AccessDenied|AccountOverdueError|OperationDenied|InvalidEndpointOrModel|InvalidEndpoint|ModelNotOpen|UnsupportedModel|QuotaExceeded|SetLimitExceeded)(?:\.|$)/,
     outcome: 'unavailable',

@@ -13,7 +13,7 @@ import type { GeneratedImages, ProviderContext, SynchronousImageProvider } from 
 const pixelsMax = 16_777_216;
 const longest = 16;
 
-/** Group fields are refused by name so that the caller learns why. */
+/** Group fields are listed so that the caller learns why they are refused. */
 const parametersOf = (...names: readonly string[]): NonNullable<ImageFacts['parameters']> => ({
   sequential_image_generation: { values: ['disabled'], read: true },
   ...plainParameters('watermark', ...names),
@@ -73,7 +73,7 @@ const arkImageFacts: FactsTable = {
         ...fifthPro,
         ...fifthSizes,
         parameters: { ...fifthPro.parameters, background: {} },
-        // The model does not support transparency.
+        // JPEG has no transparency.
         cases: [
           {
             when: { metadata: { output_format: 'jpeg' } },
@@ -105,9 +105,9 @@ const arkImageFacts: FactsTable = {
 };
 
 /**
- * Seedream and SeedEdit use one path for generation and editing, without `n`. Not covered: streaming; image groups
- * (`sequential_image_generation`), because the model decides how many images there are, so no hold can cover them; and
- * layers (`layer_decomposition`), for the same reason.
+ * Seedream and SeedEdit use one path for generation and editing, without `n`. Not covered: streaming, image groups
+ * (`sequential_image_generation`) and layers (`layer_decomposition`). The model decides how many images a group or its
+ * layers have, so no hold can cover them.
  */
 export const arkImage: SynchronousImageProvider = {
   imageForms: ['url', 'data'],

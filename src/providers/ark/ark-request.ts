@@ -19,7 +19,7 @@ export function buildArkVideo(request: VideoRequest, context: SubmitContext): Js
     ...outputFields(request, facts),
     model,
     content: contentItems(request),
-    // The caller's own end-user id takes precedence. In that case, only an operator can find a lost job.
+    // The caller's own end-user id takes precedence. Only an operator can then find a lost job.
     safety_identifier: request.safetyIdentifier ?? marker,
     execution_expires_after: Math.min(
       Math.max(Math.floor(remainingSeconds), expiresAfterMinSeconds),

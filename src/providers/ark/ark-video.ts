@@ -27,10 +27,7 @@ import { defined } from '../../base/defined.ts';
 import type { VideoRequest } from '../../models/request.ts';
 
 const tasksPath = '/contents/generations/tasks';
-/**
- * The vendor allows 500 ids per page, but they are sent in the query, where 140 already produce an address of about 6
- * KB.
- */
+/** The vendor allows 500 ids per page, but they are part of the address, which 140 ids already make about 6 KB long. */
 const listMax = 140;
 const listBodyBytesMax = 4 * 1024 * 1024;
 const findPageSize = 100;
@@ -94,7 +91,7 @@ async function getJob(
   return { job, answer };
 }
 
-/** Omits finished jobs whose entry lacks facts needed for the charge. The caller then polls them individually. */
+/** Leaves out finished jobs whose entry lacks facts for the charge, so that they are polled individually. */
 async function list(
   operations: readonly Operation[],
   context: ProviderContext,
@@ -128,7 +125,7 @@ async function listPage(
 }
 
 /**
- * Cancels only a queued job. DELETE would remove a finished job's record, and is refused for a running job. If the job
+ * Cancels only a queued job: DELETE would remove a finished job's record, and is refused for a running job. If the job
  * starts between the two requests, the upstream responds with 409.
  */
 async function cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused'> {

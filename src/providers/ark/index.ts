@@ -3,7 +3,6 @@ import { arkImage } from './ark-image.ts';
 import { arkVideo } from './ark-video.ts';
 import type { Provider } from '../provider.ts';
 
-/** Volcengine Ark and BytePlus ModelArk. */
 export const ark: Provider = {
   about: {
     vendor: 'Volcengine Ark, BytePlus ModelArk',

@@ -9,8 +9,6 @@ import { failedJob, noReason } from '../shared/job-status.ts';
 import { optionalAmount, vendorCost } from '../shared/vendor-cost.ts';
 import type { HttpResponse, OperationStatus, UpstreamError } from '../provider.ts';
 
-/** Reads the vendor's responses leniently, using only the fields that it needs. */
-
 const createdSchema = z.object({
   id: z.string().min(1).max(200),
   polling_url: optionalText,
@@ -37,13 +35,13 @@ export interface BflJob {
   readonly id?: string;
   readonly word: string;
   readonly sample?: string;
-  /** The end of the job in Unix seconds. */
+  /** Unix seconds. */
   readonly endedAt?: number;
   readonly said: string;
   readonly cost?: Cost;
 }
 
-/** Returns undefined if the response has no status and is therefore not about a job. */
+/** A response without a status is not about a job. */
 export function readBflJob(json: unknown): BflJob | undefined {
   const job = jobSchema.safeParse(json).data;
   const word = job?.status ?? job?.state;
@@ -75,16 +73,13 @@ function textOf(details: unknown): string {
   return parts.join('; ').slice(0, messageCharactersMax);
 }
 
-/** Facts that the response does not contain, such as link lifetimes. */
 export interface BflReading {
-  /** Returns the link's expiry in Unix seconds. Used if neither the link nor the response specifies it. */
+  /** In Unix seconds. Used if neither the link nor the response states an expiry. */
   readonly expiresAt: (endedAt: number | undefined) => number;
   readonly facts: SettleFacts;
-  /** The cost reported at creation. */
   readonly cost: Cost | undefined;
 }
 
-/** Returns undefined if the job is done but has no file. */
 export function bflStatus(job: BflJob, reading: BflReading): OperationStatus | undefined {
   switch (job.word.toLowerCase()) {
     case 'ready': {

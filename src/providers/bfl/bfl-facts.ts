@@ -1,7 +1,6 @@
 import type { VideoFacts } from '../../models/model-facts.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 
-/** Maps our resolution names to the vendor's. */
 export const bflResolutions: Readonly<Record<string, string>> = {
   '720p': 'hd',
   hd: 'hd',
@@ -84,7 +83,7 @@ const flux3: VideoFacts = {
   ],
 };
 
-/** The vendor decides about other model names. Frames cannot be combined with a video, and audio is not supported. */
+/** For other models, the vendor decides. Frames cannot be combined with a video, and audio is not supported. */
 export const bflVideoFacts: FactsTable = {
   origin: { source: 'the vendor’s pages on FLUX 3', read: '2026-10' },
   models: [[/^flux-3/, flux3]],

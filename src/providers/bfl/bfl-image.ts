@@ -46,7 +46,6 @@ function isThird(model: string): boolean {
   return model.startsWith('flux-3-image');
 }
 
-/** How a request passes reference images. */
 type Inputs = 'numbered' | 'list' | 'prompt' | 'fill';
 
 function inputsOf(model: string): Inputs {

@@ -8,7 +8,7 @@ import type { Operation, OperationStatus, ProviderContext, Submitted, VendorBala
 import type { JsonObject } from '../../models/request.ts';
 
 /**
- * The job life cycle, which is the same for all models. The operation is `{id}`, plus the credits reported at creation
+ * The job life cycle, which is the same for all models. The operation contains `id`, the credits reported at creation
  * and, if the response contained a trusted one, the polling address.
  */
 export async function submitBflJob(json: JsonObject, context: ProviderContext): Promise<Submitted> {
@@ -47,13 +47,13 @@ export async function bflJobStatus(
     signal: context.signal,
   });
   const job = readBflJob(answer.json);
-  // Reported with status 200 or 404, including briefly after creation.
+  // The vendor sends this with status 200 or 404, even for a moment after creation.
   if (job !== undefined && /^task not found$/i.test(job.word)) {
     throw unknownJob(answer.status);
   }
   if (!isSuccess(answer)) throw bflRefusal(answer);
   if (job === undefined || (job.id !== undefined && job.id !== id))
-    throw unreadableError(answer, 'it says nothing of the job');
+    throw unreadableError(answer, 'it is not about the job');
   const expiresAt = (endedAt = now / 1000) => Math.floor(endedAt) + kind.linkLifeSeconds;
   const status = bflStatus(job, { expiresAt, facts: kind.facts, cost: creditCost(cost) });
   if (status === undefined) throw unreadableError(answer, 'the job is ready and has no file');
@@ -62,7 +62,7 @@ export async function bflJobStatus(
 
 const creditsSchema = z.object({ credits: z.unknown() });
 
-/** Reads the remaining credits. Source: clients of `GET /v1/credits`, 2026-11. */
+/** Source: clients of `GET /v1/credits`, 2026-11. */
 export async function bflBalance(context: ProviderContext): Promise<VendorBalance> {
   const { request, baseUrl, signal } = context;
   const answer = await request({
@@ -83,9 +83,9 @@ function keyHeader({ credential }: ProviderContext): { readonly 'x-key': string 
 const addressCharactersMax = 600;
 
 /**
- * Returns the polling address chosen by the upstream, which is a host in its region. Polling sends the key, so the
- * address must be on the channel's own origin or, if the channel uses a vendor host, on another vendor host. Returns
- * undefined for any other address; the channel's own host is then polled.
+ * Returns the polling address that the upstream chose, on a host in its region. Polling sends the key, so the address
+ * must be on the channel's own origin or, if the channel uses a vendor host, on another vendor host. For any other
+ * address, returns undefined, and the channel's own host is polled.
  */
 function trustedAddress(text: string, id: string, baseUrl: string): string | undefined {
   if (text.length > addressCharactersMax || !URL.canParse(text) || !URL.canParse(baseUrl)) return undefined;

@@ -28,7 +28,6 @@ export function createBflVideo(now: () => number): VideoProvider {
 
 const momentsSchema = z.array(z.number().nonnegative().finite());
 
-/** `metadata.keyframe_seconds`: the times at which the images appear, if there are several. */
 function readMoments({ keyframe_seconds: moments }: JsonObject): readonly number[] | undefined {
   return momentsSchema.safeParse(moments).data;
 }

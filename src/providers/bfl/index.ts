@@ -3,7 +3,7 @@ import { bflBalance } from './bfl-job.ts';
 import { createBflVideo } from './bfl-video.ts';
 import type { Provider } from '../provider.ts';
 
-/** Black Forest Labs. Needs a clock, because links expire within minutes. `now` is in Unix milliseconds. */
+/** Black Forest Labs. Links expire within minutes, so a clock is needed. `now` is in Unix milliseconds. */
 export function createBfl(now: () => number): Provider {
   return {
     about: {

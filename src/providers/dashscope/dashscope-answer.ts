@@ -11,8 +11,6 @@ import {
 } from '../shared/http-outcome.ts';
 import type { HttpResponse, UpstreamError } from '../provider.ts';
 
-/** Reads DashScope's responses leniently, using only the fields that it needs. */
-
 const resultSchema = z.object({ url: optionalText, code: optionalText, message: optionalText });
 const choiceSchema = z.object({
   message: z.object({ content: readableItems(z.object({ image: optionalText })) }),
@@ -53,7 +51,7 @@ export function readDashscopeJob(json: unknown): DashscopeJob | undefined {
   return jobSchema.safeParse(json).data;
 }
 
-/** Returns the links of rendered images, in either of the two formats. */
+/** Asynchronous and synchronous responses have the links in different fields. */
 export function imageLinks({ output }: DashscopeJob): string[] {
   const asynchronous = (output.results ?? []).map(({ url }) => url);
   const synchronous = (output.choices ?? []).flatMap(({ message }) =>
@@ -64,7 +62,7 @@ export function imageLinks({ output }: DashscopeJob): string[] {
 
 const linkLifetimeSeconds = 24 * 3600;
 
-/** Links are valid for one day after the job ends. The end is reported in Chinese local time without a time zone. */
+/** Links are valid for one day after the job ends. `endTime` is Chinese local time without a time zone. */
 export function linkExpiry(endTime: string | undefined): number | undefined {
   const match = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})/.exec(endTime ?? '');
   if (match === null) return undefined;
@@ -78,7 +76,6 @@ const refusalSchema = z.object({ code: z.string().min(1), message: optionalText 
 export function readDashscopeRefusal(json: unknown): Refusal | undefined {
   const said = refusalSchema.safeParse(json).data;
   if (said === undefined) return undefined;
-  // Codes such as `InvalidParameter.duration` contain the field name.
   const field = /^InvalidParameter\.([a-z][\w.]*)$/.exec(said.code)?.[1];
   return defined({ code: said.code, message: said.message ?? '', field });
 }

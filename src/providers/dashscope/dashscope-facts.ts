@@ -16,7 +16,7 @@ export const videoSizes: Readonly<Record<string, Readonly<Record<string, string>
   },
 };
 const secondsMax = 30;
-/** The maximum total length of input videos, in seconds. They are billed like rendered ones. */
+/** Input videos are billed like rendered ones. */
 const inputSecondsMax = 15;
 
 const videoCases: NonNullable<VideoFacts['cases']> = [

@@ -57,8 +57,8 @@ const dashscopeImageFacts: FactsTable = {
 };
 
 /**
- * Qwen and Wan images. Models on the multimodal path respond synchronously (`image`); the others use tasks
- * (`imageTask`). Each model belongs to exactly one group. Results are always links, never base64.
+ * Qwen and Wan images. Models on the multimodal path respond synchronously (`image`). All others use tasks
+ * (`imageTask`). Results are always links, never base64.
  */
 export const dashscopeImage: SynchronousImageProvider = {
   imageForms: ['url', 'data'],
@@ -157,7 +157,7 @@ function sizeField(size: string | undefined): JsonObject {
 function readTask(job: DashscopeJob): OperationStatus | undefined {
   const items = resultItems(job, linkExpiry(job.output.end_time));
   if (items.length > 0) return { state: 'succeeded', items, facts: facts(job, items.length) };
-  // The task "succeeded", but each image was refused individually.
+  // The task "succeeded" although every image was refused.
   const refused = (job.output.results ?? []).find(({ code }) => code !== undefined);
   return refused === undefined ? undefined : failedJob(dashscopeFailures, refused);
 }

@@ -1,20 +1,17 @@
 import type { LengthFacts } from '../../models/model-facts.ts';
 
-/** Characteristics of the Wan and HappyHorse video models. */
 export interface WanModel {
-  /** `any`: one model for all inputs, which chooses the mode by the media in the request. */
+  /** An `any` model accepts every input and chooses the mode by the media in the request. */
   readonly kind: 't2v' | 'i2v' | 'kf2v' | 'r2v' | 'any';
-  /** How a request specifies the shape of the video. */
   readonly shape: 'size' | 'resolution' | 'resolution_and_ratio';
   readonly resolutions: readonly string[];
   readonly seconds: LengthFacts;
-  /** The limits of an r2v model. Undefined if the vendor decides. */
+  /** Undefined if the vendor decides. */
   readonly references?: { readonly images: number; readonly videos: number };
   readonly audios: number;
   readonly generatesAudio: boolean;
-  /** From 2.7, images and videos share one list. */
+  /** From version 2.7, images and videos share one list. */
   readonly mediaList: boolean;
-  /** Whether an i2v model also accepts an end frame. */
   readonly lastFrame: boolean;
 }
 
@@ -59,7 +56,6 @@ const wan30: WanModel = {
 
 type Row = readonly [name: RegExp, model: WanModel];
 
-/** The first matching pattern applies. */
 export const wanModels: readonly Row[] = [
   ...rowsOf('happyhorse', ['r2v', 'i2v', 't2v'], happyHorse),
   [/wan3\./, wan30],

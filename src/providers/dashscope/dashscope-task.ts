@@ -28,7 +28,6 @@ export async function submitDashscopeTask(
   return { operation: { id }, traceId: job?.request_id ?? id };
 }
 
-/** `succeeded` converts the finished job into a status. It returns undefined if the job has no file. */
 export async function dashscopeStatus(
   operation: Operation,
   context: ProviderContext,
@@ -84,7 +83,7 @@ export async function cancelDashscopeTask(
   throw refusal;
 }
 
-/** The list page size. The list begins with the account's newest tasks, so a polled task may be further down. */
+/** The list begins with the account's newest tasks, so a polled task may be further down. */
 const listPageSize = 100;
 export const dashscopeListMax = 50;
 
@@ -94,8 +93,8 @@ const listSchema = z.object({
 const ended = new Set(['SUCCEEDED', 'FAILED', 'CANCELED', 'UNKNOWN']);
 
 /**
- * The list contains task states but no results. Tasks that have ended or are not among the newest are omitted, and
- * polled individually.
+ * The list has task states but no results. Tasks that have ended or are not among the newest are left out and polled
+ * individually.
  */
 export async function listDashscopeTasks(
   operations: readonly Operation[],

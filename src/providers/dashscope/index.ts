@@ -2,7 +2,6 @@ import { dashscopeImage, dashscopeImageTask } from './dashscope-image.ts';
 import { dashscopeVideo } from './dashscope-video.ts';
 import type { Provider } from '../provider.ts';
 
-/** Alibaba Model Studio (Bailian). */
 export const dashscope: Provider = {
   about: {
     vendor: 'Alibaba Model Studio (DashScope, Bailian)',

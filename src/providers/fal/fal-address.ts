@@ -10,7 +10,6 @@ const modelName = new RegExp(`^${part}(?:/${part}){1,7}$`);
 const appName = new RegExp(`^${part}/${part}(?:/${part})?$`);
 const idPattern = /^[\w-]{1,100}$/;
 
-/** `owner/app`, followed by a path. */
 export function isModelName(name: string): boolean {
   return name.length <= 200 && modelName.test(name);
 }
@@ -19,12 +18,10 @@ export function isRequestId(id: string): boolean {
   return idPattern.test(id);
 }
 
-/** The operation is `{id, endpoint, app}`. */
 export function operationOf(id: string, endpoint: string, app = appOf(endpoint)): Operation {
   return { id, endpoint, app };
 }
 
-/** Returns the app in a submission's response, or undefined if the response contains no app that may be called. */
 export function namedApp(statusUrl: string | undefined, id: string, baseUrl: string): string | undefined {
   const end = `/requests/${id}/status`;
   const start = [baseUrl, ...(isFal(baseUrl) ? queues : [])].find((host) =>
@@ -43,19 +40,18 @@ function appOf(endpoint: string): string {
   return parts.slice(0, namespaces.has(parts[0] ?? '') ? 3 : 2).join('/');
 }
 
-/** The request's address also serves its result. */
+/** The address without a suffix serves the result. */
 export function requestUrl(operation: Operation, baseUrl: string, what: '' | '/status' | '/cancel'): string {
   const { id, app = '' } = operation;
   return `${baseUrl}/${app}/requests/${id}${what}`;
 }
 
 /**
- * The second host is the vendor's fallback, with the same keys and jobs. The vendor's client, `@fal-ai/client`, uses
- * both.
+ * The second host is the vendor's fallback, with the same keys and jobs. Source: the vendor's client, `@fal-ai/client`.
  */
 const queues = ['https://queue.fal.run', 'https://queue.falrun.com'];
 
-/** fal has separate hosts per purpose. A channel on any other host serves everything itself. */
+/** The vendor has separate hosts per purpose. A channel on any other host serves everything itself. */
 function isFal(baseUrl: string): boolean {
   return /\.(?:fal\.run|falrun\.com)$/.test(new URL(baseUrl).hostname);
 }

@@ -13,10 +13,10 @@ interface FalRequest {
   readonly json?: OutgoingObject;
 }
 
-/** One history page contains the inputs and outputs of a hundred requests. */
+/** A history page contains the inputs and outputs of a hundred requests. */
 const bodyBytesMax = 16 * 1024 * 1024;
 
-/** Sends one request to fal and accepts any status, because the model sets a result's status. */
+/** Accepts any status, because the model sets the status of a result. */
 export async function callFal(request: FalRequest, context: ProviderContext): Promise<HttpResponse> {
   return context.request({
     ...request,
@@ -30,7 +30,7 @@ export function falError(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readFalRefusal(answer.json), falFailures);
 }
 
-/** Whether the vendor reports that it does not know the request. A proxy's error page does not count. */
+/** A proxy's error page does not count. */
 export function isUnknown({ status, json }: HttpResponse): boolean {
   return status === 404 && readFalRefusal(json) !== undefined;
 }
@@ -66,7 +66,7 @@ export function readFalRefusal(json: unknown): Refusal | undefined {
   return defined({ code: code ?? '', message, field: place === 'body' ? field : place });
 }
 
-/** The model's charge in its own unit. It is reported in a header, not in the body. */
+/** The model's charge in its own unit. Only a header reports it. */
 export function billedUnits({ headers }: Pick<HttpResponse, 'headers'>): string | undefined {
   return headers['x-fal-billable-units'];
 }

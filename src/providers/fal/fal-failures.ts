@@ -1,8 +1,8 @@
 import type { FailureTable } from '../shared/failure-table.ts';
 
 /**
- * `type` in model errors and `error_type` in platform errors. The message is used only if a type has two meanings.
- * Source: the vendor's error pages, 2026.
+ * Model errors have a `type`, and platform errors an `error_type`. The message is matched only where a type has two
+ * meanings. Source: the vendor's error pages, 2026.
  */
 export const falFailures: FailureTable = [
   {

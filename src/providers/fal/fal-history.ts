@@ -15,7 +15,7 @@ import { endedJob, noReason } from '../shared/job-status.ts';
 import { mappedEndpoint } from '../shared/mapped-request.ts';
 import type { LostSubmit, Operation, OperationStatus, ProviderContext, Submitted } from '../provider.ts';
 
-/** fal's request history, which keeps inputs and outputs for thirty days. */
+/** The request history keeps inputs and outputs for thirty days. */
 
 const itemSchema = z.object({
   request_id: z.string().refine(isRequestId),
@@ -69,8 +69,8 @@ export async function findFal(
 }
 
 /**
- * Looks up a request in the history once the queue no longer knows it. If the history does not know it either, throws
- * an UpstreamError that says so.
+ * Used once the queue no longer knows a request. If the history does not know it either, throws an UpstreamError that
+ * says so.
  */
 export async function statusFromHistory(
   { id, endpoint = '' }: Operation,

@@ -26,8 +26,6 @@ import type {
   Submitted,
 } from '../provider.ts';
 
-/** The life cycle of a queued request, according to its model's mapping. */
-
 export function checkFal(
   request: GenerationRequest,
   name: string,
@@ -103,7 +101,6 @@ export async function falStatus(
 
 const running: OperationStatus = { state: 'pending', phase: 'running' };
 
-/** Returns undefined if the result is not available yet. */
 async function readResult(
   operation: Operation,
   context: ProviderContext,
@@ -123,7 +120,6 @@ async function readResult(
   return falFailure(answer, refusal, outcome);
 }
 
-/** Reads `error` and `error_type` from a status whose result could not be read. */
 function readStatusError({ json }: HttpResponse) {
   const refusal = readFalRefusal(json);
   return refusal === undefined || refusal.code === '' ? undefined : refusal;
@@ -132,7 +128,7 @@ function readStatusError({ json }: HttpResponse) {
 const cancelSchema = z.object({ status: optionalText });
 
 /**
- * A running request only receives a signal, which the model may ignore, so the status determines the outcome. A request
+ * A running request only receives a signal, which the model may ignore, so the status afterwards decides. A request
  * that was accepted but is no longer known has been removed.
  */
 export async function cancelFal(

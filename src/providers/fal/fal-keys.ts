@@ -5,11 +5,10 @@ import { keysUrl } from './fal-address.ts';
 import { isSuccess, readableItems, unreadableError } from '../shared/http-outcome.ts';
 import type { CallbackContext } from '../provider.ts';
 
-/** The public keys that verify callbacks, keyed by the address that serves them. */
 export interface FalKeys {
   /**
-   * Whether one of the keys matches. Known keys are checked first. If none matches, the vendor may have changed the
-   * keys, so they are refetched, but at most once per minute, because anyone can send a callback that matches no key.
+   * Whether one of the keys matches. If no known key does, the vendor may have changed its keys, so they are fetched
+   * again. This happens at most once per minute, because anyone can send a callback that matches no key.
    */
   some(context: CallbackContext, fits: (key: KeyObject) => boolean): Promise<boolean>;
 }
@@ -18,7 +17,7 @@ interface Fetched {
   readonly keys: Promise<readonly KeyObject[]>;
   /** Unix milliseconds. */
   readonly at: number;
-  /** The time of the last attempt to fetch newer keys, successful or not, in Unix milliseconds. */
+  /** The last attempt to fetch newer keys, successful or not, in Unix milliseconds. */
   readonly askedAt: number;
 }
 

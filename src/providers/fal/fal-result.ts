@@ -11,14 +11,12 @@ import { endedJob } from '../shared/job-status.ts';
 import { mappedCost, mappedFacts, mappedLinks } from '../shared/mapped-answer.ts';
 import type { HttpResponse, OperationStatus } from '../provider.ts';
 
-/** Reads a model's response, from the queue or from the history. */
-
 export interface Outcome {
   readonly kind: 'video' | 'image';
   readonly mapping: FieldMapping | undefined;
 }
 
-/** Where files usually are, for tasks whose model has been removed from the channel. */
+/** The usual places of files, for tasks whose model has been removed from the channel. */
 const unknownMappings = {
   video: { result: 'video.url', facts: {} },
   image: { result: 'images[].url', facts: {} },
@@ -26,7 +24,6 @@ const unknownMappings = {
 
 const flagsSchema = z.object({ has_nsfw_concepts: z.array(z.boolean().catch(false)).catch([]) });
 
-/** Returns undefined if the mapping does not locate a file. */
 export function falSuccess(
   answer: Pick<HttpResponse, 'json' | 'headers'>,
   { kind, mapping }: Outcome,
@@ -37,8 +34,8 @@ export function falSuccess(
   if (links.length === 0) return undefined;
   const cost = mappedCost(json, map, billedUnits(answer));
   const flags = flagsSchema.safeParse(json).data?.has_nsfw_concepts ?? [];
-  // Flagged images are delivered blank. If the number of flags differs from the number of files, the result is
-  // conclusive only if all flags are set.
+  // Flagged images are delivered blank. If there are not as many flags as files, the files are withheld only if all
+  // flags are set.
   const usable =
     flags.length === links.length || !flags.includes(false)
       ? links.filter((_, index) => (flags[index] ?? flags.at(-1)) !== true)
@@ -74,7 +71,7 @@ export function falFailure(
 }
 
 function failureOfResult(refusal: Refusal, status: number): Failure {
-  // The table's other statuses apply to submissions.
+  // The table's rows for other statuses apply only to submissions.
   const ownStatus = status === 400 || status === 422 ? status : undefined;
   const row = findFailureRow(falFailures, refusal, ownStatus);
   if (row === undefined) return { class: 'internal' };
@@ -83,7 +80,7 @@ function failureOfResult(refusal: Refusal, status: number): Failure {
   return { ...failure, ...defined({ input }) };
 }
 
-/** Recognises model field names. */
+/** Recognises the input by the model's name for the field. */
 function inputOf(field: string): ModeratedInput | undefined {
   if (/prompt/.test(field)) return 'prompt';
   if (/image|frame/.test(field)) return 'image';
@@ -92,8 +89,8 @@ function inputOf(field: string): ModeratedInput | undefined {
 }
 
 /**
- * Returns why the request failed, or undefined if the response comes from the queue or an intermediary, because such a
- * response says nothing about the request. A model's own response has a distinctive body. If the body has no type, only
+ * Returns why the request failed. Returns undefined if the response comes from the queue or an intermediary, because it
+ * then says nothing about the request. A model's own response has a distinctive body. If that body has no type, only
  * statuses that models themselves use count.
  */
 export function readOutcomeRefusal(answer: HttpResponse): Refusal | undefined {

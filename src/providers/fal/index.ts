@@ -38,7 +38,7 @@ function jobs<Request extends GenerationRequest>(
   };
 }
 
-/** Caches the vendor's public keys for a day, so one instance serves the whole process. */
+/** One instance serves the whole process, because it caches the vendor's public keys for a day. */
 export function createFal(): Provider {
   const verifyCallback = createFalVerifier(createFalKeys());
   return {

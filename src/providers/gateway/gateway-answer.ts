@@ -12,8 +12,8 @@ import { endedJob, failedCode, middleOfSecond, noReason, tokenUsage } from '../s
 import type { OperationStatus } from '../provider.ts';
 
 /**
- * Reads responses leniently, because gateways of this kind agree on little and their documentation contradicts their
- * code. Each fact has a list of places where it has been observed. The first place with a value is used.
+ * Gateways of this kind agree on little, and their documentation contradicts their code. Each list contains the places
+ * where a fact has been observed. The first place with a value is used.
  */
 
 const idPlaces = ['id', 'task_id', 'data.task_id', 'data.id', 'request_id'];
@@ -48,7 +48,7 @@ const lastFramePlaces = [
   'last_frame_url',
 ];
 const expiryPlaces = ['data.0.expires_at', 'expires_at', 'data.expires_at'];
-/** Unix seconds. A relay reports when it learned that the job had ended, so this is an upper bound. */
+/** Unix seconds. A relay reports when it noticed the end of the job, so this is an upper bound. */
 const endPlaces = ['completed_at', 'finish_time', 'data.finish_time'];
 const progressPlaces = ['progress', 'data.progress'];
 const durationPlaces = ['duration', 'data.data.duration', 'metadata.duration', 'data.duration', 'seconds'];
@@ -83,17 +83,12 @@ export function readGatewayId(json: unknown): string | undefined {
   return textAt(json, idPlaces);
 }
 
-/**
- * Returns the job id if the upstream responded to an image request with a job. Returns undefined if the response
- * contains images or anything else.
- */
 export function readGatewayImageJob(json: unknown): string | undefined {
   const list = valueAt(json, 'data');
   const hasImages = Array.isArray(list) && list.length > 0;
   return hasImages || textAt(json, statusPlaces) === undefined ? undefined : readGatewayId(json);
 }
 
-/** Returns undefined if the response has no status, and `no_link` if it reports success but contains no file. */
 export function readGatewayStatus(json: unknown, traceId: string): OperationStatus | 'no_link' | undefined {
   const word = textAt(json, statusPlaces)?.toLowerCase();
   if (word === undefined) return undefined;
@@ -165,7 +160,6 @@ export function readGatewayFacts(json: unknown): SettleFacts {
   const usage = usagePlaces.map((place) => valueAt(json, place)).find((value) => isRecord(value));
   const completionTokens = reportedAt(usage, ['completion_tokens']);
   const totalTokens = reportedAt(usage, ['total_tokens']);
-  // Zero means that the upstream did not count tokens.
   const isReported = (completionTokens ?? 0) !== 0 || (totalTokens ?? 0) !== 0;
   const duration = reportedAt(json, durationPlaces);
   return defined({
@@ -223,7 +217,6 @@ function linkAt(json: unknown, places: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Reads a number, even as text or with a unit: 5, "5", "5s". */
 function numberAt(json: unknown, places: readonly string[]): number | undefined {
   for (const place of places) {
     const match = /^(\d+(?:\.\d+)?)s?$/.exec(textAt(json, [place]) ?? '');
@@ -232,7 +225,7 @@ function numberAt(json: unknown, places: readonly string[]): number | undefined 
   return undefined;
 }
 
-/** Reads a number that a charge may depend on, even if it is implausible. */
+/** For numbers that a charge may depend on. Implausible ones are kept. */
 function reportedAt(json: unknown, places: readonly string[]): number | undefined {
   for (const place of places) {
     const value = valueAt(json, place);

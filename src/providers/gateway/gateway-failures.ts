@@ -9,10 +9,11 @@ function vendorCode(pattern: RegExp, row: Omit<FailureRow, 'code' | 'words'>): F
 }
 
 /**
- * Codes of other gateways, and vendor codes that they pass on. They agree on little, so a word within a code decides.
+ * Codes of other gateways, and vendor codes that they pass on. Gateways agree on little, so a word inside the code
+ * decides.
  */
 export const gatewayFailures: FailureTable = [
-  // The cause is the upstream's account, prices or channels. Another of our channels may succeed.
+  // The fault lies with the upstream's account, prices or channels. Another of our channels may succeed.
   {
     code: /quota|balance|billing|invalid_api_key|model_price_error|model_not_found|model_not_allowed|channel_not_allowed|no_available_channel|get_channel_failed/,
     outcome: 'unavailable',

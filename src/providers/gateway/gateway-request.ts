@@ -8,7 +8,6 @@ import { sizeOfShape } from '../../models/video-shapes.ts';
 import { framesOf, imagesOf, inputTypeOf } from '../../models/media-roles.ts';
 import { readFacts } from '../shared/read-facts.ts';
 
-/** The dialect that a base URL implies, and the resulting addresses. */
 export interface GatewayEndpoints {
   readonly dialect: 'task' | 'videos';
   readonly submit: string;
@@ -65,8 +64,8 @@ export const gatewayFacts: FactsTable = {
 };
 
 /**
- * Builds the fields for both gateway families: at the top level for those that share our API, and in `metadata` for
- * those that pass only `metadata` on to the vendor.
+ * Builds the fields for both families of gateways: at the top level for those that share our API, and in `metadata` for
+ * those that pass nothing else on to the vendor.
  */
 export function buildGatewayVideo(
   request: VideoRequest,
@@ -93,7 +92,7 @@ export function buildGatewayVideo(
     return defined({ ...common, input_type: inputTypeOf(request), resolution, ratio, duration });
   return defined({
     ...common,
-    // This dialect has seconds as text, a size, and one reference.
+    // The OpenAI dialect has seconds as text, a size, and one reference.
     seconds: typeof duration === 'number' && duration > 0 ? String(duration) : undefined,
     size: request.size ?? sizeOfShape(request, [facts]),
     input_reference: images[0],
@@ -116,7 +115,7 @@ function buildMetadata(request: VideoRequest, duration: number | undefined): Jso
   });
 }
 
-/** Gateways without fields for videos and audio accept the vendor's own items. `prompt` contains the text. */
+/** Gateways without fields for videos and audio accept the vendor's own content items. The text remains in `prompt`. */
 function referenceContent(request: VideoRequest): JsonObject[] | undefined {
   const { references, videos, audios } = request;
   if (videos.length + audios.length === 0) return undefined;

@@ -41,9 +41,9 @@ import type {
 } from '../provider.ts';
 
 /**
- * Another gateway with the same or a similar API. Renders videos in the task dialect or the OpenAI dialect (see
- * `gatewayEndpoints`), and images by the common convention, synchronously or as a task. The operation is `{id}`. Not
- * covered: videos that are served only as bytes and require the key.
+ * Another gateway with the same or a similar API. Videos use the task dialect or the OpenAI dialect (see
+ * `gatewayEndpoints`). Images follow the common convention, synchronously or as a task. The operation is `{id}`. Not
+ * supported: videos that are served only as bytes and require the key.
  */
 const gatewayVideo: VideoProvider = {
   check,
@@ -52,7 +52,7 @@ const gatewayVideo: VideoProvider = {
   status,
   cancelUntil: 'queued',
   cancel,
-  // The only models priced by tokens here use this formula at every address.
+  // Only Seedance models are priced by tokens here, and every gateway uses the same formula for them.
   estimateTokens: estimateSeedanceTokens,
   renders,
 };
@@ -98,7 +98,7 @@ export const gateway: Provider = {
   image: gatewayImage,
 };
 
-/** Vendors behind the gateway differ. If frames replace the duration, the response may report either one. */
+/** Vendors behind a gateway differ: if frames replace the duration, the response may report either length. */
 function renders(request: VideoRequest, model: string): PossibleOutput {
   if (!isSeedance(model)) return {};
   const output = seedanceOutput(request, model);
@@ -130,7 +130,7 @@ async function submit(request: VideoRequest, context: SubmitContext): Promise<Su
   if (!isSuccess(answer)) throw refusal(answer);
   const id = readGatewayId(answer.json);
   if (id !== undefined && id.length <= 200) return { operation: { id }, traceId: id };
-  // A response with an explanation instead of an id is a refusal, even with a success status.
+  // An explanation in place of an id is a refusal, even with a success status.
   const said = readGatewayRefusal(answer.json);
   if (said === undefined) throw unreadableError(answer, 'it has no id');
   throw refusalError({ ...answer, status: 400 }, said, gatewayFailures);

@@ -3,10 +3,7 @@ import { bearer, isSuccess, unknownJob } from '../shared/http-outcome.ts';
 import { UpstreamError } from '../provider.ts';
 import type { HttpRequestOptions, HttpResponse, ProviderContext } from '../provider.ts';
 
-/**
- * Whether the base address is Vertex, which uses an access token, rather than the Gemini API, which uses an API key.
- * Vertex addresses end with `/publishers/google`.
- */
+/** Vertex addresses end with `/publishers/google` and take an access token. The Gemini API takes an API key. */
 export function isVertex({ baseUrl }: Pick<ProviderContext, 'baseUrl'>): boolean {
   return baseUrl.endsWith('/publishers/google');
 }
@@ -15,12 +12,11 @@ function googleHeaders(context: Pick<ProviderContext, 'baseUrl' | 'credential'>)
   return isVertex(context) ? bearer(context) : { 'x-goog-api-key': context.credential.apiKey };
 }
 
-/** The URL for interactions. On Vertex, it has a different API version and is outside the publishers' path. */
+/** On Vertex, interactions have a different API version and are outside the publishers' path. */
 export function interactionsUrl({ baseUrl }: Pick<ProviderContext, 'baseUrl'>): string {
   return `${baseUrl.replace(/\/v1\/(?=projects\/)/, '/v1beta1/').replace(/\/publishers\/google$/, '')}/interactions`;
 }
 
-/** Throws UpstreamError unless the call succeeds. */
 export async function callGoogle(
   request: Omit<HttpRequestOptions, 'headers' | 'signal'>,
   context: ProviderContext,
@@ -35,8 +31,8 @@ export async function callGoogle(
 }
 
 /**
- * Sends a request about an existing job. The vendor's own 404 has a body with a code, and means that the job is
- * unknown. A 404 without one comes from an intermediary.
+ * For requests about an existing job. The vendor's own 404 has a body with a code, and means that the job is unknown. A
+ * 404 without one comes from an intermediary.
  */
 export async function callAboutJob(
   request: Omit<HttpRequestOptions, 'headers' | 'signal'>,
@@ -55,20 +51,16 @@ export async function callAboutJob(
 
 export interface GoogleModel {
   readonly name: string;
-  /** On Vertex, the folder for results (`gs://…`). */
   readonly store?: string;
 }
 
-/** The upstream's model name. On Vertex, the result folder follows it: `veo-3.1-generate-001@gs://bucket/folder`. */
+/** On Vertex, the result folder follows the model's name: `veo-3.1-generate-001@gs://bucket/folder`. */
 export function readGoogleModel(upstream: string): GoogleModel {
   const at = upstream.indexOf('@gs://');
   return at < 0 ? { name: upstream } : { name: upstream.slice(0, at), store: upstream.slice(at + 1) };
 }
 
-/**
- * Returns a video request's model. On Vertex it must include a folder, which is the only way to get the rendered file;
- * elsewhere it must not.
- */
+/** On Vertex, a model must come with a folder, the only way to get the rendered file. Elsewhere it must not. */
 export function requireGoogleModel(context: ProviderContext): GoogleModel {
   const model = readGoogleModel(context.model);
   if (isVertex(context) === (model.store !== undefined)) return model;
@@ -78,7 +70,7 @@ export function requireGoogleModel(context: ProviderContext): GoogleModel {
   throw new UpstreamError('unavailable', message, { code: 'wrong_upstream_name' });
 }
 
-/** Returns headers only for the vendor's own hosts, which serve result links and Cloud Storage files. */
+/** Only the vendor's own hosts receive the key. They serve result links and Cloud Storage files. */
 export function googleLinkHeaders(url: string, context: ProviderContext): Record<string, string> {
   const { origin } = new URL(url);
   const isOwn = origin === new URL(context.baseUrl).origin;
@@ -88,7 +80,6 @@ export function googleLinkHeaders(url: string, context: ProviderContext): Record
 
 const storageOrigin = 'https://storage.googleapis.com';
 
-/** Converts `gs://bucket/file` to the address that serves it. */
 export function storedFile(uri: string): string {
   const path = /^gs:\/\/(.+)$/.exec(uri)?.[1];
   return path === undefined ? uri : `${storageOrigin}/${path.split('/').map(encodeURIComponent).join('/')}`;

@@ -3,8 +3,7 @@ import { googleRetired } from './google-retired.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 
 /**
- * The facts of the two video families. Source: the vendor's pages on both, 2026-09. On Vertex, the results folder
- * follows the model name.
+ * Source: the vendor's pages on both video families, 2026-09. On Vertex, the result folder follows the model's name.
  */
 
 const shared: VideoFacts = {
@@ -126,7 +125,6 @@ const vertexVeo = (facts: VideoFacts): VideoFacts => ({
   },
 });
 
-/** The source of Veo Lite's limits. */
 const resold = { source: 'resellers’ pages', read: '2026-10' } as const;
 
 export const googleFacts: FactsTable = {

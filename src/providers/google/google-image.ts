@@ -51,7 +51,6 @@ const nanoBanana: ImageFacts = {
   parameters: { ...others.parameters, aspect_ratio: { values: ratios, read: true } },
 };
 
-/** All 14 ratios. */
 const allRatios = [...ratios, '1:4', '4:1', '1:8', '8:1'];
 const nanoBanana2: ImageFacts = {
   ...nanoBanana,
@@ -167,7 +166,7 @@ type Answer = z.infer<typeof answerSchema>;
 function readImages(answer: HttpResponse): GeneratedImages {
   const read = answerSchema.safeParse(answer.json).data;
   if (read === undefined) throw unreadableError(answer, 'it is not a list of candidates');
-  // Thoughts may contain drafts, so they are skipped.
+  // Thoughts may contain drafts.
   const parts = read.candidates
     .flatMap(({ content }) => content?.parts ?? [])
     .filter(({ thought }) => thought !== true);
@@ -179,7 +178,7 @@ function readImages(answer: HttpResponse): GeneratedImages {
   return { images, facts: defined({ images: images.length, usage }), extra: {} };
 }
 
-/** Without details in the response, the entire input counts as text. */
+/** If the response has no details, the entire input counts as text. */
 function usageOf(usage: NonNullable<Answer['usageMetadata']>): SettleFacts['usage'] {
   const { candidatesTokenCount: made, totalTokenCount: total, promptTokenCount: input } = usage;
   const counts = (usage.promptTokensDetails ?? []).filter(({ modality }) => modality === 'IMAGE');
@@ -194,7 +193,6 @@ function usageOf(usage: NonNullable<Answer['usageMetadata']>): SettleFacts['usag
   });
 }
 
-/** Returns why there is no image: the request or the result was refused, or the model responded only with text. */
 function noImage(answer: HttpResponse, { promptFeedback, candidates }: Answer): UpstreamError {
   const { status } = answer;
   const reason = promptFeedback?.blockReason;

@@ -1,11 +1,8 @@
-/** Input media for video requests: addresses or data URLs. */
-
 export interface InlineData {
   readonly mediaType: string;
   readonly base64: string;
 }
 
-/** Returns undefined if the URL is an address. */
 export function readDataUrl(url: string): InlineData | undefined {
   const comma = /^data:/i.test(url) ? url.indexOf(',') : -1;
   const mediaType = /^data:([\w.+/-]+);base64$/i.exec(url.slice(0, Math.max(0, comma)))?.[1];
@@ -23,7 +20,6 @@ const types: Readonly<Record<string, string>> = {
   webm: 'video/webm',
 };
 
-/** Uses the file extension in the address. Without one, assumes the kind's most common type. */
 export function mediaTypeOf(url: string, kind: 'image' | 'video'): string {
   const ending = /\.([a-z0-9]{3,4})(?:$|[?#])/i.exec(url)?.[1]?.toLowerCase() ?? '';
   const type = types[ending];

@@ -20,8 +20,6 @@ import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submit
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import type { SettleFacts } from '../../money/settle-facts.ts';
 
-/** Omni: videos rendered as background interactions. */
-
 const createdSchema = z.object({ id: z.string().min(1).max(500) });
 
 export async function submitOmni(request: VideoRequest, context: SubmitContext): Promise<Submitted> {
@@ -57,7 +55,7 @@ function omniBody(request: VideoRequest, context: SubmitContext): JsonObject {
       duration: fields.duration === true && typeof duration === 'number' ? `${duration}s` : undefined,
     }),
     generation_config: { video_config: { task: taskOf(request) } },
-    // Responses include the label. Interactions cannot be listed, so the label only helps people who inspect one.
+    // Interactions cannot be listed, so the label only helps people who inspect one.
     labels: { task: context.marker },
     webhook_config: context.callbackUrl === undefined ? undefined : { uris: [context.callbackUrl] },
   });
@@ -130,15 +128,15 @@ export async function omniStatus(operation: Operation, context: ProviderContext)
   return status;
 }
 
-/** The maximum response size in bytes. Responses repeat the input, which may contain images. */
+/** Responses repeat the input, which may contain images. */
 const interactionBytesMax = 64 * 1024 * 1024;
 
-/** An unknown id is reported with 400. Other 400s have proved temporary, so they count as ambiguous. */
+/** An unknown id is reported with 400. Other 400s have proved temporary and count as ambiguous. */
 function isUnknownInteraction({ status, words }: UpstreamError): boolean {
   return status === 400 && /invalid interaction/i.test(words);
 }
 
-/** Returns undefined if the interaction is complete and billed for a video, but contains none. */
+/** Returns undefined for a complete interaction that was billed for a video but contains none. */
 function readInteraction(interaction: Interaction): OperationStatus | undefined {
   const { status = '', error, finish_reason: reason } = interaction;
   switch (status) {
@@ -173,8 +171,7 @@ function completed(interaction: Interaction): OperationStatus | undefined {
   )?.tokens;
   const isRendered = (tokens ?? 0) > 0 || parts.some(({ type }) => type === 'video');
   if (isRendered) return undefined;
-  // The content was refused. The vendor does not report whether this happened before or after rendering, and bills
-  // nothing.
+  // The content was refused. The vendor does not report whether before or after rendering, and bills nothing.
   const message = textOf(interaction) ?? 'The model answered without a video.';
   return failedJob(googleFailures, { code: 'no_video', message }, { unbilled: true });
 }
@@ -189,7 +186,7 @@ function factsOf({ usage }: Interaction): SettleFacts {
   return defined({ usage: tokenUsage(usage?.total_output_tokens, usage?.total_tokens, given) });
 }
 
-/** An HTTP error means that the cancellation was refused: the interaction continues or has already ended. */
+/** An HTTP error is a refusal: the interaction continues or has already ended. */
 export async function cancelOmni(
   operation: Operation,
   context: ProviderContext,

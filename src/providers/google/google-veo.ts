@@ -18,8 +18,6 @@ import { endedJob, failedJob } from '../shared/job-status.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
 
-/** Veo: long-running operations on the Gemini API and on Vertex. */
-
 const namePattern = /^[\w-]+(?:\/[\w.-]+)+$/;
 const createdSchema = z.object({ name: z.string().max(500).regex(namePattern) });
 
@@ -132,7 +130,7 @@ function ask({ id }: Operation, context: ProviderContext) {
     : callAboutJob({ method: 'GET', url: `${context.baseUrl}/${id}` }, context);
 }
 
-/** Returns undefined if the operation is done but has no video, error or filter result. */
+/** Returns undefined for a finished operation without a video, an error or a filter result. */
 function readOperation({
   done,
   error,

@@ -7,9 +7,9 @@ import { optionalText } from '../shared/http-outcome.ts';
 import type { CallbackNews, Operation, UpstreamCallback, VideoProvider } from '../provider.ts';
 
 /**
- * Google videos: Omni as interactions, all others as Veo operations. The operation is `{id}`. A Veo operation's path
- * contains a slash; an interaction's id does not. Not covered: follow-up turns about an earlier clip, and media from
- * the Files API.
+ * Google videos: Omni as interactions, all other models as Veo operations. The operation is `{id}`. The id of a Veo
+ * operation is a path with a slash. The id of an interaction has no slash. Not covered: follow-up turns about an
+ * earlier clip, and media from the Files API.
  */
 export const googleVideo: VideoProvider = {
   // Veo has no cancellation call, so cancelling is always refused.
@@ -37,8 +37,8 @@ function isOmni(name: string): boolean {
 const eventSchema = z.object({ type: optionalText, event: optionalText, event_type: optionalText });
 
 /**
- * How events are wrapped and signed has not been verified. Every event triggers a poll unless it reports that the job
- * continues.
+ * How events are wrapped and signed has not been verified, so every event triggers a poll unless it reports that the
+ * job continues.
  */
 function parseCallback({ body }: UpstreamCallback): CallbackNews {
   const { type, event, event_type: other } = eventSchema.safeParse(body).data ?? {};

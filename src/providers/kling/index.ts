@@ -4,7 +4,7 @@ import { createKlingImage } from './kling-image.ts';
 import { createKlingVideo } from './kling-video.ts';
 import type { Provider } from '../provider.ts';
 
-/** Kling. Needs a clock because key pair signatures include the time. `now` is in Unix milliseconds. */
+/** Key pair signatures include the time, so a clock is needed. `now` is in Unix milliseconds. */
 export function createKling(now: () => number): Provider {
   const call = createKlingCall(now);
   return {

@@ -14,8 +14,6 @@ import { failedJob } from '../shared/job-status.ts';
 import { optionalAmount, vendorCost } from '../shared/vendor-cost.ts';
 import type { OperationStatus } from '../provider.ts';
 
-/** Parses jobs of both standards leniently, reading only the fields that are used. */
-
 const outputSchema = z.object({ type: optionalText, url: optionalText, duration: reportedNumber });
 const outputsSchema = readableItems(outputSchema).optional().catch(undefined);
 const billingSchema = z.object({
@@ -48,14 +46,12 @@ const legacySchema = z.object({
     .catch(undefined),
 });
 
-/** A job in either standard. */
 export interface KlingJob {
   readonly id: string;
   readonly status?: string;
   readonly message?: string;
   /** Unix milliseconds. */
   readonly updatedAt?: number;
-  /** The marker sent with the job. */
   readonly externalId?: string;
   readonly videos: readonly z.infer<typeof outputSchema>[];
   readonly images: readonly z.infer<typeof outputSchema>[];
@@ -95,16 +91,13 @@ function readLegacyJob(value: unknown): KlingJob | undefined {
   });
 }
 
-/**
- * Reads an array, or a single job in its place, and skips items that are not jobs. Returns undefined for anything else.
- */
 export function readKlingJobs(data: unknown): KlingJob[] | undefined {
   const alone = readKlingJob(data);
   if (!Array.isArray(data)) return alone === undefined ? undefined : [alone];
   return data.map(readKlingJob).filter((job) => job !== undefined);
 }
 
-/** Returns the charge if it has a single unit. A charge partly in units and partly in cash is not a single amount. */
+/** A charge partly in units and partly in cash is not a single amount. */
 function costOf(billing: readonly z.infer<typeof billingSchema>[]): Cost | undefined {
   const charges = billing.map(({ charge_type, package_type, amount, currency }) => {
     const unit = charge_type === 'cash' ? currency : `${package_type ?? 'video'} units`;
@@ -116,7 +109,6 @@ function costOf(billing: readonly z.infer<typeof billingSchema>[]): Cost | undef
 
 const recordLifeSeconds = 30 * 24 * 3600;
 
-/** Returns undefined if the job reports success but has no file. */
 export function klingStatus(job: KlingJob): OperationStatus | undefined {
   switch (job.status ?? '') {
     case 'submitted':
@@ -132,7 +124,7 @@ export function klingStatus(job: KlingJob): OperationStatus | undefined {
   }
 }
 
-/** Kling sells whole seconds, but the file is a few frames longer (`5.1`). */
+/** Kling sells whole seconds, but its files are a few frames longer (`5.1`). */
 function soldSeconds(seconds: number): number {
   return seconds < 0 ? seconds : Math.max(1, Math.round(seconds));
 }

@@ -9,12 +9,10 @@ import type { JsonObject } from '../../models/request.ts';
 
 interface KlingRequest {
   readonly method: 'GET' | 'POST';
-  /** The path relative to the base address, with its query. */
   readonly path: string;
   readonly json?: JsonObject;
 }
 
-/** Resolves with the `data` of a successful response. Throws UpstreamError. */
 export type KlingCall = (
   request: KlingRequest,
   context: ProviderContext,
@@ -101,7 +99,7 @@ function readRefusal(json: unknown): Refusal | undefined {
     : { code: said.code, message: said.message ?? '' };
 }
 
-/** The legacy standard responds with 404 for an unknown job. */
+/** The legacy standard reports an unknown job with 404. */
 export function isUnknownJob(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.status === 404 && /^120[23]$/.test(error.code);
 }

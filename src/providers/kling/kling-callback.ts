@@ -5,7 +5,6 @@ import type { CallbackNews, UpstreamCallback } from '../provider.ts';
 const envelopeSchema = z.object({ data: z.unknown() });
 const ended = new Set(['succeeded', 'succeed', 'failed']);
 
-/** Reads a job of either standard, with or without an envelope. */
 export function parseKlingCallback({ body }: UpstreamCallback): CallbackNews {
   const job = readKlingJob(body) ?? readKlingJob(envelopeSchema.safeParse(body).data?.data);
   return { ended: ended.has(job?.status ?? '') };

@@ -1,13 +1,11 @@
 import type { VideoFacts } from '../../models/model-facts.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 
-/** Video model capabilities. */
-
 type Cases = NonNullable<VideoFacts['cases']>;
 
 const elements = { type: 'list', read: true } as const;
 
-/** Frames or a video to edit determine the shape. An edit has its video's length. */
+/** Frames or an edited video determine the shape. An edit has the length of its video. */
 const sent: Cases = [
   { when: { brings: ['first_frame'] }, facts: { fields: { ratio: false } } },
   {
@@ -28,8 +26,8 @@ const sent: Cases = [
 ];
 
 /**
- * Transfers a video's motion to the figure in an image, in the orientation of either one. The result is as long as the
- * motion.
+ * A video's motion is transferred to the figure in an image, in the orientation of either one. The result is as long as
+ * the motion.
  */
 const moved: Cases = [
   {
@@ -120,7 +118,6 @@ const motionControl: Cases = [
 
 const references = 7;
 
-/** For requests with a video that may determine the shape. */
 function withVideo(words: string[]): Cases {
   return [
     ...sent,

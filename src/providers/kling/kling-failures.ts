@@ -5,8 +5,8 @@ import type { FailureTable } from '../shared/failure-table.ts';
  * One status can have several meanings: 429 covers the request rate, the number of parallel jobs, and the balance.
  */
 export const klingFailures: FailureTable = [
-  // The cause is the key, the balance, the resource pack, the permissions, the IP allowlist or the model. Another
-  // channel may succeed.
+  // The fault lies with the key, the balance, the resource pack, the permissions, the IP allowlist or the model.
+  // Another channel may succeed.
   { code: /^(?:100[0-4]|110[0-3]|120[23]|1304)$/, outcome: 'unavailable', class: 'quota' },
   { code: /^120[01]$/, outcome: 'rejected', class: 'invalid_input' },
   { code: /^130[01]$/, outcome: 'rejected', class: 'moderation_input' },

@@ -3,10 +3,8 @@ import { framesOf } from '../../models/media-roles.ts';
 import type { JsonObject, VideoRequest } from '../../models/request.ts';
 import { defined } from '../../base/defined.ts';
 
-/** The service that renders a request, and each media item's role. */
 export interface KlingInputs {
   readonly service: 'text' | 'image' | 'multi-image' | 'omni' | 'motion';
-  /** The first and last frames. */
   readonly frames: readonly string[];
   readonly references: readonly string[];
   /** A video to take features from (`feature`) or to edit (`base`). */
@@ -32,8 +30,8 @@ export function klingInputs(request: VideoRequest, model: string): KlingInputs {
 type Media = Pick<KlingInputs, 'frames' | 'references'> & { readonly video: KlingInputs['video'] };
 
 /**
- * `metadata.character_orientation` applies a video's motion to an image. The legacy standard's motion service is not
- * covered.
+ * `metadata.character_orientation` selects the motion service, which applies a video's motion to an image. The legacy
+ * standard's motion service is not covered.
  */
 function serviceOf({ frames, references, video }: Media, extra: JsonObject, model: string) {
   const isLegacy = isLegacyKling(model);
@@ -47,9 +45,7 @@ function serviceOf({ frames, references, video }: Media, extra: JsonObject, mode
 
 const elementsSchema = z.array(z.object({ element_id: z.union([z.string().min(1), z.number().int()]) }));
 
-/**
- * Reads `metadata.element_list`, in the legacy spelling for both standards. Returns undefined if it has another form.
- */
+/** `metadata.element_list` has the legacy spelling for both standards. Returns undefined if it has another form. */
 export function readElements({ element_list: list }: JsonObject): readonly string[] | undefined {
   if (list === undefined) return [];
   return elementsSchema.safeParse(list).data?.map(({ element_id }) => String(element_id));
@@ -57,7 +53,6 @@ export function readElements({ element_list: list }: JsonObject): readonly strin
 
 const roles: Readonly<Record<string, string>> = { reference: 'feature', edit: 'base' };
 
-/** Reads `metadata.video_task`. */
 function readRole({ video_task: task = 'reference' }: JsonObject): string {
   return typeof task === 'string' ? (roles[task] ?? task) : 'feature';
 }

@@ -44,7 +44,7 @@ function newPath({ service }: KlingInputs, { model }: Context): string {
   return `/${services[service]}/${encodeURIComponent(model)}`;
 }
 
-/** Sends unknown `metadata` fields in the settings, where the new standard puts the fields that affect the result. */
+/** Unknown `metadata` fields go into the settings, where the new standard has the fields that affect the result. */
 function newBody(request: VideoRequest, { inputs, facts, extra, context }: Parts): JsonObject {
   const { resolution, watermark } = request;
   const settings = {
@@ -55,7 +55,7 @@ function newBody(request: VideoRequest, { inputs, facts, extra, context }: Parts
       aspect_ratio: ratioField(request, inputs, facts),
       audio: audioField(request, inputs, facts),
     }),
-    // An edit has one shot, but the model's default is several.
+    // An edit has one shot, but the model defaults to several.
     ...(isEdit(inputs) && context.model.startsWith('kling-3.0') ? { multi_shot: false } : {}),
   };
   const text = inputs.service === 'text';
@@ -70,7 +70,7 @@ function newBody(request: VideoRequest, { inputs, facts, extra, context }: Parts
   };
 }
 
-/** Ids allow a prompt to refer to media: `@image_1`, `@video_1`, `@element_1`. */
+/** The ids let a prompt refer to media: `@image_1`, `@video_1`, `@element_1`. */
 function contents(prompt: string, inputs: KlingInputs): JsonObject[] {
   const { service, frames, references, video, elements } = inputs;
   const image = (type: string, url: string) => ({ type, url: withoutDataHead(url) });
@@ -94,7 +94,7 @@ function isEdit({ video }: KlingInputs): boolean {
   return video?.role === 'base';
 }
 
-/** Whether the input's sound can be kept, in which case no other sound is generated. */
+/** Whether the input's sound can be kept. No other sound is then generated. */
 function bringsSound(inputs: KlingInputs): boolean {
   return isEdit(inputs) || inputs.service === 'motion';
 }
@@ -116,7 +116,6 @@ function ratioField(
   return ratio ?? (service === 'omni' ? ratioUnsaid : undefined);
 }
 
-/** Whether the request can choose between sound and silence. */
 function canChoose({ sound = 'choice' }: PlainFacts): boolean {
   return sound === 'choice';
 }
@@ -155,7 +154,7 @@ function legacyBody(request: VideoRequest, { inputs, facts, extra, context }: Pa
     ...legacyMedia(inputs, speaks ? generateAudio : undefined),
     ...defined({
       mode: resolution === undefined ? undefined : (modes[resolution.toLowerCase()] ?? resolution),
-      // This standard expects a string.
+      // The legacy standard expects a string.
       duration: seconds === undefined ? undefined : String(seconds),
       aspect_ratio: ratioField(request, inputs, facts),
       sound: speaks && !isEdit(inputs) ? (generateAudio ? 'on' : 'off') : undefined,

@@ -109,7 +109,7 @@ async function askMany(call: KlingCall, path: string, context: ProviderContext) 
   return { jobs, answer };
 }
 
-/** Individually polls legacy jobs and jobs whose state the response does not reveal. */
+/** Leaves out legacy jobs, and jobs whose state the response does not reveal, so that they are polled individually. */
 async function list(
   call: KlingCall,
   operations: readonly Operation[],

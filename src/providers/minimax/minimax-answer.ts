@@ -5,8 +5,6 @@ import { optionalNumber, optionalText, reportedNumber, signedUrlExpiry } from '.
 import { cancelledJob, expiredJob, failedJob, middleOfSecond, tokenUsage } from '../shared/job-status.ts';
 import type { CallbackNews, OperationStatus, UpstreamCallback } from '../provider.ts';
 
-/** Reads jobs of both API versions leniently, using only the fields that it needs. */
-
 export const minimaxId = z
   .union([z.string().min(1).max(200), z.number().int().nonnegative()])
   .transform(String);
@@ -36,7 +34,6 @@ const jobSchema = z.object({
     .optional()
     .catch(undefined),
 });
-/** A job in API version 2. */
 export type MinimaxJob = z.infer<typeof jobSchema>;
 
 const wrappedSchema = z.object({ task: z.unknown() });
@@ -51,7 +48,6 @@ export function readMinimaxJobs(value: unknown): MinimaxJob[] {
   return (listSchema.safeParse(value).data?.items ?? []).flatMap((item) => readMinimaxJob(item) ?? []);
 }
 
-/** Returns undefined if the job reports success but has no file. */
 export function minimaxStatus(job: MinimaxJob): OperationStatus | undefined {
   switch ((job.status ?? '').toLowerCase()) {
     case 'queued':
@@ -97,7 +93,7 @@ const plainSchema = z.object({
   video_width: optionalNumber,
   video_height: optionalNumber,
 });
-/** A v1 job. Its file is requested by id. */
+/** A job in API version 1. Its file is requested by id. */
 export type MinimaxPlainJob = z.infer<typeof plainSchema>;
 
 export function readPlainJob(value: unknown): MinimaxPlainJob | undefined {
@@ -107,7 +103,7 @@ export function readPlainJob(value: unknown): MinimaxPlainJob | undefined {
 const challengeSchema = z.object({ challenge: z.string().min(1).max(1000) });
 const ends = new Set(['succeeded', 'success', 'failed', 'fail', 'cancelled', 'expired']);
 
-/** Both versions first send a challenge to the address, and expect it back within 3 seconds. */
+/** Both versions first send a challenge, and expect it back within 3 seconds. */
 export function parseMinimaxCallback({ body }: UpstreamCallback): CallbackNews {
   const challenge = challengeSchema.safeParse(body).data;
   if (challenge !== undefined) return { ended: false, reply: challenge };

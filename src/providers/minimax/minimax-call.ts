@@ -7,13 +7,11 @@ import type { HttpRequestOptions, HttpResponse, ProviderContext, UpstreamError }
 
 interface MinimaxRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** The path relative to the host, with its query. */
   readonly path: string;
   readonly json?: OutgoingObject;
   readonly limits?: Pick<HttpRequestOptions, 'bodyBytesMax' | 'largeStrings'>;
 }
 
-/** Sends one request. Resolves with a successful response. Throws UpstreamError. */
 export async function callMinimax(request: MinimaxRequest, context: ProviderContext): Promise<HttpResponse> {
   const { answer, refusal } = await exchange(request, context);
   if (isSuccess(answer) && refusal === undefined) return answer;
@@ -25,7 +23,6 @@ interface Exchanged {
   readonly refusal: Refusal | undefined;
 }
 
-/** Sends one request and returns the response, even if it is a refusal. */
 export async function exchange(
   { method, path, json, limits }: MinimaxRequest,
   context: ProviderContext,
@@ -72,7 +69,7 @@ function readRefusal(json: unknown): Refusal | undefined {
     : { code: said.status_code, message: said.status_msg ?? '' };
 }
 
-/** Returns the error for a refused job query. It may mean that the upstream no longer knows the job. */
+/** A refused query may mean that the upstream no longer knows the job. */
 export function jobError({ answer, refusal }: Exchanged): UpstreamError {
   const { code: said, message } = refusal ?? { code: '', message: '' };
   const isUnknown = said === '2013' && /task[_ ]?id|not (?:exist|found)/i.test(message);

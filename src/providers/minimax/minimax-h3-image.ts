@@ -43,12 +43,12 @@ export function checkH3Image({ size, extra }: ImageRequest): RequestIssue | unde
   return parseSize(size) !== undefined && extra['aspect_ratio'] !== undefined
     ? issue(
         'aspect_ratio',
-        'A size in pixels says the ratio. Leave aspect_ratio out, or ask for 1K, 2K or 4K.',
+        'A size in pixels already determines the ratio. Omit aspect_ratio, or request 1K, 2K or 4K.',
       )
     : undefined;
 }
 
-/** These links' lifetime is unknown, so this is the lifetime of links to the vendor's other images. */
+/** The lifetime of these links is unknown, so this is the lifetime of links to the vendor's other images. */
 const linkLifetimeSeconds = 24 * 3600;
 
 export async function generateH3Image(

@@ -1,8 +1,6 @@
 import type { VideoFacts } from '../../models/model-facts.ts';
 import type { FactsTable } from '../../models/facts-table.ts';
 
-/** Video model capabilities. */
-
 const usual: VideoFacts = {
   addresses: {
     images: ['https', 'http', 'data'],
@@ -119,12 +117,12 @@ export const minimaxFacts: FactsTable = {
   },
 };
 
-/** Returns the API version: 2, or 1 for models before H3. */
+/** Version 1 serves the models before H3. */
 export function minimaxVersion(name: string): 1 | 2 {
   return /^(?:MiniMax-Hailuo|[TIS]2V-)/i.test(name) ? 1 : 2;
 }
 
-/** Whether the model has a single length and resolution, and no field for either. */
+/** These models have a single length and resolution, and no field for either. */
 export function isFixedMinimax(name: string): boolean {
   return /^S2V-/i.test(name);
 }

@@ -114,7 +114,10 @@ async function cancel(operation: Operation, context: ProviderContext): Promise<'
   }
 }
 
-/** Reads the status and, on success, the link to the file. A failed job reports its reason where a refusal would. */
+/**
+ * Also requests the link to the file of a successful job. A failed job has its reason where a refusal would have its
+ * own.
+ */
 async function plainStatus({ id }: Operation, context: ProviderContext): Promise<OperationStatus> {
   const query = new URLSearchParams({ task_id: id });
   const path = `/v1/query/video_generation?${query.toString()}`;

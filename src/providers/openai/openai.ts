@@ -19,7 +19,7 @@ import { UpstreamError } from '../provider.ts';
 
 const common = ['background', 'output_format', 'output_compression', 'user'];
 const fields = { size: true, quality: true };
-/** Edits reject this field. */
+/** Edits reject `moderation`. */
 const moderated = {
   when: { lacks: ['references'] },
   facts: { parameters: plainParameters('moderation') },
@@ -33,7 +33,7 @@ const others: ImageFacts = {
   parameters: plainParameters(...common),
   cases: [
     { when: { brings: ['references'] }, facts: { parameters: plainParameters('input_fidelity') } },
-    // The maximum that high fidelity adds, which a tall image reaches.
+    // The most that high fidelity adds, which a tall image reaches.
     { when: { metadata: { input_fidelity: 'high' } }, facts: { tokens: { image: 6_692 } } },
     moderated,
   ],
@@ -176,9 +176,8 @@ async function generate(request: ImageRequest, context: ImageContext): Promise<G
 }
 
 /**
- * Returns the address and headers of a request to Azure, or undefined if the base address is not Azure's. Azure has the
- * API version in the base address's query, a path per deployment, and its own header for the key. Source: the SDK's
- * `AzureOpenAI`.
+ * Azure has the API version in the base address's query, a path per deployment, and its own header for the key. Returns
+ * undefined for any other base address. Source: the SDK's `AzureOpenAI`.
  */
 function azureTarget({ baseUrl, model, credential }: ProviderContext, path: string) {
   const [address = '', query] = baseUrl.split('?');
@@ -189,9 +188,9 @@ function azureTarget({ baseUrl, model, credential }: ProviderContext, path: stri
 }
 
 /**
- * Lists the models, which is free. At Azure they belong to the resource, not to a deployment. A 403, which a key
- * restricted to rendering gets, says nothing about the key. Neither does a list from a compatible server, which may
- * serve it to anybody.
+ * Lists the models, which is free. Azure lists them per resource, not per deployment. A 403 says nothing about the key,
+ * because a key restricted to rendering gets one. Neither does a list from a compatible server, which may serve it to
+ * anybody.
  */
 async function listModels(context: ProviderContext): Promise<void> {
   const [address = '', query] = context.baseUrl.split('?');
@@ -219,14 +218,14 @@ const squareTokens: readonly [RegExp, Readonly<Record<string, number>>][] = [
   [/gpt-image-2/, { low: 196, medium: 1_756, high: 7_024 }],
   [/gpt-image/, { low: 272, medium: 1_056, high: 4_160 }],
 ];
-/** The most tokens that any model needs. Used if the quality or its cost is unknown. */
+/** The most tokens that any model needs, for an unknown quality or cost. */
 const squareTokensMax = 7_024;
 const squarePixels = 1024 * 1024;
 const tallPixels = 1024 * 1536;
 /** Source: the image streaming guide. */
 const tokensOfPartialImage = 100;
 
-/** Assumes the most expensive quality and the largest size where unspecified. */
+/** Assumes the most expensive quality and the largest size if the request specifies none. */
 function estimateTokens(
   request: ImageRequest,
   { data_only: isData, sizes }: PlainFacts,
@@ -242,7 +241,6 @@ function estimateTokens(
   return BigInt(request.n * (Math.ceil(tokens * Math.max(1, pixels / squarePixels)) + partials));
 }
 
-/** Returns the number of partial images requested per image. */
 function partialImagesOf({ partial_images: asked }: JsonObject): number {
   return typeof asked === 'number' ? asked : 0;
 }

@@ -40,7 +40,7 @@ const moderatedOutput =
   /output.*(?:content policy|safety|moderat)|(?:content policy|safety|moderat).*output/i;
 
 /**
- * OpenRouter has no codes, so failures are classified by status and message, which come from the vendor behind it.
+ * OpenRouter has no codes, so failures are classified by status and by message, which comes from the vendor behind it.
  * Source: the vendor's pages and its SDK's types (`@openrouter/sdk` 1.3.19), 2026-11.
  */
 export const openrouterFailures: FailureTable = [
@@ -54,9 +54,9 @@ export const openrouterFailures: FailureTable = [
 ];
 
 /**
- * Applies to every model. The vendor's catalogue lists what each model renders and changes daily, so the check is left
- * to the vendor's own 400. Fields that reach the vendor behind OpenRouter are also reserved. References next to frames
- * would be silently ignored.
+ * One row for every model. The vendor's catalogue lists what each model renders, but changes daily, so the vendor's own
+ * 400 decides. Fields that reach the vendor behind OpenRouter are also reserved. References next to frames would be
+ * silently ignored.
  */
 const openrouterFacts: FactsTable = {
   origin: { source: 'the vendor’s pages, @openrouter/sdk 1.3.19', read: '2026-11' },
@@ -146,7 +146,6 @@ function readRefusal(json: unknown): Refusal | undefined {
   return { code: isFlagged ? 'flagged_input' : '', message };
 }
 
-/** Sends one request that must succeed. Throws UpstreamError. */
 async function call(
   { path, ...options }: Pick<HttpRequestOptions, 'method' | 'json'> & { readonly path: string },
   context: ProviderContext,

@@ -9,7 +9,10 @@ import type { Provider, TaskProvider } from '../provider.ts';
 
 const ended = new Set(['succeeded', 'failed', 'canceled', 'aborted']);
 
-/** Any model on Replicate, as mapped in gateway.yaml. Not covered: training, and synchronous responses. */
+/**
+ * Any model on Replicate, as mapped in gateway.yaml. The operation is `{id}`. Not covered: training, and synchronous
+ * responses.
+ */
 function jobs<Request extends GenerationRequest>(
   kind: Request['kind'],
 ): Omit<TaskProvider<Request>, 'facts'> {

@@ -15,18 +15,16 @@ import type { HttpResponse, ProviderContext, UpstreamError } from '../provider.t
 
 interface ReplicateRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** The path relative to the base address, with its query. */
   readonly path: string;
   readonly json?: OutgoingObject;
   readonly form?: FormData;
-  /** Also counts a response that the prediction does not exist as a success. */
+  /** If set, the response that the prediction does not exist counts as a success. */
   readonly isGone?: boolean;
 }
 
-/** Predictions contain their inputs and logs, and a list page contains a hundred predictions. */
+/** A list page contains a hundred predictions with their inputs and logs. */
 const bodyBytesMax = 16 * 1024 * 1024;
 
-/** Sends one request to Replicate. Resolves only on success. Throws UpstreamError. */
 export async function callReplicate(
   request: ReplicateRequest,
   context: ProviderContext,
@@ -54,7 +52,6 @@ function replicateError(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readRefusal(answer.json), replicateFailures);
 }
 
-/** Queries an existing prediction. A 404 in the vendor's own format means that the prediction does not exist. */
 export async function askReplicate(
   request: ReplicateRequest,
   context: ProviderContext,
@@ -66,7 +63,7 @@ export async function askReplicate(
   return { answer, prediction };
 }
 
-/** Excludes proxies' 404 pages, which are not in the vendor's format. */
+/** A proxy's 404 page is not in the vendor's format. */
 function isUnknown({ status, json }: HttpResponse): boolean {
   return status === 404 && readRefusal(json) !== undefined;
 }
@@ -105,10 +102,7 @@ export function readPrediction(value: unknown): Prediction | undefined {
 
 const pageSchema = z.object({ next: optionalText, results: z.array(z.unknown()).catch([]) });
 
-/**
- * A list page. `next` is the path of the next page, always on our own base address, even if the response contains
- * another host.
- */
+/** `next` is the path of the next page, always on our own base address, even if the response names another host. */
 export function readPage(value: unknown): {
   readonly next?: string;
   readonly predictions: readonly Prediction[];

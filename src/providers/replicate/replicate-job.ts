@@ -19,8 +19,6 @@ import type {
   Submitted,
 } from '../provider.ts';
 
-/** A prediction's life cycle, according to its model's mapping. The operation is `{id}`. */
-
 interface Endpoint {
   readonly path: string;
   readonly version?: string;
@@ -71,7 +69,6 @@ export async function submitReplicate(
   return { operation: { id }, traceId: id };
 }
 
-/** The channel's configuration has changed since the task was planned. */
 function unmapped(): UpstreamError {
   return new UpstreamError('unavailable', 'The model has no mapping on this channel.', {
     code: 'mapping_missing',
@@ -88,7 +85,7 @@ function marked(callbackUrl: string, marker: string): string {
   return url.href;
 }
 
-/** Where files usually are, for tasks whose model has been removed from the channel. */
+/** The usual place of files, for tasks whose model has been removed from the channel. */
 const unknownMapping: Pick<FieldMapping, 'result' | 'facts' | 'cost'> = { result: 'output', facts: {} };
 
 export async function replicateStatus(
@@ -132,7 +129,7 @@ function pathOf({ id }: Operation): string {
 }
 
 /**
- * Outputs are deleted an hour after the prediction ends. Before that, a success without output means that the output
+ * Outputs are deleted an hour after the prediction ends. A success without output before that means that the output
  * failed moderation.
  */
 function withoutOutput({ output, data_removed: isRemoved }: Prediction): OperationStatus | undefined {

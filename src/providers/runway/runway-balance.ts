@@ -5,7 +5,6 @@ import { callRunway } from './runway-call.ts';
 
 const organizationSchema = z.object({ creditBalance: z.unknown() });
 
-/** Reads the credits of the key's organization. */
 export async function runwayBalance(context: ProviderContext): Promise<VendorBalance> {
   const answer = await callRunway({ method: 'GET', path: '/v1/organization' }, context);
   const amount = organizationSchema.safeParse(answer.json).data?.creditBalance;

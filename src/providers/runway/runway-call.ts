@@ -12,12 +12,10 @@ const version = '2024-11-06';
 
 interface RunwayRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** The path relative to the base address. */
   readonly path: string;
   readonly json?: OutgoingObject;
 }
 
-/** Sends one request to Runway. Resolves only on success. Throws UpstreamError. */
 export async function callRunway(
   { method, path, json }: RunwayRequest,
   context: ProviderContext,

@@ -6,7 +6,7 @@ import type { RunwayModel, Shapes } from './runway-models.ts';
 import { secondsUnsaid, shapesOf, usualFirst } from './runway-shape.ts';
 import type { RunwayInputs } from './runway-shape.ts';
 
-/** Accepted addresses: HTTPS with a domain name, data URLs, and uploads to the vendor. */
+/** HTTPS with a domain name, data URLs, and uploads to the vendor. */
 export const runwayAddresses = { schemes: ['https', 'data', 'runway'], characters: 2048 };
 
 const { schemes, characters } = runwayAddresses;
@@ -96,7 +96,6 @@ function mediaFacts({ frames, references, edit, needs }: RunwayModel): VideoFact
   };
 }
 
-/** Returns a video's possible roles, the default first. */
 function tasksOf({ references, edit }: RunwayModel): string[] {
   return [
     ...(references.includes('videos') ? ['reference'] : []),
@@ -113,7 +112,7 @@ function editedWhen({ references }: RunwayModel): FactsCondition {
   });
 }
 
-/** An edit may have its video's length and shape. */
+/** An edit may keep its video's length and shape. */
 function editFacts(model: RunwayModel): PlainFacts {
   const { edit, references, shapes, wordless } = model;
   const images = edit?.images === true && references.includes('images') ? {} : { references: 0 };
@@ -135,7 +134,7 @@ function editFacts(model: RunwayModel): PlainFacts {
   };
 }
 
-/** Continues a video in its own shape for the requested number of seconds. */
+/** An extension keeps the video's shape and adds the requested seconds. */
 function extension(model: RunwayModel): NonNullable<VideoFacts['cases']>[number] {
   return {
     when: { brings: partsOf.extend, metadata: { video_task: 'extend' } },
@@ -148,8 +147,8 @@ function extension(model: RunwayModel): NonNullable<VideoFacts['cases']>[number]
 }
 
 /**
- * If a request leaves the size or length open, the vendor's choice is undocumented. The result may be any that the
- * model supports.
+ * The vendor does not document what it renders if a request leaves the size or length open. The result may be any that
+ * the model supports.
  */
 function shapeFacts(model: RunwayModel, operation: RunwayInputs['operation']): PlainFacts {
   const { demandsRatio } = model;
@@ -172,7 +171,6 @@ function shapeFacts(model: RunwayModel, operation: RunwayInputs['operation']): P
   };
 }
 
-/** Empty if the model accepts a resolution and a ratio instead of pixels. */
 function pixelsOf(sold: Shapes): NonNullable<VideoFacts['shapes']> {
   const rows = 'pairs' in sold ? Object.entries(sold.pairs) : [];
   return Object.fromEntries(
@@ -184,7 +182,6 @@ function pixelsOf(sold: Shapes): NonNullable<VideoFacts['shapes']> {
   );
 }
 
-/** Returns undefined if the image determines the shape and no ratio is sent. */
 function ratiosOf(model: RunwayModel, operation: RunwayInputs['operation']): string[] | undefined {
   const sold = shapesOf(model, operation);
   if (!('pairs' in sold)) {
@@ -216,7 +213,7 @@ function openLength({ seconds: { min, max }, demandsSeconds }: RunwayModel) {
   return demandsSeconds ? { min: unsaid, max: unsaid } : { min, max };
 }
 
-/** Covers models newer than the table. The upstream decides what they accept. */
+/** `others` covers models newer than the table. The upstream decides what they accept. */
 export const runwayFacts: FactsTable = {
   origin: { source: '@runwayml/sdk 4.20.1', read: '2026-11' },
   models: runwayModels.map(([name, model, origin]) =>

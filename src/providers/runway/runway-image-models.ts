@@ -4,20 +4,19 @@ import type { FactsTable } from '../../models/facts-table.ts';
 import { plainParameters } from '../shared/read-facts.ts';
 import { runwayAddresses } from './runway-facts.ts';
 
-/** An image model's capabilities. A test compares them with the types in the vendor's SDK. */
+/** A test compares these capabilities with the types in the vendor's SDK. */
 export interface RunwayImageModel {
   /** Pixel pairs, and words that let the model choose the shape. Undefined if any size is sent unchanged. */
   readonly ratios?: readonly string[];
-  /** The ratio to request by default. */
+  /** The default ratio. */
   readonly usual: string;
   readonly counts: readonly number[];
   readonly qualities: readonly string[];
-  /** Vendor-specific fields that the model accepts. */
   readonly fields: readonly string[];
   /** Whether prompts refer to references by tags such as `@image_1`. */
   readonly tags: boolean;
   readonly needsImage: boolean;
-  /** The maximum prompt length in UTF-16 code units. */
+  /** In UTF-16 code units. */
   readonly promptMax: number;
 }
 
@@ -112,7 +111,7 @@ const known: Readonly<Record<string, RunwayImageModel>> = {
   },
 };
 
-/** Covers models newer than this table. The upstream decides which sizes they render. */
+/** A model newer than this table gets `base`. The upstream decides which sizes it renders. */
 export function runwayImageModel(name: string): RunwayImageModel {
   return known[name] ?? base;
 }

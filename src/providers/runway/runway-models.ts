@@ -1,25 +1,20 @@
 import type { FactsOrigin } from '../../models/facts-table.ts';
 import type { RunwayInputs } from './runway-shape.ts';
 
-/** A video model's capabilities. A test compares them with the types in the vendor's SDK. */
+/** A test compares these capabilities with the types in the vendor's SDK. */
 export interface RunwayModel {
   /** 1: the first frame. 2: the first and last frames. */
   readonly frames: 0 | 1 | 2;
-  /** The kinds of media that may accompany the text as references. */
   readonly references: readonly ('images' | 'videos' | 'audios')[];
   /** Set if reference videos are sent without `type`. */
   readonly bareVideos?: true;
   readonly edit?: RunwayEdit;
-  /** The kind of media that a request must contain besides text. */
   readonly needs?: 'image' | 'video';
-  /** Operations without required text. */
   readonly wordless: readonly RunwayInputs['operation'][];
   readonly seconds: { readonly min: number; readonly max: number; readonly only?: readonly number[] };
-  /** Whether a ratio must be sent even if the request specifies none. */
   readonly demandsRatio: boolean;
   readonly demandsSeconds: boolean;
   readonly shapes: Shapes;
-  /** The shapes available with frames. */
   readonly imageShapes?: Shapes;
   readonly sound: 'choice' | 'always' | 'never' | 'unknown';
   readonly seed: boolean;
@@ -28,24 +23,21 @@ export interface RunwayModel {
 }
 
 interface RunwayEdit {
-  /** The field that contains the video to edit. */
   readonly field: 'promptVideo' | 'videoUri';
-  /** Whether images may accompany the video. */
   readonly images: boolean;
-  /** Whether the result has the video's length and shape, in which case neither is sent. */
+  /** Whether the result has the video's length and shape. Neither is then sent. */
   readonly likeInput: boolean;
-  /** Fields that mark the request as an edit, if the vendor also has other uses for a video. */
+  /** Fields that mark an edit, if the vendor also has other uses for a video. */
   readonly says?: { readonly mode: 'edit'; readonly duration?: 'auto' };
-  /** Set if the video may also be extended. */
   readonly extends?: true;
-  /** The ratios that the picture can be expanded to. */
+  /** Ratios to which the picture can be expanded. */
   readonly targets?: readonly string[];
 }
 
 /**
- * How a request specifies the output. Either `ratio` alone contains pixels per resolution and ratio, or one word per
- * resolution if the image determines the shape; or resolution and ratio have separate fields. Without ratios, the model
- * chooses the shape or uses its image's shape.
+ * How a request specifies the output. With `pairs`, the vendor's `ratio` field alone contains pixels for each
+ * resolution and ratio, or one word per resolution if the image determines the shape. Otherwise, resolution and ratio
+ * have separate fields. Without ratios, the model chooses the shape or keeps its image's shape.
  */
 export type Shapes =
   | { readonly pairs: Pairs }
@@ -134,7 +126,7 @@ const omni: RunwayModel = {
   shapes: wide720,
 };
 
-/** The facts come from the SDK. Models missing from the SDK have a different `origin`. */
+/** The facts come from the SDK. Models that the SDK lacks have their own `origin`. */
 export const runwayModels: readonly (readonly [name: RegExp, model: RunwayModel, origin?: FactsOrigin])[] = [
   [/^gen4\.5$/, { ...gen4, wordless: [], shapes: wide720, imageShapes: gen4Shapes }],
   [/^gen4_turbo$/, { ...gen4, needs: 'image' }],
@@ -277,7 +269,6 @@ export const runwayModels: readonly (readonly [name: RegExp, model: RunwayModel,
   ],
 ]; // prettier-ignore
 
-/** Covers models newer than this table. The upstream decides what they accept. */
 const unknownModel: RunwayModel = {
   ...base,
   frames: 2,

@@ -44,10 +44,7 @@ export function buildRunwayVideo(
   };
 }
 
-/**
- * Whether the result has the input video's length. This applies to edits, unless the vendor renders a new video from
- * the input.
- */
+/** An edit has the input video's length, unless the vendor renders a new video from the input. */
 function hasOwnLength({ edit }: RunwayModel, { operation }: RunwayInputs): boolean {
   return operation === 'edit' && edit?.likeInput === true;
 }

@@ -3,15 +3,12 @@ import type { VideoRequest } from '../../models/request.ts';
 import { defined } from '../../base/defined.ts';
 import type { Pairs, RunwayModel, Shapes } from './runway-models.ts';
 
-/** A request's operation and input. */
 export interface RunwayInputs {
   readonly operation: 'text' | 'image' | 'references' | 'edit' | 'extend';
   readonly frames: readonly string[];
 }
 
-/**
- * `metadata.video_task`: `edit` edits a video even if the model also accepts reference videos; `extend` continues it.
- */
+/** `metadata.video_task: edit` edits a video even if the model also accepts reference videos. `extend` continues it. */
 export function runwayInputs(request: VideoRequest, model: RunwayModel): RunwayInputs {
   const { references, videos, audios, extra } = request;
   const frames = framesOf(request);
@@ -35,7 +32,7 @@ export function shapesOf({ shapes, imageShapes }: RunwayModel, operation: Runway
   return operation === 'image' ? (imageShapes ?? shapes) : shapes;
 }
 
-/** Returns a model's resolutions. The first one is the default. */
+/** The first one is the default. */
 export function usualFirst(shapes: Shapes): readonly string[] {
   const sold = 'pairs' in shapes ? Object.keys(shapes.pairs) : shapes.resolutions;
   const others = sold.filter((resolution) => resolution !== resolutionUsual);
@@ -47,7 +44,7 @@ interface ShapeFields {
   readonly resolution?: string;
 }
 
-/** Returns `ratio` and `resolution` for a request. Values missing from the table are sent unchanged. */
+/** Values missing from the table are sent unchanged. */
 export function shapeFields(
   request: VideoRequest,
   model: RunwayModel,
@@ -79,7 +76,7 @@ function wordFields(
   { ratios }: { readonly ratios: readonly string[] },
   operation: RunwayInputs['operation'],
 ): ShapeFields {
-  // The picture keeps its image's shape, or takes the model's preferred one.
+  // The picture keeps the image's shape, or has the one that the model prefers.
   const isFree =
     (operation === 'image' && ratios.length === 0) || (ratio === 'adaptive' && !ratios.includes(ratio));
   return defined({ resolution: resolution?.toLowerCase(), ratio: isFree ? undefined : ratio });

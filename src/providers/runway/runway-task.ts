@@ -18,7 +18,7 @@ import { UpstreamError } from '../provider.ts';
 import type { Operation, OperationStatus, ProviderContext, SubmitContext, Submitted } from '../provider.ts';
 
 /**
- * The task life cycle that videos and images share. The operation is `{id}`, plus `sound` if the model offers a choice,
+ * Videos and images share one task life cycle. The operation is `{id}`, plus `sound` if the model offers a choice,
  * because sound affects the price and responses do not report what was rendered.
  */
 
@@ -58,7 +58,7 @@ export async function runwayStatus(
 ): Promise<OperationStatus> {
   const { answer, task } = await ask(operation, context);
   switch (task.status ?? '') {
-    // Throttled: accepted, but waiting because our account has too many parallel jobs.
+    // `THROTTLED`: accepted, but waiting because our account has too many parallel jobs.
     case 'PENDING':
     case 'THROTTLED':
       return { state: 'pending', phase: 'submitted' };
@@ -127,13 +127,12 @@ function isReturned({ failureCode = '' }: RunwayTask): boolean {
   return !/^(?:SAFETY|ASSET|INPUT_PREPROCESSING\.SAFETY)\b/.test(failureCode);
 }
 
-/** Zero is a valid cost, which the vendor reports for anything that it does not charge. */
+/** Zero is a valid cost. The vendor reports it for anything that it does not charge. */
 function costOf({ cost }: RunwayTask): Cost | undefined {
   const amount = optionalAmount.parse(cost?.credits);
   return amount === undefined ? undefined : { amount, unit: 'credits' };
 }
 
-/** The upstream reports a number from 0 to 1. */
 function progressOf({ progress }: RunwayTask): number | undefined {
   return progress === undefined || progress > 1 ? undefined : Math.round(progress * 100);
 }

@@ -2,29 +2,26 @@ import { defined } from '../../base/defined.ts';
 import type { Failure, FailureClass, ModeratedInput } from '../../errors/failure.ts';
 import type { UpstreamOutcome } from '../provider.ts';
 
-/** The upstream's own error, to the extent that its body was readable. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
-  /** The field at fault, if the upstream reports it. */
   readonly field?: string;
-  /** The wait requested by the body. A header takes precedence. */
+  /** The delay that the body asks for. A Retry-After header takes precedence. */
   readonly retryAfterMs?: number;
 }
 
-/** One row per family of vendor codes. A row matches if its code, words and status match, if specified. */
+/** One row per family of vendor codes. Every pattern and status that a row specifies must match. */
 export interface FailureRow {
   readonly code?: RegExp;
-  /** Matches the vendor's message, for vendors whose codes have several meanings. */
+  /** Matched against the vendor's message, for vendors whose codes have several meanings. */
   readonly words?: RegExp;
   readonly status?: number;
-  /** The outcome that this code implies for a refusal. If absent, the status decides. */
+  /** What a refusal with this code says about the job. If undefined, the HTTP status decides. */
   readonly outcome?: UpstreamOutcome;
   readonly class: FailureClass;
   readonly input?: ModeratedInput;
 }
 
-/** A vendor's error table. The first matching row applies. */
 export type FailureTable = readonly FailureRow[];
 
 export function findFailureRow(
@@ -49,8 +46,9 @@ export function failureOfRow(row: Pick<FailureRow, 'class' | 'input'>, { field }
 }
 
 /**
- * Returns the upstream's words with a code that is safe for logs and histories because the vendor's table lists it. Any
- * other code may be the caller's own text, so it is replaced by `instead` and moved into the message.
+ * Returns the upstream's code and message. The code is kept only if the vendor's table lists it. Any other code may
+ * contain the caller's own text, which must not reach logs and histories, so it is moved into the message and replaced
+ * by `instead`.
  */
 export function knownWords(
   table: FailureTable,
@@ -63,7 +61,7 @@ export function knownWords(
     : { code: instead, message: `${code}: ${message}` };
 }
 
-/** Returns why a job failed. A failure without a matching row counts as internal to the vendor. */
+/** A failure without a matching row counts as internal to the vendor. */
 export function jobFailure(table: FailureTable, refusal: Refusal): Failure {
   const row = findFailureRow(table, refusal);
   return row === undefined ? { class: 'internal' } : failureOfRow(row, refusal);

@@ -1,12 +1,11 @@
 /**
- * A data URL in a JSON body, or only its base64, with the bytes in a file. They are read and encoded during sending,
- * because building one string from 60 MiB would block the event loop for half a second.
+ * A data URL (or bare base64) in a JSON body whose bytes remain in a file. The file is read and encoded while the
+ * request is sent, because building one string from 60 MiB would block the event loop for half a second.
  */
 export class FileDataUrl {
   readonly mediaType: string;
   readonly path: string;
   readonly bytes: number;
-  /** The text before the base64, possibly empty. */
   readonly head: string;
 
   constructor(
@@ -19,13 +18,13 @@ export class FileDataUrl {
     this.head = head;
   }
 
-  /** For code that only inspects the body. */
+  /** A placeholder for code that only inspects the body. */
   toJSON(): string {
     return `${this.head}[${this.bytes} bytes of a file]`;
   }
 }
 
-/** JSON that a request may send. */
+/** A JSON request body in which a FileDataUrl can replace a string. */
 export type OutgoingJson =
   | string
   | number

@@ -7,12 +7,10 @@ import type { FailureRow, FailureTable, Refusal } from './failure-table.ts';
 import { UpstreamError } from '../provider.ts';
 import type { HttpResponse, ProviderContext, UpstreamOutcome } from '../provider.ts';
 
-/** What adapters need to interpret HTTP responses. Contains nothing vendor-specific. */
-
 /**
- * Returns the error for an unsuccessful response. An upstream that explains itself in its own format has read the
- * request and not accepted it. An edge proxy's error page reveals nothing about what happened behind it. A 5xx is
- * interpreted by its status, regardless of its code, because the job may exist.
+ * Returns the error for an unsuccessful response. An upstream that explains the refusal in its own format has read the
+ * request and did not accept it. An edge proxy's error page reveals nothing about what happened behind the proxy. A 5xx
+ * is judged by its status, whatever its code, because the job may exist.
  */
 export function refusalError(
   answer: HttpResponse,
@@ -36,7 +34,7 @@ export function refusalError(
   });
 }
 
-/** Whether the body is a JSON object of any form, which shows that the upstream read the request and judged it. */
+/** A JSON object of any form shows that the upstream itself read and judged the request. */
 function isExplanation({ status, json }: HttpResponse): boolean {
   return (
     [400, 413, 422].includes(status) && typeof json === 'object' && json !== null && !Array.isArray(json)
@@ -53,12 +51,12 @@ function outcomeOfStatus(status: number, explained: boolean): UpstreamOutcome {
   if (status === 503 || status === 529) return explained ? 'throttled' : 'ambiguous';
   if (status === 401 || status === 402 || status === 403) return 'unavailable';
   if (status === 408 || status === 499 || status >= 500 || status < 300) return 'ambiguous';
-  // Redirects and unexplained 4xx: the address is wrong or an intermediary refuses. Our request is not at fault.
+  // Redirects and unexplained 4xx mean a wrong address or a proxy that refuses. Our request is not at fault.
   if (status < 400 || (!explained && status !== 413)) return 'unavailable';
   return 'rejected';
 }
 
-/** Returns the error for a successful response without usable content. The job may exist. */
+/** For a successful response without usable content. The job may exist. */
 export function unreadableError(answer: HttpResponse, missing: string): UpstreamError {
   return new UpstreamError('ambiguous', `The upstream's response could not be read: ${missing}.`, {
     code: 'unreadable_answer',
@@ -75,8 +73,7 @@ export function bearer({ credential }: Pick<ProviderContext, 'credential'>): { a
 }
 
 /**
- * Returns the error for an upstream that reports, in its own format, that it does not know the job. A proxy's error
- * page does not count.
+ * For an upstream that reports, in its own format, that it does not know the job. A proxy's error page does not count.
  */
 export function unknownJob(
   status: number | undefined,
@@ -94,16 +91,14 @@ function atMostADay(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.min(Math.ceil(ms), retryAfterMaxMs);
 }
 
-/**
- * Reads `retry-after-ms`, or `retry-after` in seconds or as an HTTP date. Dates are compared with the server's clock.
- */
+/** Reads `retry-after-ms`, or `retry-after` in seconds or as an HTTP date (compared with the server's own clock). */
 function retryAfterMs(headers: HttpResponse['headers']): number | undefined {
   const precise = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (precise >= 0) return atMostADay(precise);
   const text = headers['retry-after']?.trim();
   if (text === undefined || text === '') return undefined;
   if (/^\d+(\.\d+)?$/.test(text)) return atMostADay(Number(text) * 1000);
-  // Date.parse would also find a year in "-5" and "soon 7".
+  // Without this pattern, Date.parse would find a year in "-5" and "soon 7".
   const at = /^[A-Za-z]{3,9},? .*\d\d:\d\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) return undefined;
   const serverNow = Date.parse(headers['date'] ?? '');
@@ -112,8 +107,8 @@ function retryAfterMs(headers: HttpResponse['headers']): number | undefined {
 }
 
 /**
- * Returns when a signed link expires, in Unix seconds, if its query contains this: `X-…-Date` with `X-…-Expires`
- * (seconds), `Expires` (Unix seconds), or `se` (a date).
+ * Returns when a signed link expires, in Unix seconds, if its query says so: `X-…-Date` with `X-…-Expires` (seconds),
+ * `Expires` (Unix seconds), or `se` (a date).
  */
 export function signedUrlExpiry(url: string): number | undefined {
   if (!URL.canParse(url)) return undefined;
@@ -131,7 +126,6 @@ export function signedUrlExpiry(url: string): number | undefined {
   return signedAt === undefined || lifetime === undefined ? undefined : signedAt + lifetime;
 }
 
-/** Converts `20260514T103217Z` to Unix seconds. */
 function parseCompactDate(text: string): number | undefined {
   const match = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/.exec(text);
   if (match === null) return undefined;
@@ -140,7 +134,6 @@ function parseCompactDate(text: string): number | undefined {
   return Number.isNaN(at) ? undefined : at / 1000;
 }
 
-/** Reads a list, dropping unreadable items so that the others remain usable. */
 export function readableItems<Item>(item: z.ZodType<Item>) {
   return z.array(z.unknown()).transform((items) =>
     items.flatMap((each): Item[] => {
@@ -156,13 +149,11 @@ export function readableItems<Item>(item: z.ZodType<Item>) {
  */
 const numberMax = 8.64e12;
 
-/**
- * Lenient building blocks for response schemas. Fields with an unexpected type or an impossible value count as absent.
- */
+/** Lenient parts of response schemas: a field with an unexpected type or an impossible value counts as absent. */
 export const optionalText = z.string().min(1).optional().catch(undefined);
 const number = z.number().nonnegative().max(numberMax);
 export const optionalNumber = number.optional().catch(undefined);
-/** For numbers that some upstreams send as strings. */
+/** Some upstreams send numbers as strings. */
 export const optionalNumeric = z
   .union([
     number,
@@ -174,7 +165,7 @@ export const optionalNumeric = z
   ])
   .optional()
   .catch(undefined);
-/** A reported fact that a charge may depend on, as a number or string. typed-answers.ts checks its plausibility. */
+/** A number that a charge may depend on, possibly sent as a string. typed-answers.ts checks whether it is plausible. */
 export const reportedNumber = z
   .union([
     z.custom<number>((value) => typeof value === 'number'),

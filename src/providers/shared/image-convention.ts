@@ -35,22 +35,17 @@ import type {
 
 export interface ImageBody {
   readonly path: '/images/generations' | '/images/edits';
-  /** The JSON body, or the text fields of the form. */
   readonly fields: JsonObject;
-  /** Whether images and the mask are sent as files. */
   readonly multipart: boolean;
-  /** Whether the fields request an event stream. */
   readonly streamed?: boolean;
 }
 
 export interface ConventionRules {
   readonly failures: FailureTable;
   readonly readRefusal: (json: unknown) => Refusal | undefined;
-  /** Set if the upstream may respond with a job. Returns the job's id, or undefined for any other response. */
   readonly readJob?: (json: unknown) => string | undefined;
-  /** The address and headers. Undefined if the path is relative to the base address and the key is a bearer token. */
+  /** Defaults to the path below the base address, with the key as a bearer token. */
   readonly target?: Pick<HttpRequestOptions, 'url' | 'headers'> | undefined;
-  /** The lifetime, in seconds, of links without a stated expiry. */
   readonly linkLifetimeSeconds: number;
 }
 
@@ -108,7 +103,7 @@ async function encodeForm(request: ImageRequest, fields: JsonObject): Promise<Fo
   return form;
 }
 
-/** Addresses are sent as text. Adapters whose upstream accepts none omit `url` from `imageForms`. */
+/** A form carries addresses as text. If the upstream accepts none, its adapter leaves `url` out of `imageForms`. */
 async function appendImage(
   form: FormData,
   name: string,
@@ -123,7 +118,7 @@ async function appendImage(
 }
 
 const answerSchema = z.object({ created: optionalNumber, data: z.array(z.unknown()) });
-/** Long text remains the received bytes, because a response may contain 20 MB of base64. */
+/** A long string stays in the received bytes, because a response may contain 20 MB of base64. */
 const optionalLongText = z.union([z.instanceof(LargeText), optionalText]);
 const imageSchema = z.object({
   url: optionalLongText,
@@ -152,7 +147,6 @@ const usageSchema = z.object({
     .catch(undefined),
 });
 
-/** Throws UpstreamError if the response contains no image. */
 export function readConventionImages(answer: HttpResponse, rules: ConventionRules): GeneratedImages {
   const parsed = answerSchema.safeParse(answer.json).data;
   const entries = (parsed?.data ?? []).map((entry) => imageSchema.safeParse(entry).data);
@@ -179,7 +173,7 @@ export function readConventionImages(answer: HttpResponse, rules: ConventionRule
 
 type ConventionUsage = z.infer<typeof usageSchema>['usage'];
 
-/** Attributes cached tokens to text first, up to the text token count. */
+/** Counts cached tokens as text first, up to the number of text tokens. */
 function usageOf(usage: ConventionUsage): SettleFacts['usage'] {
   const { output_tokens: output, total_tokens: total, input_tokens_details: input } = usage ?? {};
   const { text_tokens: text, image_tokens: inputImageTokens, cached_tokens: cached } = input ?? {};
@@ -211,7 +205,7 @@ function resultItem(
 
 const dataPrefixBytesMax = 256;
 
-/** Strips the prefix if an upstream sends a data URL instead of base64, without copying anything. */
+/** Some upstreams send a data URL instead of base64. Strips its prefix without copying the data. */
 function withoutDataPrefix(text: string | LargeText): string | LargeText {
   const head = text instanceof LargeText ? text.head(dataPrefixBytesMax) : text.slice(0, dataPrefixBytesMax);
   if (!head.startsWith('data:')) return text;
@@ -219,10 +213,7 @@ function withoutDataPrefix(text: string | LargeText): string | LargeText {
   return text instanceof LargeText ? text.from(start) : text.slice(start);
 }
 
-/**
- * Returns the error if every image was refused or the response is unreadable. The first reason becomes the request's
- * failure.
- */
+/** For a response without any image. The first reason given becomes the failure of the whole request. */
 function noImagesError(
   answer: HttpResponse,
   failures: FailureTable,

@@ -2,7 +2,6 @@ import { openAsBlob } from 'node:fs';
 import type { ImageInput } from '../../models/request.ts';
 import { FileDataUrl } from './file-data-url.ts';
 
-/** Returns the image for a JSON body: the address itself, or a data URL. */
 export function imageAddress(image: ImageInput): string | FileDataUrl {
   switch (image.form) {
     case 'url':
@@ -16,17 +15,16 @@ export function imageAddress(image: ImageInput): string | FileDataUrl {
   }
 }
 
-/** Returns only the image's base64, for a JSON body that has the media type elsewhere. */
+/** For JSON bodies that state the media type in a separate field. */
 export function imageBase64(image: Exclude<ImageInput, { form: 'url' }>): string | FileDataUrl {
   return image.form === 'data' ? image.base64 : new FileDataUrl(image, '');
 }
 
-/** Removes the prefix of a data URL, for upstreams that expect bare base64. Other addresses are unchanged. */
+/** Some upstreams expect bare base64. Other addresses stay unchanged. */
 export function withoutDataHead(address: string): string {
   return address.replace(/^data:[^,]*,/i, '');
 }
 
-/** Returns the address or bare base64 of a task's image. Tasks store their files as data. */
 export function bareImage(image: ImageInput): string {
   switch (image.form) {
     case 'url':
@@ -45,7 +43,6 @@ export interface ImageFile {
   readonly name: string;
 }
 
-/** Returns the image as a form part. */
 export async function imageFile(image: Exclude<ImageInput, { form: 'url' }>): Promise<ImageFile> {
   switch (image.form) {
     case 'data':
@@ -54,7 +51,7 @@ export async function imageFile(image: Exclude<ImageInput, { form: 'url' }>): Pr
         name: `image.${fileExtension(image.mediaType)}`,
       };
     case 'file':
-      // Read during sending, because loading a 60 MiB file blocks the event loop for half a second.
+      // The blob is read while it is sent: loading 60 MiB at once would block the event loop for half a second.
       return { blob: await openAsBlob(image.path, { type: image.mediaType }), name: image.name };
     default:
       return image satisfies never;
@@ -65,5 +62,5 @@ function fileExtension(mediaType: string): string {
   return /^image\/([a-z0-9]+)/.exec(mediaType)?.[1]?.replace('jpeg', 'jpg') ?? 'bin';
 }
 
-/** A response with base64 images may contain several of 20 MB each. */
+/** A response may contain several base64 images of 20 MB each. */
 export const imageAnswerBytesMax = 96 * 1024 * 1024;

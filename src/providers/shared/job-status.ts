@@ -6,16 +6,11 @@ import type { OperationStatus } from '../provider.ts';
 import { jobFailure, knownWords } from './failure-table.ts';
 import type { FailureTable } from './failure-table.ts';
 
-/** Statuses that several adapters report in the same way. */
-
 type FailedStatus = Extract<OperationStatus, { state: 'failed' }>;
 
-/** Facts about a failed job, other than its failure reason. */
 interface JobFacts {
   readonly cost?: Cost | undefined;
-  /** Whether the vendor promises not to charge for the job. */
   readonly unbilled?: boolean | undefined;
-  /** Result links that must not reach a caller. */
   readonly withheld?: readonly string[] | undefined;
   readonly traceId?: string | undefined;
 }
@@ -23,14 +18,13 @@ interface JobFacts {
 interface SaidReason {
   readonly code?: string | undefined;
   readonly message?: string | undefined;
-  /** The field at fault, if the upstream reports it. */
   readonly field?: string | undefined;
 }
 
 export const noReason = 'The upstream gave no reason.';
 export const failedCode = 'failed';
 
-/** Returns the status of a job that failed for a reason given by the upstream. The table maps the reason. */
+/** For jobs whose failure the upstream explains. The table maps the explanation to a failure class. */
 export function failedJob(table: FailureTable, said: SaidReason, facts: JobFacts = {}): FailedStatus {
   const { code = failedCode, message = noReason, field } = said;
   const failure = jobFailure(table, defined({ code, message, field }));
@@ -44,7 +38,7 @@ interface Reason {
   readonly failure: Failure;
 }
 
-/** Returns the status of a failed job whose reason the adapter already knows, usually from its state. */
+/** For jobs whose failure class the adapter already knows, usually from their state. */
 export function endedJob(reason: Reason, { unbilled, ...facts }: JobFacts = {}): FailedStatus {
   return defined({
     state: 'failed' as const,
@@ -64,7 +58,6 @@ export function expiredJob(facts: JobFacts = {}): FailedStatus {
   return endedJob({ code: 'upstream_expired', message, failure: { class: 'expired' } }, facts);
 }
 
-/** Returns undefined unless the response reports at least one of the counts. */
 export function tokenUsage(
   completionTokens: number | undefined,
   totalTokens: number | undefined,
@@ -74,10 +67,7 @@ export function tokenUsage(
   return Object.keys(usage).length === 0 ? undefined : usage;
 }
 
-/**
- * Returns a job's end as the middle of the reported second, in Unix milliseconds. Returns undefined if no end is
- * reported.
- */
+/** Converts a job's end from Unix seconds to milliseconds, assuming the middle of the reported second. */
 export function middleOfSecond(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : Math.floor(seconds) * 1000 + 500;
 }

@@ -9,10 +9,10 @@ export interface TokenTerms {
   readonly now: number;
 }
 
-/** How far the token's validity starts in the past, in seconds, because the vendor's clock may be behind. */
+/** The validity starts this far in the past, because the vendor's clock may be behind. */
 const clockSlackSeconds = 5;
 
-/** Creates a JSON Web Token with an issuer and a validity period (RFC 7519). */
+/** Creates a JSON Web Token (RFC 7519). */
 export function jsonWebToken({ algorithm, issuer, secret, lifetimeSeconds, now }: TokenTerms): string {
   const seconds = Math.floor(now / 1000);
   const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');

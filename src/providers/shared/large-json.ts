@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { firstBytes } from '../../base/first-bytes.ts';
 
-/** A long string in a JSON text: the received bytes as unescaped UTF-8, in pieces. */
+/** A long string from a JSON text, kept as the received bytes: unescaped UTF-8, in pieces. */
 export class LargeText {
   readonly chunks: readonly Uint8Array[];
   readonly bytes: number;
-  /** Whether the string had no escapes, so that its bytes in quotes are also its JSON form. */
+  /** Whether the string had no escapes, so that its bytes in quotes are valid JSON again. */
   readonly verbatim: boolean;
 
   constructor(chunks: readonly Uint8Array[], verbatim: boolean) {
@@ -14,12 +14,10 @@ export class LargeText {
     this.bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   }
 
-  /** Returns the first bytes as text. */
   head(bytes: number): string {
     return Buffer.from(firstBytes(this.chunks, bytes)).toString('utf8');
   }
 
-  /** Returns everything after the first bytes without copying. */
   from(bytes: number): LargeText {
     let skip = bytes;
     const chunks: Uint8Array[] = [];
@@ -30,7 +28,6 @@ export class LargeText {
     return new LargeText(chunks, this.verbatim);
   }
 
-  /** Returns the entire text as one string, which copies it. */
   toString(): string {
     return Buffer.concat(this.chunks).toString('utf8');
   }
@@ -39,24 +36,23 @@ export class LargeText {
 export interface LargeJsonReader {
   /** Keeps references into the chunk, so the chunk must not change afterwards. */
   push(chunk: Uint8Array): void;
-  /** Returns the value with long strings replaced by LargeText, or undefined if the text is not JSON. */
   finish(): unknown;
 }
 
-/** Shorter strings remain strings. */
+/** Shorter strings remain ordinary strings. */
 const largeFromBytes = 16 * 1024;
 const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * Reads a JSON text as it arrives, searching only for the ends of strings. Text outside long strings is collected, with
- * a mark in place of each long string, and parsed as usual. A long string with escapes (base64 has none but `\/`) is
- * copied to remove them.
+ * Reads a JSON text as it arrives and looks only for the ends of strings. Text outside long strings is collected, with
+ * a mark in place of each long string, and parsed as usual. A long string with escapes is copied to remove them. Base64
+ * has no escapes except `\/`.
  */
 export function createLargeJsonReader(): LargeJsonReader {
   const small: Uint8Array[] = [];
   const large: LargeText[] = [];
-  // The mark cannot be guessed, so no string in the text can be mistaken for it.
+  // The mark is random, so no string in the text can be mistaken for it.
   const mark = randomUUID();
   let current: OpenString | undefined;
 
@@ -109,7 +105,6 @@ interface OpenString {
   escaping: boolean;
 }
 
-/** Returns where the string ends in this chunk, or -1 if it does not. */
 function findEnd(bytes: Buffer, start: number, open: OpenString): number {
   let at = start;
   let nextQuote = -1;

@@ -6,19 +6,15 @@ import { optionalText, reportedNumber } from './http-outcome.ts';
 import { tokenUsage } from './job-status.ts';
 import { costOfUnits } from './vendor-cost.ts';
 
-/** Reads responses leniently, according to a mapping. A fact missing from its mapped place counts as absent. */
-
 const linksMax = 100;
 const depthMax = 5;
 
-/** Returns every address at or below `result`, in order. */
 export function mappedLinks(answer: unknown, { result }: Pick<FieldMapping, 'result'>): string[] {
   return valuesAt(answer, result)
     .flatMap((value) => addressesIn(value, depthMax))
     .slice(0, linksMax);
 }
 
-/** Reads the response's price facts. The duration is in seconds. */
 export function mappedFacts(answer: unknown, { facts }: Pick<FieldMapping, 'facts'>): SettleFacts {
   const text = (path: string | undefined) => textOf(firstAt(answer, path));
   const reported = (path: string | undefined) => reportedOf(firstAt(answer, path));
@@ -34,7 +30,7 @@ export function mappedFacts(answer: unknown, { facts }: Pick<FieldMapping, 'fact
   });
 }
 
-/** Multiplies the vendor's count by the unit price. If the mapping does not locate the count, `usual` replaces it. */
+/** Multiplies the vendor's count by the unit price. If the mapping does not locate the count, `usual` is used. */
 export function mappedCost(
   answer: unknown,
   { cost }: Pick<FieldMapping, 'cost'>,
@@ -45,7 +41,10 @@ export function mappedCost(
   return costOfUnits(reported, cost.price, cost.unit);
 }
 
-/** `images[].url`: lists along the path are flattened, with or without `[]`. A number selects one item. */
+/**
+ * Resolves a path such as `images[].url`. Lists along the path are flattened, with or without `[]`. A number selects
+ * one item.
+ */
 export function valuesAt(value: unknown, path: string): unknown[] {
   return path.split('.').reduce<unknown[]>(
     (values, part) => {

@@ -13,8 +13,8 @@ import type {
 import { plainParameters } from './read-facts.ts';
 
 /**
- * Returns the facts that a mapping has fields for. `mappedIssue` refuses values that the mapping's rules exclude, and
- * anything that has no field.
+ * Facts for the fields that a mapping has. `mappedIssue` refuses values that the mapping's rules exclude, and anything
+ * without a field.
  */
 export function mappedVideoFacts(mapping: FieldMapping | undefined): VideoFacts {
   if (mapping === undefined) return {};
@@ -27,7 +27,6 @@ export function mappedVideoFacts(mapping: FieldMapping | undefined): VideoFacts 
   };
 }
 
-/** Returns the image facts that a mapping has fields for. */
 export function mappedImageFacts(mapping: FieldMapping | undefined): ImageFacts {
   if (mapping === undefined) return {};
   const { fields, endpoints } = mapping;
@@ -46,7 +45,10 @@ export function mappedImageFacts(mapping: FieldMapping | undefined): ImageFacts 
   };
 }
 
-/** Returns the names that are sent: those in `metadata`, or an image request's extra fields. */
+/**
+ * Extra parameters come from a video request's `metadata` or an image request's additional fields. The names that the
+ * mapping itself writes are reserved.
+ */
 function namesOf({ fields, constants, pass, marker }: FieldMapping): PlainFacts {
   return {
     parameters: plainParameters(...pass),
@@ -76,7 +78,6 @@ function sentFields({ fields }: FieldMapping, names: readonly FieldName[]) {
 
 type MediaField = 'first_frame' | 'last_frame' | 'images' | 'videos' | 'audios';
 
-/** Returns Infinity if the vendor accepts any number. */
 function itemsSent({ fields, endpoints }: FieldMapping, field: MediaField, input: MappedInput): number {
   const rule = fields[field];
   const isSent = rule !== undefined && rule.fixed === undefined && inputsOf(field, rule).includes(input);

@@ -11,23 +11,17 @@ import { mappedImageFacts, mappedVideoFacts } from './mapped-facts.ts';
 import { readFacts } from './read-facts.ts';
 import { imageAddress } from './image-input.ts';
 
-/**
- * Builds requests according to a mapping. Only mapped fields are sent, and a request that cannot be expressed is
- * refused.
- */
-
 type Asked = OutgoingJson | undefined;
 
 function mappedInputOf(request: GenerationRequest): MappedInput {
   return request.kind === 'video' ? inputTypeOf(request) : request.images.length > 0 ? 'edit' : 'generate';
 }
 
-/** Returns the upstream's model name for requests with this input. `check` has verified that it exists. */
+/** Returns the upstream's model name for this kind of input. `check` has verified that there is one. */
 export function mappedEndpoint(request: GenerationRequest, mapping: FieldMapping, upstream: string): string {
   return mapping.endpoints?.[mappedInputOf(request)] ?? upstream;
 }
 
-/** Returns why the mapping cannot express the request, or undefined if it can. */
 export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): RequestIssue | undefined {
   const input = mappedInputOf(request);
   const { endpoints } = mapping;
@@ -44,7 +38,10 @@ export function mappedIssue(request: GenerationRequest, mapping: FieldMapping): 
   return undefined;
 }
 
-/** Builds the entire input. Fields that callers may add come first, so they cannot overwrite ours. */
+/**
+ * Builds the request from the mapped fields alone. Fields that callers may add come first, so they cannot overwrite
+ * ours.
+ */
 export function mappedBody(
   request: GenerationRequest,
   mapping: FieldMapping,
@@ -64,7 +61,6 @@ export function mappedBody(
   return Object.fromEntries(entries);
 }
 
-/** Returns the requested values under our names, without those that the request leaves open. */
 function askedFields(request: GenerationRequest): (readonly [MappedField, OutgoingJson])[] {
   const asked = request.kind === 'video' ? videoFields(request) : imageFields(request);
   return asked.flatMap(([field, value]) => (value === undefined ? [] : [[field, value] as const]));
@@ -111,7 +107,6 @@ function videoIssue({ tools }: VideoRequest): RequestIssue | undefined {
     : { param: 'metadata.tools', message: 'The model does not accept tools.' };
 }
 
-/** Callers' names that differ from ours. */
 const params: Partial<Record<MappedField, string>> = {
   images: 'references',
   seed: 'metadata.seed',
@@ -142,25 +137,24 @@ function fieldIssue(field: MappedField, value: OutgoingJson, asking: Asking): Re
       ? undefined
       : refuse(`${field} must be ${rule.fixed.join(' or ')}.`);
   if (value === 'auto' && field === 'duration')
-    return rule.auto === undefined ? refuse('The model does not choose a duration.') : undefined;
+    return rule.auto === undefined ? refuse('The model cannot choose the duration.') : undefined;
   if (rule.values !== undefined && !Object.hasOwn(rule.values, textOf(value)))
     return refuse(`${field} must be one of ${Object.keys(rule.values).join(', ')}.`);
   if (Array.isArray(value) && value.length > itemsMax(field, rule))
-    return refuse('These are too many for the model.');
+    return refuse(`The model accepts at most ${itemsMax(field, rule)} here.`);
   const needsPixels = rule.values === undefined && (rule.form === 'object' || rule.form === 'sides');
   return needsPixels && parseSize(textOf(value)) === undefined
     ? refuse('size must be <width>x<height>.')
     : undefined;
 }
 
-/** Whether omitting the value has no effect if the upstream has no field for it. */
+/** Whether a value can be dropped without effect if the upstream has no field for it. */
 function isDispensable(field: MappedField, value: OutgoingJson): boolean {
   if (field === 'safety_identifier') return true;
   if (field === 'n') return value === 1;
   return value === false && (field === 'watermark' || field === 'draft' || field === 'return_last_frame');
 }
 
-/** Returns the fields that express a value. */
 function written(field: MappedField, rule: FieldRule, value: OutgoingJson): [string, OutgoingJson][] {
   const names = ruleNames(rule);
   const [name] = names;
@@ -195,7 +189,7 @@ function writtenText(
   ];
 }
 
-/** Objects become an empty string, because they are media and have no text form. */
+/** Objects are media, which have no text form. */
 function textOf(value: OutgoingJson): string {
   return typeof value === 'object' ? '' : String(value);
 }

@@ -10,18 +10,15 @@ import type { ImageRequest, JsonObject } from '../../models/request.ts';
 import type { ProviderContext } from '../provider.ts';
 
 export interface ReadImage {
-  /** The quality and additional fields, under the vendor's names. */
   readonly passed: JsonObject;
-  /** The size as received. Absent if no size is sent. */
   readonly size?: string;
-  /** The size's interpretation. Empty if no size is sent. */
+  /** The size as the model's facts interpret it. Empty if no size is sent. */
   readonly shape: ImageShape;
   readonly facts: PlainFacts;
 }
 
 type Context = Pick<ProviderContext, 'model' | 'mapping' | 'facts'>;
 
-/** Returns the model's facts that apply to a request. */
 export function readFacts(
   request: FactsBasis,
   source: FactsSource,
@@ -30,7 +27,6 @@ export function readFacts(
   return factsFor(request, servedFacts(source, { upstream, mapping, facts }));
 }
 
-/** Interprets a request according to the model's facts. */
 export function readImage(request: ImageRequest, source: FactsSource, context: Context): ReadImage {
   const facts = readFacts(request, source, context);
   const { fields = {}, sizes } = facts;
@@ -45,7 +41,6 @@ export function readImage(request: ImageRequest, source: FactsSource, context: C
   };
 }
 
-/** Declares parameters without rules. */
 export function plainParameters(...names: readonly string[]): NonNullable<PlainFacts['parameters']> {
   return Object.fromEntries(names.map((name) => [name, {}]));
 }

@@ -1,28 +1,25 @@
-/** Characteristics of the Seedance model families. */
 export interface SeedanceFamily {
   /** The first generation has its own pixel sizes. */
   readonly pixels: 'first_generation' | 'later' | 'unknown';
   readonly durations: { readonly min: number; readonly max: number; readonly auto: boolean };
   readonly resolutions: readonly string[];
-  /** The maximum number of frame images: 0, 1 (first) or 2 (first and last). */
+  /** The maximum number of frame images: 1 allows a first frame, 2 a first and a last frame. */
   readonly frames: 0 | 1 | 2;
   readonly references: { readonly images: number; readonly videos: number; readonly audios: number };
-  /** The maximum total length of reference videos, in seconds. */
   readonly referenceSeconds: number;
-  /** Whether the model accepts audio without an accompanying image or video. */
+  /** Whether audio may be sent without an image or video. */
   readonly audioAlone: boolean;
   /**
-   * Whether the picture keeps its input's shape with frames, and when a video is edited or extended. Only `adaptive` is
-   * then accepted.
+   * Whether the output keeps the shape of its input if frames are given or a video is edited or extended. `adaptive` is
+   * then the only accepted ratio.
    */
   readonly keepsShape: boolean;
-  /** The resolutions that exclude reference images. */
+  /** Resolutions at which reference images are not accepted. */
   readonly referencesExclude: readonly string[];
   readonly generatesAudio: boolean;
   readonly draft: boolean;
   readonly tools: boolean;
   readonly flex: boolean;
-  /** Whether the model accepts `frames` instead of `duration`. */
   readonly frameCount: boolean;
 }
 
@@ -63,7 +60,7 @@ const secondGeneration: SeedanceFamily = {
   frameCount: false,
 };
 
-/** Covers private endpoint ids (`ep-…`) and models newer than this table. The upstream decides what they accept. */
+/** For private endpoint ids (`ep-…`) and models newer than this table. The upstream decides what they accept. */
 const unknownFamily: SeedanceFamily = {
   pixels: 'unknown',
   durations: { min: 1, max: 30, auto: true },
@@ -81,7 +78,6 @@ const unknownFamily: SeedanceFamily = {
   frameCount: true,
 };
 
-/** The first matching pattern applies. */
 export const seedanceFamilies: readonly (readonly [RegExp, SeedanceFamily])[] = [
   [/seedance-1-0-lite-t2v/i, { ...firstGeneration, frames: 0 }],
   [
@@ -126,10 +122,10 @@ export function seedanceFamily(model: string | undefined): SeedanceFamily {
   return seedanceFamilies.find(([name]) => name.test(model ?? ''))?.[1] ?? unknownFamily;
 }
 
-/** Whether the model is in the table or is a private endpoint, which may serve one of these models. */
+/** A private endpoint counts, because it may serve one of these models. */
 export function isSeedance(model: string): boolean {
   return seedanceFamily(model) !== unknownFamily || /^ep-/i.test(model);
 }
 
-/** The frame rate of all videos, regardless of the requested one. */
+/** Every video has this frame rate, whatever the request asks for. */
 export const seedanceFramesPerSecond = 24;

@@ -21,7 +21,7 @@ const firstGeneration: Table = {
   '1080p': sizes([1920, 1088], [1664, 1248], [1440, 1440], [1248, 1664], [1088, 1920], [2176, 928]),
 };
 
-/** Seedance 1.5 and 2.0. Only 2.0 supports 4k, and `check` allows 4k only there. */
+/** Seedance 1.5 and 2.0. Only 2.0 supports 4k, which `check` enforces. */
 const later: Table = {
   '480p': sizes([864, 496], [752, 560], [640, 640], [560, 752], [496, 864], [992, 432]),
   '720p': sizes([1280, 720], [1112, 834], [960, 960], [834, 1112], [720, 1280], [1470, 630]),
@@ -35,10 +35,6 @@ const tables: Readonly<Record<SeedanceFamily['pixels'], readonly Table[]>> = {
   unknown: [firstGeneration, later],
 };
 
-/**
- * Returns the pixel sizes that callers may request. Returns undefined if the family, and therefore its table, is
- * unknown.
- */
 export function seedanceShapes({ pixels, resolutions }: SeedanceFamily): VideoFacts['shapes'] {
   const [table = {}, other] = tables[pixels];
   if (other !== undefined) return undefined;
@@ -52,7 +48,7 @@ export function seedanceShapes({ pixels, resolutions }: SeedanceFamily): VideoFa
   );
 }
 
-/** The most expensive family's default, used if neither the request nor the model's entry specifies a resolution. */
+/** Used if neither the request nor the model's entry specifies a resolution: the most expensive family's default. */
 const unspecifiedResolution = '1080p';
 
 /**
@@ -71,7 +67,7 @@ export function estimateSeedanceTokens(
     : output.resolution.toLowerCase() || unspecifiedResolution;
   const pixels = largestPixels(family, asked, output.ratio);
   const frames = frameCount(request, output, family);
-  // An impossible length has no known price.
+  // The price of an impossible length is unknown.
   if (pixels === undefined || !Number.isSafeInteger(frames)) return undefined;
   return (pixels * BigInt(frames)) / 1024n;
 }
@@ -96,7 +92,7 @@ function frameCount(request: VideoRequest, output: EstimateOutput, family: Seeda
   const seconds = output.durationSeconds > 0 ? output.durationSeconds : family.durations.max;
   const timed = Math.ceil(seconds * seedanceFramesPerSecond) + 1;
   if (frames === undefined) return timed + inputFrames;
-  // An unknown model may ignore the number, so assume the larger one.
+  // An unknown model may ignore `frames`, so assume the larger count.
   return (isKnown(family) ? frames : Math.max(frames, timed)) + inputFrames;
 }
 
@@ -105,7 +101,6 @@ export const draftResolution = '480p';
 export const usualResolutions = ['720p', '1080p'];
 export const usualSeconds = 5;
 
-/** Returns what the upstream may render if the request leaves it open. See `TaskProvider.renders`. */
 export function seedanceOutput(request: VideoRequest, model: string): PossibleOutput {
   const family = seedanceFamily(model);
   return defined({
@@ -118,7 +113,7 @@ export function seedanceOutput(request: VideoRequest, model: string): PossibleOu
   });
 }
 
-/** Returns lengths that no table can express: the length of counted frames, or one that an unknown model may choose. */
+/** Returns lengths that no table can express: those of counted frames, and those that an unknown model may choose. */
 export function countedSeconds(request: VideoRequest, model: string): PossibleOutput['seconds'] {
   const family = seedanceFamily(model);
   const timed = timedSeconds(request, family);
@@ -148,7 +143,7 @@ function isKnown({ pixels, frameCount }: SeedanceFamily): boolean {
 }
 
 /**
- * The legacy syntax that the upstream still parses from the prompt. It would override the fields that determine the
+ * A legacy syntax that the upstream still parses from the prompt. It would override the fields that determine the
  * price.
  */
 const pricedFlags = /--(rs|resolution|rt|ratio|dur|duration|frames|fps)(?![a-z])/i;

@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CallbackContext, UpstreamCallback } from '../provider.ts';
 
 /**
- * `verifyCallback` for vendors that sign callbacks once a secret is configured. From then on, an unsigned callback is
- * not genuine.
+ * `verifyCallback` for vendors that sign their callbacks if a secret is configured. Unsigned callbacks are then not
+ * genuine.
  */
 export async function verifyStandardWebhook(
   callback: UpstreamCallback,

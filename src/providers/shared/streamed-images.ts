@@ -3,8 +3,8 @@ import type { ImageContext } from '../provider.ts';
 import { LargeText } from './large-json.ts';
 
 /**
- * A response as a sequence of events: `image_generation.partial_image` and `image_generation.completed`, or
- * `image_edit.…` for edits. Source: the streaming events reference.
+ * The events are `image_generation.partial_image` and `image_generation.completed`, or `image_edit.…` for edits.
+ * Source: the streaming events reference.
  */
 
 const eventSchema = z.looseObject({
@@ -29,7 +29,6 @@ export function createStreamedImages(onPartial: ImageContext['onPartial']) {
       if (event.type.endsWith('.partial_image') && event.b64_json !== undefined) onPartial?.(event.b64_json);
     },
 
-    /** Returns the equivalent response without streaming, or undefined if no event has arrived. */
     answer(): object | undefined {
       const [first] = completed;
       if (first === undefined) return error === undefined ? undefined : { error };

@@ -2,30 +2,28 @@ import { z } from 'zod';
 import type { Cost } from '../../money/cost.ts';
 
 /**
- * The amounts that vendors report: decimals with at most this many digits on each side of the point. A longer number,
- * or one with an exponent, is not a price.
+ * Vendors report decimals with at most this many digits on each side of the point. A longer number, or one with an
+ * exponent, is not a price.
  */
 const decimalPattern = /^\d{1,15}(?:\.\d{1,15})?$/;
 
-/** For response schemas: a number or text. Anything else counts as absent. */
 export const optionalAmount = z
   .union([z.number().transform(String), z.string()])
   .pipe(z.string().regex(decimalPattern))
   .optional()
   .catch(undefined);
 
-/** Returns undefined if there is no charge. Vendors send zero before they know the cost. */
+/** Zero counts as no charge, because vendors send it before they know the cost. */
 export function vendorCost(amount: string | undefined, unit: string): Cost | undefined {
   return amount !== undefined && /[1-9]/.test(amount) ? { amount, unit } : undefined;
 }
 
-/** Multiplies the count by the unit price. Returns undefined if the count is not an amount. */
 export function costOfUnits(units: unknown, price: string, unit: string): Cost | undefined {
   const count = optionalAmount.parse(units);
   return count === undefined ? undefined : vendorCost(multiplyDecimals(count, price), unit);
 }
 
-/** Exact, because money must never pass through a float. */
+/** Exact, because money must never become a float. */
 function multiplyDecimals(one: string, other: string): string {
   const [a, b] = [one, other].map((text) => {
     const [whole = '0', fraction = ''] = text.split('.');

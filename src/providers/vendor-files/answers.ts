@@ -17,11 +17,9 @@ import { optionalAmount, vendorCost } from '../shared/vendor-cost.ts';
 import type { FailureTable } from '../shared/failure-table.ts';
 import type { HttpResponse, Operation, OperationStatus } from '../provider.ts';
 
-/** Leniently reads the results of a vendor file's expressions. An unreadable part counts as absent. */
-
 const linksMax = 100;
 
-/** JSONata unwraps a list with one item, so a single item is accepted as a list. */
+/** JSONata unwraps a list with one item, so a single value is accepted as a list. */
 export function listOf<Item>(item: z.ZodType<Item>) {
   const asList = (value: unknown): unknown[] => {
     const list: unknown[] = Array.isArray(value) ? value : value === undefined ? [] : [value];
@@ -56,7 +54,7 @@ const factsSchema = z
   .partial()
   .catch({});
 
-/** Limits code lengths, because the vendor file's patterns are matched against them. */
+/** The vendor file's patterns are matched against codes, so their length is limited. */
 export const codeCharactersMax = 200;
 
 const code = z
@@ -87,7 +85,6 @@ const statusSchema = z.object({
 });
 export type ReadStatus = z.infer<typeof statusSchema>;
 
-/** Returns undefined if the value is not a status. */
 export function readStatus(value: unknown): ReadStatus | undefined {
   return statusSchema.safeParse(value).data;
 }
@@ -104,7 +101,6 @@ export function readOperation(value: unknown): Operation | undefined {
 
 const errorSchema = z.object({ error: z.unknown() });
 
-/** Returns the error in a response with a success status. */
 export function errorIn(value: unknown): unknown {
   return errorSchema.safeParse(value).data?.error;
 }
@@ -152,7 +148,7 @@ interface Reading {
   readonly states: Readonly<Record<string, StateWord>>;
 }
 
-/** Unknown states count as running, so that a newly introduced one does not cause a second, billed job. */
+/** Unknown states count as running, so that a new one does not cause a second, billed job. */
 export function stateOf({ state = '' }: Pick<ReadStatus, 'state'>, states: Reading['states']): StateWord {
   return (Object.hasOwn(states, state) ? states[state] : undefined) ?? 'running';
 }

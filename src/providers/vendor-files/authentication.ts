@@ -5,11 +5,10 @@ import { bearer } from '../shared/http-outcome.ts';
 import { jsonWebToken } from '../shared/json-web-token.ts';
 import type { ProviderContext } from '../provider.ts';
 
-/** The request parts that may be signed. */
 export interface Unsigned {
   readonly method: string;
   readonly url: URL;
-  /** The body as sent. Undefined without a body or for a form. */
+  /** Undefined if there is no body or it is a form. */
   readonly body: string | undefined;
 }
 
@@ -18,7 +17,6 @@ export interface Credentials {
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** Returns the headers and the query that authenticate a request. `now` is in Unix milliseconds. */
 export function credentialsOf(
   authentication: Authentication,
   { unsigned, context, now }: { unsigned: Unsigned; context: ProviderContext; now: number },
@@ -40,7 +38,7 @@ function plainHeaders(authentication: Plain, context: ProviderContext): Readonly
     : { [authentication.header]: authentication.prefix + context.credential.apiKey };
 }
 
-/** Returns the headers for a result's link. Only the vendor's own host receives the key. */
+/** Only the vendor's own host receives the key. */
 export function keyHeaders(
   authentication: Authentication,
   url: string,
@@ -78,7 +76,7 @@ function signature(
   };
 }
 
-/** The key pair's first part is the issuer. */
+/** The first half of the key pair is the issuer. */
 function token({ algorithm, lifetime_seconds: lifetimeSeconds }: Jwt, apiKey: string, now: number): string {
   const { id: issuer, secret } = pairOf(apiKey);
   return jsonWebToken({ algorithm, issuer, secret, lifetimeSeconds, now });

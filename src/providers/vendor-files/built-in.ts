@@ -11,15 +11,13 @@ import { ExpressionError } from './expressions.ts';
 import type { Evaluator } from './expressions.ts';
 import { fileProvider } from './file-provider.ts';
 
-/** The vendor files that ship with the product. */
-
-/** Reads a vendor file that was tested before the release. Throws if the file is invalid. */
+/** The file was tested before the release. Throws if it is invalid. */
 export function builtInFile(url: URL): VendorFile {
-  // Compiling the schema would take longer than reading the few files needed at startup.
+  // Reads only a few files, for which compiling the schema would take longer.
   return vendorFileSchema.parse(valueOf(readFileSync(url, 'utf8')), { jitless: true });
 }
 
-/** Parsing these files' YAML takes a tenth of a process's startup time. */
+/** The result is cached, because parsing the YAML takes a tenth of a process's startup time. */
 function valueOf(text: string): unknown {
   const path = keptPath(`vendor-files/${createHash('sha256').update(text).digest('hex')}.json`);
   const kept = parseJson(readKept(path) ?? '');
@@ -33,11 +31,11 @@ export function builtInProvider(file: VendorFile): Provider {
   return fileProvider(file, { expressions: createEvaluator(), now: Date.now });
 }
 
-/** Limits event loop blocking to about 20 ms, whatever the response. */
+/** Blocks the event loop for at most about 20 ms, whatever the response. */
 const stepsMax = 10_000;
 
 /**
- * Evaluates in this process: these expressions are reviewed like code, and a thread would take 30 MB and 0.3 s to
+ * Evaluates in this process: these expressions are reviewed like code, and a thread would use 30 MB and take 0.3 s to
  * start. JSONata is loaded on first use.
  */
 function createEvaluator(): Evaluator {

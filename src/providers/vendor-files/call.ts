@@ -21,7 +21,6 @@ import type { Bindings, Evaluator } from './expressions.ts';
 import { hasFiles, markLargeTexts } from './media-marks.ts';
 import type { MediaMarks } from './media-marks.ts';
 
-/** Dependencies that all calls of a vendor file share. */
 export interface Calling {
   readonly file: VendorFile;
   readonly failures: FailureTable;
@@ -31,13 +30,12 @@ export interface Calling {
 }
 
 export interface FileRequest extends Pick<HttpRequestOptions, 'method' | 'bodyBytesMax' | 'largeStrings'> {
-  /** The path relative to the base address, possibly with a query. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: OutgoingObject;
   readonly form?: FormData;
-  /** Whether the request is about a job, so that the response may report the job as unknown. */
+  /** Set if the request is about a job, which the response may then report as unknown. */
   readonly asksForJob?: true;
 }
 
@@ -53,7 +51,6 @@ export function failureTableOf({ failures }: VendorFile): FailureTable {
   );
 }
 
-/** Sends one request that must succeed. Throws UpstreamError. */
 export async function callVendor(
   request: FileRequest,
   context: ProviderContext,
@@ -87,16 +84,13 @@ function addressed(
   return { url: url.href, headers: { ...headers, ...credentials.headers } };
 }
 
-/** Returns undefined if the path leads out of the base address, as `/../x` does. */
+/** Returns undefined if the path leaves the base address, as `/../x` does. */
 export function addressBelow(baseUrl: string, path: string): URL | undefined {
   const url = new URL(baseUrl + path);
   return url.href.startsWith(`${new URL(baseUrl).href.replace(/\/$/, '')}/`) ? url : undefined;
 }
 
-/**
- * Returns the error for a request that the vendor file cannot express. Nothing was sent, and other requests are
- * unaffected.
- */
+/** For a request that the vendor file cannot express. Nothing was sent, and other requests are unaffected. */
 function notSayable(why: string): UpstreamError {
   return new UpstreamError('rejected', `The vendor file cannot express this request: ${why}.`, {
     code: 'vendor_file',
@@ -129,9 +123,6 @@ function refusalOf(value: unknown): Refusal | undefined {
 
 const plainTextMax = 2_000;
 
-/**
- * Reads an error in the vendor's own format. Returns nothing for a proxy's error page, which has a different format.
- */
 async function readRefusal(
   { status, headers, json, text }: HttpResponse,
   { expressions, file }: Calling,
@@ -156,9 +147,7 @@ function isUnknown(
   return unknown.codes === undefined || unknown.codes.some((one) => patternMatcher(one).test(code));
 }
 
-/**
- * Evaluates an expression on a successful response. If the expression cannot read the response, the outcome is unknown.
- */
+/** Evaluates an expression on a successful response. If the expression cannot read it, the outcome is unknown. */
 export async function readAnswer(
   answer: HttpResponse,
   { source, bindings }: { readonly source: string; readonly bindings: Bindings },
@@ -169,7 +158,7 @@ export async function readAnswer(
   const evaluate = () =>
     expressions.evaluate(source, markLargeTexts(json).value, { status, headers, ...bindings });
   try {
-    // A job may already have been paid for, so a busy machine must not cause its response to be lost.
+    // A job may already have been paid for, so a busy machine must not lose its response: evaluate once more.
     return await evaluate().catch((error: unknown) => {
       if (error instanceof ExpressionLimitError) return evaluate();
       throw error;
@@ -180,7 +169,6 @@ export async function readAnswer(
   }
 }
 
-/** Throws the error in a response with a success status. */
 export function throwErrorIn(
   read: unknown,
   answer: HttpResponse,
@@ -190,7 +178,6 @@ export function throwErrorIn(
   if (refusal !== undefined) throw refusalError(answer, refusal, failures);
 }
 
-/** Replaces each `{name}` with the operation's part of that name. */
 export function filledPath(path: string, parts: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const part = Object.hasOwn(parts, name) ? parts[name] : undefined;
@@ -228,7 +215,6 @@ const builtSchema = z.strictObject({
   form: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** Builds the vendor's request with an expression. An UpstreamError means that nothing was sent. */
 export async function buildRequest(
   { source, view, bindings }: { readonly source: string; readonly view: object; readonly bindings: Bindings },
   marks: MediaMarks,
@@ -283,6 +269,6 @@ async function formOf(fields: Readonly<Record<string, unknown>>, marks: MediaMar
 }
 
 function textOf(value: OutgoingJson): string {
-  if (hasFiles(value)) throw notSayable('a form has files as parts only');
+  if (hasFiles(value)) throw notSayable('in a form, each file must be a part of its own');
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

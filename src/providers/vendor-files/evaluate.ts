@@ -2,24 +2,22 @@ import jsonata from 'jsonata';
 import { createRecent } from '../../base/recent.ts';
 import { isRecord } from '../../base/is-record.ts';
 
-/** Compiles and evaluates vendor files' expressions, within limits that no expression can raise. */
-
 const depthMax = 200;
 const sequenceMax = 10_000;
 const resultCharactersMax = 512 * 1024;
 const compiledMax = 200;
 
 /**
- * `eval` could run a response as an expression, and `pad` can create text of any length. The others return a different
- * value on each call.
+ * `eval` could run a response as an expression, and `pad` can create text of any length. The other functions return a
+ * different value on each call.
  */
 const refusedFunctions = new Set(['eval', 'random', 'shuffle', 'now', 'millis', 'pad']);
-/** Text of hundreds of megabytes would kill the whole process, despite the thread's limits. */
+/** Text of hundreds of megabytes would kill the whole process, whatever the thread's limits. */
 const textCharactersMax = 4 * 1024 * 1024;
 
 const compiled = createRecent<jsonata.Expression>(compiledMax);
 
-/** Throws if the expression cannot be compiled or uses a forbidden feature. */
+/** Throws if the expression cannot be compiled or uses a forbidden function. */
 export function compile(source: string): jsonata.Expression {
   const known = compiled.get(source);
   if (known !== undefined) return known;
@@ -48,7 +46,7 @@ function refuseNode({ type, value }: Readonly<Record<string, unknown>>): void {
     throw new Error(`$${value} is not permitted`);
 }
 
-/** JSONata calls this after each step with the expression, its input, its scope and its result. */
+/** JSONata calls this after each step. The fourth argument is the step's result. */
 function refuseLongText(...[, , , result]: readonly unknown[]): void {
   if (typeof result === 'string' && result.length > textCharactersMax)
     throw new Error(`it makes a text of more than ${textCharactersMax} characters`);
@@ -64,7 +62,7 @@ let last: Promise<unknown> = Promise.resolve();
 
 /**
  * Resolves with the result as JSON, or undefined if there is none. Throws if the expression fails or exceeds a limit.
- * JSONata counts steps per expression, so evaluations run one at a time.
+ * Evaluations run one at a time, because JSONata counts steps per expression.
  */
 export function evaluate(evaluation: Evaluation, stepsMax: number): Promise<string | undefined> {
   const result = last.then(() => evaluateNow(evaluation, stepsMax));
@@ -82,7 +80,7 @@ async function evaluateNow(
     steps += 1;
     if (steps > stepsMax) throw new Error(`it needs more than ${stepsMax} steps`);
   };
-  // The types of `assign` allow only strings, but this name is a symbol.
+  // The types of `assign` allow only strings as names, but this one is a symbol.
   const assign: unknown = Reflect.get(expression, 'assign');
   if (typeof assign !== 'function') throw new TypeError('steps cannot be counted');
   Reflect.apply(assign, expression, [Symbol.for('jsonata.__evaluate_entry'), count]);
@@ -93,7 +91,7 @@ async function evaluateNow(
   return text;
 }
 
-/** Returns a JSONata error's message, which may quote the input and must not be logged. */
+/** The message may quote the input, so it must not be logged. */
 export function reasonOf(error: unknown): string {
   const message: unknown = isRecord(error)
     ? error['message']

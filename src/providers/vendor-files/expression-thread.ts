@@ -2,8 +2,6 @@ import { parentPort } from 'node:worker_threads';
 import { compile, evaluate, reasonOf } from './evaluate.ts';
 import type { FromThread, ToThread } from './expressions.ts';
 
-/** The thread that evaluates expressions in operators' vendor files. */
-
 const stepsMax = 100_000;
 
 async function answerTo({ source, input, bindings }: ToThread): Promise<string | undefined> {

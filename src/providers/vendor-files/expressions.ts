@@ -4,22 +4,21 @@ import { startThread, startThreadClock } from '../../process/thread.ts';
 import type { Thread } from '../../process/thread.ts';
 
 export interface Evaluator {
-  /** `input` is the document to evaluate; `bindings` are the variables. Throws ExpressionError. */
   evaluate(source: string, input: unknown, bindings?: Bindings): Promise<unknown>;
 }
 
-/** Evaluates one vendor file's JSONata in its own thread, which is terminated if an expression exceeds its limits. */
+/**
+ * Evaluates one vendor file's JSONata in a thread of its own. The thread is terminated if an expression exceeds its
+ * limits.
+ */
 export interface Expressions extends Evaluator {
-  /** Throws ExpressionError if the expression cannot be compiled or uses a forbidden feature. */
   check(source: string): Promise<void>;
   close(): Promise<void>;
 }
 
 export type Bindings = Readonly<Record<string, unknown>>;
 
-/**
- * Thrown if the expression cannot be evaluated with this input. `reason` may quote the input and must not be logged.
- */
+/** The expression cannot be evaluated with this input. `reason` may quote the input, so it must not be logged. */
 export class ExpressionError extends Error {
   readonly reason: string;
 
@@ -30,32 +29,26 @@ export class ExpressionError extends Error {
   }
 }
 
-/**
- * Thrown if the thread could not finish the evaluation within its limits, which reveals nothing about the expression or
- * its input.
- */
+/** The thread could not finish within its limits. This says nothing about the expression or its input. */
 export class ExpressionLimitError extends ExpressionError {}
 
 export interface ToThread {
   readonly source: string;
   readonly input?: unknown;
-  /** If undefined, the expression is compiled but not evaluated. */
   readonly bindings?: Bindings;
 }
 
 export type FromThread =
-  /** The first message, sent once the thread's code has been loaded. */
   | { readonly kind: 'ready' }
-  /** `text` is absent if the expression has no result. */
   | { readonly kind: 'done'; readonly text?: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** The CPU time limit per evaluation, in milliseconds. */
+/** CPU time per evaluation. */
 const workingMsMax = 1_000;
 const workingLookMs = 50;
 /** Enough for a response of several megabytes. If an expression needs more, its thread is terminated. */
 const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
-/** An idle thread is terminated after this time, because it uses about ten megabytes. */
+/** An idle thread uses about ten megabytes, so it is terminated after this time. */
 const idleMs = 60_000;
 
 /** The first evaluation starts the thread. Evaluations run one at a time. */
@@ -110,7 +103,6 @@ export function createExpressions(): Expressions {
   };
 }
 
-/** Returns undefined if the thread exited or exceeded its CPU time. */
 function ask(worker: Worker, message: ToThread): Promise<Exclude<FromThread, { kind: 'ready' }> | undefined> {
   return new Promise((resolve) => {
     const stop = (answer?: Exclude<FromThread, { kind: 'ready' }>): void => {

@@ -15,10 +15,12 @@ import { imagesAtOnce } from './images-at-once.ts';
 import { cancelJob, findJobs, hasEnded, jobStatus, listJobs, submitJob } from './jobs.ts';
 import type { JobCalling } from './jobs.ts';
 
-/** Returns a vendor file's adapter. The same file object always has the same adapter. */
 export type FileProviders = (file: VendorFile) => Provider;
 
-/** Each file's expressions run in their own thread. `now` is in Unix milliseconds. */
+/**
+ * Returns the same adapter whenever it gets the same file object. Each file's expressions run in a thread of their own.
+ * `now` is in Unix milliseconds.
+ */
 export function createFileProviders(now: () => number): FileProviders {
   const opened = new WeakMap<VendorFile, Provider>();
   return (file) => {

@@ -12,8 +12,6 @@ import type { Calling } from './call.ts';
 import { createMediaMarks, markLargeTexts } from './media-marks.ts';
 import { requestView } from './request-view.ts';
 
-/** Serves images of a vendor file whose vendor responds with the images themselves. */
-
 interface ImageCalling extends Calling {
   readonly images: VendorImages;
   readonly facts: FactsTable;

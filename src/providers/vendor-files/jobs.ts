@@ -27,15 +27,13 @@ import type { Calling } from './call.ts';
 import { createMediaMarks } from './media-marks.ts';
 import { requestView } from './request-view.ts';
 
-/** Submits, polls, cancels, lists and finds a vendor file's jobs. */
-
 export interface JobCalling extends Calling {
   readonly jobs: VendorJobs;
   readonly kind: 'video' | 'image';
   readonly facts: FactsTable;
 }
 
-/** Enough for a list of a hundred jobs, including their requests. */
+/** Enough for a list of a hundred jobs with their requests. */
 const listBytesMax = 4 * 1024 * 1024;
 
 export async function submitJob(
@@ -88,7 +86,7 @@ async function ask(
   return { read: withAddresses(readStatus(read), context), answer };
 }
 
-/** Resolves a link that is only a path against the base address, for vendors that serve files without full links. */
+/** Some vendors serve files by path alone. Such links are resolved against the base address. */
 function withAddresses<Status extends ReadStatus | undefined>(
   status: Status,
   { baseUrl }: ProviderContext,
@@ -112,7 +110,6 @@ function withResult(status: ReadStatus, result: ReadStatus | undefined): ReadSta
   };
 }
 
-/** If the vendor refuses the cancellation, the job continues or has already ended. */
 export async function cancelJob(
   operation: Operation,
   context: ProviderContext,
@@ -130,8 +127,8 @@ export async function cancelJob(
 }
 
 /**
- * Omits succeeded jobs that have no link in the list, or whose result is requested separately. They are polled
- * individually.
+ * Leaves out succeeded jobs whose link is missing from the list or must be requested separately, so that they are
+ * polled individually.
  */
 export async function listJobs(
   operations: readonly Operation[],
@@ -159,7 +156,6 @@ function isComplete({ urls }: ReadStatus, { status }: VendorJobs): boolean {
   return status.result === undefined && urls.length > 0;
 }
 
-/** Returns only jobs that carry the marker, because no others are ours. */
 export async function findJobs(
   marker: string,
   context: ProviderContext,

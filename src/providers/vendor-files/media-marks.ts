@@ -7,16 +7,15 @@ import type { ImageFile } from '../shared/image-input.ts';
 import { LargeText } from '../shared/large-json.ts';
 
 /**
- * Media and large texts do not pass through expressions. Each is represented by a mark, which is replaced in the
- * expression's result. A caller who forges a mark can reach only media of the same request.
+ * Media and large texts do not pass through expressions. A mark represents each one and is replaced in the expression's
+ * result. A caller who forges a mark can reach only media of the same request.
  */
 
-/** A media item as expressions see it. */
 export interface SeenMedium {
   readonly url: string;
   readonly is_data: boolean;
   readonly media_type?: string;
-  /** The item as base64. Present only for data. */
+  /** Present only for data. */
   readonly base64?: string;
   /** The mark for a form part with the item's bytes. Present only for data. */
   readonly file?: string;
@@ -34,11 +33,8 @@ const markPattern = /^\ue000(\d{1,4}):(url|base64|file)$/;
 
 export interface MediaMarks {
   readonly image: (image: ImageInput) => SeenMedium;
-  /** Accepts an address or a data URL. */
   readonly address: (url: string) => SeenMedium;
-  /** Replaces the marks in a value with the media that they represent. */
   readonly unmarked: (value: unknown) => OutgoingJson;
-  /** Returns a mark's media item as a form part, or undefined if the text is not a mark. */
   readonly part: (value: string) => Promise<ImageFile | undefined>;
 }
 
@@ -97,10 +93,10 @@ function mapped(
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, change(each)]));
 }
 
-/** The maximum depth of a response. Deeper parts are omitted. */
+/** Deeper parts of a response are dropped. */
 const depthMax = 50;
 
-/** Replaces large texts in a response with marks, and returns a function that looks up a mark's text. */
+/** Returns the response with marks in place of large texts, and a function that looks up the text of a mark. */
 export function markLargeTexts(answer: unknown): {
   readonly value: unknown;
   readonly large: (text: string | undefined) => LargeText | string | undefined;
@@ -122,7 +118,6 @@ export function markLargeTexts(answer: unknown): {
   };
 }
 
-/** Whether a body contains files, which prevents signing it. */
 export function hasFiles(value: OutgoingJson | undefined): boolean {
   if (value instanceof FileDataUrl) return true;
   return typeof value === 'object' && value !== null && Object.values(value).some((each) => hasFiles(each));

@@ -49,7 +49,7 @@ function videoView(request: VideoRequest, { facts: source, context, marks }: Vie
   });
 }
 
-/** Returns the parameters that the expression interprets itself. */
+/** Parameters that are not passed on because the expression interprets them. */
 function readParameters({ extra }: GenerationRequest, { parameters = {} }: PlainFacts): JsonObject {
   return Object.fromEntries(
     Object.entries(extra).filter(
@@ -68,7 +68,6 @@ function imageView(request: ImageRequest, { facts, context, marks }: Viewing): o
     prompt: request.prompt,
     n: request.n,
     size,
-    /** The meaning of the size according to the model's facts. */
     width: shape.pixels?.width,
     height: shape.pixels?.height,
     size_class: shape.class,

@@ -13,7 +13,6 @@ async function tried(file: VendorFile): Promise<readonly string[]> {
   return violations;
 }
 
-/** Returns the violations in a configuration's vendor files. Each file version is tested once. */
 export function createVendorChecks() {
   const checked = createRecent<readonly string[]>(checkedMax);
 
@@ -21,8 +20,7 @@ export function createVendorChecks() {
     const text = canonicalJson(file);
     const known = checked.get(text);
     if (known !== undefined) return known;
-    // On a busy machine, an expression may exceed its limits once. A version that fails twice is not tested a third
-    // time.
+    // On a busy machine, an expression may exceed its limits once, so a failure is checked a second time.
     const violations = (await tried(file)).length === 0 ? [] : await tried(file);
     if (violations.length === 0) checked.set(text, violations);
     return violations;

@@ -106,8 +106,8 @@ function build(request: VideoRequest, context: SubmitContext): JsonObject {
 }
 
 /**
- * Vidu videos from text, frames and references. Not covered: images, templates, storyboards, extensions, subjects with
- * voices, and the cheaper off-peak jobs (`off_peak`).
+ * Vidu videos from text, frames and references. The operation is `{id}`. Not covered: images, templates, storyboards,
+ * extensions, subjects with voices, and the cheaper off-peak jobs (`off_peak`).
  */
 const video: VideoProvider = {
   cancelUntil: 'queued',

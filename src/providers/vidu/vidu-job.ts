@@ -28,8 +28,6 @@ import type {
   VendorBalance,
 } from '../provider.ts';
 
-/** A job's life cycle. The operation is `{id}`. */
-
 /** The vendor's reasons for refusals and failed jobs. Source: the vendor's errors page, 2026-11. */
 export const viduFailures: FailureTable = [
   { code: /^TaskPromptPolicyViolation$/, outcome: 'rejected', class: 'moderation_input', input: 'prompt' },
@@ -67,7 +65,6 @@ function readRefusal(json: unknown): Refusal | undefined {
   return said === undefined ? undefined : { code: said.reason, message: said.message };
 }
 
-/** Sends one request that must succeed. Throws UpstreamError. */
 async function call({ path, ...options }: Call, context: ProviderContext): Promise<HttpResponse> {
   const { request, baseUrl, signal, credential } = context;
   const headers = { authorization: `Token ${credential.apiKey}` };
@@ -92,7 +89,6 @@ export async function viduBalance(context: ProviderContext): Promise<VendorBalan
 const taskId = z.union([z.string().min(1), z.number().transform(String)]);
 const createdSchema = z.object({ task_id: taskId });
 
-/** Sends exactly one create request to a vendor path. */
 export async function submitVidu(path: string, json: JsonObject, context: SubmitContext): Promise<Submitted> {
   const answer = await call({ method: 'POST', path, json }, context);
   const id = createdSchema.safeParse(answer.json).data?.task_id;
@@ -198,7 +194,7 @@ export async function listVidu(
 const pagesMax = 5;
 const candidatesMax = 20;
 
-/** The list does not contain `payload`, so it is requested for each job from that time with the same prompt. */
+/** The list lacks `payload`, so each job from that time with the same prompt is requested individually. */
 export async function findVidu(
   { request, marker, sentAfter, sentBefore }: LostSubmit<VideoRequest>,
   context: ProviderContext,

@@ -8,17 +8,14 @@ import { defined } from '../../base/defined.ts';
 import type { HttpRequestOptions, HttpResponse, ProviderContext, UpstreamError } from '../provider.ts';
 
 type XaiRequest = Pick<HttpRequestOptions, 'method' | 'json' | 'bodyBytesMax' | 'largeStrings'> & {
-  /** The path relative to the base address. */
   readonly path: string;
 };
 
-/** Sends one request and returns the response, even if it is a refusal. */
 export function askXai({ path, ...rest }: XaiRequest, context: ProviderContext): Promise<HttpResponse> {
   const { request, baseUrl, signal } = context;
   return request({ ...rest, url: baseUrl + path, headers: bearer(context), signal });
 }
 
-/** Sends one request that must succeed. Throws UpstreamError. */
 export async function callXai(request: XaiRequest, context: ProviderContext): Promise<HttpResponse> {
   const answer = await askXai(request, context);
   if (!isSuccess(answer)) throw xaiRefusal(answer);
@@ -29,7 +26,7 @@ export function xaiRefusal(answer: HttpResponse): UpstreamError {
   return refusalError(answer, readRefusal(answer.json), xaiFailures);
 }
 
-/** Whether the response comes from the vendor itself, not from a proxy. */
+/** A proxy's response is not in the vendor's format. */
 export function isXaiRefusal({ json }: HttpResponse): boolean {
   return readRefusal(json) !== undefined;
 }
@@ -40,8 +37,7 @@ const nestedSchema = z.object({
 });
 
 /**
- * Handles three bodies: `{"code","error":"text"}`, `{"error":"text"}`, and
- * `{"error":{"message","type","param","code"}}`.
+ * The body is one of `{"code","error":"text"}`, `{"error":"text"}`, and `{"error":{"message","type","param","code"}}`.
  */
 function readRefusal(json: unknown): Refusal | undefined {
   const plain = plainSchema.safeParse(json).data;
@@ -53,10 +49,9 @@ function readRefusal(json: unknown): Refusal | undefined {
 }
 
 const usageSchema = z.object({ usage: z.object({ cost_in_usd_ticks: z.int().nonnegative() }) });
-/** The price of one tick in US dollars. */
+/** In US dollars. */
 const priceOfTick = '0.0000000001';
 
-/** Returns undefined if no cost is reported. */
 export function costOf(json: unknown): Cost | undefined {
   const ticks = usageSchema.safeParse(json).data?.usage.cost_in_usd_ticks;
   return costOfUnits(ticks, priceOfTick, 'USD');

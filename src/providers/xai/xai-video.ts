@@ -86,7 +86,7 @@ function pending(job: Job | undefined): OperationStatus {
 }
 
 /**
- * Older responses have no status, only a link once the job is done. Returns undefined if the job is done but has no
+ * Older responses have no status, only a link once the job is done. Returns undefined for a finished job without a
  * file.
  */
 function readJob(job: Job, { json }: HttpResponse): OperationStatus | undefined {

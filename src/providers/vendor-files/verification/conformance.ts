@@ -7,7 +7,6 @@ import type { Specimens } from './specimens.ts';
 import { statusTests } from './status-tests.ts';
 import type { VerificationTest } from './verify.ts';
 
-/** Tests every adapter's guarantees for each kind of output that the file serves. */
 export function conformanceTests(file: VendorFile, provider: Provider): VerificationTest[] {
   const kinds = (['video', 'image'] as const).filter((kind) => servedBy(file, kind));
   return kinds.flatMap((kind) => testsOf({ file, provider, kind, specimens: specimensOf(file, kind) }));

@@ -4,15 +4,12 @@ import type { Authentication, RecordedExchange } from '../../../models/vendor-fi
 import { UpstreamError } from '../../provider.ts';
 import type { HttpRequestOptions, HttpResponse, ProviderContext, SubmitContext } from '../../provider.ts';
 
-/**
- * A vendor's test double. It returns the responses recorded in a vendor file, and sends nothing outside the process.
- */
+/** A double that plays the vendor with the responses recorded in a vendor file. Nothing leaves the process. */
 
 export type DoubleAnswer = RecordedExchange['answer'] | 'lost' | 'not_sent';
 
 export interface Double {
   readonly context: SubmitContext;
-  /** The requests sent so far, in order. */
   readonly sent: readonly SentRequest[];
 }
 
@@ -26,7 +23,7 @@ export interface SentRequest {
 }
 
 const baseUrl = 'https://vendor.invalid/base';
-/** The key is also a valid key pair, for vendors that require signed requests. */
+/** Also a valid key pair, for vendors that require signed requests. */
 export const testKey = 'test-key:test-secret';
 export const testMarker = 'mediary-fixture-1';
 const testCallback = 'https://gateway.invalid/callbacks/fixture';
@@ -34,7 +31,7 @@ const testCallback = 'https://gateway.invalid/callbacks/fixture';
 export interface DoubleOptions {
   readonly model: string;
   readonly authentication: Authentication;
-  /** One response per request. Responses to any further requests are lost. */
+  /** One response per request. The responses to any further requests are lost. */
   readonly answers: readonly DoubleAnswer[];
 }
 
@@ -90,7 +87,6 @@ async function sentRequest(
   });
 }
 
-/** Reads a form's fields, converting files to base64. */
 async function fieldsOf(form: FormData): Promise<Readonly<Record<string, unknown>>> {
   const fields = new Map<string, unknown[]>();
   for (const [name, value] of form) {
@@ -104,7 +100,6 @@ async function fieldsOf(form: FormData): Promise<Readonly<Record<string, unknown
   );
 }
 
-/** Describes how a sent request differs from the recorded one. Returns undefined if they are equal. */
 export function differenceOf(sent: SentRequest, { send }: RecordedExchange): string | undefined {
   const names = ['method', 'path', 'json', 'form'] as const;
   const name = names.find((each) => canonicalJson(sent[each] ?? null) !== canonicalJson(send[each] ?? null));

@@ -9,7 +9,7 @@ import { runStep } from './run-step.ts';
 import type { Specimen } from './specimens.ts';
 import type { VerificationTest } from './verify.ts';
 
-/** Tests that every offered value changes the request. A value that does not would be sold but not rendered. */
+/** Every offered value must change the request. A value that does not would be sold but not rendered. */
 export function factsTests(given: Conformance): VerificationTest[] {
   const { accepted } = given.specimens;
   const source = sourceOf(given);
@@ -33,7 +33,6 @@ function sourceOf({ provider, kind }: Conformance): FactsSource | undefined {
   return kind === 'video' ? provider.video?.facts : (provider.image ?? provider.imageTask)?.facts;
 }
 
-/** Returns one model name per row of facts, plus one that matches no row. */
 function modelsOf({ file, kind }: Conformance, { fixture }: Specimen): string[] {
   const table = kind === 'video' ? file.videos?.facts : file.images?.facts;
   const rows = (table?.models ?? []).map(({ model }) => model.replaceAll('*', ''));
@@ -86,7 +85,6 @@ interface Sending {
   readonly model: string;
 }
 
-/** Returns the body and path sent for these fields, or undefined if nothing is sent. */
 async function sentWith(
   { given, accepted, model }: Sending,
   fields: Readonly<Record<string, unknown>>,

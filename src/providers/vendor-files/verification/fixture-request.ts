@@ -3,8 +3,6 @@ import { defined } from '../../../base/defined.ts';
 import type { Fixture } from '../../../models/vendor-file.ts';
 import type { GenerationRequest, JsonValue } from '../../../models/request.ts';
 
-/** Converts a fixture's request to the form that an adapter receives. */
-
 const text = z.string();
 const json: z.ZodType<JsonValue> = z.json();
 const metadata = z.record(z.string(), json).default({});

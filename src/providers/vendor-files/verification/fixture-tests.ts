@@ -7,7 +7,6 @@ import { lackOf, runStep } from './run-step.ts';
 import type { Running } from './run-step.ts';
 import type { VerificationTest } from './verify.ts';
 
-/** Replays each fixture. Requests must equal the recorded ones, and outcomes must match `expect`. */
 export function fixtureTests(file: VendorFile, provider: Provider): VerificationTest[] {
   return file.fixtures.map((fixture) => ({
     test: `fixture ${fixture.name}`,

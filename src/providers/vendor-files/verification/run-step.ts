@@ -5,13 +5,10 @@ import type { GenerationRequest } from '../../../models/request.ts';
 import { UpstreamError } from '../../provider.ts';
 import type { Operation, Provider, SubmitContext, TaskProvider } from '../../provider.ts';
 
-/** Runs one fixture step. Returns the adapter's outcome as plain data in the terms of vendor files. */
-
 export interface Running {
   readonly provider: Provider;
   readonly request: GenerationRequest;
   readonly context: SubmitContext;
-  /** The job created by an earlier step. */
   readonly operation: Operation;
 }
 
@@ -78,7 +75,6 @@ function errorOutcome({ outcome, code, words, status, gone, failure, retryAfterM
   return spelled(defined({ outcome, code, message: words, status, gone, ...failure, retryAfterMs }));
 }
 
-/** Converts names to vendor file spelling. */
 function spelled(value: object): object;
 function spelled(value: unknown): unknown;
 function spelled(value: unknown): unknown {
@@ -91,7 +87,6 @@ function spelled(value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Describes which expected part is missing from the outcome. Returns undefined if nothing is missing. */
 export function lackOf(outcome: unknown, expected: unknown, path = ''): string | undefined {
   if (isRecord(expected)) {
     for (const [name, value] of Object.entries(expected)) {

@@ -4,8 +4,6 @@ import type { GenerationRequest } from '../../../models/request.ts';
 import type { DoubleAnswer } from './double.ts';
 import { readFixtureRequest } from './fixture-request.ts';
 
-/** Selects recorded responses for the conformance tests, one of each kind. */
-
 export interface Specimen {
   readonly fixture: Fixture;
   readonly request: GenerationRequest;
@@ -16,7 +14,6 @@ export interface Specimen {
 export type RecordedAnswer = Exclude<DoubleAnswer, string>;
 
 export interface Specimens {
-  /** A successful create request. */
   readonly accepted: Specimen | undefined;
   /** A create request that the vendor refuses with an error of its own. */
   readonly refused: Specimen | undefined;
@@ -52,7 +49,6 @@ function specimensIn(fixture: Fixture): Specimen[] {
   }));
 }
 
-/** Changes the text in response bodies. Text for which `change` returns undefined is omitted. */
 export function withTexts(
   answers: readonly RecordedAnswer[],
   change: (text: string) => string | undefined,

@@ -6,14 +6,11 @@ import { fileProvider } from '../file-provider.ts';
 import { conformanceTests } from './conformance.ts';
 import { fixtureTests } from './fixture-tests.ts';
 
-/** The result of a single test of a vendor file. */
 export interface VerificationRow {
   readonly test: string;
-  /** A sentence that describes the failure. Undefined if the test passed. */
   readonly failure?: string;
 }
 
-/** A test that resolves with a sentence describing its failure, or with undefined if it passes. */
 export interface VerificationTest {
   readonly test: string;
   readonly run: () => Promise<string | undefined>;
@@ -21,7 +18,8 @@ export interface VerificationTest {
 
 /**
  * Runs all tests that a vendor file must pass before it is used: its expressions must compile, its fixtures must
- * replay, and it must give every adapter's guarantees. A test double plays the vendor, using the fixtures' responses.
+ * replay, and it must keep the guarantees of every adapter. A test double plays the vendor with the fixtures'
+ * responses.
  */
 export async function verifyVendorFile(
   file: VendorFile,
@@ -35,7 +33,6 @@ export async function verifyVendorFile(
   return [...compiled, ...fixtures, ...(await runAll(conformanceTests(file, provider)))];
 }
 
-/** Returns a vendor file's failures as violations of the configuration. */
 export async function vendorFileViolations(file: VendorFile, expressions: Expressions): Promise<string[]> {
   const failed = (await verifyVendorFile(file, expressions)).filter(({ failure }) => failure !== undefined);
   const [first] = failed;
