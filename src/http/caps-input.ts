@@ -14,7 +14,6 @@ const limit = z
   .transform(sixPlaces)
   .optional();
 
-/** The caps that an operator sets: per UTC day, per calendar month, and in total. A missing field means no cap. */
 export const capsFields = { day: limit, month: limit, total: limit };
 
 type WrittenCaps = { readonly [Window in keyof Caps]?: string | undefined };
@@ -28,7 +27,7 @@ export function parseCaps(written: WrittenCaps): Caps {
   );
 }
 
-/** Parses the caps, keyed by part name. Returns undefined if a name occurs twice. */
+/** Returns undefined if a name occurs twice. */
 export function parseParts<Part extends WrittenCaps>(
   parts: readonly Part[],
   nameOf: (part: Part) => string,
@@ -52,7 +51,7 @@ type WrittenKeyCaps = WrittenCaps & {
   readonly models: readonly (WrittenCaps & { readonly model: string })[];
 };
 
-/** `path` is the path of these fields in the body, ending in a dot. Throws invalid_parameter. */
+/** @param path - The path of these fields in the body, ending in a dot. Throws invalid_parameter. */
 export function parseKeyCaps(
   { models, ...all }: WrittenKeyCaps,
   catalogue: Pick<Catalogue, 'current'>,

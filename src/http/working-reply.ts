@@ -4,13 +4,12 @@ import { GatewayError } from '../errors/errors.ts';
 import { presentError, translateError } from './error-response.ts';
 import type { Reply } from './route.ts';
 
-/** The media type in the OpenAPI document. */
 export const workingMediaType = 'application/x-ndjson';
 
 export interface Watching {
   /** Aborts when the reader has left. */
   readonly signal: AbortSignal;
-  /** Sets the progress for the next line to report. */
+  /** Sets the progress that the next line reports. */
   readonly onProgress: (progress: object) => void;
 }
 
@@ -20,7 +19,6 @@ export interface Work {
   readonly signal: AbortSignal;
   /** Called if the work fails. The caller receives only the translated error. */
   readonly onError: (error: unknown) => void;
-  /** The time between two lines, in milliseconds. Defaults to one second. */
   readonly everyMs?: number;
 }
 
@@ -49,7 +47,7 @@ export function workingReply({ run, signal, onError, everyMs = 1000 }: Work): Re
   return { status: 200, headers: {}, mediaType: workingMediaType, body };
 }
 
-/** Runs one job of a kind at a time on this node. `refusal` is the message for other callers. */
+/** Runs one job of a kind at a time on this node. Other callers get `refusal` as an error. */
 export function oneAtATime(refusal: string): (work: Work) => Reply {
   let isRunning = false;
   return ({ run, ...work }) => {

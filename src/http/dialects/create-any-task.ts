@@ -11,7 +11,7 @@ import { findOwnTask } from '../videos/own-task.ts';
 import type { DialectDeps } from './dialect-deps.ts';
 
 export interface AnyCreate {
-  /** The operationId. With the account, it defines the idempotency key's scope. */
+  /** The operationId. With the account, it defines the scope of the idempotency key. */
   readonly route: string;
   /** The full id, including an owner. */
   readonly model: string;
@@ -24,7 +24,6 @@ export interface AnyCreate {
 export interface AnyCreated {
   readonly task: Task;
   readonly headers: Readonly<Record<string, string>>;
-  /** The names of ignored fields. */
   readonly warnings: readonly string[];
 }
 

@@ -38,7 +38,7 @@ export function presentCap(cap: CapState): z.output<typeof capSchema> {
 const limit = z.string().optional();
 export const capsSchema = z.object({ day: limit, month: limit, total: limit });
 
-/** Presents caps, omitting windows without one. */
+/** Omits windows without a cap. */
 export function presentCaps(caps: Caps): z.output<typeof capsSchema> {
   return Object.fromEntries(
     capWindows.flatMap((window) => {
@@ -97,7 +97,7 @@ function reachedOf(cap: CapState, reported: SpentOfScope['reported']): CapPercen
   return capPercents.findLast((percent) => percent <= now || earlier.includes(percent)) ?? null;
 }
 
-/** Returns a create response's headers: the cap with the least left after the hold. */
+/** Returns headers with the cap that has the least left after the hold. */
 export function capHeaders(cap: CapState | undefined): Readonly<Record<string, string>> {
   if (cap === undefined) return {};
   const { scope, window, limit: most, left, resetsAt: at } = cap;

@@ -58,7 +58,6 @@ export const estimateSchema = z
   })
   .meta({ id: 'Estimate' });
 
-/** Declarations shared by the routes of both kinds. */
 export const estimateOperation = {
   description:
     'Accepts the body of a create and creates nothing. With `x-explain-route: 1` the response also lists the channels that would be tried, and why the others would not.',
@@ -86,11 +85,10 @@ export interface EstimateOptions {
   /** Fields overridden by another spelling. */
   readonly ignored: readonly string[];
   readonly explainRoute: boolean;
-  /** Undefined if no render times are known. */
   readonly eta?: Eta;
   /** The cap that would refuse the request. Undefined if none would. */
   readonly cap?: CapState;
-  /** The expected charge for requests of this shape. Undefined if unknown. */
+  /** What requests of this shape usually cost. Undefined if unknown. */
   readonly expected?: Micros;
 }
 

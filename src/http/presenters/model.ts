@@ -59,7 +59,6 @@ export interface Offered {
   /** Channel-specific prices, by channel id. */
   readonly channelPrices: ReadonlyMap<string, Pick<Price, 'minimum' | 'lines'>>;
   readonly currency: string;
-  /** The account's factor. Undefined if it is 1. */
   readonly factor?: string | undefined;
 }
 

@@ -59,7 +59,6 @@ export interface TrendsAsked {
   readonly model?: string | undefined;
 }
 
-/** Returns the steps' flows, filtered by channel and model if requested. */
 export function chosenFlows({ flows, steps }: Trends, { channel, model }: Omit<TrendsAsked, 'by'>): Flow[] {
   const known = new Set(steps);
   return flows.filter(
@@ -96,8 +95,8 @@ export function presentTrends(
 }
 
 /**
- * Derives past counts of unfinished tasks from the current count, by subtracting tasks created since then and adding
- * tasks ended since then.
+ * Derives past counts of unfinished tasks from the current count: subtracts the tasks created since, and adds those
+ * ended since.
  */
 function unfinishedAt(sums: readonly Flow[], now: number): number[] {
   let left = now;

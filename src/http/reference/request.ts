@@ -43,7 +43,6 @@ export function requestOf(operation: Operation, objects: Objects): TriedRequest 
   };
 }
 
-/** Renders the request as a program in each language. */
 export function programsOf(
   operation: Operation,
   request: TriedRequest,

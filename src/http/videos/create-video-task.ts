@@ -17,7 +17,6 @@ export type CreateVideoDeps = Pick<
   'createTask' | 'admissions' | 'metrics' | 'checkCallbackUrl' | 'checkMediaUrl'
 >;
 
-/** Declarations shared by all routes that create a video from JSON. */
 export const videoCreate = {
   method: 'post',
   readBody: jsonBody,
@@ -26,7 +25,7 @@ export const videoCreate = {
 } as const;
 
 export interface VideoCreate {
-  /** The operationId. With the account, it defines the idempotency key's scope. */
+  /** The operationId. With the account, it defines the scope of the idempotency key. */
   readonly route: string;
   readonly asked: Understood;
   readonly caller: Caller;
@@ -38,7 +37,7 @@ export interface CreatedVideo {
   /** The names of ignored fields, and other facts that the caller should know. */
   readonly warnings: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
-  /** The end user's canonical name, as used to count caps. */
+  /** The end user's canonical name, under which caps are counted. */
   readonly endUser?: string;
 }
 

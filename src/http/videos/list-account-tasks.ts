@@ -36,7 +36,6 @@ const query = z.object({
 
 export type ListTasksDeps = Pick<RouteDeps, 'tasks' | 'requests' | 'mediaUrl'>;
 
-/** Declares the list of tasks of one kind that a key may see. */
 export function listTasksOf(
   { kind, ...route }: TaskRoute,
   { tasks, requests, mediaUrl }: ListTasksDeps,
