@@ -8,7 +8,6 @@ export interface AddressChecks {
   readonly checkMediaUrl: (url: string) => string | undefined;
 }
 
-/** Throws GatewayError if the gateway must not call the address. */
 export function checkCallback(
   url: string | undefined,
   { checkCallbackUrl }: Pick<AddressChecks, 'checkCallbackUrl'>,

@@ -204,7 +204,6 @@ class ConnectionTurns {
     this.account();
   }
 
-  /** Closes the connection after the last response and ignores anything else that the caller sends. */
   private close(): void {
     this.isClosing = true;
     this.drop();
@@ -223,7 +222,6 @@ function cutLargest(holders: ReadonlySet<ConnectionTurns>): void {
   largest?.cut();
 }
 
-/** Returns how many bytes of a chunked body to parse in one turn. */
 function chunksEndIn(bytes: Buffer): number {
   let at = 0;
   for (let lines = 0; lines < chunkLinesMax; lines += 1) {

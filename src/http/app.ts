@@ -36,7 +36,6 @@ import { partialReadsMax } from './images/image-stream.ts';
 
 export interface GatewayApp {
   readonly callback: () => RequestListener;
-  /** All operations, for the OpenAPI document and for tests. */
   readonly routes: readonly Route[];
   readonly inFlight: () => number;
   /** Reports "not ready" from now on, and closes each connection after its response. New requests are still served. */
@@ -48,7 +47,6 @@ export interface GatewayApp {
 type AppContext = Koa.ParameterizedContext<RequestState>;
 type RouterContext = AppContext & { readonly params: unknown };
 
-/** Limits the reports that MongoDB computes for this process at a time. */
 export const reportsMax = { name: 'reports', placesMax: 4, shareMax: 1 } as const;
 
 export function createApp(deps: AppDeps): GatewayApp {

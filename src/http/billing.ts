@@ -22,7 +22,6 @@ export type BillingDeps = Pick<RouteDeps, 'tasks' | 'catalogue' | 'readUpstreamC
 
 const pageTasks = 1_000;
 
-/** Reads our records of the jobs that an upstream should bill, page by page. */
 export function createBilling({ tasks, catalogue, readUpstreamCosts }: BillingDeps) {
   const present = (
     found: readonly BilledTask[],
@@ -61,7 +60,7 @@ export function createBilling({ tasks, catalogue, readUpstreamCosts }: BillingDe
       return present(ordered, channel, ({ operation }) => operation !== undefined && asked.has(operation.id));
     },
 
-    /** @param period - In Unix seconds. */
+    /** The period is in Unix seconds. */
     async costs(channel: string, { from, to }: Period): Promise<OwnCosts> {
       const found = await readUpstreamCosts({ channel, from: from * 1000, before: to * 1000 });
       const { currency, upstreamModel } = billingOf(catalogue);

@@ -41,7 +41,6 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return true;
 }
 
-/** A create body before `understand` has interpreted it. */
 export const anyFields = z.record(z.string(), z.unknown());
 
 /**

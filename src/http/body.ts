@@ -59,7 +59,6 @@ export const adminBody: BodyReader = {
   },
 };
 
-/** The parser's error. `status` identifies the problem, and `body` is the text that could not be parsed. */
 const parseFailure = z.object({ status: z.number(), body: z.string().optional() });
 
 function adminBodyError(error: unknown): unknown {
@@ -83,7 +82,6 @@ export const callbackBody: BodyReader = {
   },
 };
 
-/** Collects a JSON text as it arrives, and checks its size before it is parsed. */
 export class JsonText {
   private readonly bytesMax: number;
   private readonly scanner = new JsonScanner();
@@ -120,7 +118,6 @@ export function hasBody({ req }: Context): boolean {
   return req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** @param mediaTypes - Every type that the route accepts, for the error message. */
 export function checkJsonType(context: Context, mediaTypes: readonly string[] = ['application/json']): void {
   if (context.is('application/json') !== false) return;
   throw new GatewayError('unsupported_media_type', `Send the body as ${mediaTypes.join(' or ')}.`);
@@ -145,7 +142,7 @@ function parseJson(text: string, isWhole: boolean): unknown {
   }
 }
 
-/** Such a key would change the prototype of an object that the body is copied to. */
+/** Whether the value contains a key that would change the prototype of an object to which it is copied. */
 function hasPrototypeKey(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Object.hasOwn(value, '__proto__')) return true;

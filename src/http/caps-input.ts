@@ -14,6 +14,7 @@ const limit = z
   .transform(sixPlaces)
   .optional();
 
+/** The caps that an operator sets: per UTC day, per calendar month, and in total. A missing field means no cap. */
 export const capsFields = { day: limit, month: limit, total: limit };
 
 type WrittenCaps = { readonly [Window in keyof Caps]?: string | undefined };
@@ -51,7 +52,6 @@ type WrittenKeyCaps = WrittenCaps & {
   readonly models: readonly (WrittenCaps & { readonly model: string })[];
 };
 
-/** @param path - The path of these fields in the body, ending in a dot. Throws invalid_parameter. */
 export function parseKeyCaps(
   { models, ...all }: WrittenKeyCaps,
   catalogue: Pick<Catalogue, 'current'>,

@@ -12,7 +12,6 @@ const proxiedMs = 600_000;
 
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** @param trustedProxies - The CIDRs of the proxies in front of the gateway, whose `x-forwarded-for` is trusted. */
 export function createClientAddress(trustedProxies: readonly string[], now: () => number): ClientAddress {
   const exactAddressOf = createExactAddress(trustedProxies);
   let proxiedAt: number | undefined;
@@ -25,7 +24,6 @@ export function createClientAddress(trustedProxies: readonly string[], now: () =
   };
 }
 
-/** Returns the full address, for keys that may be used only from certain addresses. */
 export function createExactAddress(trustedProxies: readonly string[]): ClientAddress['of'] {
   const trusted = trustedProxies.map((text) => ipaddr.parseCIDR(text));
   return ({ socket, headers }) => {

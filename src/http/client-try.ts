@@ -6,7 +6,6 @@ import { mayBeRepeated } from '../errors/errors.ts';
 import { translateError } from './error-response.ts';
 import type { RequestState } from './request-scope.ts';
 
-/** Official clients count their retries in this header. */
 const retryCountHeader = 'x-stainless-retry-count';
 
 export function sentBy({ headers, url = '' }: IncomingMessage): Omit<ClientTry, 'whenLost'> {

@@ -63,7 +63,6 @@ export function recognise({ socket }: IncomingMessage, holder: string): void {
   connections.get(socket)?.belongTo(holder);
 }
 
-/** Returns the caller once it is recognised, and the address until then. */
 export function holderOf(socket: Socket): string {
   return connections.get(socket)?.holder ?? addressName(socket.remoteAddress);
 }
@@ -103,7 +102,6 @@ class Connection {
     exchange.response.once('close', () => this.place.mark('idle'));
   }
 
-  /** If the callers' share is full, the connection still counts as a stranger's. */
   belongTo(holder: string): void {
     if (this.holder === holder || this.socket.destroyed) return;
     const place = this.callers.take(holder, { evict: () => void this.socket.destroy() });
@@ -129,7 +127,6 @@ class Connection {
     if (this.spared > sparedMax) this.socket.destroy();
   }
 
-  /** `elapsedMs` is the time since the previous call. */
   cutIfSlow(elapsedMs: number, bytesPerSecondMin: number): void {
     if (this.socket.writableLength === 0) return;
     this.blockedMs += elapsedMs;

@@ -72,7 +72,6 @@ export interface AppDeps extends AddressChecks {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly tracer?: Pick<Tracer, 'enter'>;
-  /** Unix milliseconds. */
   readonly now: () => number;
   readonly pace: Pick<Pace, 'use'>;
   readonly randomBytes: RandomBytes;
@@ -86,7 +85,6 @@ export interface AppDeps extends AddressChecks {
   readonly catalogue: Catalogue;
   readonly renders: Pick<RenderClock, 'times'>;
   readonly charges: Pick<ChargeBook, 'expected'>;
-  /** Used to decide whether an upstream callback warrants a wake-up. */
   readonly channels: Channels;
   /** Created by `createTaskService(…)` in src/commands/create-task.ts. */
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
@@ -98,10 +96,8 @@ export interface AppDeps extends AddressChecks {
   readonly port: TaskPort;
   readonly auditLog: AuditLog;
   readonly audit: Pick<AuditStore, 'list'>;
-  /** Returns a task's workflow history as JSON, or undefined if Temporal does not have it. Never throws. */
   readonly taskHistory: (task: string) => Promise<unknown>;
   readonly mediaUrl: MediaUrl;
-  /** The address at which upstreams can reach us, if they are given one. */
   readonly publicUrl?: string;
   /** The address of the workflow pages in an operator's browser, to which a workflow's id is appended. */
   readonly workflowsUrl?: string;
@@ -161,7 +157,6 @@ export interface AppDeps extends AddressChecks {
   readonly channelSwitches: Pick<ChannelSwitches, 'find' | 'refresh'>;
   /** Applies an operator's decision to a circuit. Resolves with undefined if the circuit was already closed. */
   readonly overrideCircuit: Circuits['override'];
-  /** Reads the health of every configured channel, with `readHealth(…)` in src/commands/read-health.ts. */
   readonly readHealth: () => Promise<readonly ChannelHealth[]>;
   readonly nodes: Pick<
     Nodes,
@@ -170,7 +165,6 @@ export interface AppDeps extends AddressChecks {
   readonly configurations: Pick<ConfigurationStore, 'head'>;
   readonly drafts: ConfigDrafts;
   readonly exampleCatalogue: () => Promise<ExampleCatalogue>;
-  /** Returns the edits, by JSON pointer, that add a model to a draft's text. Throws GatewayError. */
   readonly catalogueAddition: (
     text: string,
     addition: CatalogueAddition,
@@ -188,7 +182,6 @@ export interface AppDeps extends AddressChecks {
   readonly publishConfig: (by: string, reason: string) => Promise<PublishResult>;
   readonly previewConfig: () => Promise<PreviewResult>;
 
-  /** The CIDRs of the proxies in front of the gateway. */
   readonly trustedProxies: readonly string[];
   readonly limits: RequestLimits;
 
@@ -201,12 +194,10 @@ export interface ImageRouteDeps {
   readonly streamData: ResultForms['streamData'];
   readonly limits: ImageLimits;
   readonly workspaces: ImageWorkspaces;
-  /** Fields that only one vendor accepts. */
   readonly vendorFields: ReadonlySet<string>;
 }
 
 export interface ImageLimits {
-  /** The limit for a JSON or form body, in bytes. */
   readonly bodyBytesMax: number;
   readonly filesMax: number;
   readonly pixelsMax: number;
@@ -216,9 +207,7 @@ export interface RouteDeps extends AppDeps {
   readonly watcher: TaskWatcher;
   /** Limits concurrent create requests, and shares them fairly between accounts. */
   readonly admissions: Places;
-  /** Limits the reports that MongoDB computes for this process at a time. */
   readonly reports: Places;
-  /** Limits concurrent reads of partial images, and shares them fairly between accounts. */
   readonly partialReads: Places;
   /** Whether requests come through a proxy that is missing from TRUSTED_PROXIES. */
   readonly isProxied: () => boolean;

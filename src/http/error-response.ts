@@ -50,7 +50,10 @@ const outageNames = new Set([
   'MongoWaitQueueTimeoutError',
   'MongoWriteConcernError',
 ]);
-/** The server is not the primary (any more), is shutting down, is overloaded, or did not reach a majority in time. */
+/**
+ * MongoDB's codes for a server that is not the primary (any more), shuts down, is overloaded, or did not reach a
+ * majority in time.
+ */
 const outageCodes = new Set([
   6, 7, 24, 50, 64, 89, 91, 112, 133, 134, 189, 262, 365, 9001, 10_107, 11_600, 11_601, 11_602, 13_435,
   13_436,

@@ -102,7 +102,6 @@ function callerOf(authorization: string | undefined, auth: AppDeps['auth']) {
   return auth.authenticate(authorization?.replace(/^Key /, 'Bearer '));
 }
 
-/** Returns which client the request claims to come from, for the audit log. */
 function originOf({ 'user-agent': agent = '', 'x-mediary-client': client }: IncomingHttpHeaders) {
   if (/^mediary-cli\b/.test(agent)) return 'cli';
   return client === 'console' ? 'console' : 'api';

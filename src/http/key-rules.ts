@@ -7,7 +7,6 @@ import type { AskedRequest, ImageRequest } from '../models/request.ts';
 
 export interface RuledRequest {
   readonly request: AskedRequest | ImageRequest;
-  /** Fields without effect, under the caller's names. */
   readonly ignored: readonly string[];
 }
 

@@ -17,7 +17,6 @@ export interface LostAnswers {
   watch(response: ServerResponse, work: () => void): void;
 }
 
-/** Detects responses that did not reach the caller, as far as this end of the connection can know. */
 export function createLostAnswers(): LostAnswers {
   const watched = new WeakMap<Socket, () => void>();
 

@@ -4,7 +4,6 @@ import type { Route } from './route.ts';
 
 const pathCharactersMax = 200;
 const segmentCharactersMax = 32;
-/** The maximum number of mistakes in all segments together. */
 const mistakesMax = 3;
 
 /**
@@ -36,7 +35,6 @@ export function createNearestRoute(
   };
 }
 
-/** Whether the last segment may be any word. */
 function endsOpen({ segments }: { readonly segments: readonly string[] }): boolean {
   return segments.at(-1)?.startsWith(':') === true;
 }

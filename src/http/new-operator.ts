@@ -7,7 +7,6 @@ import { optionalReason } from './admin-input.ts';
 
 const nameCharactersMax = 64;
 
-/** Accepts roles as well as names for several roles. */
 export const rolesSchema = z
   .array(z.enum(roleWords))
   .max(roleWords.length)

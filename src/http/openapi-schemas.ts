@@ -7,7 +7,6 @@ export type Schema = Exclude<AnySchema, { $ref: string }>;
 
 export const schemaPlace = '#/components/schemas/';
 
-/** Returns undefined if the schema is inline. */
 export function nameOf(schema: AnySchema): string | undefined {
   return '$ref' in schema ? schema.$ref.slice(schemaPlace.length) : undefined;
 }

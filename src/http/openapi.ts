@@ -54,7 +54,6 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
   return document;
 }
 
-/** Returns the tags in use, in reading order. Operators' tags follow those of the dialects. */
 function tagsOf(routes: readonly Route[]): { name: string; description: string }[] {
   const used = new Set<string | undefined>(['Callbacks', ...routes.map(({ tag }) => tag)]);
   const dialects = [...new Set(routes.flatMap(({ dialect }) => dialect ?? []))];
@@ -107,7 +106,6 @@ const taskEnded: Omit<RouteConfig, 'path'> = {
   },
 };
 
-/** Returns the scope that the route requires, or the roles of which the operator needs one. */
 function securityOf(route: Route): Record<string, string[]>[] {
   if (route.authentication === 'none') return [];
   if (route.authentication === 'admin') return [route.access].flat().map((role) => ({ adminToken: [role] }));

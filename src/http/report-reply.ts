@@ -23,7 +23,6 @@ export const period = {
   format: z.enum(['json', 'csv']).default('json'),
 };
 
-/** Accepts a comma-separated list of these names without duplicates. */
 export function byOf<Name extends string>(allowed: readonly Name[], otherwise: Name) {
   const names: readonly string[] = allowed;
   const isKnown = (text: string): boolean => {
@@ -85,7 +84,6 @@ export interface Report {
   /** The fields before `data` in JSON. A CSV contains only the rows. */
   readonly head: Readonly<Record<string, string>>;
   readonly columns: readonly string[];
-  /** Each row has a value for each column. */
   readonly rows: AsyncIterable<readonly Cell[]>;
 }
 

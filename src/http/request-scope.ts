@@ -19,20 +19,16 @@ export interface RequestState {
   requestId: string;
   /** The route's operationId. Empty until a route matches. */
   operation: string;
-  /** The caller's address, as named by `createClientAddress`. */
   address: string;
-  /** The operator to whom the request's token belongs. */
   actor?: string | undefined;
   /** The account of the request's API key. `key` is the public id of that key. */
   account?: string | undefined;
   key?: string | undefined;
-  /** The task that the request refers to or has created. */
   task?: string | undefined;
   /** Whether the request was recorded as a try that may be repeated, or that repeats another. */
   isTry?: boolean | undefined;
   /** Set if the route returns an error with another status than its code usually has. */
   errorStatus?: number | undefined;
-  /** The matched route's dialect, which determines the form of errors. */
   dialect?: Dialect | undefined;
   span?: Span | undefined;
 }

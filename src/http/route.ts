@@ -68,7 +68,6 @@ interface Operation {
    * more.
    */
   readonly documentedBody?: z.ZodType;
-  /** Returns whether the request's URL is itself a valid credential. */
   readonly isSigned?: (request: RawRequest) => boolean;
   /** The headers to document. The handler reads them from `meta`. */
   readonly headers?: z.ZodObject;
@@ -98,7 +97,6 @@ export interface Success {
   readonly description: string;
   /** Undefined if the response is not our own JSON. */
   readonly schema?: z.ZodType;
-  /** The schema of each event's data, if the response may be a stream. */
   readonly event?: z.ZodType;
   /** A list allows any of its types. `none` means that there is no body. */
   readonly mediaType?: string | readonly string[];
@@ -110,7 +108,6 @@ export interface RawRequest extends RawInput {
 
 export interface RequestMeta {
   readonly id: string;
-  /** Notes the task that the request created or found, for the log. */
   concerns(task: string): void;
   /** The path as sent, without the query. */
   readonly path: string;
@@ -130,7 +127,6 @@ export interface RequestMeta {
    * `BodyAllowance.reserve`.
    */
   reserve(bytes: number): void;
-  /** See `BodyAllowance.requireRoom`. */
   requireRoom(bytes: number): void;
 }
 
@@ -142,11 +138,9 @@ export type Identity =
 interface Operating {
   readonly operator: string;
   readonly roles: OperatorIdentity['roles'];
-  /** The id of the console session, if the request belongs to one. */
   readonly session?: string;
 }
 
-/** Runs an operator's action and records it in the audit log. */
 export type KeepAct = (act: ActFacts, run: (note: NoteChanges) => Promise<Reply>) => Promise<Reply>;
 
 /**
@@ -170,7 +164,6 @@ export interface Reply {
    * of a stream is known, the `content-length` header contains it.
    */
   readonly body?: string | Buffer | Readable | readonly BodyPart[];
-  /** Called when the response is completely written, or when the caller disconnects before that. */
   readonly onEnd?: () => void;
 }
 
@@ -237,7 +230,6 @@ export function keyRoute<Input extends InputSchema>(
 }
 
 interface Noting {
-  /** Records the changes that the action made in its audit log entry. */
   readonly note: NoteChanges;
 }
 

@@ -17,7 +17,6 @@ export interface HttpServerOptions {
   readonly connectionsMax?: number;
   /** Defaults to 0, which means no minimum. */
   readonly answerBytesPerSecondMin?: number;
-  /** How long a connection may take to send the headers of a request, in milliseconds. */
   readonly headersTimeoutMs?: number;
 }
 
@@ -44,7 +43,6 @@ const idleSweepMs = 100;
  */
 const backlog = 8_192;
 
-/** Rejects if the address is taken. */
 export async function startHttpServer(options: HttpServerOptions): Promise<RunningHttpServer> {
   const { app, host, port } = options;
   const headersTimeout = options.headersTimeoutMs ?? headersTimeoutMsDefault;
@@ -89,7 +87,6 @@ function receive(server: Server, handle: RequestListener, limits: ConnectionLimi
   });
 }
 
-/** Returns undefined if the system does not report the limit. */
 function openFilesMax(): number | undefined {
   // Without this, the report would look up the names of all peers and wait for them.
   Reflect.set(process.report, 'excludeNetwork', true);

@@ -86,7 +86,6 @@ export async function replyWithFile(
   };
 }
 
-/** Each address is different, and signed for a single method. */
 function sendTo(location: string): Reply {
   const headers = { location, 'cache-control': 'no-store' };
   return { status: 302, mediaType: 'text/plain; charset=utf-8', headers };

@@ -8,14 +8,12 @@ export interface TaskWatcher {
    * caller disconnects, the server shuts down, or the account has too many waits while others need room.
    */
   waitForChange(wait: Wait): Promise<Task | undefined>;
-  /** Ends all waits now, and later ones immediately. */
   release(): void;
   waiting(): number;
 }
 
 export interface Wait {
   readonly task: string;
-  /** The account that the wait counts against. */
   readonly account: string;
   readonly status: Task['status'];
   readonly timeoutMs: number;

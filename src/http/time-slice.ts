@@ -1,6 +1,5 @@
 /** How long all jobs together may run per event loop turn, in milliseconds. */
 const sliceMs = 8;
-/** How many waiting jobs may start in one turn. */
 const begunAtOnceMax = 64;
 /** For how many consecutive turns the jobs can be deferred. */
 const putOffTurnsMax = 64;

@@ -16,7 +16,6 @@ import {
 } from './report-reply.ts';
 import type { Reply, Success } from './route.ts';
 
-/** The query for the owner of an account, who has only that one. */
 export const ownUsageQuery = z.object({
   ...period,
   by: byOf(

@@ -37,14 +37,12 @@ function issueError(issue: z.core.$ZodIssue, input: RawInput): GatewayError {
 
 const namesMax = 50;
 
-/** Returns what the caller may have meant if a top-level field of the body is missing. */
 function misspellingOf(param: string, { body }: RawInput): string {
   const names = isRecord(body) ? Object.keys(body).slice(0, namesMax) : [];
   const nearest = nearestOf(param, names);
   return nearest === undefined ? '' : ` Is "${nearest}" a misspelling of it?`;
 }
 
-/** Formats a path such as `images[1]` or `metadata.seed`. */
 function formatParam(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;

@@ -7,14 +7,11 @@ import type { Reply } from './route.ts';
 export const workingMediaType = 'application/x-ndjson';
 
 export interface Watching {
-  /** Aborts when the reader has left. */
   readonly signal: AbortSignal;
-  /** Sets the progress that the next line reports. */
   readonly onProgress: (progress: object) => void;
 }
 
 export interface Work {
-  /** Resolves with the content of the last line. */
   readonly run: (watching: Watching) => Promise<object>;
   readonly signal: AbortSignal;
   /** Called if the work fails. The caller receives only the translated error. */

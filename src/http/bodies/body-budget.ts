@@ -24,7 +24,6 @@ export interface BodyAllowance {
   whileRead(cut: (reason: GatewayError) => void): void;
   /** Call when the body is complete. From then on, it cannot be cut off. */
   keep(): void;
-  /** Frees the whole reservation. Idempotent. */
   release(): void;
 }
 
@@ -34,7 +33,6 @@ export interface BodyBudgetLimits {
   readonly accountBytesMax: number;
 }
 
-/** The kinds of bodies, each with its own share of the memory: small JSON, images, and upstream callbacks. */
 export type BodyKind = 'json' | 'images' | 'callbacks';
 
 /** The share of the memory for each kind. One account may use `accountShare` of that. */

@@ -20,7 +20,6 @@ export interface BodyScope {
    * higher minimum.
    */
   readonly bytesPerSecondMin: number;
-  /** Whether the gateway itself holds back bytes of the body. */
   readonly isHeldBack: () => boolean;
 }
 
@@ -34,7 +33,6 @@ export interface Consumption extends BodyScope {
 const rateGraceMs = 5_000;
 /** The time limit for a body of any announced length, in seconds. */
 const wholeSeconds = 100;
-/** How many bytes the socket may have read that the reader has not. */
 const windowBytes = 64 * 1024;
 /**
  * Each chunk costs more than its bytes. After `freePieces` chunks, a body is refused if its chunks are smaller than

@@ -2,7 +2,6 @@
 export interface JsonFault {
   readonly line: number;
   readonly column: number;
-  /** Whether the text is valid JSON as far as it goes, but incomplete. */
   readonly isCutOff: boolean;
 }
 

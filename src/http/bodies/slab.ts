@@ -14,7 +14,6 @@ export class Slab {
   private buffer: Buffer = Buffer.alloc(0);
   private used = 0;
 
-  /** @param bytesMax - The caller must not push more than this. */
   constructor(memory: Pick<BodyAllowance, 'reserve'>, bytesMax: number) {
     this.memory = memory;
     this.bytesMax = bytesMax;
@@ -24,7 +23,6 @@ export class Slab {
     return this.used;
   }
 
-  /** Throws if the allowance refuses. */
   push(piece: Uint8Array): void {
     if (this.used + piece.length > this.buffer.length) this.grow(this.used + piece.length);
     this.buffer.set(piece, this.used);

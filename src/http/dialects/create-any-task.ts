@@ -15,7 +15,6 @@ export interface AnyCreate {
   readonly route: string;
   /** The full id, including an owner. */
   readonly model: string;
-  /** Interprets the body for the given kind of task. Throws GatewayError. */
   readonly understand: (kind: TaskKind) => Understood;
   readonly caller: Caller;
   readonly meta: RequestMeta;
@@ -27,7 +26,6 @@ export interface AnyCreated {
   readonly warnings: readonly string[];
 }
 
-/** Creates a video or images, depending on the model, for interfaces that use one address for both. */
 export async function createAnyTask(create: AnyCreate, deps: DialectDeps): Promise<AnyCreated> {
   const { route, model, understand, caller, meta } = create;
   const isImage = deps.catalogue.models(caller).some(({ id, kind }) => id === model && kind === 'image');

@@ -7,7 +7,6 @@ export interface Dialect {
   readonly description: string;
   /** What errors call a task id, such as `video_id`. */
   readonly idName: string;
-  /** Undefined if the dialect uses our own error body. */
   readonly errors?: {
     readonly schema: z.ZodType;
     readonly present: (error: GatewayError) => object;

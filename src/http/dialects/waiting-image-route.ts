@@ -26,9 +26,7 @@ interface WaitingImageRoute extends Pick<
   Route,
   'operationId' | 'summary' | 'description' | 'dialect' | 'paths' | 'documentedBody'
 > {
-  /** `event` is the schema of an event with `stream: true`. */
   readonly success: Required<Pick<Success, 'description' | 'schema' | 'event'>>;
-  /** Throws GatewayError. `stream` writes the response to a request with `stream: true`. */
   readonly read: (body: Readonly<Record<string, unknown>>) => {
     readonly asked: Understood;
     readonly presenter: ImagePresenter;
@@ -36,7 +34,6 @@ interface WaitingImageRoute extends Pick<
   };
 }
 
-/** Creates images for an interface with JSON bodies and no tasks. The caller waits for the images or gets a stream. */
 export function waitingImageRoute(
   { read, success, ...declared }: WaitingImageRoute,
   deps: DialectDeps,

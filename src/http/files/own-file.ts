@@ -11,7 +11,6 @@ export interface FileRouteDeps {
   readonly files: Files;
   readonly linkMedium: LinkMedium;
   readonly storage: Pick<ResultStorage, 'stat' | 'read' | 'directAddress'>;
-  /** Where files are received. A workspace lasts as long as its request. */
   readonly workspaces: ImageWorkspaces;
 }
 

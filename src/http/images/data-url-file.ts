@@ -18,7 +18,6 @@ export function dataUrlStart(text: string): string | undefined {
 
 export interface DataUrlFile {
   readonly file: SpoolFile;
-  /** Adds the next piece of the text after the comma. Throws invalid_parameter. */
   push(piece: string, last: boolean): void;
 }
 

@@ -159,7 +159,6 @@ export function understandImage(
   return understand(sent, { names, types }, fixed);
 }
 
-/** For interfaces that use one address for both operations. */
 export function operationOf({ body }: Understood): ImageRequest['operation'] {
   return body['image'] === undefined ? 'generate' : 'edit';
 }

@@ -53,7 +53,6 @@ export type ImageCreateDeps = Pick<
 
 export interface ImageCreate {
   readonly operation: ImageRequest['operation'];
-  /** The operationId. With the account, it defines the scope of the idempotency key. */
   readonly route: string;
   readonly asked: Understood;
   readonly caller: Caller;
@@ -82,7 +81,6 @@ export function imageCreate({ workspaces, limits }: Pick<ImageRouteDeps, 'worksp
   } as const;
 }
 
-/** Creates images from one request, synchronously or as a task, depending on the first channel of its plan. */
 export function createImages(create: ImageCreate, deps: ImageCreateDeps): Promise<Reply> {
   return counted(create, deps, (made) => replyTo(made.created, { ...create, ...made }, deps));
 }
@@ -101,7 +99,6 @@ export function createImageTask(create: ImageCreate, deps: ImageCreateDeps): Pro
   });
 }
 
-/** Throws GatewayError with the field names that the caller sent. */
 async function counted<Result>(
   create: ImageCreate,
   deps: ImageCreateDeps,
@@ -245,7 +242,6 @@ function asksForTask({ async: isAsync, stream }: ImageBody, meta: RequestMeta): 
 }
 
 const waitSecondsMax = 120;
-/** The longest wait for interfaces without tasks, in milliseconds. */
 const longestWaitMs = 600_000;
 
 /** `noRetry` keeps clients from retrying the request, which would create a second image. */
@@ -257,7 +253,6 @@ function stillRendering({ id }: CreatedTask): GatewayError {
   );
 }
 
-/** Parses `prefer: wait=N`. Ignores invalid preferences. */
 function waitOf(meta: RequestMeta): number {
   const seconds = Number(
     /(?:^|[\s,;])wait=(\d{1,6})(?:$|[\s,;])/i.exec(meta.header('prefer') ?? '')?.[1] ?? 0,

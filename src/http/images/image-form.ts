@@ -57,7 +57,6 @@ type FieldValue = string | UploadedFile;
 
 class FormFields {
   private readonly spool: Spool;
-  /** The bytes of all text fields, one after the other. */
   private readonly text: Slab;
   private readonly parts: { readonly name: string; readonly value: () => FieldValue }[] = [];
 

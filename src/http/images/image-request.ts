@@ -31,7 +31,6 @@ export interface ParsedImage {
 
 export interface ImageRules extends AddressChecks {
   readonly caller: Caller;
-  /** Undefined if no files are stored. */
   readonly storedFiles?: Pick<FileRouteDeps, 'linkMedium'>;
   /** Set for a create request, which looks for earlier tries before it requests links to files. */
   readonly linksLater?: true;
@@ -203,7 +202,6 @@ function extraOf(
   };
 }
 
-/** Everything except files came as JSON or form text. */
 function isJson(value: unknown): value is JsonValue {
   return value !== undefined && !(value instanceof UploadedFile);
 }

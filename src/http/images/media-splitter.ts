@@ -18,7 +18,6 @@ const unfinishedEscape = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
 
 export interface MediaSplitterOptions {
   readonly spool: Spool;
-  /** Receives the JSON in pieces, without its long data URLs. */
   readonly onRest: (piece: Uint8Array) => void;
 }
 
@@ -66,7 +65,6 @@ export class MediaSplitter {
     return this.files[Number(value.slice(this.token.length))]?.file.uploaded('image');
   }
 
-  /** Returns where the next string begins, or the end of the piece. */
   private takeStructure(chunk: Buffer, from: number): number {
     for (let at = from; at < chunk.length; at += 1) {
       if (chunk[at] !== quote) {
@@ -114,7 +112,6 @@ export class MediaSplitter {
     return this.isValue && hasMediaName(this.key);
   }
 
-  /** Returns where the string ends, or the end of the piece. */
   private takeString(chunk: Buffer, from: number): number {
     const { at, ended } = this.findEnd(chunk, from);
     const text = chunk.subarray(from, ended ? at - 1 : at);
@@ -125,7 +122,6 @@ export class MediaSplitter {
     return at;
   }
 
-  /** `at` is the position after the closing quote, or the end of the piece. */
   private findEnd(chunk: Buffer, from: number): { readonly at: number; readonly ended: boolean } {
     const walked = this.walk(chunk, from, Math.min(chunk.length, from + walkedBytes));
     if (walked.ended || this.escaped)

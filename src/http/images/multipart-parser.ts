@@ -40,12 +40,10 @@ export class MultipartParser {
     while (this.step());
   }
 
-  /** Throws if the form was cut off. */
   end(): void {
     if (this.state !== 'done') throw malformed();
   }
 
-  /** Returns whether the pending bytes may allow another step. */
   private step(): boolean {
     switch (this.state) {
       case 'preamble':

@@ -5,7 +5,6 @@ import type { BodyAllowance } from '../bodies/body-budget.ts';
 import type { ImageWorkspace } from '../../images/workspace.ts';
 import { UploadedFile } from '../../intake/uploaded-file.ts';
 
-/** A file of a request while it is being received. */
 export interface SpoolFile {
   readonly bytes: number;
   /** Queues the bytes for the next `flush`. Throws if the allowance refuses. */
@@ -14,9 +13,7 @@ export interface SpoolFile {
 }
 
 export interface Spool {
-  /** @param param - The field's name. Throws request_too_large if the files exceed their limit. */
   newFile(param: string): SpoolFile;
-  /** Whether bytes are waiting for `flush`. */
   readonly pending: boolean;
   /** Resolves when everything appended so far has been written, also by earlier flushes. */
   flush(): Promise<void>;

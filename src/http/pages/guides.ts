@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { Marked, Renderer } from 'marked';
 import { escapeHtml } from '../escape-html.ts';
 
-/** The pages of docs/ for callers: file names, and titles in the menu. */
 const guides = {
   errors: 'Errors',
   callbacks: 'Callbacks',
@@ -17,13 +16,11 @@ const isGuide = (name: string): name is GuideName => Object.hasOwn(guides, name)
 export const guideNames: readonly GuideName[] = Object.keys(guides).filter(isGuide);
 
 export interface Guide {
-  /** Relative to the parent of the guides' folder. */
   readonly href: string;
   readonly title: string;
   readonly headings: readonly { readonly anchor: string; readonly title: string }[];
 }
 
-/** Returns the guides and their headings as search entries. */
 export function listGuides(): readonly Guide[] {
   return guideNames.map((name) => ({
     href: `docs/${name}`,

@@ -6,9 +6,7 @@ import { posix } from 'node:path';
  * and refuses all others.
  */
 export interface JoinOptions {
-  /** The sources of all folders, keyed by `<folder>/<file>.js`. */
   readonly texts: ReadonlyMap<string, string>;
-  /** Modules that remain separate files. */
   readonly apart: ReadonlySet<string>;
   /** Returns the file in which a joined module is served: `shared/api.js` becomes `shared/all.js`. */
   readonly servedAs: (module: string) => string;
@@ -65,7 +63,6 @@ function inScope(name: string, body: string): string {
   return `export const ${scopeOf(name)} = (() => {\n${plain}return { ${exported.join(', ')} };\n})();\n`;
 }
 
-/** Converts `console/task-state.js` to `console_task_state`. */
 function scopeOf(name: string): string {
   return name.replace(/\.js$/, '').replaceAll(/\W/g, '_');
 }

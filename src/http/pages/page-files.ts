@@ -12,7 +12,6 @@ export interface PageFile {
   readonly bytes: Buffer;
   readonly gzipped: Buffer;
   readonly mediaType: string;
-  /** Strong validators of `bytes`, one per encoding. */
   readonly etags: { readonly identity: string; readonly gzip: string };
 }
 
@@ -22,7 +21,6 @@ export interface PageFiles {
   /** @param name - `<folder>/<file>`. */
   find(name: string): PageFile | undefined;
   readonly names: readonly string[];
-  /** Returns a page whose `{{…}}` placeholders are replaced by these parts. */
   fill(name: string, parts: Readonly<Record<string, string>>): PageFile;
 }
 
@@ -86,7 +84,6 @@ function readAll(): PageFiles {
   };
 }
 
-/** Matches the part of the welcome page that is removed if there is no console. */
 const consoleEntry = /<!-- console -->[^]*<!-- end -->\s*/;
 
 /**
@@ -153,7 +150,6 @@ function packageTexts(): [string, string][] {
   });
 }
 
-/** Returns `…/node_modules/<name>` for the path of a file inside it. */
 function packageRoot(file: string, name: string): string {
   const directory = dirname(file);
   return directory.endsWith(`/node_modules/${name}`) ? directory : packageRoot(directory, name);

@@ -17,9 +17,7 @@ export const pageOperation = {
   },
 } as const;
 
-/** A page's exceptions to our content security policy, which its libraries or content require. */
 interface Concessions {
-  /** Additional sources of images, such as `data:`. */
   readonly images?: string;
 }
 

@@ -38,7 +38,6 @@ export function presentCap(cap: CapState): z.output<typeof capSchema> {
 const limit = z.string().optional();
 export const capsSchema = z.object({ day: limit, month: limit, total: limit });
 
-/** Omits windows without a cap. */
 export function presentCaps(caps: Caps): z.output<typeof capsSchema> {
   return Object.fromEntries(
     capWindows.flatMap((window) => {
@@ -69,11 +68,9 @@ const unused: SpentUse = { day: nothing, month: nothing, total: nothing };
 export interface SpentOfScope {
   readonly use?: SpentUse | undefined;
   readonly caps: readonly CapState[];
-  /** The percentages of these caps that have been reported already. */
   readonly reported: readonly Pick<ReachedCap, 'cap' | 'percent'>[];
 }
 
-/** Presents what a scope has used in each window, with its cap. */
 export function presentSpent({ use = unused, caps, reported }: SpentOfScope): z.output<typeof spentSchema> {
   const window = (name: CapWindow) => {
     const cap = caps.find((one) => one.window === name);

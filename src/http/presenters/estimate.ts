@@ -82,13 +82,11 @@ export const estimateOperation = {
 
 export interface EstimateOptions {
   readonly currency: string;
-  /** Fields overridden by another spelling. */
   readonly ignored: readonly string[];
   readonly explainRoute: boolean;
   readonly eta?: Eta;
   /** The cap that would refuse the request. Undefined if none would. */
   readonly cap?: CapState;
-  /** What requests of this shape usually cost. Undefined if unknown. */
   readonly expected?: Micros;
 }
 
@@ -118,7 +116,6 @@ function within({ least, most }: RoutePlan['range'], amount: Micros): Micros {
   return amount > most ? most : amount;
 }
 
-/** Explains how a request's hold and usual charge are calculated. */
 export function presentPlanReckoning({ reckoning, usualReckoning, basis, currency }: RoutePlan) {
   const present = (how: Reckoning) =>
     presentReckoning(how, { currency, lines: priceAt(basis, how.facts.channel ?? '').lines });

@@ -16,7 +16,6 @@ export interface EventFacts {
   readonly createdSeconds: number;
   /** The usage of all images. Only the last image's event contains it, so that clients can add up all events. */
   readonly facts: Pick<SettleFacts, 'usage'>;
-  /** Set only for the last event. */
   readonly warnings: readonly string[];
 }
 
@@ -28,12 +27,10 @@ export interface StreamedImage {
   readonly size?: string | undefined;
 }
 
-/** Writes an image stream in the format of one interface. */
 export interface ImageStreamPresenter {
   /** Undefined if the interface does not support partial images. */
   readonly partial?: (index: number, createdSeconds: number) => StreamEvent;
   readonly image: (image: StreamedImage, about: EventFacts) => StreamEvent;
-  /** Writes what follows the last image. */
   readonly end: (images: number, about: EventFacts) => string;
   readonly error: (error: GatewayError) => string;
 }
@@ -65,7 +62,6 @@ const eventPrefix = {
   edit: 'image_edit',
 } as const satisfies Record<ImageRequest['operation'], string>;
 
-/** @param asked - The create body, because upstreams do not report all of its fields. */
 export function openaiStream(
   operation: ImageRequest['operation'],
   asked: Readonly<Record<string, unknown>>,

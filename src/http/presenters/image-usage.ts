@@ -19,7 +19,6 @@ export const imageUsageSchema = z
     description: 'Token counts, or 0 if the upstream reports none. Any other counts are the upstream’s own.',
   });
 
-/** @param reported - The upstream's own usage, whose other counts are added to ours. */
 export function presentImageUsage(
   { usage = {} }: Pick<SettleFacts, 'usage'>,
   reported?: unknown,

@@ -83,7 +83,6 @@ export function presentImages(
   ]);
 }
 
-/** Writes a JSON array of items that are already JSON. */
 export function arrayOf(items: readonly (readonly BodyPart[])[]): BodyPart[] {
   return ['[', ...items.flatMap((item, index) => (index === 0 ? item : [',', ...item])), ']'];
 }

@@ -107,7 +107,6 @@ export const receiptSchema = z
 
 export interface ReceiptSources {
   readonly entries: readonly LedgerEntry[];
-  /** Undefined if the request is no longer stored. */
   readonly request: Pick<RequestRecord, 'request'> | undefined;
   readonly currency: string;
   readonly issuer: string | undefined;
@@ -202,7 +201,6 @@ function pricesOf({ minimum, lines }: Price) {
   return { minimum, lines };
 }
 
-/** Reads the facts of synchronous images. */
 function reportOf(settled: LedgerEntry | undefined): SettleFacts | undefined {
   const report = factsSchema.safeParse(settledReport(settled?.basis)).data;
   return report === undefined ? undefined : toFacts(report);

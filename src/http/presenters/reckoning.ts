@@ -62,7 +62,6 @@ export const reckoningSchema = z
 
 export interface ReckoningContext {
   readonly currency: string;
-  /** The price lines from which the amount was computed. */
   readonly lines: Price['lines'];
   /** The calculation of the hold, for a charge. It shows which facts came from the model's configuration. */
   readonly hold?: Reckoning | undefined;

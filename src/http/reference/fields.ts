@@ -5,10 +5,8 @@ import { html, isEmpty, nothing } from './markup.ts';
 import type { Markup } from './markup.ts';
 import { prose } from './prose.ts';
 
-/** Where on the page the fields are shown. */
 export interface Place {
   readonly objects: Objects;
-  /** The prefix of the fields' anchors. */
   readonly id: string;
   /** Whether the fields are sent to the gateway. Null then counts as missing. */
   readonly isSent: boolean;
@@ -104,7 +102,6 @@ function numbered(place: Place, index: number): Place {
   return { ...place, id: `${place.id}.${index + 1}` };
 }
 
-/** Whether a schema, or any schema inside it, has fields. */
 export function isObject(schema: AnySchema, place: Place): boolean {
   const { properties, oneOf, anyOf, items } = place.objects.resolve(schema);
   return (

@@ -10,13 +10,11 @@ import { prose } from './prose.ts';
 import { answerSample, languages, programsOf, requestOf } from './request.ts';
 import type { TriedRequest } from './request.ts';
 
-/** State that the operations share while the page is written. */
 export interface Writing {
   readonly objects: Objects;
   readonly origin: string;
   /** The named schemas whose fields the page already shows. Writing adds to this set. */
   readonly homes: Set<string>;
-  /** Error codes that any request may get, which the page lists once. */
   readonly commonCodes: ReadonlySet<string>;
   readonly explained: ReadonlySet<string>;
 }

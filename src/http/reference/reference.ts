@@ -45,7 +45,6 @@ export async function writeReference(document: OpenApiDocument, origin: string):
   };
 }
 
-/** Returns the error codes that every operation of the gateway can return. */
 function commonCodes(groups: readonly Group[]): ReadonlySet<string> {
   const called = groups.flatMap(({ operations }) => operations).filter(({ path }) => path.startsWith('/'));
   const sets = called.map(

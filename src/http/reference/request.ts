@@ -11,7 +11,6 @@ export const languages = [
   'python',
 ] as const satisfies readonly (keyof typeof writers)[];
 
-/** The data from which the page's script sends a request. */
 export interface TriedRequest {
   readonly method: string;
   readonly path: string;

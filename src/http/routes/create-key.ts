@@ -92,7 +92,6 @@ const body = z.object({
   }),
 });
 
-/** @param routes - Returns all routes, to validate the names to which a key is restricted. */
 export function createKey(
   { accounts, catalogue, keys, auth, invitations, randomBytes, now }: Deps,
   routes: () => readonly Route[],

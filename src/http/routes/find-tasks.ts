@@ -10,7 +10,6 @@ import type { Route } from '../route.ts';
 type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'mediaUrl' | 'nodes' | 'accounts' | 'keys' | 'catalogue'>;
 
 const otherKinds = ['account', 'key', 'model', 'channel'] as const;
-/** The maximum number of results of each kind other than tasks. */
 const othersMax = 20;
 
 export function findTasks(deps: Deps): Route {

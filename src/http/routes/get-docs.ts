@@ -10,7 +10,6 @@ import type { Route } from '../route.ts';
 /** The origin in examples if the gateway does not know its own address. The page's script corrects it. */
 const unknownOrigin = 'http://127.0.0.1:8080';
 
-/** Renders the page once, from what `document` returns. */
 export function getDocs(
   { publicUrl = unknownOrigin }: Pick<RouteDeps, 'publicUrl'>,
   files: PageFiles,

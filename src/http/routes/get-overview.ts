@@ -17,7 +17,6 @@ const hourMs = 60 * 60_000;
 const latenessHours = 3;
 const noticesMax = 200;
 
-/** @param routes - Returns all routes, to list those that the operator may use. */
 export function getOverview(deps: Deps, routes: () => readonly Route[]): Route {
   const counted = createSharedRead(() => count(deps), { ms: sharedMs, now: deps.now });
   return adminRoute({

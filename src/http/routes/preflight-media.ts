@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/** Sent by a browser for a page of another origin that requests part of a file or checks whether it has changed. */
+/**
+ * Answers the preflight of a browser for a page of another origin that requests part of a file or checks whether it has
+ * changed.
+ */
 export function preflightMedia(): Route {
   return openRoute({
     operationId: 'preflightMedia',

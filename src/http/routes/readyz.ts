@@ -55,7 +55,6 @@ function notReady(missing: string, cause?: unknown): GatewayError {
 }
 
 interface Looked {
-  /** Undefined if MongoDB responds. */
   readonly mongodb?: { readonly cause: unknown };
   readonly warnings: readonly Warning[];
 }

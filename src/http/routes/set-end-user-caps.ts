@@ -68,7 +68,6 @@ export function setEndUserCaps(deps: Deps): Route {
   });
 }
 
-/** Returns the caps as fields of the audit log, without the names of end users. */
 function fieldsOf(caps: EndUserCaps | undefined) {
   const { day, month, total } = presentCaps(caps?.default ?? {});
   return { day, month, total, users: caps?.named.size ?? 0, ignore_case: caps?.ignoreCase ?? false };

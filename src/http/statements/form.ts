@@ -10,7 +10,6 @@ export interface StatementForm {
 }
 
 export interface TitledStatement extends Statement {
-  /** The account's name for operators, possibly empty. */
   readonly name: string;
   readonly currency: string;
   /** In the form `2026-11`. */

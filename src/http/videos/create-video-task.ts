@@ -25,7 +25,6 @@ export const videoCreate = {
 } as const;
 
 export interface VideoCreate {
-  /** The operationId. With the account, it defines the scope of the idempotency key. */
   readonly route: string;
   readonly asked: Understood;
   readonly caller: Caller;
@@ -34,10 +33,8 @@ export interface VideoCreate {
 
 export interface CreatedVideo {
   readonly task: CreatedTask;
-  /** The names of ignored fields, and other facts that the caller should know. */
   readonly warnings: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
-  /** The end user's canonical name, under which caps are counted. */
   readonly endUser?: string;
 }
 

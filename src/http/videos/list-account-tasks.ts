@@ -63,7 +63,6 @@ export function listTasksOf(
 
 type OwnTasks = TaskFilter & Reach;
 
-/** Throws invalid_parameter if the cursor is not one of these tasks. */
 export async function pageOfTasks(
   filter: OwnTasks,
   { after: id, ...page }: CursorPage,

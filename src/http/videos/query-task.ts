@@ -82,7 +82,6 @@ function replyWith(task: Task, meta: RequestMeta, deps: QueryTaskDeps): Reply {
   return { ...(eta === undefined ? reply : jsonReply({ ...presented, eta_seconds: eta })), headers };
 }
 
-/** Estimates from past renders with the same channel, model and output. */
 function etaOfTask(task: Task, { renders, now }: PollDeps): Eta | undefined {
   const { channel, model, output, createdAt } = task;
   if (channel === undefined) return undefined;

@@ -55,7 +55,6 @@ const duration = z
     return z.NEVER;
   });
 
-/** The value was sent as JSON, so it is valid JSON. */
 const isJson = (value: unknown): value is JsonValue => value !== undefined;
 const anyJson = z.unknown().transform((value): JsonValue => (isJson(value) ? value : null));
 const jsonStructure = z.union([z.array(anyJson), z.record(z.string(), anyJson)], {

@@ -17,7 +17,6 @@ export interface ParsedVideo {
   readonly request: AskedVideo;
   readonly callbackUrl?: string;
   readonly expiresAfterSeconds?: number;
-  /** Warnings about fields without effect, under the caller's names. */
   readonly ignored: readonly string[];
 }
 
@@ -76,7 +75,6 @@ function parseVideo(body: VideoBody, sender: Sender, checks: AddressChecks): Par
 interface MediaField {
   readonly urls: readonly string[];
   readonly nameOf: (index: number) => string;
-  /** The media type that a data URL must have here. */
   readonly mediaType: 'image' | 'video' | 'audio';
 }
 

@@ -52,7 +52,6 @@ function arkStatusOf({ status, error }: Pick<Presented, 'status' | 'error'>): Ar
   return error?.code === 'task_cancelled' ? 'cancelled' : words[status];
 }
 
-/** `request` is undefined if it was not read or is no longer stored. */
 export function presentArkTask(
   task: Task,
   { request, mediaUrl }: { readonly request?: GenerationRequest | undefined; readonly mediaUrl: MediaUrl },

@@ -75,7 +75,6 @@ export function chatPresenter(model: string, error: ImagePresenter['error']): Im
   };
 }
 
-/** @param presentError - Must return an object with the field `error`. */
 export function chatStream(
   model: string,
   presentError: ImagePresenter['error'],

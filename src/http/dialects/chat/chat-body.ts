@@ -51,7 +51,6 @@ export const chatBody = z
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields that control how text is generated, which image models do not need. */
 const ofText = new Set([
   'modalities',
   'image_config',

@@ -16,7 +16,6 @@ export const falCreate = {
 } as const;
 
 export interface FalCreate {
-  /** The operationId. With the account, it defines the scope of the idempotency key. */
   readonly route: string;
   readonly params: FalModel;
   readonly webhook?: string | undefined;

@@ -8,7 +8,6 @@ import { presentFalError } from './fal-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 import { namedReply, replyWithFalResult } from './fal-result.ts';
 
-/** How often the task is read while nothing changes, in milliseconds. */
 const lookMs = 15_000;
 
 /**

@@ -23,7 +23,6 @@ const reference = z
   )
   .meta({ description: 'The first frame: a file of at most 8 MiB, `{"image_url"}`, or `{"file_id"}`.' });
 
-/** Accepts our own fields in addition to the dialect's. */
 export const openaiCreateBody = videoBodySchema.extend({ input_reference: reference.optional() }).meta({
   id: 'OpenaiVideoRequest',
   examples: [{ model: exampleModels.video, prompt: 'A paper boat on a rainy street', seconds: '5' }],
@@ -40,7 +39,6 @@ export function openaiBody({ workspaces, limits }: ImageRouteDeps): BodyReader {
   };
 }
 
-/** Converts each file of the form to a data URL, which is stored with the request. Throws GatewayError. */
 export async function withFilesAsData(
   asked: Understood,
   meta: RequestMeta,

@@ -41,7 +41,6 @@ const statuses = {
 } as const satisfies Record<TaskStatus, OpenaiVideo['status']>;
 
 export interface OpenaiFacts {
-  /** Undefined if the request is no longer stored. */
   readonly request: GenerationRequest | undefined;
   readonly mediaUrl: MediaUrl;
   readonly remixOf?: string;

@@ -24,7 +24,6 @@ export const predictionCreate = {
 } as const;
 
 export interface PredictionCreate {
-  /** Set if the address specifies the model, rather than the body. */
   readonly model?: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly caller: Caller;
