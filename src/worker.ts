@@ -39,7 +39,6 @@ import { startDailyVerification } from './compose/verification.ts';
 import { callbackDeps, channelDeps, openResultReaders } from './compose/worker-deps.ts';
 
 export interface RunningWorker {
-  /** Accepts no new work, waits for the submissions in flight, and then resolves. */
   stop(): Promise<void>;
   readonly ended: Promise<void>;
 }
@@ -156,7 +155,6 @@ function slotsOf(queue: string): Omit<WorkerOptions, 'taskQueue'> {
   };
 }
 
-/** Added to the longest request, so that a request in flight is not cut off. */
 const shutdownMarginMs = 15_000;
 
 /** A shutdown waits for the longest submission or callback, even if the worker started without channels. */

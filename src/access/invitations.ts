@@ -23,7 +23,6 @@ export interface Redeemed {
 }
 
 export interface InvitationsDeps {
-  /** The HMAC key. Changing it invalidates every link. */
   readonly secret: Buffer;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;

@@ -14,7 +14,6 @@ export interface LastUsed {
    */
   flush(): Promise<void>;
   start(): void;
-  /** Stops the interval after a last `flush`. */
   stop(): Promise<void>;
 }
 

@@ -34,7 +34,6 @@ export interface OperatorAuthDeps {
   readonly sessions: Pick<OperatorSessionStore, 'findByHmac' | 'open'>;
   readonly lastUsed: Pick<LastUsed, 'note'>;
   readonly sessionUsed: Pick<LastUsed, 'note'>;
-  /** The HMAC key. Changing it invalidates every operator's token. */
   readonly secret: Buffer;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;

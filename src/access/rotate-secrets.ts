@@ -3,10 +3,8 @@ import { SealError } from './sealer.ts';
 import type { Sealer } from './sealer.ts';
 
 export interface RotationReport {
-  /** The id of the first key in SECRETS_KEY, with which everything is resealed. */
   readonly keyId: string;
   readonly rewritten: number;
-  /** How many values are still sealed with other keys, by key id. */
   readonly left: ReadonlyMap<string, number>;
 }
 

@@ -26,7 +26,6 @@ export interface Secrets extends Sealer {
 
 const rootBytes = 32;
 
-/** @param root - The 32 bytes from which `deriveKey` derives. */
 export function createSecrets(keys: readonly Uint8Array[], root: Uint8Array): Secrets {
   return { ...createSealer(keys), deriveKey: keyRing(root) };
 }

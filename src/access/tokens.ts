@@ -14,7 +14,6 @@ export interface NewToken {
 /** Generates and looks up one kind of secret: API keys, operators' tokens, sessions or invitations. */
 export interface Tokens<Found> {
   readonly newToken: (randomBytes?: RandomBytes) => NewToken;
-  /** Returns undefined if the text cannot be a token of this kind. */
   hmacOf(token: string): string | undefined;
   /**
    * Returns the stored record for the token in an Authorization header, or undefined if there is none. Unless

@@ -12,7 +12,6 @@ import type { ShapeChargesStore } from '../store/shape-charges.ts';
  */
 export interface ChargeBook {
   note(shape: string, charge: Micros): void;
-  /** Returns the median of the latest charges, or undefined if there are too few. */
   expected(shape: string): Promise<Micros | undefined>;
   flush(): Promise<void>;
   start(): void;

@@ -32,7 +32,7 @@ export function createCircuitWakes({ list, wake, isOpen, settleMs, onError }: Ci
     const woken = new Set<string>();
     const place = placeOf(id);
     let from = 0;
-    // Until then, other processes may believe that the circuit is still open and send a woken task back to wait.
+    // Wait, because other processes may still believe that the circuit is open and send a woken task back.
     await sleep(settleMs);
     for (;;) {
       const page = await list({ ...place, from }, listMax);

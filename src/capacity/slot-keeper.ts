@@ -45,7 +45,6 @@ export interface SlotKeeper {
   take(request: SlotRequest): Promise<SlotAnswer>;
   /** Takes a slot for a call that cannot wait, if one is free. Return it with `release`. */
   tryTake(task: string, candidate: RouteCandidate, leaseMs: number): Promise<boolean>;
-  /** Extends the task's leases after its deadline was moved. Idempotent. */
   keepUntil(task: string, deadlineAt: number): Promise<void>;
   leaveQueues(task: string): Promise<void>;
   /**

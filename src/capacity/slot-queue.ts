@@ -12,7 +12,6 @@ export interface SlotQueue {
   enter(waiting: Waiting, looksInMs: number): Promise<number>;
   /** Admits waiting tasks while there is room. Returns whether `caller`, which is never woken, was among them. */
   serve(queue: string, caller?: string): Promise<boolean>;
-  /** Returns the milliseconds after which a waiting task should ask again if nothing wakes it. */
   planLook(queue: string): Promise<number>;
 }
 
@@ -30,7 +29,6 @@ export interface Waiting {
 export interface SlotQueueDeps {
   readonly store: SlotStore;
   readonly limitOf: (candidate: RouteCandidate) => number | undefined;
-  /** Whether the candidate's circuit is closed, as far as this process knows. */
   readonly isUsable: (candidate: RouteCandidate, model?: string) => boolean;
   readonly wake: (task: string) => Promise<void>;
   readonly now: () => number;

@@ -11,11 +11,9 @@ export interface SubmitRequest {
   readonly model: string;
   readonly candidate: RouteCandidate;
   readonly candidates: readonly RouteCandidate[];
-  /** Whether the task has waited before. Only then may it be queued. */
   readonly hasWaited: boolean;
   readonly deadlineAt: number;
   readonly createdAt: number;
-  /** Whether one of the task's submissions was lost. Such tasks go last. */
   readonly wasLost: boolean;
   readonly submitMs: number;
 }

@@ -34,7 +34,9 @@ export interface SubmitLimiterOptions {
 const inlineMaxMs = 1_000;
 /** The longest wait before the task asks again. The rate may be raised meanwhile, and other processes may have room. */
 const returnMaxMs = 300_000;
-/** A task that is later than this is forgotten. It was cancelled or has returned to another process. */
+/**
+ * A task that is later than this, in milliseconds, is forgotten. It was cancelled or has returned to another process.
+ */
 const lapsesMs = 1_000;
 const turnsMax = 10_000;
 

@@ -43,7 +43,6 @@ const draftSchema = z.looseObject({
 const list = z.array(z.unknown()).catch([]);
 const listsSchema = z.object({ channels: list, models: list }).catch({ channels: [], models: [] });
 
-/** Returns the values to set in the draft `text`, keyed by JSON pointer. Throws GatewayError. */
 export function additionTo(
   text: string,
   { model, channel, apiKey, baseUrl, hasListedCost }: CatalogueAddition,

@@ -38,7 +38,6 @@ export interface ConfigDrafts {
   config(): Promise<GatewayConfig>;
 }
 
-/** Replaces the whole text, sets values by JSON pointer, or adds an element to a list or mapping. */
 export type DraftChange =
   | { readonly text: string }
   | { readonly set: Readonly<Record<string, unknown>> }

@@ -22,7 +22,6 @@ export interface RunningConfig {
   check(text: string): Promise<{ readonly config: GatewayConfig } | Violations>;
   /** Returns what `publish` would change in this process's configuration. Rejects if MongoDB does not respond. */
   preview(): Promise<PreviewResult>;
-  /** Loads the newest published configuration. Rejects if MongoDB does not respond. */
   refresh(): Promise<void>;
   /**
    * Adds a listener that is called and awaited after each published version is loaded or refused. If it rejects, it is
@@ -63,7 +62,6 @@ export interface RunningConfigDeps extends ConfigFile {
    */
   readonly bringsBack: boolean;
   readonly hasMoney: () => Promise<boolean>;
-  /** Tests a configuration's vendor files before it is used. Returns the violations. */
   readonly checkVendors: (config: GatewayConfig) => Promise<readonly string[]>;
   readonly node: string;
   readonly now: () => number;
@@ -191,7 +189,6 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
 
 function createListeners() {
   const all: (() => Promise<void>)[] = [];
-  /** Listeners that have yet to succeed for the last change. */
   const owed = new Set<() => Promise<void>>();
   return {
     add: (listener: () => Promise<void>): void => void all.push(listener),

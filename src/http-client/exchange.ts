@@ -44,7 +44,6 @@ export interface AgentLimits extends ConnectorOptions {
    */
   readonly idleTimeoutMs: number;
   readonly headersTimeoutMs: number;
-  /** The limit between two chunks of the response body, in milliseconds. */
   readonly bodyTimeoutMs: number;
 }
 
@@ -71,7 +70,6 @@ export interface ExchangeOptions {
   readonly signal: AbortSignal;
   /** The limit between two chunks of the response body, in milliseconds. 0 means no limit. Defaults to the agent's. */
   readonly bodyTimeoutMs?: number;
-  /** Called once the request has a connection, just before it is written. */
   readonly onSend?: () => void;
 }
 
@@ -147,7 +145,6 @@ class Conversation implements Dispatcher.DispatchHandler {
     });
     // Nobody awaits this promise if the request could not be dispatched.
     this.answer.catch(() => undefined);
-    // A request that has not been sent yet checks the signal just before it is sent.
     signal.addEventListener('abort', this.#abort, { once: true });
   }
 

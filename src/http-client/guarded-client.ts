@@ -148,7 +148,6 @@ function describeMedia(answer: Answer, { maxBytes, range }: MediaFetch): OpenedM
   return { mediaType, bytes, ...defined({ partOf }), body: answer.read(maxBytes) };
 }
 
-/** Returns the size of the whole file, or undefined unless the part begins at the requested position. */
 function fileBytesOf({ 'content-range': range = '' }: Answer['headers'], start: number): number | undefined {
   const [, from, total] = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15})$/.exec(range) ?? [];
   return Number(from) === start ? Number(total) : undefined;

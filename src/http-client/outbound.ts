@@ -14,7 +14,6 @@ interface CallerNetworks {
   readonly callbacks: readonly string[];
 }
 
-/** Why a request leaves the gateway, which depends on who supplied the address. */
 type Purpose =
   | { readonly kind: 'call'; readonly channel: ChannelNetworks }
   | { readonly kind: 'link'; readonly channel: ChannelNetworks | undefined }

@@ -1,4 +1,3 @@
-/** Invisible characters, including those that set the text direction. */
 const invisible = /\p{Cf}|\p{Cc}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}/gu;
 
 export const endUserCharactersMax = 256;

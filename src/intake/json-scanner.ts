@@ -17,7 +17,6 @@ export class JsonScanner {
   private keys = 0;
   private depth = 0;
   private inString = false;
-  /** Whether the previous chunk ended between a backslash and the escaped character. */
   private escaped = false;
 
   scan(chunk: Uint8Array): void {

@@ -5,13 +5,12 @@ import type { ImageRole } from '../models/request.ts';
  * Maps the field names of an interface to ours. Nothing else reads a create body, so this table defines the interface.
  */
 export interface Names {
-  /** Keyed by full name, including a prefix such as `input.`. */
   readonly places: ReadonlyMap<string, Place>;
   /** The prefix of every field name except those in `outer`, such as `input.`. */
   readonly prefix: string;
   /** Where unknown names below the prefix go, as parameters of the model. Undefined if nothing reads them. */
   readonly others?: 'metadata' | 'body';
-  /** The role of an image that is the only one and has no role of its own. */
+  /** The role of a single image that has no role of its own. */
   readonly alone?: ImageRole;
 }
 

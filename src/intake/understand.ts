@@ -16,10 +16,8 @@ import { overruled, refuseUnread } from './warnings.ts';
 
 export interface Understood {
   readonly body: Fields;
-  /** Maps one of our field names, such as `images[1]`, to the caller's, for errors and warnings. */
   readonly nameOf: (ours: string) => string;
   readonly unread: readonly string[];
-  /** Whether a field that would be ignored causes an error. */
   readonly strict: boolean;
 }
 

@@ -152,7 +152,6 @@ function createCapFinder(account: string, { keys, accounts }: Pick<CapAlertsDeps
   };
 }
 
-/** Compares the current usage with the caps of an account whose caps or alert have changed. */
 async function reachedNow(account: string, deps: CapAlertsDeps): Promise<ReachedCap[]> {
   const find = createCapFinder(account, deps);
   const reached: ReachedCap[] = [];

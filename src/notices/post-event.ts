@@ -5,7 +5,6 @@ import type { Logger } from '../observability/log.ts';
 import { sendEvent } from './send-event.ts';
 import { callbackRetryDelayMs, callbackStateAfter, callbackTriesMax } from '../task/callback-retries.ts';
 
-/** An event that its account's address has not accepted yet. */
 export interface OwedEvent {
   readonly id: string;
   readonly account: string;

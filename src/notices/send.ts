@@ -18,7 +18,6 @@ export type SendNotice = (target: Target, notice: Notice) => Promise<string | un
 const answerWithinMs = 10_000;
 
 export interface SendDeps {
-  /** Sends to addresses that the operator configured, private ones included. */
   readonly deliver: GuardedClient['deliver'];
   readonly commandEnvironment: NodeJS.ProcessEnv;
   readonly now: () => number;

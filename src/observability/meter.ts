@@ -10,7 +10,6 @@ export type UpstreamStep = 'submit' | 'status' | 'list' | 'find' | 'cancel' | 'g
 export type UpstreamResult = 'ok' | UpstreamOutcome | 'adapter_failed';
 
 export interface LedgerMeter {
-  /** Call when a batch of ledger operations starts. Call the returned function when it ends. */
   beginAppend(): () => void;
   /** Counts an append that another process beat to the same account. */
   countCollision(): void;

@@ -1,7 +1,5 @@
 import type { Logger } from './log.ts';
 
-/** Reasons for ending a process at a terminal that no signal reports. */
-
 const parentCheckMs = 250;
 
 /**
