@@ -5,9 +5,9 @@ import { TimeSlice } from './time-slice.ts';
 
 /**
  * Processes one request at a time per connection. Node's parser would turn everything that has arrived into requests or
- * body chunks at once, and a single packet can contain 2,000 requests or 10,000 chunks. Therefore bytes behind a
- * request are parsed only after its response was flushed, and a body only while it is read. All connections together
- * get one slice of each event loop turn, which their holders share fairly.
+ * body chunks at once, and a single packet can contain 2,000 requests or 10,000 chunks. Therefore the bytes after a
+ * request are parsed only when its response has been flushed, and a body only while it is being read. All connections
+ * together get one slice of each event loop turn, which their holders share fairly.
  */
 export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault): void {
   const budget = { left: heldBytesMax, leftForTurns: heldBytesMax / 3, holders: new Set<ConnectionTurns>() };
@@ -38,8 +38,8 @@ export function hasMore(socket: Socket): boolean {
 const turns = new WeakMap<Socket, ConnectionTurns>();
 
 /**
- * What all connections of a server hold back. If it is too much, one connection is cut: the one with the most bytes
- * among those that cannot be parsed further now.
+ * The bytes that a server's connections hold back. If there are too many, one connection is cut: the one with the most
+ * bytes among those that cannot be parsed further now.
  */
 interface HeldBytes {
   left: number;

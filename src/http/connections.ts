@@ -8,8 +8,8 @@ export interface Connections {
   /** Whether a response to unreadable bytes could be mistaken for the response to another request. */
   isAnswered(socket: Socket): boolean;
   /**
-   * Closes connections that neither receive a request nor send a response. Spares those on which a request may be
-   * arriving for a while. `hasMore` returns whether part of a request has arrived.
+   * Closes connections that neither receive a request nor send a response. Spares, for a while, those on which a
+   * request may be arriving. `hasMore` returns whether part of a request has arrived.
    */
   closeIdle(hasMore: (socket: Socket) => boolean): void;
 }

@@ -67,8 +67,8 @@ function endWith(socket: Socket, refusal: EarlyAnswer): void {
 }
 
 /**
- * Returns undefined if there is exactly one Host header, as HTTP/1.1 requires, and at most one key. HTTP/1.0 may omit
- * Host.
+ * Returns undefined if there is at most one Authorization header and exactly one Host header, as HTTP/1.1 requires.
+ * HTTP/1.0 may omit Host.
  */
 export function headerProblem({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   let hosts = 0;

@@ -23,8 +23,7 @@ export interface MediaSplitterOptions {
 
 /**
  * Moves long data URLs and bare base64 out of the media fields of a JSON text while it is read. Their bytes go to
- * files, and unguessable placeholders take their place, so that neither memory nor a later step ever holds a text of
- * many megabytes.
+ * files, and unguessable placeholders take their place, so that memory never holds a text of many megabytes.
  */
 export class MediaSplitter {
   private readonly options: MediaSplitterOptions;
