@@ -21,9 +21,9 @@ const callbacksMax = 1_000;
 const storageTexts: ReadonlyMap<string, string> = new Map(
   Object.entries({
     storage_full:
-      'The storage of results had no room for a file. Rendered images wait for room for some minutes; what would need the storage is refused or waits. Free some space, or enlarge it. The logs with step=storage_full have more.',
+      'The storage of results had no room for a file. Rendered images wait some minutes for space, and other work that needs the storage is refused or waits. Free some space, or enlarge the storage. Search the logs for step=storage_full.',
     storage_away:
-      'The storage of results did not accept a file, or a file could not be read, because it does not answer or refuses the gateway. Rendered images wait for it for some minutes; what would need it is refused or waits. Check the storage and `results` of gateway.yaml. The logs with step=storage_away have more.',
+      'The storage of results did not accept a file, or a file could not be read: the storage does not respond, or refuses the gateway. Rendered images wait some minutes for the storage, and other work that needs it is refused or waits. Check the storage, and `results` in gateway.yaml. Search the logs for step=storage_away.',
   } satisfies Record<StorageStep, string>),
 );
 const withoutWorkersMs = 60_000;

@@ -40,7 +40,7 @@ const families: readonly Family[] = [
   },
   {
     name: 'mediary_submissions_waiting',
-    help: 'Tasks that wait before their submission without a person, by channel and reason.',
+    help: 'Tasks that wait to be submitted and do not need a person, by channel and reason.',
     labels: ['channel', 'reason'],
     samples: ({ tasks }) =>
       summed(
@@ -108,7 +108,7 @@ const families: readonly Family[] = [
   },
   {
     name: 'mediary_callbacks_oldest_seconds',
-    help: 'How long the oldest callback that is due or failing has been owed.',
+    help: 'How long the oldest callback that is due or failing has been waiting for delivery.',
     labels: ['state'],
     samples: ({ at, callbacks }) =>
       callbacks.flatMap(({ state, since }) =>

@@ -122,7 +122,11 @@ function quiet(exporter: SpanExporter, log: OtlpTracerOptions['log']): SpanExpor
     if (isFailing === (error !== undefined)) return;
     isFailing = error !== undefined;
     if (error === undefined) log.info({}, 'traces are received again');
-    else log.warn({ detail: messageOf(error) }, 'traces could not be sent; they are lost until they can');
+    else
+      log.warn(
+        { detail: messageOf(error) },
+        'traces could not be sent; they are dropped until the receiver responds',
+      );
   };
   return {
     export(spans, done) {
