@@ -49,10 +49,11 @@ const query = z.object({
   created_before: queryNumber(z.int().min(0).optional()).meta({ description: 'Unix seconds, exclusive.' }),
   ended_after: queryNumber(z.int().min(0).optional()).meta({
     description:
-      'Unix seconds, inclusive: tasks that have ended since, the latest end first. With `ended_before`, `status` and `class` only.',
+      'Unix seconds, inclusive. Selects tasks that ended at or after this time, the latest end first. Can be combined with `ended_before`, `status` and `class` only.',
   }),
   ended_before: queryNumber(z.int().min(0).optional()).meta({
-    description: 'Unix seconds, exclusive: tasks that had ended by then, as for `ended_after`.',
+    description:
+      'Unix seconds, exclusive. Selects tasks that ended before this time, in the same order and with the same restriction as `ended_after`.',
   }),
   waiting_for: z.string().optional().meta({
     description: 'Selects tasks that are not submitted, and whose next channel is this one.',
