@@ -60,7 +60,7 @@ export function createTokens<Found extends { readonly hmac: string }>(
   const lookups = new Map<string, Promise<Found | undefined>>();
   const hmac = (token: string): string => tokenHmac(token, deps.secret);
 
-  /** Whether the checksum matches. This spares a database read for typos and is not a security check. */
+  /** Whether the checksum matches. This avoids a database read for typos and is not a security check. */
   function isWellFormed(token: string): boolean {
     const [, secret, sum] = pattern.exec(token) ?? [];
     return secret !== undefined && sum === checksum(secret);

@@ -12,7 +12,7 @@ interface ImageCall extends CircuitRequest {
 export interface ImageGate {
   /**
    * Makes the call if it may be sent. Calls do not queue, because a caller is waiting. If the slot cannot be freed
-   * afterwards, the image is delivered nevertheless, and the slot's lease expires.
+   * afterwards, the image is still delivered, and the slot's lease expires.
    */
   pass<Sent>(call: ImageCall, send: Send<Sent>): Promise<Passed<UpstreamError, Sent>>;
 }

@@ -32,8 +32,8 @@ export interface RenderClockDeps {
 
 const writesAtOnceMax = 8;
 /**
- * The maximum number of samples per kind and interval. Thanks to this limit, the samples of a busy kind span minutes
- * rather than seconds.
+ * The maximum number of samples per kind and interval. This limit makes the samples of a busy kind span minutes rather
+ * than seconds.
  */
 const batchMax = 4;
 

@@ -52,7 +52,7 @@ export function createSubmitGate(deps: {
       const { task, account, model } = request;
       const entering = { request: { ...candidate, task, account, model }, submitMs };
       const passed = await throughCircuits(circuits, entering, async (report) => {
-        // Leave the queues, so that no slot is offered to this task in vain.
+        // Leave the queues, so that they do not offer a slot to this task in vain.
         if (facts.hasWaited && !slots.isLimited(candidate)) await slots.leaveQueues(task);
         return send(report);
       });

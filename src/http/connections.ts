@@ -8,8 +8,8 @@ export interface Connections {
   /** Whether a response to unreadable bytes could be mistaken for the response to another request. */
   isAnswered(socket: Socket): boolean;
   /**
-   * Closes connections that neither receive a request nor send a response. Spares, for a while, those on which a
-   * request may be arriving. `hasMore` returns whether part of a request has arrived.
+   * Closes connections that neither receive a request nor send a response. Those on which a request may be arriving
+   * stay open for a while. `hasMore` returns whether part of a request has arrived.
    */
   closeIdle(hasMore: (socket: Socket) => boolean): void;
 }
@@ -140,8 +140,8 @@ class Connection {
 }
 
 /**
- * How many times an idle connection is spared because a request may be arriving: none has arrived yet, or only part of
- * one. During a shutdown, Node no longer limits how long a request's headers may take.
+ * How many times an idle connection is left open because a request may be arriving: none has arrived yet, or only part
+ * of one. During a shutdown, Node no longer limits how long a request's headers may take.
  */
 const sparedMax = 10;
 /** The caller may have read this many bytes that still count as unsent: one piece of a response. */

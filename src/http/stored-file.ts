@@ -49,8 +49,8 @@ const directSecondsMax = 3_600;
 type ReadableStorage = Pick<ResultStorage, 'stat' | 'read' | 'directAddress'>;
 
 /**
- * Responds with one of our files or the requested part, or with a redirect if the storage can serve the file directly.
- * Returns undefined if the file no longer exists.
+ * Sends one of our files or the requested part, or redirects if the storage can serve the file directly. Returns
+ * undefined if the file no longer exists.
  */
 export async function replyWithFile(
   { key, mediaType, maxAge, directSeconds = directSecondsMax }: FileAsked,

@@ -31,7 +31,7 @@ interface ContentAsked {
 
 type ContentDeps = PollDeps & Pick<RouteDeps, 'keptResults'>;
 
-/** Responds with our copy of a result, or with a redirect. Throws `result_not_ready` or `result_not_found`. */
+/** Sends our copy of a result, or redirects to the result. Throws `result_not_ready` or `result_not_found`. */
 export async function replyWithContent(
   task: Task,
   { index, meta, part = 'video' }: ContentAsked,

@@ -178,7 +178,7 @@ function checkRoles(
   });
 }
 
-/** Determines a single value for everything that affects the price, wherever it was sent. The first place wins. */
+/** Determines a single value for everything that affects the price, wherever it was sent. The first occurrence wins. */
 function resolveOutput(body: VideoBody, metadata: VideoMetadata, { nameOf }: Sender) {
   const inBoth = (name: 'mode' | 'resolution' | 'ratio' | 'size'): Said<string> =>
     firstOf([name, body[name]], [`metadata.${name}`, metadata[name]]);
