@@ -54,15 +54,15 @@ import { openVerification } from './compose/verification.ts';
 export interface RunningApi {
   readonly url: string;
   /**
-   * Reports "not ready" and keeps serving for SHUTDOWN_DRAIN_SECONDS. Then finishes the requests in flight and the
-   * charges that could not be written, and resolves.
+   * Reports "not ready", but keeps serving for SHUTDOWN_DRAIN_SECONDS. Then finishes the requests in flight and retries
+   * charges that could not be written.
    */
   stop(): Promise<void>;
 }
 
 /**
- * Runs the HTTP API on HOST and PORT. With `isPrepared`, the start spends a second of CPU time on work that
- * would otherwise block the event loop at the first request.
+ * Runs the HTTP API on HOST and PORT. With `isPrepared`, the start spends a second of CPU time on work that would
+ * otherwise block the event loop during the first request.
  */
 export async function startApi(core: Core, { isPrepared = false } = {}): Promise<RunningApi> {
   const { environment } = core;
@@ -247,10 +247,7 @@ function addressesOf({
   });
 }
 
-/**
- * Returns the address of the Temporal UI's workflow pages, to which a workflow's id is appended. Undefined if the UI's
- * address is not configured.
- */
+/** Returns the address of the Temporal UI's workflow pages, to which a workflow's id is appended. */
 function workflowsUrlOf({ TEMPORAL_UI_URL: url, TEMPORAL_NAMESPACE: namespace }: Core['environment']) {
   return url === undefined ? undefined : `${url}/namespaces/${encodeURIComponent(namespace)}/workflows/`;
 }

@@ -2,12 +2,11 @@ import { once } from 'node:events';
 import './typescript.js';
 
 /**
- * Runs `gateway api` or `gateway worker` with an environment received in a message, and loads its code beforehand.
- * `npm start` uses it: the settings are known only once its servers are running.
+ * Loads the code of `gateway api` or `gateway worker`, and runs it once a message with the environment arrives. Used by
+ * `npm start`, which knows the settings only after its servers are running.
  */
 
 const end = () => process.exit();
-// The process that would send the environment has ended.
 process.once('disconnect', end);
 /** @type {Promise<unknown[]>} */
 const received = once(process, 'message');

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { readVersion } from './cli/program.js';
 
-/** `npx mediary`, `npm start` and `npm run demo`: plain JavaScript, as `src/gateway.js` is. */
+/** `npx mediary`, `npm start` and `npm run demo`. Plain JavaScript for the same reason as `src/gateway.js`. */
 
 /** @param {boolean} demo */
 async function start(demo) {

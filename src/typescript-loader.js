@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { keep, keptPath, readKept } from './process/kept-files.js';
 
 /**
- * Hooks of Node 20 for a checkout: replaces the types of a TypeScript file by blanks, as newer versions of Node
- * do, and keeps the result. Lines and columns stay the same, so no source map is needed. SWC is loaded only for
- * a file that has changed.
+ * Module hooks for a checkout on Node 20. Like newer versions of Node, they replace the types in a TypeScript file with
+ * blanks, so that lines and columns stay the same and no source map is needed. The result is cached, so SWC is loaded
+ * only if a file has changed.
  */
 
-/** Raise it with the version of SWC or the options below. Kept files of another format are compiled again. */
+/** Increase this with the version of SWC or the options below. Files cached in another format are compiled again. */
 const format = 2;
 
 /** @type {import('node:module').LoadHook} */

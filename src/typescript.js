@@ -5,8 +5,8 @@ import { setFlagsFromString } from 'node:v8';
 
 /**
  * Lets a process import TypeScript: `node --import ./src/typescript.js FILE`. Newer versions of Node remove the types
- * themselves and keep what they compiled, where the directory may be written. The others have hooks that do both, at
- * half the CPU of tsx. The npm package contains only JavaScript (`workshop/package.ts`) and needs neither.
+ * themselves and cache the compiled code, if the directory is writable. Older ones use hooks that do both at half the
+ * CPU cost of tsx. The npm package contains only JavaScript (`workshop/package.ts`) and needs neither.
  */
 /** @type {unknown} */
 const keepCompiled = Reflect.get(module, 'enableCompileCache');
@@ -17,9 +17,9 @@ if (typeof keepCompiled === 'function') {
 }
 const isCompiled = !existsSync(new URL('cli.ts', import.meta.url));
 if (!isCompiled && (!('typescript' in process.features) || process.features.typescript === false)) {
-  // The hooks get a thread of their own, which would keep the 10 MB of young objects that it needed during the start.
+  // The hooks run in a thread of their own, which would otherwise keep the 10 MB of young objects that its start needs.
   setFlagsFromString('--max-semi-space-size=1');
   module.register('./typescript-loader.js', import.meta.url);
-  // 0 is V8's default. The heap of this thread already has its size.
+  // 0 is V8's default. The heap of the hooks' thread already has its size.
   setFlagsFromString('--max-semi-space-size=0');
 }

@@ -39,35 +39,27 @@ import { startDailyVerification } from './compose/verification.ts';
 import { callbackDeps, channelDeps, openResultReaders } from './compose/worker-deps.ts';
 
 export interface RunningWorker {
-  /** Accepts no new work, waits for submissions in flight, and then resolves. */
   stop(): Promise<void>;
-  /** Resolves when the worker has ended, and rejects if it failed. */
   readonly ended: Promise<void>;
 }
 
-/** Each cached workflow saves a replay and costs about a megabyte. */
+/** A cached workflow saves a replay, but costs about a megabyte. */
 const cachedWorkflowsMax = 500;
-/**
- * The maximum number of concurrent submissions of a channel. Activities spend most of their time waiting for
- * others.
- */
 const channelActivitiesMax = 1000;
-/** The maximum number of concurrent callbacks. */
 const callbackActivitiesMax = 500;
 /**
- * The maximum time of one call into workflow code, which the SDK's type does not list. Its default of 5 s would
+ * The limit for one call into workflow code, an option that the SDK's type does not list. Its default of 5 s would
  * abort the start of a worker that is suspended for that long.
  */
 const workflowCallOptions = { isolateExecutionTimeout: '30s' };
 /**
- * The maximum number of concurrent activities after a submission. Their polls stay in the worker while a render is
- * about to end.
+ * The maximum number of concurrent activities per channel after submission. Polls wait inside the worker while a render
+ * is about to end.
  */
 const pollActivitiesMax = 3000;
-/** The maximum number of slots in a queue that waiting polls may occupy. */
 const stayingPollsMax = (queue: string): number => (isPollsQueue(queue) ? 2500 : 500);
 
-/** Runs every queue: `tasks`, two per channel (submissions, and what follows them), and `callbacks`. */
+/** Serves every queue: `tasks`, two per channel (submissions, and what follows them), and `callbacks`. */
 export async function startWorker(core: Core): Promise<RunningWorker> {
   const [workflowBundle, connection] = await Promise.all([bundleWorkflows(), connectWorker(core.temporal)]);
   await requireSearchAttributes({ connection, namespace: core.temporal.namespace });
@@ -106,7 +98,7 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
     await reports.report();
   });
   await createChannelWorkers();
-  // Run the workers only now, so that a start that fails or is ended by a signal cuts off no submission.
+  // Run the workers only now, so that a start that fails or is interrupted cuts off no submission.
   runCreated();
   stayWakes.start();
   await reports.start();
@@ -121,14 +113,13 @@ export async function startWorker(core: Core): Promise<RunningWorker> {
       const runsEnded = endRuns(workers, runs, (err) =>
         core.log.error({ err }, 'a worker did not shut down cleanly'),
       );
-      // Only now that the workers have stopped asking for activities. Before, the next attempts could reach
+      // End the waits only after the workers have stopped asking for activities. Earlier, the next attempts could reach
       // this worker and be lost.
       stays.close();
       await Promise.all([runsEnded, left, verified]);
-      // Each callback has its own time limits for the response and for recording it.
       await callbacks.promptHosts.idle();
       await Promise.all([connection.close(), results.close(), core.recorder.close(), reports.stop()]);
-      // Do this last, because work that is still in flight must not be cut off either.
+      // Last, because until here work was in flight, whose rejections must not end the process.
       endRejections();
     },
   };
@@ -164,7 +155,6 @@ function slotsOf(queue: string): Omit<WorkerOptions, 'taskQueue'> {
   };
 }
 
-/** Added to the longest request, so that a request in flight is never cut off. */
 const shutdownMarginMs = 15_000;
 
 /** A shutdown waits for the longest submission or callback, even if the worker started without channels. */
@@ -183,11 +173,11 @@ function commonOptions(core: Core, connection: NativeConnection): Omit<WorkerOpt
     dataConverter: dataConverter(core.temporal),
     ...shutdownTimes(core.config().channels),
     activityTaskPollerBehavior: taskPollers,
-    // The heartbeats of a submission must be sent soon, because they contain its results. Activities that wait send
-    // few heartbeats anyway.
+    // Send the heartbeats of a submission soon, because they contain its results. Activities that wait send few
+    // heartbeats anyway.
     maxHeartbeatThrottleInterval: '5s',
-    // The default is a hash of the code, which adds 85 bytes to every workflow task. Deployments are not versioned by
-    // it.
+    // The default is a hash of the code, which adds 85 bytes to every workflow task, and deployments are not versioned
+    // by it.
     buildId: 'mediary',
     ...workflowCallOptions,
     interceptors: {

@@ -14,17 +14,13 @@ import { createReceiptKeys } from './receipt-keys.ts';
 import type { ReceiptKeys } from './receipt-keys.ts';
 import type { Secrets } from './secrets.ts';
 
-/** Authenticates callers by key and operators by token, and provides the keys that sign receipts. */
 export interface Access {
   readonly auth: KeyAuth;
-  /** Undefined if the operators' API is disabled. */
   readonly operatorAuth?: OperatorAuth;
   readonly invitations: Invitations;
   readonly receiptKeys: ReceiptKeys;
-  /** Writes when keys, tokens and sessions were last used. Called every minute after `start`. Never rejects. */
   flush(): Promise<void>;
   start(): void;
-  /** Stops the interval and writes the remaining times. */
   stop(): Promise<void>;
 }
 
@@ -34,7 +30,6 @@ export interface AccessDeps {
   readonly operatorSessions: Pick<OperatorSessionStore, 'findByHmac' | 'open' | 'noteUsed'>;
   readonly secrets: Pick<Secrets, 'deriveKey'>;
   readonly adminToken: string | undefined;
-  /** Called if last-used times could not be written. They are kept and written later. */
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;

@@ -4,18 +4,18 @@ import { sameText } from './tokens.ts';
 interface Act {
   readonly task: string;
   readonly action: string;
-  /** The name in the update. It proves nothing without a valid id. */
+  /** The operator's name as sent in the update. Anyone can send any name, so trust it only if the id is valid. */
   readonly by: string;
 }
 
 /**
- * Generates and verifies the ids of updates that the API sends. Temporal accepts any update id and does not record the
- * sender. An id that only the API can generate therefore proves that the API's operator acted.
+ * Generates and verifies the ids of updates that the API sends to a workflow. Temporal accepts any update id and does
+ * not record the sender. An id that only the API can generate therefore proves that the API's operator acted.
  */
 export interface ActIds {
   readonly newId: (act: Act) => string;
   /**
-   * Returns `anna` if operator anna acted through the API, or `temporal:anna` if that name was given in Temporal's own
+   * Returns `anna` if operator anna acted through the API, or `temporal:anna` if the update came from Temporal's own
    * tools.
    */
   readonly actorOf: (act: Act & { readonly id: string }) => string;

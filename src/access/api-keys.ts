@@ -10,11 +10,11 @@ import type { Tokens } from './tokens.ts';
 export interface KeyAuth {
   readonly newKey: Tokens<never>['newToken'];
   /**
-   * Returns the caller behind an Authorization header, or undefined for anything but a valid key. Gives no reason, so
-   * that callers cannot distinguish an unknown key from an expired one.
+   * Returns undefined unless the header contains a valid key, and never says why, so that callers cannot distinguish an
+   * unknown key from an expired one.
    */
   authenticate(authorization: string | undefined): Promise<KeyHolder | undefined>;
-  /** Makes a change to the key effective on this node immediately. Other nodes follow within 5 s. */
+  /** Drops the key from this node's cache after a change. Other nodes notice within 5 s. */
   forget(keyId: string): void;
 }
 

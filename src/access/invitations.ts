@@ -5,7 +5,7 @@ import type { Invitation } from '../base/invitation.ts';
 import { createTokens } from './tokens.ts';
 import type { NewToken, Tokens } from './tokens.ts';
 
-/** Links that can be exchanged once each, for a token or a key. */
+/** Links that their recipients exchange, once each, for a token or a key. */
 export interface Invitations {
   invite(validSeconds: number): { readonly token: string; readonly invitation: Invitation };
   /**
@@ -15,23 +15,19 @@ export interface Invitations {
   redeem(link: string, repeatKey: string | undefined, issuer: Issuer): Redeemed | undefined;
 }
 
-/** Generates the token for which a link is exchanged. */
 export type Issuer = Tokens<never>['newToken'];
 
 export interface Redeemed {
-  /** The HMAC of the link. */
   readonly link: string;
   readonly issued: NewToken;
 }
 
 export interface InvitationsDeps {
-  /** The HMAC key. Changing it invalidates every link. */
   readonly secret: Buffer;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
 }
 
-/** How long a link is valid by default, in seconds. */
 export const linkSecondsDefault = 3 * 24 * 60 * 60;
 export const linkSecondsMax = 30 * 24 * 60 * 60;
 
@@ -44,7 +40,7 @@ export function createInvitations({ secret, now, randomBytes }: InvitationsDeps)
     randomBytes,
   });
 
-  /** Bytes that can be computed only with the link, `repeatKey` and our secret. */
+  /** Returns a deterministic source of bytes, so that the same link and `repeatKey` yield the same token. */
   function bytesOf(link: string, repeatKey: string): RandomBytes {
     let drawn = 0;
     return (size) => {

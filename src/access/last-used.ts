@@ -3,30 +3,27 @@ import { createRounds } from '../process/rounds.ts';
 import type { LastUses } from '../store/last-uses.ts';
 
 /**
- * Records when keys and tokens were last used. Times are kept in memory and written once a minute, never as part of a
- * request.
+ * Records when keys and tokens were last used. Times are kept in memory and written once a minute, never while a
+ * request waits.
  */
 export interface LastUsed {
-  /** Writes only to memory. */
   note(id: string): void;
   /**
-   * Writes the recorded times. Called every minute until `stop`. Never rejects: times that could not be written are
-   * kept.
+   * Called every minute between `start` and `stop`. Never rejects: the next flush includes times that could not be
+   * written.
    */
   flush(): Promise<void>;
   start(): void;
-  /** Stops the interval and writes the remaining times. */
   stop(): Promise<void>;
 }
 
 export interface LastUsedDeps {
-  /** Receives each id's time in Unix milliseconds. A later time that is already stored is kept. */
+  /** Receives each id's time in Unix milliseconds. Must keep a stored time that is later. */
   readonly write: (uses: LastUses) => Promise<void>;
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
 }
 
-/** The maximum number of ids kept while MongoDB is unavailable. */
 const notedMax = 10_000;
 
 export function createLastUsed({ write, onError, now }: LastUsedDeps): LastUsed {

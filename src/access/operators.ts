@@ -11,13 +11,13 @@ import type { LastUsed } from './last-used.ts';
 
 export interface OperatorAuth {
   readonly newToken: Issuer;
-  /** Returns the operator behind an Authorization header, or undefined if it grants no access to the operators' API. */
   authenticate(authorization: string | undefined): Promise<OperatorIdentity | undefined>;
   /**
-   * Opens a session. Returns undefined unless the header contains an operator's own token, as opposed to a session's.
+   * Returns undefined unless the header contains an operator's own token. A session's token cannot open another
+   * session.
    */
   openSession(authorization: string | undefined, from: SessionOrigin): Promise<OpenedSession | undefined>;
-  /** Makes a revocation effective on this node immediately. Other nodes follow within 5 s. */
+  /** Drops the operator from this node's cache after a revocation. Other nodes notice within 5 s. */
   forget(name: string): void;
 }
 
@@ -29,13 +29,11 @@ export interface OpenedSession {
 }
 
 export interface OperatorAuthDeps {
-  /** The configured token of the first operator, who adds the others. */
   readonly adminToken: string;
   readonly operators: Pick<OperatorStore, 'findByHmac'>;
   readonly sessions: Pick<OperatorSessionStore, 'findByHmac' | 'open'>;
   readonly lastUsed: Pick<LastUsed, 'note'>;
   readonly sessionUsed: Pick<LastUsed, 'note'>;
-  /** The HMAC key. Changing it invalidates every operator's token. */
   readonly secret: Buffer;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
@@ -59,9 +57,7 @@ export function createOperatorAuth(deps: OperatorAuthDeps): OperatorAuth {
     sameText(bearerToken(authorization) ?? '', adminToken);
   const adminHmac = tokenHmac(adminToken, deps.secret);
 
-  /**
-   * Returns a session's operator. The session ends when ADMIN_TOKEN, or the operator token that opened it, is replaced.
-   */
+  /** Returns undefined if ADMIN_TOKEN, or the operator token that opened the session, has been replaced since. */
   async function holderOf({ openedBy, operator }: OperatorSession): Promise<OperatorIdentity | undefined> {
     if (operator === adminName)
       return sameText(openedBy, adminHmac) ? { name: adminName, roles: 'admin' } : undefined;

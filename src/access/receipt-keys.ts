@@ -1,11 +1,10 @@
 import { createHash, createPrivateKey, createPublicKey, hkdfSync, sign } from 'node:crypto';
 import { canonicalJson } from '../base/canonical-json.ts';
 
-/** A public key as specified in RFC 8037. */
+/** An Ed25519 public key as a JWK (RFC 8037). */
 export interface PublicReceiptKey {
   readonly kty: 'OKP';
   readonly crv: 'Ed25519';
-  /** The key's 32 bytes in base64url. */
   readonly x: string;
   /** The key's thumbprint (RFC 7638). */
   readonly kid: string;
@@ -14,14 +13,13 @@ export interface PublicReceiptKey {
 }
 
 /**
- * The keys that sign receipts. The nth key is derived from n and the database's root, so every process has the same
- * keys and nothing is stored. A higher n rotates the key. Earlier keys remain published for the receipts that they
+ * The keys that sign receipts. Key n is derived from n and the database's root secret, so every process has the same
+ * keys and none is stored. Increasing n rotates the key. Earlier keys remain published for the receipts that they
  * signed.
  */
 export interface ReceiptKeys {
-  /** Returns a compact JWS (RFC 7515) whose payload is the canonical text of this object. */
+  /** Returns a compact JWS (RFC 7515) whose payload is the object as canonical JSON, signed with key n. */
   sign(payload: object, n: number): string;
-  /** Returns the public keys from n down to 1. */
   published(n: number): readonly PublicReceiptKey[];
 }
 

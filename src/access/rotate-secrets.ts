@@ -3,11 +3,8 @@ import { SealError } from './sealer.ts';
 import type { Sealer } from './sealer.ts';
 
 export interface RotationReport {
-  /** The id of the key that seals now. */
   readonly keyId: string;
-  /** The number of rewritten documents. */
   readonly rewritten: number;
-  /** The number of values still sealed with other keys, by key id. */
   readonly left: ReadonlyMap<string, number>;
 }
 
@@ -20,9 +17,9 @@ export interface RotationOptions {
 const progressDocuments = 10_000;
 
 /**
- * Reseals everything that is not sealed with the first key, document by document. Then counts the remaining values:
- * those whose key is missing, those that are damaged, and those that other processes have since sealed. Safe to
- * interrupt and repeat at any time. Several runs may overlap.
+ * Reseals every document that is not sealed with the first key, then counts the values left under other keys: their key
+ * is missing, they are damaged, or another process has sealed them since. Safe to interrupt and repeat. Several runs
+ * may overlap.
  */
 export async function rotateSecrets(options: RotationOptions): Promise<RotationReport> {
   const { places, sealer, onProgress } = options;
@@ -37,7 +34,6 @@ export async function rotateSecrets(options: RotationOptions): Promise<RotationR
   return { keyId, rewritten, left: await countOthers(places, keyId) };
 }
 
-/** Returns false if any of the values cannot be opened, or if the document has changed since. */
 async function rewrite({ place, id }: Holder, { sealer, onProgress }: RotationOptions): Promise<boolean> {
   const { name } = place;
   try {

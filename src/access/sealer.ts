@@ -3,15 +3,14 @@ import { sealedFields } from '../base/sealed.ts';
 import type { Sealed, SealedAt, SealPurpose } from '../base/sealed.ts';
 
 export interface Sealer {
-  /** The id of the first key, which seals. */
+  /** The id of the first key in SECRETS_KEY, which seals. */
   readonly keyId: string;
-  /** Encrypts text for storage. Every call produces a different result. */
+  /** Encrypts text for storage. The nonce is random, so the same text never has the same result. */
   seal(at: SealedAt, text: string): Sealed;
-  /** Throws SealError if the key is missing, or if the value was modified or sealed for another place. */
+  /** Throws SealError if the key is missing, the value was modified, or the value was sealed for another `at`. */
   open(at: SealedAt, sealed: Sealed): string;
 }
 
-/** A sealed value cannot be opened. The message identifies keys by id. */
 export class SealError extends Error {
   override readonly name = 'SealError';
 }
@@ -22,9 +21,9 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Seals with AES-256-GCM under keys derived from those in SECRETS_KEY by HKDF-SHA256. The first key seals; every key
- * opens. The data consists of nonce, tag and ciphertext, and authenticates where the value is stored. A key's id is
- * derived from the key and reveals nothing about it.
+ * Seals with AES-256-GCM under keys derived from those in SECRETS_KEY by HKDF-SHA256. The first key seals, and every
+ * key opens. The sealed data is nonce, tag and ciphertext, and `at` is authenticated with it. A key's id is derived
+ * from the key but reveals nothing about it.
  */
 export function createSealer(masters: readonly Uint8Array[]): Sealer {
   const keys = new Map(masters.map((master) => [keyIdOf(master), keyRing(master)]));
@@ -78,7 +77,6 @@ function keyIdOf(master: Uint8Array): string {
   return deriveBytes(master, 'key-id', keyIdBytes).toString('hex');
 }
 
-/** Derives 32 bytes per purpose, once each. */
 export function keyRing<Purpose extends string>(master: Uint8Array): (purpose: Purpose) => Buffer {
   if (master.length !== keyBytes) throw new RangeError(`a key has ${keyBytes} bytes`);
   const derived = new Map<Purpose, Buffer>();

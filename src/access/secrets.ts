@@ -4,7 +4,8 @@ import { createSealer, keyRing } from './sealer.ts';
 import type { Sealer } from './sealer.ts';
 
 /**
- * A derived key's purpose. No two purposes share key material, so an HMAC or ciphertext is valid only in its own place.
+ * The purpose of a derived key. Purposes never share key material, so an HMAC or ciphertext made for one purpose is
+ * invalid for all others.
  */
 export type DerivedPurpose =
   | 'api-key-hmac'
@@ -19,28 +20,27 @@ export type DerivedPurpose =
   | 'receipt-keys';
 
 export interface Secrets extends Sealer {
-  /** Returns 32 bytes that depend only on the database and the purpose, not on SECRETS_KEY. */
+  /** Returns 32 bytes derived from the database's root and the purpose. They do not depend on SECRETS_KEY. */
   deriveKey(purpose: DerivedPurpose): Buffer;
 }
 
 const rootBytes = 32;
 
-/** `root` is the 32 bytes from which `deriveKey` derives. */
 export function createSecrets(keys: readonly Uint8Array[], root: Uint8Array): Secrets {
   return { ...createSealer(keys), deriveKey: keyRing(root) };
 }
 
 /**
- * Opens a database's secrets. The first start on a database generates a random root and stores it there, sealed. An API
- * key's HMAC cannot be recomputed, because only its owner has the key, so derived keys must outlive every SECRETS_KEY.
- * Throws SealError if SECRETS_KEY lacks the key for this database.
+ * Opens a database's secrets. The first start on a database generates a random root and stores it sealed. Keys are
+ * derived from this root rather than from SECRETS_KEY, because stored HMACs of API keys cannot be recomputed after a
+ * rotation. Throws SealError if SECRETS_KEY lacks the key for this database.
  */
 export async function openSecrets(keys: readonly Uint8Array[], stored: RootKeyStore): Promise<Secrets> {
   const sealer = createSealer(keys);
   const at = { purpose: 'root-key', id: stored.id } as const;
   let sealed = await stored.find();
   while (sealed === undefined) {
-    // If several processes start concurrently, all of them use the root that was stored first.
+    // If several processes start at once, all of them use the root that was stored first.
     await stored.insert(sealer.seal(at, randomBytes(rootBytes).toString('base64')));
     sealed = await stored.find();
   }

@@ -4,33 +4,27 @@ import { randomBase62 } from '../base/ids.ts';
 import type { RandomBytes } from '../base/ids.ts';
 import { createRecent } from '../base/recent.ts';
 
-/** A new secret. Its owner sees it once, and only `hmac` is stored. */
+/** A new secret. Only its HMAC is stored, so its owner sees it once. */
 export interface NewToken {
   readonly token: string;
-  /** The stored form of the token, by which requests look it up. */
   readonly hmac: string;
-  /** The token's first characters, by which people recognise it. */
   readonly prefix: string;
 }
 
-/** One kind of secret issued by this gateway: API keys, operators' tokens, sessions or invitations. */
+/** Generates and looks up one kind of secret: API keys, operators' tokens, sessions or invitations. */
 export interface Tokens<Found> {
-  /** Tests can pass `randomBytes` to replace the process's own source of randomness. */
   readonly newToken: (randomBytes?: RandomBytes) => NewToken;
-  /** Returns a token's stored form, or undefined if the text cannot be a token of this kind. */
   hmacOf(token: string): string | undefined;
   /**
-   * Returns the stored record for the token in an Authorization header. Unless `areFresh` is set, the record may be
-   * three seconds old. The caller must check expiry. Returns undefined for any token that was never issued, whatever
-   * the reason.
+   * Returns the stored record for the token in an Authorization header, or undefined if there is none. Unless
+   * `areFresh` is set, the record may be three seconds old. The caller must check expiry.
    */
   find(authorization: string | undefined): Promise<Found | undefined>;
-  /** Drops matching entries from the cache, so that a change takes effect on this node immediately. */
+  /** Drops matching records from this node's cache, so that a change takes effect immediately. */
   forget(matches: (found: Found) => boolean): void;
 }
 
 export interface TokensDeps<Found> {
-  /** The kind of secret, such as `sk`. */
   readonly kind: string;
   readonly load: (hmac: string) => Promise<Found | undefined>;
   /** Whether every request reads the database, so that a revocation takes effect on every node immediately. */
@@ -41,19 +35,15 @@ export interface TokensDeps<Found> {
   readonly randomBytes: RandomBytes;
 }
 
-/**
- * How long a revoked token may keep working on a node that has cached it, in milliseconds. The documented limit is 5 s.
- */
+/** How long a node may accept a revoked token that is in its cache, in milliseconds. The documented limit is 5 s. */
 const cacheTtlMs = 3_000;
 const cachedTokensMax = 10_000;
 /** 43 base62 characters hold 256 bits. */
 const secretCharacters = 43;
-/** The length of a hexadecimal CRC-32. */
 const checksumCharacters = 8;
 const prefixCharacters = 8;
 const bearerPattern = /^Bearer +([\x21-\x7e]+)$/i;
 
-/** Returns a token's stored form. */
 export function tokenHmac(token: string, secret: Buffer): string {
   return createHmac('sha256', secret).update(token).digest('base64url');
 }
@@ -64,13 +54,13 @@ export function createTokens<Found extends { readonly hmac: string }>(
   const pattern = new RegExp(
     `^${deps.kind}-([0-9A-Za-z]{${secretCharacters}})([0-9a-f]{${checksumCharacters}})$`,
   );
-  // The cache is keyed by the token's SHA-256, so that the token itself does not stay in memory and lookup times reveal
-  // nothing. Only existing tokens are cached, so guesses cannot fill the cache.
+  // Keyed by the token's SHA-256, so that the token itself does not stay in memory and lookup times reveal nothing.
+  // Only existing tokens are cached, so guesses cannot fill the cache.
   const cache = createRecent<Found>(cachedTokensMax, { ttlMs: cacheTtlMs, now: deps.now });
   const lookups = new Map<string, Promise<Found | undefined>>();
   const hmac = (token: string): string => tokenHmac(token, deps.secret);
 
-  /** Whether the checksum matches, so that a typo fails without a database read. This is not a security check. */
+  /** Whether the checksum matches. This avoids a database read for typos and is not a security check. */
   function isWellFormed(token: string): boolean {
     const [, secret, sum] = pattern.exec(token) ?? [];
     return secret !== undefined && sum === checksum(secret);
@@ -89,7 +79,6 @@ export function createTokens<Found extends { readonly hmac: string }>(
     return found;
   }
 
-  /** Lets concurrent requests with the same token share one read. */
   function loadOnce(token: string, digest: string): Promise<Found | undefined> {
     const running = lookups.get(digest);
     if (running !== undefined) return running;
@@ -121,12 +110,11 @@ export function createTokens<Found extends { readonly hmac: string }>(
   };
 }
 
-/** Returns the text after `Bearer` in an Authorization header. */
 export function bearerToken(authorization: string | undefined): string | undefined {
   return bearerPattern.exec(authorization ?? '')?.[1];
 }
 
-/** Compares in constant time, so that timing does not reveal where the texts differ. */
+/** Compares in constant time, so that the duration does not reveal where the texts differ. */
 export function sameText(a: string, b: string): boolean {
   return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
 }

@@ -1,7 +1,7 @@
 import type { AccountStore } from '../store/accounts.ts';
 import type { Secrets } from './secrets.ts';
 
-/** Returns the account's webhook secrets in plain text, newest first. */
+/** Returns a function that loads an account's webhook secrets in plain text, newest first. */
 export function webhookSecretsOf({
   stores,
   secrets,

@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
 
 export interface SignedMessage {
-  /** The message id. Every retry has the same id, so that receivers can recognise duplicates. */
+  /** Every retry sends the same message id, by which receivers recognise duplicates. */
   readonly id: string;
-  /** Unix milliseconds. */
   readonly at: number;
   readonly body: string;
   /** Secrets in the form `whsec_…`, newest first. */

@@ -11,7 +11,6 @@ import type { CircuitRecord } from '../health/circuit-rules.ts';
 import { createSlotKeeper } from './slot-keeper.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
 
-/** This process's view of the credentials' health: their circuits and concurrency. */
 export interface Health {
   readonly circuits: Circuits;
   readonly slots: SlotKeeper;
@@ -21,9 +20,7 @@ export interface HealthDeps {
   readonly channelHealth: ChannelHealthStore;
   readonly slotStore: SlotStore;
   readonly config: () => GatewayConfig;
-  /** Ends the back-off before a task's submission. Never throws. */
   readonly wake: (task: string) => Promise<void>;
-  /** Lists the tasks waiting for a circuit to close. */
   readonly waitingFor: CircuitWakesDeps['list'];
   readonly onCircuit: (id: string, record: CircuitRecord) => void;
   readonly onError: (error: unknown) => void;
@@ -65,7 +62,6 @@ function limitOf({ channels }: GatewayConfig, { channel }: RouteCandidate): numb
   return channels.find(({ id }) => id === channel)?.limits.concurrent_tasks;
 }
 
-/** Returns every configured credential. */
 function allCandidates({ channels }: GatewayConfig): RouteCandidate[] {
   return channels.flatMap(({ id, credentials }) =>
     credentials.map((credential) => ({ channel: id, credential: credential.id })),

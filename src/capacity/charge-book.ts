@@ -6,17 +6,15 @@ import { createRounds } from '../process/rounds.ts';
 import type { ShapeChargesStore } from '../store/shape-charges.ts';
 
 /**
- * Records the recent costs of requests with the same shape (`chargeShape`). No settlement waits for MongoDB: charges
- * are collected and written every few seconds. A crash may lose some, but nothing depends on them.
+ * Records the recent costs of requests with the same shape (`chargeShape`). A settlement never waits for MongoDB:
+ * charges are collected in memory and written every few seconds. A crash may lose some, which only makes the estimates
+ * less recent.
  */
 export interface ChargeBook {
   note(shape: string, charge: Micros): void;
-  /** Returns the median of the latest charges. Undefined if there are too few. */
   expected(shape: string): Promise<Micros | undefined>;
-  /** Writes the collected charges. Never rejects. */
   flush(): Promise<void>;
   start(): void;
-  /** Stops the interval and writes the remaining charges. */
   stop(): Promise<void>;
 }
 
@@ -26,7 +24,6 @@ export interface ChargeBookDeps {
 }
 
 const writesAtOnceMax = 8;
-/** The maximum number of shapes per interval. Charges for further shapes are dropped. */
 const shapesMax = 1_000;
 
 export function createChargeBook({ store, onError }: ChargeBookDeps): ChargeBook {

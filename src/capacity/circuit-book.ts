@@ -24,18 +24,15 @@ import type {
   TakenProbes,
 } from './circuits.ts';
 
-/**
- * The minimum wait while another process probes. Afterwards, either the result is known or the next probe may start.
- */
+/** The minimum wait while another process probes. After that, the result is known or the next probe may start. */
 const probeElsewhereMs = 2_000;
 
 type TaskFailure = Omit<Failure, 'tasks' | 'accounts' | 'models'>;
 
-/** Holds one store's circuits, and opens and closes them in response to upstream results. */
 export function createCircuitBook(deps: CircuitsDeps) {
   const { now } = deps;
   const streaks = createStreaks();
-  /** Each model's last success by this process's clock. Bounded by the number of configured models. */
+  /** When each model last succeeded, by this process's clock. Bounded by the number of configured models. */
   const well = new Map<string, number>();
   const { known, openCircuits, change } = readCircuits(deps);
 
@@ -50,7 +47,6 @@ export function createCircuitBook(deps: CircuitsDeps) {
     }
   }
 
-  /** Whether an open circuit explains the failure. */
   async function failedTrial(request: CircuitRequest, failure: TaskFailure): Promise<boolean> {
     let isExplained = false;
     for (const circuit of openCircuits(request)) {
@@ -66,7 +62,7 @@ export function createCircuitBook(deps: CircuitsDeps) {
     const [credentialId, modelId] = idsOf(request);
     const id = scopeOf(failure.sign) === 'model' ? modelId : credentialId;
     const before = known.find(id);
-    // The task failed while the circuit was open, but others have succeeded since, so the task itself is at fault.
+    // Others have succeeded since this task failed here, so the task itself is at fault.
     if (isSuspect(before, request.task)) return;
     const { tasks, accounts } = streaks.count(id, failure.sign, request);
     if (tasks.size < circuitRules[failure.sign].tasks) return;
@@ -93,20 +89,19 @@ export function createCircuitBook(deps: CircuitsDeps) {
   };
 }
 
-/** Returns the circuit after a failed trial, and whether it explains the failure. */
 function afterTrial(
   { id, ...record }: Circuit,
   { request, failure }: { readonly request: CircuitRequest; readonly failure: TaskFailure },
   now: number,
 ): { readonly after?: CircuitRecord; readonly isExplained: boolean } {
   const { task, account, model } = request;
-  // Another kind of failure does not show that this account's problem affects other accounts.
+  // A different kind of failure does not show that this account's problem affects other accounts.
   if (isOtherAccount(record, request) && failure.sign !== record.sign) return { isExplained: false };
   const [credentialId] = idsOf(request);
   const isBlamed =
     id !== credentialId || scopeOf(failure.sign) === 'credential' || record.models !== undefined;
   if (record.until > now) {
-    // Requests covered by the circuit were already in flight when it opened, so their failures are not new evidence.
+    // Requests that the circuit covers were already in flight when it opened, so their failures are not new evidence.
     const isNews = isBlamed && !isConcerned(record, request);
     if (!isNews) return { isExplained: true };
     return { after: withEvidence(record, { ...failure, accounts: [account] }, model), isExplained: true };
@@ -116,7 +111,7 @@ function afterTrial(
   return { after: isOld ? failedAgain(record, now) : openedBy(trial, record, now), isExplained: isBlamed };
 }
 
-/** Returns the evidence for opening a credential's circuit: two of its models fail, and none has succeeded since. */
+/** A credential's own circuit opens if at least two of its models fail and none has succeeded since. */
 function evidenceOfModels(
   credentialId: string,
   {
@@ -152,10 +147,10 @@ async function enterAll(
   const { task } = request;
   const closedLongest = (a: Circuit, b: Circuit) => closedTo(b, request) - closedTo(a, request);
   // Start with the circuit that refuses this request for the longest time. In any other order, the request could take
-  // one circuit's probe, be refused by another circuit, and block other requests.
+  // the probe of one circuit, be refused by the next, and meanwhile block other requests.
   for (const circuit of open.toSorted(closedLongest)) {
     const suspect = isSuspect(circuit, task);
-    // One account's failures must not close what others use, and a slow probe would.
+    // The failures of one account must not block other accounts, not even for the duration of a probe.
     if (isOtherAccount(circuit, request) && !suspect) continue;
     const { id } = circuit;
     const until = closedTo(circuit, request);
@@ -170,7 +165,6 @@ async function enterAll(
   return { open: false };
 }
 
-/** The circuits as last read or written by this process. */
 function readCircuits({ store, onChange, onError }: CircuitsDeps) {
   const known = createSnapshot<Circuit>({
     list: () => store.list(),
@@ -188,14 +182,13 @@ function readCircuits({ store, onChange, onError }: CircuitsDeps) {
       const before = known.find(id)?.state ?? 'closed';
       known.put({ ...record, id });
       await store.write(id, record);
-      // A read that began before this write lacks the record, so restore it.
       known.put({ ...record, id });
       if (record.state !== before) onChange(id, record);
     },
   };
 }
 
-/** Returns two circuit ids: the credential's and the one for this model behind it. */
+/** Returns the ids of two circuits: the credential's own, and the one for this model behind the credential. */
 export function idsOf({
   channel,
   credential,
@@ -211,13 +204,11 @@ interface Streak {
 }
 
 /**
- * Counts the tasks that have failed at a circuit's target since its last success, by kind of failure. Each task counts
- * once.
+ * Collects the tasks that have failed at a target since its last success, by kind of failure. Each task counts once.
  */
 function createStreaks() {
   const counts = new Map<string, Partial<Record<HealthSign, Streak>>>();
   return {
-    /** Returns the streak including this task. */
     count(id: string, sign: HealthSign, { task, account }: CircuitRequest): Streak {
       const before = counts.get(id)?.[sign];
       const streak = {

@@ -5,16 +5,14 @@ import { fairOrder } from '../task/fair-order.ts';
 import type { OrderedTask } from '../task/fair-order.ts';
 
 export interface CircuitWakesDeps {
-  /** Lists up to `limit` tasks waiting for this place, earliest deadline first, starting at `from`. */
+  /** Lists up to `limit` tasks that wait for this circuit, earliest deadline first, starting at `from`. */
   readonly list: (
     place: CircuitPlace & { readonly from: number },
     limit: number,
   ) => Promise<readonly OrderedTask[]>;
-  /** Ends the back-off before the task's submission. Never throws. */
   readonly wake: (task: string) => Promise<void>;
-  /** Whether the circuit is open again. A task woken now would only have to wait again. */
   readonly isOpen: (id: string) => boolean;
-  /** The time until every process knows that the circuit is closed, in milliseconds. */
+  /** How long it takes until every process knows that the circuit is closed, in milliseconds. */
   readonly settleMs: number;
   readonly onError: (error: unknown) => void;
 }
@@ -24,8 +22,8 @@ const atOnce = 10;
 const pauseMs = 100;
 
 /**
- * After a circuit closes, wakes the tasks waiting for it in fair order. Without this, each task would return only when
- * its own back-off ends.
+ * After a circuit closes, wakes the tasks waiting for it in fair order. Otherwise each task would return only when its
+ * own back-off ends.
  */
 export function createCircuitWakes({ list, wake, isOpen, settleMs, onError }: CircuitWakesDeps) {
   const running = new Set<string>();
@@ -34,7 +32,7 @@ export function createCircuitWakes({ list, wake, isOpen, settleMs, onError }: Ci
     const woken = new Set<string>();
     const place = placeOf(id);
     let from = 0;
-    // Until then, other processes may believe the circuit is still open and send a woken task back to wait.
+    // Wait, because other processes may still believe that the circuit is open and send a woken task back.
     await sleep(settleMs);
     for (;;) {
       const page = await list({ ...place, from }, listMax);
@@ -53,7 +51,7 @@ export function createCircuitWakes({ list, wake, isOpen, settleMs, onError }: Ci
     }
   }
 
-  /** Wakes the tasks. Never rejects. Only one run per circuit at a time. */
+  /** Never rejects. Ignored while an earlier call for the same circuit is still waking tasks. */
   return async function circuitClosed(id: string): Promise<void> {
     if (running.has(id)) return;
     running.add(id);

@@ -13,13 +13,11 @@ import type {
 import { createCircuitBook, idsOf } from './circuit-book.ts';
 import { createOwnHealth } from './own-health.ts';
 
-/** A circuit's target (a channel's credential, or one of its models), and the account that wants to use it. */
 export interface CircuitTarget extends CircuitUser {
   readonly channel: string;
   readonly credential: string;
 }
 
-/** A task or an image request that is ready to be sent to the target. */
 export interface CircuitRequest extends CircuitTarget {
   readonly account: string;
   readonly task: string;
@@ -28,8 +26,8 @@ export interface CircuitRequest extends CircuitTarget {
 export type CircuitDecision =
   | { readonly open: false }
   /**
-   * If `retryAfterMs` is absent, another process may be able to send the request immediately. `isTried`: another
-   * request is already probing the circuit.
+   * If `retryAfterMs` is undefined, another process may be able to send the request immediately. `isTried` means that
+   * another request is already probing the circuit.
    */
   | {
       readonly open: true;
@@ -38,53 +36,49 @@ export type CircuitDecision =
       readonly isTried?: boolean;
     };
 
-/** Functions that release the probes taken for a request. Entering adds to the list, even if it fails partway. */
+/** Functions that release the probes taken for a request. `enter` adds to the list, even if it fails halfway. */
 export type TakenProbes = (() => Promise<unknown>)[];
 
-/** An upstream request's failure, as thrown by adapters. */
 export interface UpstreamFailure extends JudgedError {
   readonly retryAfterMs: number | undefined;
 }
 
 /**
- * The circuits of all credentials. Each process counts upstream results in its own memory. Openings and closings are
- * written to MongoDB, which every process reads every two seconds. While all circuits are closed, nothing is written.
- * If only this process cannot reach an upstream, the circuit exists only in its memory.
+ * The circuits of all credentials. Each process counts upstream results in memory. Only openings and closings are
+ * written to MongoDB, which every process reads every two seconds. If just one process cannot reach an upstream, that
+ * circuit stays in its own memory.
  */
 export interface Circuits {
   /**
-   * Decides whether a request may be sent now. After its cool-down, an open circuit lets one request through as a
-   * probe. Tasks that failed there can be that probe only after another cool-down. Requests for models outside its
-   * evidence need not wait for the cool-down, but are let through one at a time. While all its evidence belongs to one
-   * account, other accounts' requests are let through. Only `throughCircuits` calls this, so that each probe is
-   * released.
+   * Decides whether a request may be sent now. After the cool-down, an open circuit lets one request through as a
+   * probe. There are three exceptions: tasks that failed at this circuit wait for another cool-down, requests for
+   * models outside the circuit's evidence pass one at a time without a cool-down, and while all evidence comes from one
+   * account, other accounts pass. Call it only through `throughCircuits`, which releases every probe.
    */
   enter(request: CircuitRequest, probeMs: number, taken: TakenProbes): Promise<CircuitDecision>;
-  /** Records a request's outcome. Never throws, because health is only a side effect. */
+  /** Records a request's outcome. Never throws, because a failed record must not fail the request. */
   report(request: CircuitRequest, failure: UpstreamFailure | undefined): Promise<void>;
-  /** Releases the probes that no outcome has ended. Never throws: a probe that is not released expires. */
+  /** Releases the probes that no outcome has ended. Never throws: a probe that could not be released expires. */
   leave(taken: TakenProbes): Promise<void>;
   /**
-   * Applies an operator's decision to a credential, or to one model behind it. Returns the previous state. Undefined if
-   * the circuit should be closed and is not open.
+   * Applies an operator's decision to a credential, or to one model behind it. Returns the previous state, or undefined
+   * if the operator wants to close a circuit that is not open.
    */
   override(
     target: Pick<CircuitTarget, 'channel' | 'credential'> & { readonly model?: string },
     order: CircuitOrder,
   ): Promise<CircuitOrder['state'] | undefined>;
   /**
-   * Returns why the catalogue should drop the channel, if a circuit is open. Uses only memory, and only circuits shared
-   * by all processes.
+   * Returns why the catalogue should hide the channel, or undefined if no circuit is open. Uses only memory, and only
+   * circuits that all processes share.
    */
   outage(target: CircuitTarget): DroppedChannel | undefined;
-  /** Whether the circuit is open, for every process or only for this one. */
   isOpen(id: string): boolean;
   /**
    * Returns this process's own circuits that are open or have changed in the last day. Their number is limited, because
-   * processes include them in their reports.
+   * they become part of the process's report.
    */
   unreached(): readonly Circuit[];
-  /** Reads all circuits. Rejects if MongoDB does not respond. */
   refresh(): Promise<void>;
   start(pace: Pace): void;
   stop(): void;
@@ -93,9 +87,8 @@ export interface Circuits {
 export interface CircuitsDeps {
   readonly store: ChannelHealthStore;
   readonly now: () => number;
-  /** Called whenever this process opens or closes a circuit, but not for a failed trial. */
+  /** Called when this process opens or closes a circuit, but not for a failed probe. */
   readonly onChange: (id: string, record: CircuitRecord) => void;
-  /** Called if the circuits could not be read. The last known ones remain in force. */
   readonly onError: (error: unknown) => void;
 }
 

@@ -3,13 +3,13 @@ import type { Place, Places } from '../base/places.ts';
 import { timeLimit } from '../process/running-time.ts';
 
 /**
- * Limits requests to origins chosen by callers. An unresponsive origin cannot block requests to other origins, and an
- * account with hanging requests cannot block other accounts, even on the same origin.
+ * Limits concurrent requests to origins that callers have chosen. An unresponsive origin cannot block requests to
+ * others, and an account with hanging requests cannot block other accounts, even at the same origin.
  */
 export interface HostPlaces {
-  /** Waits briefly for a place. If none becomes free, the caller should return after `afterMs`. */
+  /** Waits briefly until a request may be sent. If none may, the caller should return after `afterMs`. */
   take(origin: string, account: string): Promise<HostPlace>;
-  /** Returns a place only if one is free now. Neither waits nor reserves a place for later. */
+  /** Returns undefined unless a request may be sent immediately. Reserves nothing for later. */
   takeFree(origin: string, account: string): GrantedPlace | undefined;
 }
 
@@ -21,33 +21,30 @@ export interface GrantedPlace {
 export type HostPlace = GrantedPlace | { readonly isGranted: false; readonly afterMs: number };
 
 export interface HostPlacesOptions {
-  /** The limit per origin. A quarter of it is reserved for accounts that have no request there yet. */
+  /** A quarter of the limit is reserved for accounts that have no request at the origin yet. */
   readonly requestsPerHostMax: number;
   /** The limit per account across all origins, including waiting requests. */
   readonly requestsPerAccountMax: number;
   readonly waitMs: number;
   readonly now: () => number;
-  /** Returns a number from 0 to 1. */
   readonly random: () => number;
 }
 
 interface Usage {
-  /** The average time that recent requests held a place, in milliseconds. */
+  /** The moving average of how long a request takes, in milliseconds. */
   usedMs: number;
-  /** The time when the last caller that was turned away should return. */
+  /** The time at which the last refused caller should return. The next one should return later. */
   lastReturnAt: number;
 }
 
 interface Origin {
   readonly places: Places;
   readonly usage: Usage;
-  /** The number of requests that hold or await a place. */
   users: number;
 }
 
 const reserveShare = 0.25;
 const usedMsAtFirst = 1_000;
-/** The newest sample's weight in the moving average. */
 const newest = 0.2;
 const returnMinMs = 1_000;
 const returnMaxMs = 5 * 60_000;
@@ -130,7 +127,7 @@ interface Granted {
   readonly place: Place;
 }
 
-/** Spaces out the returns of callers that got no place, roughly as fast as places become free. */
+/** Spreads the returns of refused callers, roughly at the rate at which requests end. */
 function sendAway(usage: Usage, places: number, { now, random }: HostPlacesOptions): HostPlace {
   const at = now();
   const wantedMs = Math.max(usage.lastReturnAt - at, returnMinMs) + usage.usedMs / places;

@@ -5,17 +5,14 @@ import { throughCircuits } from './through-circuits.ts';
 import type { CircuitRefusal, Passed, Send } from './through-circuits.ts';
 import { UpstreamError } from '../providers/provider.ts';
 
-/** An image call. `task` is the image's id. */
 interface ImageCall extends CircuitRequest {
-  /** The maximum duration of the call, in milliseconds. */
   readonly callMs: number;
 }
 
-/** The gate for a synchronous call: the credential's concurrency limit and its circuit. */
 export interface ImageGate {
   /**
-   * Makes the call if it may be sent. Calls do not queue, because a caller is waiting. The slot is freed afterwards. If
-   * that fails, its lease expires, and a rendered image is still delivered.
+   * Makes the call if it may be sent. Calls do not queue, because a caller is waiting. If the slot cannot be freed
+   * afterwards, the image is still delivered, and the slot's lease expires.
    */
   pass<Sent>(call: ImageCall, send: Send<Sent>): Promise<Passed<UpstreamError, Sent>>;
 }
@@ -25,7 +22,6 @@ const slotGraceMs = 60_000;
 export function createImageGate(deps: {
   readonly circuits: Pick<Circuits, 'enter' | 'report' | 'leave'>;
   readonly slots: SlotKeeper;
-  /** Called if a slot could not be freed. Its lease soon expires. */
   readonly onError: (error: unknown) => void;
 }): ImageGate {
   const { circuits, slots, onError } = deps;

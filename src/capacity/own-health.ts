@@ -1,7 +1,7 @@
 import type { Circuit } from '../health/circuit-rules.ts';
 import type { ChannelHealthStore } from '../store/channel-health.ts';
 
-/** Keeps this process's own knowledge about its credentials in memory, with the same interface as `channel_health`. */
+/** What only this process has learned about its credentials. In memory, but with the interface of `channel_health`. */
 export function createOwnHealth(now: () => number): ChannelHealthStore {
   const circuits = new Map<string, Circuit>();
   const probes = new Map<string, { readonly task: string; readonly until: number }>();
@@ -12,8 +12,8 @@ export function createOwnHealth(now: () => number): ChannelHealthStore {
       probes.delete(id);
     },
     /**
-     * Grants any probe unless one is in flight. The caller has already checked the time. No other process has newer
-     * information.
+     * Grants a probe unless one is in flight. The caller has already checked the time, and no other process could know
+     * better.
      */
     async takeProbe(id, { task, leaseMs }) {
       if ((probes.get(id)?.until ?? 0) > now()) return false;

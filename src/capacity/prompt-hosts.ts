@@ -2,27 +2,25 @@ import { createPlaces } from '../base/places.ts';
 import type { HostPlaces } from './host-places.ts';
 
 /**
- * Selects hosts that may be called while other work waits for the call, because they responded promptly last time. An
- * unknown host gets one call at a time. A host that was slow or did not accept is avoided for a while. Each process
- * keeps its own record.
+ * Selects the hosts that may be called while other work waits for the response: those that responded promptly last
+ * time. An unknown host gets one call at a time. A host that was slow or refused the call is avoided for a while. Each
+ * process keeps its own record.
  */
 export interface PromptHosts {
   /** Never waits. Returns undefined if the host may not be called now. */
   enter(host: string, account: string): PromptCall | undefined;
-  /** Resolves once no call is in flight. */
   idle(): Promise<void>;
 }
 
 export interface PromptCall {
-  /** Call this exactly once, when the host has responded or the caller has stopped waiting. */
+  /** Must be called exactly once, when the host has responded or the caller has stopped waiting. */
   leave(wasPrompt: boolean): void;
 }
 
 export interface PromptHostsOptions {
   readonly places: Pick<HostPlaces, 'takeFree'>;
-  /** The maximum number of calls in flight across all hosts. Each one may delay other work. */
+  /** The limit across all hosts, because each call in flight may delay other work. */
   readonly callsMax: number;
-  /** The time for which a slow host is avoided, in milliseconds. */
   readonly avoidMs: number;
   readonly now: () => number;
 }
@@ -33,9 +31,7 @@ interface Host {
   avoidUntil: number;
 }
 
-/** The maximum share of all calls that one account may have in flight. */
 const accountShare = 0.75;
-/** The maximum number of hosts to remember. The least recently called host is dropped first. */
 const hostsMax = 10_000;
 
 export function createPromptHosts({ places, callsMax, avoidMs, now }: PromptHostsOptions): PromptHosts {

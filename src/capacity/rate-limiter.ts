@@ -1,16 +1,10 @@
-/**
- * A per-process token bucket with a burst of one second. It can be paused while an upstream temporarily refuses
- * requests.
- */
+/** A token bucket for this process, with a burst of one second. It can be paused while an upstream refuses requests. */
 export interface RateLimiter {
-  /** Resolves when a token is available. */
   take(): Promise<void>;
-  /** Blocks all requests for this many milliseconds. */
   pause(ms: number): void;
 }
 
 export interface RateLimiterOptions {
-  /** Returns the rate. Read for every token, because a reload may change it. */
   readonly perSecond: () => number;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
@@ -19,7 +13,7 @@ export interface RateLimiterOptions {
 const pauseMaxMs = 300_000;
 
 export function createRateLimiter({ perSecond, now, sleep }: RateLimiterOptions): RateLimiter {
-  /** The time when all tokens promised so far will have been used. */
+  /** The time at which all tokens promised so far will have been used. */
   let nextFreeAt = 0;
   return {
     async take() {

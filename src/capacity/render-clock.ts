@@ -8,21 +8,18 @@ import { renderId } from '../store/render-times.ts';
 import type { RenderRecord, RenderTimesStore } from '../store/render-times.ts';
 
 /**
- * Render times learned by all processes, as last read by this process. Nothing waits for MongoDB: samples are collected
- * and written every few seconds, at most a few per kind of output. A crash may lose some, but nothing depends on them.
+ * How long renders take, as learned by all processes. Nothing waits for MongoDB: samples are collected in memory and
+ * written every few seconds, at most a few per kind of output. A crash may lose some samples, which is harmless.
  */
 export interface RenderClock {
   /**
-   * Returns times from renders of this kind or, if there are too few, from its channel and model. Undefined if nothing
-   * is known.
+   * Returns the times of renders of this kind or, if there are too few, of all renders by its channel and model.
+   * Undefined if there are none.
    */
   times(kind: RenderKind): RenderTimes | undefined;
-  /** Records a successful render. Never throws. */
   learn(kind: RenderKind, renderMs: number): void;
-  /** Reads the render times. Rejects if MongoDB does not respond. */
   refresh(): Promise<void>;
   start(pace: Pace): void;
-  /** Stops the interval and writes the collected samples. */
   stop(): Promise<void>;
 }
 
@@ -30,14 +27,13 @@ export interface RenderClockDeps {
   readonly store: Pick<RenderTimesStore, 'list' | 'add'>;
   readonly now: () => number;
   readonly random: () => number;
-  /** Called if MongoDB does not respond. The known times remain in use. */
   readonly onError: (error: unknown) => void;
 }
 
 const writesAtOnceMax = 8;
 /**
- * The maximum number of samples per kind and interval. With this limit, a busy kind's samples span minutes rather than
- * seconds.
+ * The maximum number of samples per kind and interval. This limit makes the samples of a busy kind span minutes rather
+ * than seconds.
  */
 const batchMax = 4;
 
@@ -52,7 +48,7 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
   const batches = createBatches({ store, random, onError });
   const known = createSnapshot<RenderRecord>({
     list: async () => {
-      // Flush first, because the read replaces everything in memory.
+      // Write first, because the read replaces everything in memory.
       await batches.flush();
       const records = await store.list();
       computed.clear();
@@ -68,7 +64,7 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
     return computed.get(id);
   }
 
-  /** Returns the newest samples. An empty output means all outputs. */
+  /** Returns the newest samples. An empty `output` stands for all outputs. */
   function samplesOf({ channel, model, output }: RenderKind): readonly RenderSample[] {
     return [...known.all()]
       .filter((each) => each.channel === channel && each.model === model)
@@ -87,7 +83,7 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
       if (!batches.add(kind, sample)) return;
       const samples = [...(known.find(id)?.samples ?? []), sample].slice(-renderSamplesMax);
       known.put({ id, ...kind, samples });
-      // Keep other kinds' times cached, because every poll reads them.
+      // Keep the times of other kinds, because every poll reads them.
       computed.delete(id);
       computed.delete(renderId({ ...kind, output: '' }));
     },
@@ -102,11 +98,10 @@ export function createRenderClock({ store, now, random, onError }: RenderClockDe
   };
 }
 
-/** Collects samples for writing. */
 function createBatches({ store, random, onError }: Omit<RenderClockDeps, 'now'>) {
   const batches = new Map<string, Batch>();
   return {
-    /** Adds a sample. Returns false if it is discarded. All samples in an interval are equally likely to be kept. */
+    /** Returns false if the sample is discarded. All samples of an interval are equally likely to be kept. */
     add(kind: RenderKind, sample: RenderSample): boolean {
       const id = renderId(kind);
       const batch = batches.get(id) ?? { kind, samples: [], seen: 0 };

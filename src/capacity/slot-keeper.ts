@@ -4,18 +4,14 @@ import type { HeldSlot } from '../store/slots.ts';
 import { createSlotQueue, queueOf } from './slot-queue.ts';
 import type { SlotQueueDeps } from './slot-queue.ts';
 
-/** A task's request for a credential's slot. */
 export interface SlotRequest {
   readonly task: string;
-  /** The account. Accounts take turns. */
   readonly account: string;
   readonly candidate: RouteCandidate;
   readonly model: string;
-  /** The other credentials that could serve the task. */
   readonly others: readonly RouteCandidate[];
-  /** Whether the task has waited before and may therefore be queued. */
+  /** Whether the task has waited before. Only then may it be queued. */
   readonly hasWaited: boolean;
-  /** The deadline in Unix milliseconds. The lease ends a few minutes later. */
   readonly deadlineAt: number;
   readonly createdAt: number;
   /** Whether one of the task's submissions was lost. Such tasks go last. */
@@ -23,58 +19,58 @@ export interface SlotRequest {
 }
 
 /**
- * `elsewhere`: another candidate has room or a slot for this task. `wait`: no candidate has room. The task is queued
- * for every candidate, is woken when its turn comes, and checks again on its own after `ms`. `ahead`: the number of
- * tasks before it in this queue.
+ * `elsewhere`: another candidate has a free slot or has granted one to this task. `wait`: no candidate has one. The
+ * task is then queued for every candidate, is woken when it is first, and should ask again after `ms`. `ahead` is the
+ * number of tasks before it in this queue.
  */
 export type SlotAnswer =
   | { readonly kind: 'taken' }
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'wait'; readonly ms: number; readonly ahead: number };
 
-/** Enforces every credential's `limits.concurrent_tasks` across all processes. Costs nothing without a limit. */
+/**
+ * Enforces `limits.concurrent_tasks` of every credential across all processes. Does no I/O for credentials without a
+ * limit.
+ */
 export interface SlotKeeper {
   isLimited(candidate: RouteCandidate): boolean;
   /**
-   * Whether one of the candidates has a slot for the task and, as far as this process knows, accepts requests. The slot
-   * may already be granted to the task, or be free without other tasks waiting for it.
+   * Whether one of the candidates accepts requests, as far as this process knows, and has a slot for the task. The slot
+   * is already granted to the task, or is free with no other task waiting for it.
    */
   anyHasRoom(
     wanted: Pick<SlotRequest, 'task' | 'model'>,
     candidates: readonly RouteCandidate[],
   ): Promise<boolean>;
   take(request: SlotRequest): Promise<SlotAnswer>;
-  /** Takes a free slot, if any, for a call that cannot wait. Return it with `release`. */
+  /** Takes a slot for a call that cannot wait, if one is free. Return it with `release`. */
   tryTake(task: string, candidate: RouteCandidate, leaseMs: number): Promise<boolean>;
-  /** Extends the task's leases after its deadline was moved. Idempotent. */
   keepUntil(task: string, deadlineAt: number): Promise<void>;
   leaveQueues(task: string): Promise<void>;
   /**
    * Frees everything that the task holds or waits for, and admits the next tasks. With a candidate, frees only the
-   * task's slot there, even if the candidate is no longer configured. Idempotent.
+   * task's slot there, even if that candidate has been removed from the configuration. Idempotent.
    */
   release(task: string, candidate?: RouteCandidate): Promise<void>;
-  /** Returns the tasks that hold a slot. */
   holders(): Promise<readonly string[]>;
-  /** Returns every credential with a limit. */
   queues(): readonly RouteCandidate[];
-  /** Admits waiting tasks if there is room because a holder died or a limit was raised. */
+  /** Admits waiting tasks if there is room because a task died or a limit was raised. */
   serve(candidate: RouteCandidate): Promise<void>;
 }
 
 export interface SlotKeeperDeps extends SlotQueueDeps {
-  /** Returns every credential with a limit. */
   readonly limited: () => readonly RouteCandidate[];
 }
 
-/** The maximum time that a task needs to finish after its deadline, including its final poll. */
 const leaseGraceMs = 10 * 60_000;
 export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
   const { store, now } = deps;
   const isLimited = (candidate: RouteCandidate): boolean => deps.limitOf(candidate) !== undefined;
   const queues = createSlotQueue(deps);
 
-  /** Claims a slot that the task already holds: granted while it waited, or taken by an activity run that died. */
+  /**
+   * Claims a slot that the task already holds: it was granted while the task waited, or taken by an activity that died.
+   */
   async function claim(held: readonly HeldSlot[], request: SlotRequest): Promise<boolean> {
     const queue = queueOf(request.candidate);
     const mine = held.find((slot) => slot.queue === queue);
@@ -86,7 +82,6 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
     return true;
   }
 
-  /** Takes a free slot, unless other tasks are already waiting for it. */
   async function takeFree(held: readonly HeldSlot[], request: SlotRequest, limit: number): Promise<boolean> {
     const queue = queueOf(request.candidate);
     if ((await store.firstTicket(queue)) !== undefined) return false;
@@ -96,7 +91,6 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
     return true;
   }
 
-  /** Removes an admitted task from all queues and frees its other slots. */
   async function leaveOthers(task: string, spare: readonly HeldSlot[]): Promise<void> {
     await store.removeTickets(task);
     await Promise.all(spare.map(({ id }) => store.free(id, task)));
@@ -111,7 +105,6 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
     const limit = deps.limitOf(candidate);
     if (limit === undefined) return true;
     const queue = queueOf(candidate);
-    // The task may still hold a slot there from an earlier wait.
     if (held.some((slot) => slot.queue === queue)) return true;
     if (!(await store.hasFree(queue, limit))) return false;
     const first = await store.firstTicket(queue);
@@ -138,13 +131,13 @@ export function createSlotKeeper(deps: SlotKeeperDeps): SlotKeeper {
       if (limit === undefined) return { kind: 'taken' };
       const held = await store.heldBy(request.task);
       if (await claim(held, request)) return { kind: 'taken' };
-      // Try this before `elsewhere`: a slot granted there may no longer be usable.
+      // Check this before `elsewhere`, because a slot granted elsewhere may no longer be usable.
       if (await takeFree(held, request, limit)) return { kind: 'taken' };
       if (await anyHasRoom(request, request.others, held)) return { kind: 'elsewhere' };
       const ms = await queues.planLook(queueOf(request.candidate));
       await racePoint('slots.queue', request.task);
       const ahead = await queues.enter(request, ms);
-      // A slot may have been freed unnoticed after the check but before the ticket existed.
+      // A slot may have been freed between the check and the creation of the ticket.
       const served = await queues.serve(queueOf(request.candidate), request.task);
       if (served && (await claim(await store.heldBy(request.task), request))) return { kind: 'taken' };
       return { kind: 'wait', ms, ahead };

@@ -4,16 +4,14 @@ import type { SlotStore, Ticket } from '../store/slots.ts';
 import { modelInTurn, urgencyKey } from '../task/fair-order.ts';
 import { aheadMax } from '../task/wait.ts';
 
-/** The tasks waiting for a credential's slots, in fair order. */
 export interface SlotQueue {
   /**
-   * Queues the task for every credential that could serve it. The task checks again automatically after the given time.
-   * Returns the number of tasks ahead of it in its first credential's queue, at most `aheadMax`.
+   * Queues the task for every credential that could serve it. The task itself must ask again after `looksInMs`. Returns
+   * how many tasks are ahead of it in its first credential's queue, at most `aheadMax`.
    */
   enter(waiting: Waiting, looksInMs: number): Promise<number>;
-  /** Admits waiting tasks while there is room. Returns true if this call admitted `caller`, which is then not woken. */
+  /** Admits waiting tasks while there is room. Returns whether `caller`, which is never woken, was among them. */
   serve(queue: string, caller?: string): Promise<boolean>;
-  /** Returns the milliseconds after which a waiting task checks again if nothing wakes it. */
   planLook(queue: string): Promise<number>;
 }
 
@@ -30,25 +28,20 @@ export interface Waiting {
 
 export interface SlotQueueDeps {
   readonly store: SlotStore;
-  /** Returns `limits.concurrent_tasks`. Undefined if there is no limit. */
   readonly limitOf: (candidate: RouteCandidate) => number | undefined;
-  /**
-   * Whether a candidate would accept a request, that is, whether its circuit is closed as far as this process knows.
-   */
   readonly isUsable: (candidate: RouteCandidate, model?: string) => boolean;
-  /** Ends the back-off before the task's submission. Never throws. */
   readonly wake: (task: string) => Promise<void>;
   readonly now: () => number;
   readonly random: () => number;
 }
 
-/** The time for which a grant is reserved. A task that misses its wake-up queues again at its next check. */
+/** How long a granted slot is reserved. A task that misses its wake-up is queued again when it next asks. */
 const grantLeaseMs = 120_000;
-/** The maximum time until a task's next check for which it is not woken. Waking it would interrupt that check. */
+/** A task that asks again within this time is not woken, because waking would interrupt the check. */
 const looksSoonMs = 4_000;
 const looksMinMs = 30_000;
 const looksMaxMs = 90_000;
-/** The approximate number of tasks per queue that check each second, regardless of the queue's length. */
+/** Roughly how many tasks per queue ask again each second, however long the queue is. */
 const looksPerSecond = 10;
 const looksInLongQueueMaxMs = 30 * 60_000;
 const countMax = 20_000;
@@ -65,7 +58,7 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
       const { task, account, model, candidate, others, deadlineAt, wasLost } = waiting;
       const urgency = urgencyKey({ ...waiting, id: task });
       const looksAt = now() + looksInMs;
-      // Skip candidates whose circuit is open, because a turn there would only send the task back here.
+      // Skip candidates with an open circuit, which would only send the task back here.
       const usable = others.filter((other) => limitOf(other) !== undefined && isUsable(other, model));
       const join = async (queue: string): Promise<string> => {
         const kept = await store.keepTicket(task, queue, looksAt);
@@ -93,7 +86,6 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
         const slot = await store.reserve(queue, limit, lease);
         if (slot === undefined) return served;
         if (!(await store.removeTicket(first.task, queue))) {
-          // Another process has admitted the task, or it has left the queue.
           await store.free(slot, first.task, lease.until);
           continue;
         }
@@ -107,7 +99,10 @@ export function createSlotQueue(deps: SlotQueueDeps): SlotQueue {
   };
 }
 
-/** Picks the account's next task, rotating through its models. Each process remembers which models it has served. */
+/**
+ * Picks the account's next task, alternating between its models. Each process remembers on its own which models it has
+ * served.
+ */
 function createModelTurns({ store }: Pick<SlotQueueDeps, 'store'>) {
   const served = createRecent<number>(modelsMax);
   let count = 0;
@@ -143,7 +138,7 @@ export function queueOf({ channel, credential }: RouteCandidate): string {
   return `${channel}/${credential}`;
 }
 
-/** Neither id may contain a slash (src/config/gateway-file.ts). */
+/** Neither id can contain a slash (src/config/gateway-file.ts). */
 function candidateOf(queue: string): RouteCandidate {
   const [channel = '', credential = ''] = queue.split('/');
   return { channel, credential };

@@ -5,7 +5,6 @@ import type { KeySlotStore } from '../store/key-slots.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { SlotKeeper } from './slot-keeper.ts';
 
-/** The owner of slots that could not be released, reassigned or counted. */
 export type SlotFailure = { readonly [name in 'task' | 'key' | 'channel']?: string };
 
 interface SlotUpkeepDeps {
@@ -15,7 +14,7 @@ interface SlotUpkeepDeps {
 
 /**
  * Frees the slots of tasks that ended without freeing them because their workflow was terminated, and admits waiting
- * tasks to free slots. Returns the number of tasks. Leases without a task document simply expire.
+ * tasks. Returns the number of tasks. Leases without a task document simply expire.
  */
 export async function tidySlots(
   slots: Pick<SlotKeeper, 'holders' | 'release' | 'queues' | 'serve'>,
@@ -36,12 +35,11 @@ export async function tidySlots(
   return walkedAll([released, served]);
 }
 
-/** The age after which a task without a document is known never to have been admitted. */
 const admissionMaxMs = 5 * 60_000;
 
 /**
- * Corrects each key's count of unfinished tasks. Removes tasks that ended without being released, and tasks whose
- * admission died before writing anything. Returns the number of keys corrected.
+ * Corrects each key's count of unfinished tasks by removing tasks that ended without being released, and tasks whose
+ * admission died before it wrote anything. Returns the number of corrected keys.
  */
 export async function tidyKeySlots(
   slots: Pick<KeySlotStore, 'list' | 'release'>,

@@ -1,49 +1,43 @@
 import { createPlaces } from '../base/places.ts';
 import type { Places } from '../base/places.ts';
 
-/** A task that wants to stay in one of this worker's task queues. Its account holds the place. */
+/** A task that wants to wait inside this worker. Its wait counts against its account's share. */
 export interface Stayer {
   readonly queue: string;
   readonly account: string;
 }
 
 /**
- * Limits how many activity attempts per task queue may wait inside this process. Each of them occupies one of the
- * worker's slots. An attempt without a place ends, and a server-side timer starts the next one. If no place is free,
- * the account with the most places loses one to an account with fewer.
+ * Limits how many activity attempts per task queue may wait inside this process, because each occupies one of the
+ * worker's slots. An attempt that finds no room ends, and a timer on Temporal's server starts the next one. If all room
+ * is taken, the account with the most waiting attempts loses one to an account with fewer.
  */
 export interface StayPlaces {
-  /** Takes a place. Returns undefined if none is free or the worker is shutting down. */
   enter(stayer: Stayer, task: string): StayPlace | undefined;
-  /** Whether there is no place for this account. Work that can wait elsewhere should then do so. */
+  /** Whether there is no room for this account. Work that can wait elsewhere should do so. */
   isFull(stayer: Stayer): boolean;
   /**
-   * Returns how long an attempt without a place should stay away, in milliseconds. Spreads out the returns of all such
-   * attempts.
+   * Returns after how many milliseconds an attempt that found no room should return. Spreads these returns over time.
    */
   returnInMs(queue: string): number;
-  /** Whether no attempt is waiting here. */
   isEmpty(): boolean;
-  /** Ends this task's wait, if it is waiting here, so that its next attempt starts immediately. */
+  /** If the task is waiting here, ends its wait, so that its next attempt starts immediately. */
   wake(task: string): void;
-  /** Ends every wait so that another worker can continue. */
   close(): void;
 }
 
 /**
- * The reason why a wait ended: the worker is shutting down, an operator requested an immediate retry, or another
- * account got the place.
+ * Why a wait ended: the worker is shutting down, an operator requested an immediate retry, or another account got the
+ * room.
  */
 export type StayEnd = 'closed' | 'woken' | 'evicted';
 
 export interface StayPlace {
-  /** Aborts when the wait must end. */
   readonly ending: AbortSignal;
   /** Aborts only when the worker shuts down. Waking a task does not interrupt a poll in flight. */
   readonly closing: AbortSignal;
-  /** Returns why the wait must end. Undefined while it may continue. */
   endedBy(): StayEnd | undefined;
-  /** Sets whether the attempt is resting. While it is not, no other account gets its place. */
+  /** Call with true while the attempt only waits. Only then may another account displace it. */
   rests(isResting: boolean): void;
   leave(): void;
 }
@@ -60,8 +54,8 @@ export interface StayPlacesOptions {
 
 const returnMinMs = 5_000;
 /**
- * The interval between returns per queue: 50 per second. Each return costs two writes on Temporal's server, and 7,000
- * unspaced attempts would all return every five seconds.
+ * Attempts return at 50 per second and queue. Each return costs two writes on Temporal's server, and without this
+ * interval 7,000 attempts would all return every five seconds.
  */
 const returnEveryMs = 20;
 

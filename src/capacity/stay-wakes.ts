@@ -11,11 +11,10 @@ export interface StayWakesDeps {
 }
 
 /**
- * Ends the waits of tasks that an operator wants to retry now, because an attempt notices nothing between two polls.
- * Costs one small read per second, and only while an attempt is waiting in this process.
+ * Ends the waits of tasks that an operator wants to retry now, because a waiting attempt notices nothing between two
+ * polls. Costs one small read per second, and only while an attempt is waiting in this process.
  */
 export function createStayWakes({ list, stays, onError }: StayWakesDeps): Rounds {
-  /** The wakes in force in the last round. Each of them wakes its task once. */
   let known = new Set<string>();
 
   async function work(): Promise<void> {

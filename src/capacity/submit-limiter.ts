@@ -3,19 +3,18 @@ import { countAhead } from '../task/fair-order.ts';
 import type { LastServed, OrderedTask } from '../task/fair-order.ts';
 
 /**
- * Paces one credential's submissions in this process, in fair order, without blocking them. A task that comes too early
- * is given a time to return and waits in a timer on Temporal's server. No token is reserved for it, so a task that
- * never returns does not delay others.
+ * Paces one credential's submissions in this process, in fair order, without blocking them. A task that is too early
+ * gets a time at which to return, and waits in a timer on Temporal's server. No token is reserved for it, so a task
+ * that never returns does not delay others.
  */
 export interface SubmitLimiter {
-  /** Returns undefined if a token was taken and the task may be sent now. Waits at most a second for a token. */
+  /** Returns undefined if the task may be sent now. Waits at most a second for a token. */
   enter(request: SubmitTurn, signal: AbortSignal): Promise<SubmitDelay | undefined>;
-  /** Returns an unused token. */
   giveBack(): void;
 }
 
 export interface SubmitTurn extends OrderedTask {
-  /** Whether the task has returned after being asked to, perhaps by another process. */
+  /** Whether the task was sent away before, perhaps by another process, and has returned. */
   readonly isBack: boolean;
 }
 
@@ -26,23 +25,22 @@ export interface SubmitDelay {
 }
 
 export interface SubmitLimiterOptions {
-  /** Returns the rate. Read every time, because the configuration may have been reloaded. */
   readonly perSecond: () => number;
   readonly now: () => number;
   readonly random: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** The longest wait within an activity. */
 const inlineMaxMs = 1_000;
-/** The longest wait before the next check, because the rate may be raised and other processes may have room. */
+/** The longest wait before the task asks again. The rate may be raised meanwhile, and other processes may have room. */
 const returnMaxMs = 300_000;
-/** The delay after which a late task is forgotten. It was cancelled, or has returned to another process. */
+/**
+ * A task that is later than this, in milliseconds, is forgotten. It was cancelled or has returned to another process.
+ */
 const lapsesMs = 1_000;
 const turnsMax = 10_000;
 
 interface Waiting extends OrderedTask {
-  /** The time when the task should return, by the clock `now`. */
   readonly at: number;
 }
 
@@ -51,8 +49,7 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
   const waiting = new Map<string, Waiting>();
   const turns = createTurns();
   /**
-   * The time when the next token is free. If in the past, the tokens that have become free since then are available, up
-   * to one second's worth.
+   * When the next token is free. If that is in the past, the tokens since then are available, up to one second's worth.
    */
   let freeAt = 0;
 
@@ -60,7 +57,6 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
     for (const [task, { at }] of waiting) if (at < now() - lapsesMs) waiting.delete(task);
   }
 
-  /** Returns the milliseconds until the next token is free. If negative, a token has been free for that long. */
   function untilFree(): number {
     const burstMs = Math.max(0, 1000 - intervalMs());
     freeAt = Math.max(freeAt, now() - burstMs);
@@ -82,11 +78,11 @@ export function createSubmitLimiter({ perSecond, now, random, sleep }: SubmitLim
   }
 
   function mayTake({ isBack, ...task }: SubmitTurn, freeInMs: number): boolean {
-    // A free token must not be reserved for tasks that come first: they may return to another process, and it would
-    // expire.
+    // Do not reserve a free token for tasks that come first: they may return to another process, and the token would be
+    // lost.
     if (isBack && freeInMs <= 0) return true;
     const first = countAhead(task, isBack ? overdue() : waiting.values(), turns);
-    // The tasks ahead get the next tokens. This task may wait at most a second for the token after theirs.
+    // The tasks ahead get the next tokens. This task may wait at most a second for the one after theirs.
     return freeInMs + first * intervalMs() <= inlineMaxMs;
   }
 

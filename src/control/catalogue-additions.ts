@@ -4,26 +4,21 @@ import type { CatalogueChannel, CatalogueModel, ExampleCatalogue } from '../conf
 import { readYaml } from '../config/read-yaml.ts';
 import { GatewayError, invalidParameter } from '../errors/errors.ts';
 
-/** A catalogue model to add to a draft. */
 export interface CatalogueAddition {
   readonly model: string;
-  /** A channel in the draft, or a catalogue channel, which is then added with `apiKey`. */
+  /** A channel of the draft, or a channel of the catalogue, which is then added with `apiKey`. */
   readonly channel: string;
-  /** The API key for the credential `main`. */
   readonly apiKey?: string | undefined;
   readonly baseUrl?: string | undefined;
-  /** Whether the upstream bills the catalogue's listed prices. */
   readonly hasListedCost?: boolean | undefined;
 }
 
-/** A price line as written in the draft. */
 const lineSchema = z.object({
   measure: z.string(),
   price: z.union([z.string(), z.number()]).transform(String),
   when: z.record(z.string(), z.unknown()).default({}),
   beyond: z.number().default(0),
 });
-/** Prices in any other form can be edited only in the text. */
 const linesSchema = z.object({ lines: z.array(lineSchema) }).catch({ lines: [] });
 
 export interface DraftContents {
@@ -48,7 +43,6 @@ const draftSchema = z.looseObject({
 const list = z.array(z.unknown()).catch([]);
 const listsSchema = z.object({ channels: list, models: list }).catch({ channels: [], models: [] });
 
-/** Returns the values to set in the draft, keyed by JSON pointer. `text` is the draft's text. Throws GatewayError. */
 export function additionTo(
   text: string,
   { model, channel, apiKey, baseUrl, hasListedCost }: CatalogueAddition,
@@ -117,7 +111,7 @@ function accessTo(
     : { ...address, [pointerTo(...main)]: { api_key: apiKey } };
 }
 
-/** Returns a draft's complete channels and models. `value` is its YAML value. */
+/** Returns the channels and models of a draft that are complete. `value` is the draft as parsed YAML. */
 export function contentsOf(value: unknown): DraftContents {
   const { channels, models } = listsSchema.parse(value);
   return {
@@ -144,7 +138,7 @@ function draftOf(text: string) {
   );
 }
 
-/** Omits fields that refer to environment variables, which are not set for a channel added in a draft. */
+/** Omits fields that refer to environment variables, because nobody sets these for a channel added in a draft. */
 function withoutVariables(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => !JSON.stringify(value).includes('${')),

@@ -3,11 +3,11 @@ import { canonicalJson } from '../base/canonical-json.ts';
 import type { ConfigChange } from '../base/config-change.ts';
 
 const shownCharactersMax = 200;
-/** Texts that may be displayed. Any other text may be a key, or an address that contains one. */
+/** Paths whose texts may be displayed. Any other text may be a key, or an address that contains one. */
 const shownTexts =
   /^(?:currency$|results\.(?:storage|directory)$|models\.|channels\.[^.]+\.(?:provider$|private_(?:link_)?networks$|models\.))/;
 
-/** Returns the differences in file order. Comments, whitespace and the order of entries do not count. */
+/** Returns the differences in file order, ignoring comments, white space and the order of entries. */
 export function configChanges(before: GatewayConfig, after: GatewayConfig): readonly ConfigChange[] {
   return valueChanges({ ...before, hash: '' }, { ...after, hash: '' });
 }
@@ -28,7 +28,6 @@ function compare(before: unknown, after: unknown, path: readonly string[]): Conf
   return [{ path: path.join('.'), kind, before: shown(before, path), after: shown(after, path) }];
 }
 
-/** Returns the members of an object or of a list whose entries have ids. */
 function entriesOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (!Array.isArray(value)) return { ...value };
@@ -42,7 +41,6 @@ function entriesOf(value: unknown): Readonly<Record<string, unknown>> | undefine
 function shown(value: unknown, path: readonly string[]): string | undefined {
   if (value === undefined) return undefined;
   const isName = typeof value === 'string' && /^\$\{[^}]+\}$/.test(value);
-  // Replace dots in an id so that the id does not look like a path.
   const place = path.map((name) => name.replaceAll('.', '-')).join('.');
   const isSafe = isName || typeof value === 'number' || typeof value === 'boolean' || shownTexts.test(place);
   return isSafe ? canonicalJson(value).slice(0, shownCharactersMax) : undefined;

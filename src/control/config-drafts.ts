@@ -24,30 +24,25 @@ import type { DraftContents } from './catalogue-additions.ts';
 import { valueChanges } from './config-changes.ts';
 import type { RunningConfig, TextToPublish } from './running-config.ts';
 
-/** Lets operators edit, publish and roll back the configuration. All methods throw GatewayError. */
+/** Lets operators edit, publish and roll back the configuration. Its methods throw GatewayError. */
 export interface ConfigDrafts {
   show(): Promise<ShownDraft>;
-  /** Returns the draft's entry at a JSON pointer, for building a form. */
   entry(pointer: string): Promise<ShownEntry>;
-  /** `revision` is the one that the operator has read. If a newer one exists, the change is refused. */
+  /** `revision` is the one that the operator has read. The change is refused if there is a newer one. */
   edit(change: DraftChange, revision: number, by: string): Promise<ShownDraft>;
   discard(revision: number): Promise<void>;
   publish(order: PublishOrder, by: string): Promise<Publication>;
   rollBack(order: RollBackOrder, by: string): Promise<Publication>;
-  /** Returns the changes that rolling back to this version would make. */
   compare(version: number): Promise<readonly ConfigChange[]>;
   versions(): Promise<readonly ConfigurationHead[]>;
-  /** Returns the draft as a loaded configuration. */
   config(): Promise<GatewayConfig>;
 }
 
-/** Replaces the whole text, sets values by JSON pointer, or adds an element to a list or mapping. */
 export type DraftChange =
   | { readonly text: string }
   | { readonly set: Readonly<Record<string, unknown>> }
   | { readonly insert: Insertion };
 
-/** `changes` is relative to the replaced version. */
 interface Publication {
   readonly head: ConfigurationHead;
   readonly changes: readonly ConfigChange[];
@@ -56,7 +51,7 @@ interface Publication {
 interface PublishOrder {
   readonly revision: number;
   readonly reason: string;
-  /** Confirms that the draft should replace this version, which is newer than the draft's base. */
+  /** Confirms that the draft should replace this version, although the draft is based on an older one. */
   readonly over?: number | undefined;
 }
 
@@ -67,7 +62,6 @@ interface RollBackOrder {
 
 export interface ShownDraft extends DraftContents {
   readonly revision: number;
-  /** Whether anyone has edited the draft. If not, its text is the running version's. */
   readonly isBegun: boolean;
   readonly base: number;
   readonly running: number;
@@ -101,7 +95,7 @@ interface Opened {
 export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
   const { configDrafts: drafts, configurations, running, isExportOnly, now } = deps;
 
-  /** Returns the draft, or the running version as an unedited draft if there is none. */
+  /** If there is no draft, returns the running version as an unedited one. */
   async function open(): Promise<Opened> {
     const [published, { revision, draft }] = await Promise.all([configurations.read(), drafts.read()]);
     if (published === undefined) throw serviceUnavailable('no configuration was published');
@@ -192,7 +186,7 @@ export function createConfigDrafts(deps: ConfigDraftsDeps): ConfigDrafts {
       if (draft.base !== version && over !== version) throw await behind(draft, published, configurations);
       await loadOrThrow(opened);
       const publication = await publishText(draft.text, { published, by, reason });
-      // If the draft was edited during publication, nothing is discarded and the edit is kept.
+      // If the draft was edited during publication, this discards nothing.
       await drafts.discard(revision);
       return publication;
     },
@@ -219,7 +213,6 @@ function shownEntry({ revision, violations, text }: ShownDraft, pointer: string)
   return { revision, violations, ...entry };
 }
 
-/** Loads the draft as a process would. */
 async function loadDraft(
   { published, draft, isBegun }: Opened,
   secrets: readonly ConfiguredSecret[],
@@ -235,7 +228,7 @@ async function loadDraft(
 const changesKept = 50;
 const endingCharacters = 4;
 /**
- * The minimum length of secrets whose ending is displayed. The last four characters of a shorter one would reveal too
+ * The minimum length of a secret whose last four characters are displayed. In a shorter one, they would reveal too
  * much.
  */
 const shownFrom = 16;
@@ -270,7 +263,10 @@ function parsed(gateway: string): unknown {
   return 'value' in read ? read.value : undefined;
 }
 
-/** Lists all versions. A process that died while publishing may have marked the current version as replaced. */
+/**
+ * Drops replaced versions that are not older than the current one: a process that died while publishing may have marked
+ * the current version as replaced.
+ */
 function allVersions(
   inForce: ConfigurationHead,
   replaced: readonly ConfigurationHead[],

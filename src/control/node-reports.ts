@@ -2,15 +2,11 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { periods } from '../base/periods.ts';
 import type { NodeReport, NodeStore } from '../store/nodes.ts';
 
-/** Reports this process's state to all others every few seconds. */
 export interface NodeReports {
-  /** Reports the current state. Rejects if MongoDB does not respond. */
   report(): Promise<void>;
-  /** Never rejects. A failed report is retried later. */
   start(): Promise<void>;
   /** Announces that this process accepts no more work. Never rejects: if it fails, others notice the silence. */
   leave(): Promise<void>;
-  /** Never rejects. */
   stop(): Promise<void>;
 }
 
@@ -19,7 +15,6 @@ export interface NodeReportsDeps {
   readonly identity: Pick<NodeReport, 'id' | 'kind' | 'version' | 'since'>;
   readonly config: () => NodeReport['config'];
   readonly inFlight: () => number;
-  /** Returns the channels that a worker currently serves. */
   readonly channels?: () => readonly string[];
   readonly unreached: () => NodeReport['unreached'];
   readonly onError: (error: unknown) => void;

@@ -7,14 +7,12 @@ import type { Service, Surroundings } from '../task/service.ts';
 import type { Node, NodeStore } from '../store/nodes.ts';
 import { createSnapshot } from '../store/snapshot.ts';
 
-/** All gateway processes, according to the reports that this process last read. */
 export interface Nodes extends Service, Surroundings {
   readonly all: () => readonly Node[];
-  /** Rejects if MongoDB does not respond. */
   refresh(): Promise<void>;
   /**
-   * Waits up to five seconds until every live process has loaded or refused this configuration version. If several APIs
-   * run, also waits until each has had time to see which workers serve the version.
+   * Waits up to five seconds until every live process has loaded or refused this configuration version. With several
+   * API processes, also waits until each has had time to see which workers serve the version.
    */
   untilDecided(version: number): Promise<void>;
   start(pace: Pace): void;
@@ -23,9 +21,8 @@ export interface Nodes extends Service, Surroundings {
 
 export interface NodesDeps extends Pick<Surroundings, 'isUnsearchable' | 'isForgotten'> {
   readonly store: Pick<NodeStore, 'list' | 'lastServed'>;
-  /** Returns the running configuration's channels, or undefined if a newer configuration has been published. */
+  /** Returns the channels of the running configuration, or undefined if a newer configuration has been published. */
   readonly channels: () => readonly ConfiguredChannel[] | undefined;
-  /** Called if MongoDB does not respond. The most recently read reports remain in use. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -78,7 +75,6 @@ export function createNodes({ store, channels, onError, ...around }: NodesDeps):
   };
 }
 
-/** Reads the current state, bypassing all caches. */
 export async function readService(store: NodesDeps['store']): Promise<Service> {
   return serviceOf(...(await Promise.all([store.list(), store.lastServed()])));
 }

@@ -18,17 +18,14 @@ export interface RunningConfig {
    * `signal`. An invalid file changes nothing.
    */
   publish(by: string, reason?: string): Promise<PublishResult>;
-  /** Publishes text that is not from a file: a draft or an earlier version. */
   publishText(draft: TextToPublish): Promise<PublishTextResult>;
-  /** Loads the text as `publishText` would, without publishing it. */
   check(text: string): Promise<{ readonly config: GatewayConfig } | Violations>;
   /** Returns what `publish` would change in this process's configuration. Rejects if MongoDB does not respond. */
   preview(): Promise<PreviewResult>;
-  /** Loads the newest published configuration. Rejects if MongoDB does not respond. */
   refresh(): Promise<void>;
   /**
-   * Adds a listener that is called and awaited after each published version is loaded or refused. If a listener
-   * rejects, only it is called again, until it succeeds.
+   * Adds a listener that is called and awaited after each published version is loaded or refused. If it rejects, it is
+   * called again until it succeeds.
    */
   onChange(listener: () => Promise<void>): void;
   start(pace: Pace): void;
@@ -40,7 +37,6 @@ interface NotPublished {
   readonly violations: readonly string[];
 }
 
-/** `changes` is relative to what this process was running. */
 export type PublishResult =
   | { readonly ok: true; readonly head: ConfigurationHead; readonly changes: readonly ConfigChange[] }
   | NotPublished;
@@ -51,7 +47,7 @@ export interface TextToPublish {
   readonly text: string;
   readonly by: string;
   readonly reason: string;
-  /** The version to replace. Publication requires that it is still current. */
+  /** The version to replace, which must still be the current one. */
   readonly follows: number;
 }
 
@@ -59,35 +55,31 @@ export type PreviewResult = { readonly ok: true; readonly changes: readonly Conf
 
 export interface RunningConfigDeps extends ConfigFile {
   readonly store: ConfigurationStore;
-  /** Returns the value of each `${sealed:NAME}` in a text. */
   readonly openSecrets: (text: string) => Promise<ReadonlyMap<string, string>>;
   /**
-   * Whether startup may republish an older file. The most recently published file is not republished, so drafts
+   * Whether a start may republish an older file. The most recently published file is never republished, so drafts
    * published after it remain in use.
    */
   readonly bringsBack: boolean;
-  /** Whether accounts have money, in which case the currency can no longer change. */
   readonly hasMoney: () => Promise<boolean>;
-  /** Tests a configuration's vendor files before the configuration is used, and returns the violations. */
   readonly checkVendors: (config: GatewayConfig) => Promise<readonly string[]>;
   readonly node: string;
   readonly now: () => number;
   /**
-   * Wraps the publication of the process's own file at startup so that it is audited. No operator requested it, but it
+   * Wraps the publication of the process's own file at startup, so that it is audited. No operator requested it, but it
    * changes what all processes run.
    */
   readonly keepStart: (publish: () => Promise<ConfigurationHead>) => Promise<ConfigurationHead>;
-  /** Called when a version is refused. The current configuration remains in use. */
   readonly onRefused: (version: number, reasons: readonly string[]) => void;
   readonly onTaken: (state: RunConfiguration, config: GatewayConfig) => void;
-  /** Called if the file is an old copy. This process then runs the published configuration. */
+  /** Called if this process's file is an old copy, so that the process runs the published configuration instead. */
   readonly onOldCopy: (state: RunConfiguration) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Opens the running configuration. Publishes this file if it has never been published. If it has, it is either current
- * or an old copy, and the published configuration applies (docs/decisions/0018-one-configuration.md).
+ * Opens the running configuration. A file that has never been published is published. Otherwise it is either current or
+ * an old copy, and the published configuration applies (docs/decisions/0018-one-configuration.md).
  */
 export async function openRunningConfig(deps: RunningConfigDeps): Promise<RunningConfig> {
   const { store, own, now, node } = deps;
@@ -116,7 +108,6 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
   const listeners = createListeners();
   let current = deps.own.config;
   let state: RunConfiguration = { version: 0, hash: current.hash };
-  /** The last version that was loaded or refused. */
   let known = 0;
   let busy: Promise<void> | undefined;
 
@@ -147,7 +138,7 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     await listeners.notify();
   }
 
-  /** Only one run at a time, because overlapping runs could end with the older version. */
+  /** Runs never overlap, because they could end with the older version. */
   async function refresh(): Promise<void> {
     await busy?.catch(() => undefined);
     busy ??= look().finally(() => (busy = undefined));
@@ -162,7 +153,6 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
     state: () => state,
 
     async publish(by, reason) {
-      // Compare with what other processes have published since.
       await refresh().catch(deps.onError);
       const file = await checked(deps.load(), deps, current);
       if ('violations' in file) return { ok: false, violations: file.violations };
@@ -199,12 +189,11 @@ function createRunningConfig(deps: RunningConfigDeps): RunningConfig {
 
 function createListeners() {
   const all: (() => Promise<void>)[] = [];
-  /** Listeners that have yet to handle the last change. */
   const owed = new Set<() => Promise<void>>();
   return {
     add: (listener: () => Promise<void>): void => void all.push(listener),
     owe: (): void => all.forEach((listener) => owed.add(listener)),
-    /** Calls the pending listeners. Those that reject are called again next time. Rejects if any of them did. */
+    /** Calls the pending listeners. Rejects if any of them did. Those are called again next time. */
     async notify(): Promise<void> {
       const notified = await Promise.allSettled(
         [...owed].map(async (listener) => {
@@ -226,7 +215,6 @@ async function parsePublished(
   return parse(text, await openSecrets(text));
 }
 
-/** Checks whether a configuration may follow the published one. */
 async function checked<Loaded extends { readonly config: GatewayConfig }>(
   loaded: Loaded | Violations,
   deps: RunningConfigDeps,
@@ -239,8 +227,8 @@ async function checked<Loaded extends { readonly config: GatewayConfig }>(
 }
 
 /**
- * Refuses changes to `results`, which a process opens only once. `opened` contains the open results, or undefined if
- * none are open yet.
+ * Refuses changes to `results`, which a process opens only once. `opened` is the configuration with the open results,
+ * or undefined if none are open yet.
  */
 function withoutNewResults<Loaded extends { readonly config: GatewayConfig }>(
   loaded: Loaded | Violations,
@@ -261,7 +249,7 @@ function textOf({ text, config: { hash, currency } }: ConfigFile['own']) {
   return { text, hash, currency };
 }
 
-/** Tests a configuration's vendor files. A process that cannot run one of them keeps its current configuration. */
+/** A process that cannot run one of the new vendor files keeps its current configuration. */
 async function tried<Loaded extends { readonly config: GatewayConfig }>(
   loaded: Loaded | Violations,
   { checkVendors }: Pick<RunningConfigDeps, 'checkVendors'>,

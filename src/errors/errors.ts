@@ -2,9 +2,9 @@ import type { CapState } from '../money/caps.ts';
 import type { Failure } from './failure.ts';
 
 /**
- * Every error that a caller can receive, one row per code. `retryable` means that the same request may succeed later
- * without changes. The source is the interface's error table. docs/errors.md has a paragraph per code
- * (test/docs.test.ts keeps the two lists equal), and docs/contributing.md lists what else a new code needs.
+ * Every error that a caller can receive. `retryable` means that the same request may succeed later without changes.
+ * docs/errors.md has a paragraph per code (test/docs.test.ts keeps the two lists equal), and docs/contributing.md lists
+ * what else a new code needs.
  */
 export const errorTable = {
   invalid_json: { status: 400, type: 'invalid_request_error', retryable: false },
@@ -59,27 +59,24 @@ interface ErrorRow {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** The possible values of a failed task's `error.code`. */
 export const taskErrorCodes = ['provider_error', 'task_expired', 'task_cancelled', 'internal_error'] as const;
 export type TaskErrorCode = (typeof taskErrorCodes)[number];
 
 export interface GatewayErrorOptions {
-  /** The kind of upstream failure. */
   readonly failure?: Failure;
-  /** The name of the field at fault, as in the request: `metadata.seed`, `images[1]`. */
+  /** The path of the field at fault, as in the request: `metadata.seed`, `images[1]`. */
   readonly param?: string;
-  /** For our log only. Callers never see it. */
+  /** For our log only. */
   readonly detail?: string;
-  /** The upstream's message, scrubbed. Callers see it after our message, and it never appears in a log. */
+  /** The upstream's message, scrubbed. Callers see it after our own message. It must never be logged. */
   readonly words?: string;
-  /** The cap that refused the request. */
   readonly cap?: CapState;
   readonly retryAfterSeconds?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
-/** The only error that our code throws to callers. `message` is public, `detail` is internal. */
+/** The only error that our code throws to callers. They see `message`, and only our log contains `detail`. */
 export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly param: string;
@@ -108,12 +105,11 @@ export class GatewayError extends Error {
   }
 }
 
-/** Whether official clients repeat a request after this error. The `x-should-retry` header informs them. */
+/** Whether official clients should repeat the request. They learn it from the `x-should-retry` header. */
 export function mayBeRepeated({ code, headers }: GatewayError): boolean {
   return errorTable[code].retryable && headers['x-should-retry'] !== 'false';
 }
 
-/** Returns the error for a request that created nothing and may succeed in a moment. `detail` is for our log. */
 export function serviceUnavailable(detail: string, cause?: unknown): GatewayError {
   return new GatewayError(
     'service_unavailable',
@@ -126,7 +122,6 @@ export function serviceUnavailable(detail: string, cause?: unknown): GatewayErro
   );
 }
 
-/** See `GatewayErrorOptions` for `param`. */
 export function invalidParameter(param: string, message: string): GatewayError {
   return new GatewayError('invalid_parameter', message, { param });
 }

@@ -22,7 +22,6 @@ export const failureClasses = [
 ] as const;
 export type FailureClass = (typeof failureClasses)[number];
 
-/** Whether the content of the request or the result was refused. */
 export function isModeration(kind: FailureClass | undefined): boolean {
   return kind === 'moderation_input' || kind === 'moderation_output';
 }
@@ -33,11 +32,10 @@ export type ModeratedInput = (typeof moderatedInputs)[number];
 export interface Failure {
   readonly class: FailureClass;
   /**
-   * Set for `invalid_input`: the field that the vendor reported, in the vendor's spelling unless the adapter knows the
+   * Set for `invalid_input` if the vendor names a field. Contains the vendor's name unless the adapter knows the
    * caller's.
    */
   readonly field?: string;
-  /** Set for `moderation_input`: the refused part of the request, if the vendor reports it. */
   readonly input?: ModeratedInput;
 }
 
@@ -49,7 +47,6 @@ const classOfOutcome: Record<UpstreamOutcome, FailureClass> = {
   ambiguous: 'internal',
 };
 
-/** Returns the failure for an outcome without further details. */
 export function failureOfOutcome(outcome: UpstreamOutcome): Failure {
   return { class: classOfOutcome[outcome] };
 }
@@ -61,7 +58,6 @@ const classOfCode: Record<TaskErrorCode, FailureClass> = {
   internal_error: 'internal',
 };
 
-/** Returns the failure for a task about which the upstream reported nothing. */
 export function failureOfTaskCode(code: TaskErrorCode): Failure {
   return { class: classOfCode[code] };
 }

@@ -13,8 +13,7 @@ type HoldRefusal =
   | { readonly refused: 'insufficient_balance'; readonly available: Micros };
 
 /**
- * Returns the error for a hold that was refused because it exceeds the balance or a cap's remainder, or because it was
- * abandoned before it was taken.
+ * Returns the error for a hold that exceeds the balance or the rest of a cap, or that was voided before it was taken.
  */
 export function holdRefused(hold: Micros, why: HoldRefusal): GatewayError {
   if (why.refused === 'voided') return serviceUnavailable('the hold was abandoned');

@@ -3,7 +3,7 @@ import { GatewayError } from './errors.ts';
 
 const retryAfterSeconds = 60;
 
-/** Thrown if a disk, or the storage of results and files, currently accepts no files. Whatever needs it can wait. */
+/** A disk, or the storage of results and files, currently accepts no files. The caller can retry later. */
 export class NotStoredError extends GatewayError {
   constructor(why: string, detail: string, cause?: unknown) {
     super('service_unavailable', `${why} Nothing was stored or charged. Try again later.`, {
@@ -20,7 +20,6 @@ export class NoRoomError extends NotStoredError {
   }
 }
 
-/** Thrown if the storage of results and files does not respond or refuses our requests. */
 export class StorageAwayError extends NotStoredError {
   constructor(cause: unknown) {
     super('The storage of files does not respond at the moment.', storageFailed(cause), cause);
@@ -29,7 +28,6 @@ export class StorageAwayError extends NotStoredError {
 
 const readAgainSeconds = 10;
 
-/** Thrown if the storage of results and files failed during a read. */
 export class NotReadError extends GatewayError {
   constructor(cause: unknown) {
     super('service_unavailable', 'The storage of files does not respond at the moment. Try again later.', {
@@ -45,16 +43,14 @@ function storageFailed(cause: unknown): string {
   return `the storage of results and files failed: ${why}`;
 }
 
-/** The codes for a full disk and an exhausted quota. */
 const fullCodes: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT']);
 
-/** Returns the error unchanged unless it indicates a full disk. */
+/** Converts errors that indicate a full disk to NoRoomError, and returns all others unchanged. */
 export function noRoomOr(error: unknown): unknown {
   const code = systemCodeOf(error);
   return fullCodes.has(code) ? new NoRoomError(`a disk is full: ${code}`, error) : error;
 }
 
-/** Writes to a disk. Rejects with a NoRoomError if the disk is full. */
 export async function whileRoom<Result>(writing: Promise<Result>): Promise<Result> {
   try {
     return await writing;

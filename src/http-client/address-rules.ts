@@ -4,15 +4,17 @@ import { isCidr, isNamedHost } from '../base/networks.ts';
 import { isPlain } from '../base/plain-text.ts';
 
 /**
- * Decides which addresses may be connected to on behalf of others. A caller's URL is checked twice: by `checkUrl` on
- * arrival, without I/O, and by `permits` for each address about to be used and for the connected peer.
+ * Decides which addresses the gateway may connect to on behalf of others. A caller's URL is checked twice: by
+ * `checkUrl` when it arrives, without I/O, and by `permits` for every resolved address and for the connected peer.
  */
 export interface AddressRules {
-  /** Returns why the URL is refused, or undefined if nothing in the URL itself is forbidden. */
+  /**
+   * Returns a sentence that explains why the URL is refused, or undefined if nothing in the URL itself is forbidden.
+   */
   checkUrl(url: string): string | undefined;
-  /** Whether this IP address (IPv4, or IPv6 without brackets) may be used for a URL with this host. */
+  /** Whether a URL with this host may lead to this IP address (IPv4, or IPv6 without brackets). */
   permits(address: string, hostname: string): boolean;
-  /** Returns the permitted loopback addresses, to which `localhost` resolves without DNS. */
+  /** Returns the permitted loopback addresses for `localhost`, which is resolved without DNS. */
   loopbackOf(hostname: string): readonly string[];
 }
 
@@ -22,8 +24,8 @@ type Range = readonly [Address, number];
 const urlCharactersMax = 8192;
 
 /**
- * The only permitted ports below 1024. Higher ports are permitted, except those of common unprotected internal
- * services.
+ * The only permitted ports below 1024. Above that, every port is permitted except those of common internal services
+ * without authentication.
  */
 const webPorts = new Set([80, 443]);
 const internalPorts = new Set([
@@ -32,18 +34,17 @@ const internalPorts = new Set([
   9200, 9300, 10_250, 10_255, 10_389, 11_211, 15_672, 25_565, 26_379, 27_017, 27_018, 27_019, 28_017, 50_051,
 ]);
 
-/** Names that resolve only inside private networks. */
 const internalNames =
   /(?:^|\.)(?:localdomain|local|internal|intranet|lan|home|corp|private|svc|cluster|home\.arpa|test|invalid|onion)$/;
 const localhostNames = /(?:^|\.)localhost$/;
 
 const globalIpv6 = range('2000::/3');
 /**
- * Ranges inside 2000::/3 that are not part of the public internet. 6to4 and Teredo addresses embed an IPv4 address, and
- * the others are reserved.
+ * The ranges inside 2000::/3 that are not part of the public internet. 6to4 and Teredo addresses embed an IPv4 address.
+ * The others are reserved.
  */
 const specialIpv6 = ['2002::/16', '2001::/23', '2001:db8::/32', '2620:4f:8000::/48', '3fff::/20'].map(range);
-/** Public addresses at which a cloud's own host responds (wire server, metadata). */
+/** Public addresses that belong to the cloud's own infrastructure on its hosts (wire server, metadata). */
 const specialIpv4 = ['168.63.129.16/32', '192.0.0.0/24'].map(range);
 
 /** `networks` lists the permitted private networks in the form described in src/base/networks.ts. */
@@ -65,7 +66,6 @@ export function createAddressRules(networks: readonly string[]): AddressRules {
   };
 }
 
-/** Returns a URL's host as an IP literal without brackets, or undefined if the host is a name. */
 export function ipLiteral(hostname: string): string | undefined {
   const bare = hostname.startsWith('[') && hostname.endsWith(']') ? hostname.slice(1, -1) : hostname;
   return parseAddress(bare) === undefined ? undefined : bare;
@@ -81,7 +81,7 @@ interface UrlContext extends Pick<AddressRules, 'permits' | 'loopbackOf'> {
 
 function checkUrl(text: string, context: UrlContext): string | undefined {
   if (text.length > urlCharactersMax) return `It is longer than ${urlCharactersMax} characters.`;
-  // The URL parser silently strips these characters, so a URL that contains them is a trick or a mistake.
+  // The URL parser silently strips or converts these characters, so a URL that contains them is a trick or a mistake.
   if (/[\s\\]/u.test(text) || !isPlain(text))
     return 'It contains white space, control or format characters or a backslash.';
   if (!/^https?:\/\/[^/]/i.test(text)) return 'It must begin with https:// or http:// and a host.';
@@ -118,13 +118,12 @@ function isInside(address: Address, ranges: readonly Range[]): boolean {
 }
 
 /**
- * Treats an IPv4-mapped address (`::ffff:127.0.0.1`) as the IPv4 address to which the kernel would connect, both in
- * literals and in peer addresses of dual-stack sockets.
+ * Converts an IPv4-mapped address (`::ffff:127.0.0.1`) to the IPv4 address that the kernel would connect to. They occur
+ * in URLs and as peer addresses of dual-stack sockets.
  */
 function parseAddress(text: string): Address | undefined {
   const withoutZone = text.split('%')[0] ?? '';
-  // Avoid the other parser where possible, because it creates an Error with a stack for every text that is not an
-  // address.
+  // Check first, because ipaddr's parser creates an Error with a stack for every text that is not an address.
   if (isIPv4(withoutZone)) return ipaddr.IPv4.parse(withoutZone);
   if (!ipaddr.IPv6.isValid(withoutZone)) return undefined;
   const address = ipaddr.IPv6.parse(withoutZone);

@@ -7,12 +7,11 @@ import { afterRunning } from '../process/running-time.ts';
 import { ipLiteral, isLocalhost } from './address-rules.ts';
 import type { AddressRules } from './address-rules.ts';
 
-/** Resolves a name to all of its addresses, in the order in which to try them. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
 type ConnectFailure = 'address_refused' | 'dns_failed' | 'connect_failed' | 'connect_timeout' | 'tls_failed';
 
-/** Thrown only if no byte of the request has left this machine. */
+/** Thrown before any byte of the request has left this machine. */
 export class ConnectError extends Error {
   readonly code: ConnectFailure;
 
@@ -32,13 +31,13 @@ export interface ConnectorOptions {
 }
 
 const keepAliveProbeMs = 60_000;
-/** How long a name's address is tried alone before the next one is tried in parallel, in milliseconds. */
+/** How long a connection attempt runs alone before the next address is tried in parallel, in milliseconds. */
 const nextAddressAfterMs = 1_000;
 
 /**
- * Opens connections only to addresses that the rules permit. It resolves names itself, so that exactly the checked
- * addresses are used: with a rebinding name server, a second lookup could return different ones. It also checks the
- * peer before writing the first byte, including TLS.
+ * Opens connections only to addresses that the rules permit. Resolves names itself and connects to exactly the
+ * addresses that were checked, because a rebinding name server could answer a second lookup differently. Checks the
+ * peer again before it writes the first byte, TLS included.
  */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   const upgrade = buildConnector({ ...options.tls, timeout: options.connectTimeoutMs, allowH2: false });
@@ -100,7 +99,7 @@ async function permittedAddresses(
   if (literal !== undefined) addresses = [literal];
   else if (isLocalhost(hostname)) addresses = rules.loopbackOf(hostname);
   else addresses = await beforeDeadline(lookup(hostname), deadline);
-  // A single refused address rules out the name, which is either hostile or not meant for the public.
+  // One refused address rules out the whole name, which is either hostile or not meant for the public.
   if (addresses.length === 0 || !addresses.every((address) => rules.permits(address, hostname))) {
     throw new ConnectError(
       'address_refused',
@@ -132,7 +131,7 @@ async function beforeDeadline(
   }
 }
 
-/** Runs happy eyeballs over addresses that have already been checked. Its `lookup` merely passes them on. */
+/** Runs happy eyeballs over addresses that have already been checked. Its `lookup` only hands them over. */
 function openTcp(addresses: readonly string[], port: number, deadline: AbortSignal): Promise<Socket> {
   const answers = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   const handOver: LookupFunction = (_hostname, _options, callback) => callback(null, answers);
@@ -152,7 +151,7 @@ function openTcp(addresses: readonly string[], port: number, deadline: AbortSign
       socket.destroy(new ConnectError('connect_timeout', 'The connection took too long to open.'));
     };
     deadline.addEventListener('abort', expire, { once: true });
-    // Keep this listener, because a socket that fails after the handover must not crash the process.
+    // Keep this listener: a socket that fails later must not crash the process.
     socket.on('error', (error) => {
       deadline.removeEventListener('abort', expire);
       reject(asConnectError(error));

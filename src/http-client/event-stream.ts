@@ -1,15 +1,17 @@
 import { createLargeJsonReader } from '../providers/shared/large-json.ts';
 
-/** Reads the `data` of an event stream (text/event-stream) as JSON, with LargeText in place of long strings. */
+/** Parses the `data` of an event stream (text/event-stream) as JSON, with LargeText in place of long strings. */
 export interface EventStreamReader {
-  /** Keeps references to the chunk, which must not be modified afterwards. */
+  /** Keeps references to the chunk, so the caller must not modify it afterwards. */
   push(chunk: Uint8Array): void;
 }
 
 const lineFeed = 0x0a;
 const field = Buffer.from('data:');
 
-/** Expects one data line per event, as all image APIs send. Skips data that is not JSON, such as `[DONE]`. */
+/**
+ * Expects one data line per event, which is what all image APIs send. Skips data that is not JSON, such as `[DONE]`.
+ */
 export function createEventStreamReader(onEvent: (event: unknown) => void): EventStreamReader {
   let line: Uint8Array[] = [];
   const endLine = (): void => {

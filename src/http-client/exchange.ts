@@ -5,7 +5,6 @@ import type { Dispatcher } from 'undici';
 import { ConnectError, createConnector } from './connector.ts';
 import type { ConnectorOptions } from './connector.ts';
 
-/** Why a request did not produce a complete, usable response. */
 type GuardedFailure =
   | ConnectError['code']
   | 'invalid_request'
@@ -20,7 +19,6 @@ type GuardedFailure =
 export class GuardedRequestError extends Error {
   override readonly name = 'GuardedRequestError';
   readonly code: GuardedFailure;
-  /** Whether any byte of the request may have left this machine. */
   readonly sent: boolean;
   readonly status: number | undefined;
 
@@ -41,13 +39,11 @@ interface FailureDetails {
 export interface AgentLimits extends ConnectorOptions {
   readonly connectionsPerOrigin: number;
   /**
-   * How long an idle connection is kept, in milliseconds. Shorter than servers' limits, to avoid writing to a
-   * connection that is just closing.
+   * How long an idle connection is kept, in milliseconds. Must be shorter than the servers' limits, so that no request
+   * is written to a connection that the server is closing.
    */
   readonly idleTimeoutMs: number;
-  /** The limit from the request's last byte to the response headers, in milliseconds. */
   readonly headersTimeoutMs: number;
-  /** The limit between two pieces of the response body, in milliseconds. */
   readonly bodyTimeoutMs: number;
 }
 
@@ -55,7 +51,7 @@ export function createAgent(limits: AgentLimits): Agent {
   return new Agent({
     connect: createConnector(limits),
     connections: limits.connectionsPerOrigin,
-    // Each connection carries one request at a time, so a broken connection affects only that request.
+    // One request at a time, so that a broken connection affects only that request.
     pipelining: 1,
     allowH2: false,
     keepAliveTimeout: limits.idleTimeoutMs,
@@ -69,15 +65,11 @@ export interface ExchangeOptions {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** If the body is a stream, the headers must contain its length. */
+  /** If the body is a stream, `headers` must contain its length. */
   readonly body?: string | Readable;
   readonly signal: AbortSignal;
-  /**
-   * The limit between two pieces of the response body, in milliseconds. 0 means no limit, and undefined the agent's
-   * limit.
-   */
+  /** The limit between two chunks of the response body, in milliseconds. 0 means no limit. Defaults to the agent's. */
   readonly bodyTimeoutMs?: number;
-  /** Called when the request has a connection and is about to be written. */
   readonly onSend?: () => void;
 }
 
@@ -85,14 +77,14 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**
-   * Yields the undecoded body, up to `maxBytes`. Throws GuardedRequestError. Breaking out of the loop closes the
-   * connection.
+   * Yields the body without decoding its content-encoding. Throws GuardedRequestError, also for more than `maxBytes`.
+   * Breaking out of the loop closes the connection.
    */
   read(maxBytes: number): AsyncGenerator<Uint8Array, void, undefined>;
   discard(): void;
 }
 
-/** Sends a request at most once, and resolves once the response headers have arrived. Does not follow redirects. */
+/** Sends a request at most once and resolves when the response headers have arrived. Does not follow redirects. */
 export async function exchange(agent: Agent, options: ExchangeOptions): Promise<Answer> {
   const { method, body = null, signal } = options;
   const conversation = new Conversation(signal, options.onSend);
@@ -108,7 +100,7 @@ export async function exchange(agent: Agent, options: ExchangeOptions): Promise<
   }
 }
 
-/** If the response is encoded or its declared length exceeds `maxBytes`, discards it and throws. */
+/** Discards the response and throws if it is encoded, or if its declared length exceeds `maxBytes`. */
 export function requireReadable(answer: Answer, maxBytes: number): void {
   const { status, headers } = answer;
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
@@ -120,18 +112,17 @@ export function requireReadable(answer: Answer, maxBytes: number): void {
   throw new GuardedRequestError('encoded_answer', message, { sent: true, status });
 }
 
-/** The maximum number of bytes that may wait in memory for their reader. The upstream is paused beyond that. */
+/** How many bytes of a body may wait in memory for their reader. Beyond that, the upstream is paused. */
 const waitingBytesMax = 64 * 1024;
-/** The maximum size in bytes of an unwanted body that is read and discarded, so that its connection can be reused. */
+/** An unwanted body of at most this many bytes is read to its end, so that the connection can be reused. */
 const drainedBytesMax = 64 * 1024;
 
 /**
- * A request and its response, as reported by undici. It refuses to be sent twice: undici requeues a request that it
- * assumes was not processed, and a wrong assumption could cost money.
+ * One request and its response, driven by undici. Refuses to be sent twice: undici requeues a request that it assumes
+ * was not processed, and a wrong assumption could cost money.
  */
 class Conversation implements Dispatcher.DispatchHandler {
   readonly answer: Promise<Answer>;
-  /** Whether the request has been handed to a socket. */
   isSent = false;
   readonly #signal: AbortSignal;
   readonly #onSend: (() => void) | undefined;
@@ -152,9 +143,8 @@ class Conversation implements Dispatcher.DispatchHandler {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // This promise is never awaited if the request could not be dispatched.
+    // Nobody awaits this promise if the request could not be dispatched.
     this.answer.catch(() => undefined);
-    // A request that has not been sent yet checks the signal just before sending.
     signal.addEventListener('abort', this.#abort, { once: true });
   }
 
@@ -231,7 +221,6 @@ class Conversation implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** Returns undefined at the end of the response. */
   async #next(): Promise<Uint8Array | undefined> {
     for (;;) {
       const chunk = this.#chunks.shift();
@@ -258,7 +247,6 @@ class Conversation implements Dispatcher.DispatchHandler {
     this.#controller?.resume();
   }
 
-  /** Closes the connection if the response has not ended. */
   #close(): void {
     if (this.#end === undefined)
       this.#controller?.abort(new Error('The rest of the response is not needed.'));

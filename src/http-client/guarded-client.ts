@@ -8,26 +8,23 @@ import type { Answer } from './exchange.ts';
 import type { Agent } from 'undici';
 
 export interface GuardedClientOptions {
-  /** The private networks to which connections are permitted. */
   readonly networks: readonly string[];
   readonly connectTimeoutMs?: number;
-  /** The limit between two pieces of a body, in milliseconds. */
+  /** The limit between two chunks of a body, in milliseconds. */
   readonly bodyTimeoutMs?: number;
   readonly lookup?: Lookup;
 }
 
-/** Sends requests to addresses from callers or from upstreams' responses. */
+/** Sends requests to addresses that callers or upstreams have chosen. */
 export interface GuardedClient {
-  /**
-   * Returns a sentence explaining why the address is refused, or undefined if it may be tried. Inspects only the URL.
-   */
+  /** Returns a sentence that explains why the URL is refused, or undefined if it may be tried. Does no I/O. */
   checkAddress(url: string): string | undefined;
   /**
-   * POSTs a text, which is JSON unless the headers specify another type. Does not follow redirects, and discards the
+   * POSTs a text, which is JSON unless the headers state another type. Does not follow redirects, and discards the
    * response body. Throws GuardedRequestError.
    */
   deliver(delivery: Delivery): Promise<{ readonly status: number }>;
-  /** GETs a file, following up to 3 redirects, each checked like the first address. Throws GuardedRequestError. */
+  /** GETs a file. Follows up to 3 redirects, each checked like the first address. Throws GuardedRequestError. */
   openMedia(fetch: MediaFetch): Promise<OpenedMedia>;
   close(): Promise<void>;
 }
@@ -37,34 +34,30 @@ interface Delivery {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /**
-   * The limit in milliseconds from sending the request to the end of the discarded body. Waiting for a connection
-   * beforehand has its own limit of the same length.
+   * The limit in milliseconds from sending the request to the end of the response. Waiting for a connection has its own
+   * limit of the same length.
    */
   readonly timeoutMs: number;
 }
 
 export interface MediaFetch {
   readonly url: string;
-  /** Sent only to the origin of `url`. Redirects to other origins are followed without these headers. */
+  /** Sent only to the origin of `url`, never to another origin after a redirect. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly maxBytes: number;
-  /** The bytes to request. A server without range support sends the whole file. */
+  /** The byte range to request. A server without range support sends the whole file. */
   readonly range?: { readonly start: number; /** Inclusive. */ readonly end: number };
-  /** The limit for the whole exchange, including redirects and the body, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
 
 export interface OpenedMedia {
-  /** The media type in lower case, without parameters. Empty if the server sent none. */
   readonly mediaType: string;
-  /** The announced length. The body may still be shorter or break off. */
+  /** The announced length. The actual body may be shorter or break off. */
   readonly bytes: number | undefined;
-  /** The whole file's size in bytes, if the body is the requested range or its available part. */
+  /** The size of the whole file in bytes. Set only if the server honoured the requested range. */
   readonly partOf?: number;
-  /**
-   * Throws GuardedRequestError. Read the body to its end or break out of the loop, or else the connection stays open.
-   */
+  /** Throws GuardedRequestError. Read it to the end or break out of the loop, or else the connection stays open. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
@@ -105,9 +98,7 @@ async function deliver(delivery: Delivery, agent: Agent, rules: AddressRules): P
   return { status: answer.status };
 }
 
-/**
- * Starts a time limit. Restart it once the request is sent, so that waiting for a connection does not count.
- */
+/** Starts a time limit. Restart it when the request is sent, so that waiting for a connection does not count. */
 function startTimeLimit(timeoutMs: number) {
   const controller = new AbortController();
   const expire = (): void => controller.abort(new DOMException('The time limit has passed.', 'TimeoutError'));
@@ -157,7 +148,6 @@ function describeMedia(answer: Answer, { maxBytes, range }: MediaFetch): OpenedM
   return { mediaType, bytes, ...defined({ partOf }), body: answer.read(maxBytes) };
 }
 
-/** Returns undefined unless the part begins at the requested position and the server states the file's size. */
 function fileBytesOf({ 'content-range': range = '' }: Answer['headers'], start: number): number | undefined {
   const [, from, total] = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15})$/.exec(range) ?? [];
   return Number(from) === start ? Number(total) : undefined;

@@ -1,4 +1,3 @@
-/** All of the gateway's outbound HTTP requests go through `Outbound`. */
 export { openOutbound } from './outbound.ts';
 export type { OpenLink, Outbound } from './outbound.ts';
 export { GuardedRequestError } from './exchange.ts';

@@ -3,29 +3,24 @@ import { createGuardedClient } from './guarded-client.ts';
 import type { GuardedClient, MediaFetch, OpenedMedia } from './guarded-client.ts';
 import { createUpstreamClient } from './upstream-client.ts';
 
-/** The parts of a channel's configuration that determine where its requests may go. */
 interface ChannelNetworks {
   readonly base_url: string;
   readonly private_networks: readonly string[];
   readonly private_link_networks: readonly string[];
 }
 
-/** Private networks to which callers' addresses may lead. */
 interface CallerNetworks {
   readonly media: readonly string[];
   readonly callbacks: readonly string[];
 }
 
-/** Why a request leaves the gateway. The kind depends on who supplied the address. */
 type Purpose =
   | { readonly kind: 'call'; readonly channel: ChannelNetworks }
-  /** Undefined if the channel is no longer configured. */
   | { readonly kind: 'link'; readonly channel: ChannelNetworks | undefined }
   | { readonly kind: 'media' | 'callback' | 'notice' };
 
 const everywhere = ['0.0.0.0/0', '::/0'];
 
-/** Determines which private networks a request may reach. */
 function networksFor(purpose: Purpose, callers: CallerNetworks): readonly string[] {
   switch (purpose.kind) {
     case 'call':
@@ -37,7 +32,6 @@ function networksFor(purpose: Purpose, callers: CallerNetworks): readonly string
     case 'callback':
       return callers.callbacks;
     case 'notice':
-      // Notices go only to the operator's own addresses.
       return everywhere;
     default:
       return purpose satisfies never;
@@ -48,19 +42,16 @@ function originOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
-/** Opens a link from one of the channel's responses. */
 export type OpenLink = (channel: string, fetch: MediaFetch) => Promise<OpenedMedia>;
 
-/** A process's outbound requests by kind, each confined to the networks that it may reach. */
+/** A process's outbound requests by purpose. Each purpose can reach only its own networks. */
 export interface Outbound {
   readonly requestOf: (channel: ChannelNetworks) => HttpRequest;
   readonly linksOf: (
     channel: ChannelNetworks | undefined,
   ) => Pick<GuardedClient, 'checkAddress' | 'openMedia'>;
-  /** Requests to addresses from callers. */
   readonly media: Pick<GuardedClient, 'checkAddress' | 'openMedia'>;
   readonly callbacks: Pick<GuardedClient, 'checkAddress' | 'deliver'>;
-  /** Requests to addresses from the operator. */
   readonly notices: Pick<GuardedClient, 'deliver'>;
   close(): Promise<void>;
 }

@@ -4,27 +4,24 @@ import { Readable } from 'node:stream';
 import { FileDataUrl } from '../providers/shared/file-data-url.ts';
 import type { OutgoingObject } from '../providers/shared/file-data-url.ts';
 
-/** A body in small pieces, with its length. It can be read only once. */
 export interface RequestBody {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Readable;
 }
 
-/** An unread piece of a body. */
 interface Piece {
   readonly bytes: number;
   read(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** Divisible by three, so that the pieces' base64 can be concatenated. */
+/** Divisible by three, so that the base64 of the chunks can be concatenated. */
 const fileChunkBytes = 48 * 1024;
 
-/** Rejects if a file in the value has changed since its size was determined. */
+/** Rejects if a file in the value no longer has the size that the value states. */
 export async function encodeJson(value: OutgoingObject): Promise<RequestBody> {
   const mark = randomUUID();
   const files: FileDataUrl[] = [];
   const text = JSON.stringify(value, function (this: unknown, key, plain: unknown) {
-    // `plain` is already the result of toJSON.
     const original: unknown = isIndexable(this) ? this[key] : undefined;
     if (!(original instanceof FileDataUrl)) return plain;
     files.push(original);
@@ -100,7 +97,7 @@ async function* readAsBase64({ path, bytes }: FileDataUrl): AsyncGenerator<Buffe
 
 type FileHandle = Awaited<ReturnType<typeof open>>;
 
-/** Reads in a loop, because a single read may return less than requested. */
+/** Loops, because a single read may return fewer bytes than requested. */
 async function readFully(handle: FileHandle, chunk: Buffer, position: number): Promise<void> {
   for (let filled = 0; filled < chunk.length;) {
     const { bytesRead } = await handle.read(chunk, filled, chunk.length - filled, position + filled);

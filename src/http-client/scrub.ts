@@ -1,14 +1,14 @@
 import { plainText } from '../base/plain-text.ts';
 
 const scrubbedCharactersMax = 500;
-/** The maximum number of characters on which the patterns run. Longer texts are truncated first. */
+/** Longer texts are truncated before the patterns run, to limit the time they take. */
 const inputCharactersMax = 4_000;
 
 const topLevelDomains =
   'com|net|org|io|ai|cn|dev|app|cloud|co|eu|us|uk|de|fr|jp|kr|sg|hk|tw|in|ru|info|biz|xyz|tech|site|online|run|sh|me|tv|' +
   'internal|local|localhost|svc|lan|test|example|invalid';
 
-/** The order matters: texts that a later pattern would split must already have been replaced. */
+/** The order matters: a text must be replaced before a later pattern could match part of it. */
 const patterns: readonly (readonly [RegExp, string])[] = [
   [/data:[\w.+-]*\/?[\w.+-]*;base64,[A-Za-z0-9+/=_-]*/gi, '[data]'],
   [/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>`)\]}]+/gi, '[url]'],
@@ -32,19 +32,19 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, '[host]'],
   [new RegExp(`\\b(?:[a-z0-9_-]+\\.)+(?:${topLevelDomains})\\b(?::\\d+)?(?:/[^\\s"'<>]*)?`, 'gi'), '[host]'],
   [/\blocalhost(?::\d+)?\b/gi, '[host]'],
-  // File paths with at least two names, with one name and an extension, or with a drive.
+  // File paths with at least two names, with one name and an extension, or with a drive letter.
   [/(?<![\w./-])(?:~|\.{1,2})?(?:\/[\w.@+-]+){2,}\/?(?<!\.)/g, '[path]'],
   [/(?<![\w./-])(?:~|\.{1,2})?\/[\w@+-]+\.[a-z]\w{0,4}\b/gi, '[path]'],
   [/\b[a-z]:\\[^\s"'<>|]+/gi, '[path]'],
-  // Base64 and hexadecimal data, recognised by its length and by a mix of characters that does not occur in sentences.
+  // Base64 and hexadecimal data, recognised by length and a mix of characters that does not occur in sentences.
   [/(?<![\w+/=])(?=[A-Za-z0-9+/_-]*\d)(?=[A-Za-z0-9+/_-]*[A-Za-z])[A-Za-z0-9+/_-]{40,}={0,2}/g, '[data]'],
   [/(?<![\w-])(?=(?:[A-Za-z_-]*\d){4})[A-Za-z0-9_-]{16,}(?![\w-])/g, '[id]'],
   [/\b\d{12,}\b/g, '[id]'],
 ];
 
 /**
- * Prepares an upstream's words for a caller. Removes keys, hosts, URLs, request ids, long ids and base64, and returns
- * one line of at most 500 characters. This is not a filter for logs, which contain no upstream words at all.
+ * Prepares an upstream's message for a caller. Removes keys, hosts, URLs, request ids, long ids and base64, and returns
+ * one line of at most 500 characters. This is not a filter for logs, which contain no upstream messages at all.
  */
 export function scrub(text: string): string {
   const line = plainText(text, inputCharactersMax);

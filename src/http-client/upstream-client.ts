@@ -11,11 +11,10 @@ import type { Answer, ExchangeOptions } from './exchange.ts';
 import { encodeForm, encodeJson } from './request-body.ts';
 
 export interface UpstreamClientOptions {
-  /** The private networks to which connections are permitted. */
   readonly networks: readonly string[];
   /** The limit for DNS and TCP combined, and again for TLS, in milliseconds. */
   readonly connectTimeoutMs?: number;
-  /** An upper bound in milliseconds. Usually the caller's signal ends the wait earlier. */
+  /** An upper bound in milliseconds. Usually the request's own signal ends the wait earlier. */
   readonly headersTimeoutMs?: number;
   readonly bodyTimeoutMs?: number;
   readonly connectionsPerOrigin?: number;
@@ -23,14 +22,13 @@ export interface UpstreamClientOptions {
   readonly lookup?: Lookup;
 }
 
-/** Sends adapters' requests. */
 export type UpstreamClient = HttpRequest & { close(): Promise<void> };
 
 const bodyBytesMaxDefault = 1024 * 1024;
 
 /**
- * Keeps connections per origin, and never decodes, redirects or retries. Its only error is UpstreamError: `not_sent`
- * before the first byte has left, `ambiguous` afterwards.
+ * Keeps connections per origin. Never decodes, redirects or retries. Throws only UpstreamError: `not_sent` before the
+ * first byte has left, `ambiguous` afterwards.
  */
 export function createUpstreamClient(options: UpstreamClientOptions): UpstreamClient {
   const agent = createAgent({
@@ -57,7 +55,7 @@ async function encodeRequest(asked: HttpRequestOptions): Promise<ExchangeOptions
   const { method, url, signal } = asked;
   const accept = asked.onEvent === undefined ? 'application/json' : 'text/event-stream, application/json';
   const headers = { accept, ...asked.headers };
-  // Long pauses may occur between events while an image is being rendered. The caller's signal ends the wait.
+  // While an image renders, long pauses between events are normal. The caller's signal ends the wait.
   const timing = asked.onEvent === undefined ? {} : { bodyTimeoutMs: 0 };
   if (asked.form === undefined && asked.json === undefined)
     return { method, url, signal, headers, ...timing };
@@ -86,7 +84,7 @@ async function readAnswer(
   return lazyResponse(status, headers, Buffer.concat(chunks));
 }
 
-/** Decodes the body on demand. It may contain 20 MB of base64, for which one copy is enough. */
+/** Decodes the body only on demand, because with 20 MB of base64 one copy is enough. */
 function lazyResponse(status: number, headers: HttpResponse['headers'], body: Buffer): HttpResponse {
   let parsed: { readonly value: unknown } | undefined;
   return {
@@ -105,7 +103,6 @@ function lazyResponse(status: number, headers: HttpResponse['headers'], body: Bu
 function asUpstreamError(error: unknown): UpstreamError {
   if (error instanceof UpstreamError) return error;
   if (!(error instanceof GuardedRequestError)) {
-    // The request could not be encoded, for example because a form part was unreadable.
     return new UpstreamError('not_sent', 'The request could not be prepared.', {
       code: 'invalid_request',
       cause: error,

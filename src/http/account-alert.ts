@@ -8,7 +8,6 @@ import { callbackUrl } from './body-fields.ts';
 import type { RouteDeps } from './deps.ts';
 import { accountAlertSchema, presentAccountAlert } from './presenters/account-alert.ts';
 
-/** Dependencies shared by the operator's and the owner's routes. */
 export type AccountAlertDeps = Pick<
   RouteDeps,
   'accounts' | 'accountAlerts' | 'capEvents' | 'checkCallbackUrl' | 'ledger' | 'noteBalance' | 'secrets'
@@ -49,7 +48,6 @@ export const accountAlertMeaning =
 
 type ShownAlert = z.output<typeof accountAlertSchema>;
 
-/** Returns the current alert. Throws GatewayError. */
 export async function setAlert(
   account: string,
   { threshold, caps, url }: AccountAlertInput,
@@ -71,7 +69,7 @@ export async function setAlert(
   return readAlert(account, deps);
 }
 
-/** Call this after an account's caps change, so that current usage is checked against the new caps. */
+/** Call this after an account's caps have changed, so that its current usage is compared with the new caps. */
 export async function judgeCaps(
   account: string,
   { accountAlerts, noteBalance, ledger }: CapChangeDeps,

@@ -1,15 +1,13 @@
 import { GatewayError } from '../errors/errors.ts';
 
-/** Checks addresses that a create request asks the gateway to call or fetch. */
 export interface AddressChecks {
   /**
-   * Explains why the gateway must not call this address, or returns undefined if it may. Checks only the URL itself.
+   * Returns a sentence that explains why the gateway must not call this address, or undefined if it may. Does no I/O.
    */
   readonly checkCallbackUrl: (url: string) => string | undefined;
   readonly checkMediaUrl: (url: string) => string | undefined;
 }
 
-/** Throws GatewayError if the gateway must not call the address. `param` defaults to `metadata.callback_url`. */
 export function checkCallback(
   url: string | undefined,
   { checkCallbackUrl }: Pick<AddressChecks, 'checkCallbackUrl'>,

@@ -3,11 +3,11 @@ import { GatewayError } from '../errors/errors.ts';
 import type { Logger } from '../observability/log.ts';
 
 /**
- * A token bucket per address. Requests with a valid key, token or link bypass it: only their own limits apply, whatever
- * else comes from that address.
+ * A token bucket per address. Requests with a valid key, token or link are not counted, so they are never refused
+ * because of other traffic from the same address.
  */
 export interface AddressLimit {
-  /** Counts a request without a credential. Throws rate_limit_exceeded, which closes the connection. */
+  /** Counts a request without a credential. Throws rate_limit_exceeded, which also closes the connection. */
   take(address: string): void;
   /** Counts a request with a wrong credential, which costs more. Throws rate_limit_exceeded. */
   takeForWrong(address: string): void;
@@ -25,10 +25,9 @@ export interface AddressLimitDeps {
 
 const addressesMax = 50_000;
 const burstSeconds = 10;
-/** The cost of a wrong key or token, in requests. */
 const wrongCost = 5;
 
-/** A `perSecond` of 0 means no limit. */
+/** @param perSecond - 0 means no limit. */
 export function createAddressLimit(perSecond: number, { now, log }: AddressLimitDeps): AddressLimit {
   const full = perSecond * burstSeconds;
   const buckets = createRecent<Bucket>(addressesMax);

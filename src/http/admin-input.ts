@@ -11,29 +11,24 @@ import { queryNumber } from './query-fields.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 import type { ApiKey, KeyStore } from '../store/keys.ts';
 
-/** Input schemas shared by several operator routes. */
-
 const pageSizeMax = 100;
 const pageSizeDefault = 20;
 const accountCharactersMax = 64;
 const nameCharactersMax = 128;
 const reasonCharactersMax = 500;
 const bulkCharactersMax = 64;
-/** The length of the random part of an API key's public id. */
 export const keyIdCharacters = 16;
 
 /**
- * Schema for operator-written text that people read. Invalid text is rejected rather than cleaned up, so that the
- * stored text is exactly what was written.
+ * Text that operators write and people read. Invalid text is refused rather than cleaned up, so that what is stored is
+ * exactly what was written.
  */
 export function plainWords(charactersMax: number) {
   return z.string().max(charactersMax).refine(isPlain, mustBePlain);
 }
 
-/** An account's or key's display name. */
 export const displayName = plainWords(nameCharactersMax).default('');
 
-/** The reason for an operator's act, stored with the operator and the time. */
 export const reason = plainWords(reasonCharactersMax).min(1);
 export const optionalReason = plainWords(reasonCharactersMax).default('');
 
@@ -49,7 +44,7 @@ export const accountId = z
 
 export const accountParams = z.object({ account: z.string().min(1) });
 
-/** Parses a decimal string into micro-units. */
+/** A decimal string, parsed into micro-units. */
 export const money = z
   .string()
   .refine(
@@ -58,7 +53,6 @@ export const money = z
   )
   .transform((text) => parseMicros(text) ?? 0n);
 
-/** A decimal string. If undefined, the entire charge is refunded. */
 export const refundAmount = z
   .string()
   .refine(
@@ -94,7 +88,9 @@ export const isDryRun = z.boolean().optional().meta({
   description: 'If true, the answer says what would happen and contains a `plan`, and nothing is changed.',
 });
 
-/** Adds an issue if the act requires a plan but has none. Acts that move money or may be billed twice require one. */
+/**
+ * Adds an issue if the action requires a plan but has none. Actions that move money or may be billed twice require one.
+ */
 export function requirePlan(
   action: OperatorActionName,
   { plan, dry_run: dryRun }: { readonly plan?: string | undefined; readonly dry_run?: boolean | undefined },

@@ -4,17 +4,16 @@ import { holderOf } from './connections.ts';
 import { TimeSlice } from './time-slice.ts';
 
 /**
- * Processes one request at a time per connection. Bytes after a request are not parsed until its response is flushed,
- * and a body is not parsed until it is read. Node's parser alone would turn everything that has arrived into requests
- * or body chunks at once: one packet can become 2,000 requests or 10,000 chunks. All connections together get a slice
- * of each event loop turn, however many are sending, and their holders take turns within the slice.
+ * Processes one request at a time per connection. Node's parser would turn everything that has arrived into requests or
+ * body chunks at once, and a single packet can contain 2,000 requests or 10,000 chunks. Therefore the bytes after a
+ * request are parsed only when its response has been flushed, and a body only while it is being read. All connections
+ * together get one slice of each event loop turn, which their holders share fairly.
  */
 export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault): void {
   const budget = { left: heldBytesMax, leftForTurns: heldBytesMax / 3, holders: new Set<ConnectionTurns>() };
   const slice = new TimeSlice();
   server.on('connection', (socket: Socket) => {
-    // Node accepts one connection per turn. Without this, each pending connection would cost the ones behind it a
-    // slice.
+    // Node accepts one connection per turn. Otherwise each pending connection would delay those behind it by a slice.
     slice.putOff();
     if (!socket.destroyed) turns.set(socket, new ConnectionTurns(socket, budget, slice));
   });
@@ -26,12 +25,11 @@ export function answerInTurn(server: Server, heldBytesMax = heldBytesMaxDefault)
   }
 }
 
-/** Whether the gateway is holding back bytes of this request. The delay is then not the sender's fault. */
+/** Whether the gateway holds back bytes of this request. If so, the delay is not the sender's fault. */
 export function isHeldBack({ socket }: IncomingMessage): boolean {
   return (turns.get(socket)?.heldBytes ?? 0) > 0;
 }
 
-/** Whether part of the next request has arrived. */
 export function hasMore(socket: Socket): boolean {
   const connection = turns.get(socket);
   return connection !== undefined && (connection.heldBytes > 0 || connection.isInHeaders);
@@ -40,14 +38,12 @@ export function hasMore(socket: Socket): boolean {
 const turns = new WeakMap<Socket, ConnectionTurns>();
 
 /**
- * The bytes that all of a server's connections hold back. If there are too many, one connection is cut: the largest
- * holder among those that cannot be parsed further now.
+ * The bytes that a server's connections hold back. If there are too many, one connection is cut: the one with the most
+ * bytes among those that cannot be parsed further now.
  */
 interface HeldBytes {
   left: number;
-  /**
-   * While more than this is left, bytes that are merely waiting for an event loop turn cause no connection to be cut.
-   */
+  /** As long as more than this is left, bytes may wait for their event loop turn. */
   readonly leftForTurns: number;
   readonly holders: Set<ConnectionTurns>;
 }
@@ -55,7 +51,7 @@ interface HeldBytes {
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The number of body bytes not yet passed to the parser. Undefined for a chunked body. */
+  /** How many bytes of the body have not reached the parser yet. Undefined for a chunked body. */
   bytesLeft: number | undefined;
 }
 
@@ -63,13 +59,13 @@ const heldBytesMaxDefault = 48 * 1024 * 1024;
 const lineEnd = '\r\n';
 const headersEnd = '\r\n\r\n';
 /**
- * The number of lines of a chunked body to parse per event loop turn. Each chunk takes two lines, so even tiny chunks
- * do not block the loop.
+ * How many lines of a chunked body are parsed per event loop turn. Each chunk takes two lines, so even tiny chunks do
+ * not block the loop.
  */
 const chunkLinesMax = 64;
 /**
- * How long to keep reading from a caller that is still sending after the last response, in milliseconds. Closing
- * immediately could reset the connection and lose that response.
+ * How long a caller that is still sending after the last response may continue, in milliseconds. Closing immediately
+ * could reset the connection and lose that response.
  */
 const lingerMs = 1_000;
 
@@ -80,11 +76,10 @@ class ConnectionTurns {
   /** Node's own listener, which feeds the parser. */
   private readonly parse: (bytes: Buffer) => void;
   private exchange: Exchange | undefined;
-  /** Bytes that have arrived but are not yet parsed. */
   private held: Buffer[] = [];
   heldBytes = 0;
   isInHeaders = false;
-  /** The end of an unfinished header block, kept because its terminator may be split across two packets. */
+  /** The end of an unfinished header block. The blank line that ends the block may be split across two packets. */
   private tail: Buffer = Buffer.alloc(0);
   private isClosing = false;
 
@@ -102,8 +97,8 @@ class ConnectionTurns {
   }
 
   begin(request: IncomingMessage, response: ServerResponse): void {
-    // This request follows a chunked body, whose end only the parser can find. Clients that wait for responses never do
-    // this.
+    // Only the parser can find the end of a chunked body, so this request has arrived behind it before the response was
+    // sent. Clients that wait for responses never do this.
     if (this.exchange !== undefined) {
       this.socket.destroy();
       return;
@@ -184,7 +179,6 @@ class ConnectionTurns {
     return isAcross || found !== -1 ? end + headersEnd.length : bytes.length;
   }
 
-  /** Updates the budget, and pauses the socket while bytes are held back. */
   private account(): void {
     const { budget, socket } = this;
     const heldBytes = this.held.reduce((sum, { length }) => sum + length, 0);
@@ -210,7 +204,6 @@ class ConnectionTurns {
     this.account();
   }
 
-  /** Closes the connection after the last response, and ignores anything else that the caller sends. */
   private close(): void {
     this.isClosing = true;
     this.drop();
@@ -229,7 +222,6 @@ function cutLargest(holders: ReadonlySet<ConnectionTurns>): void {
   largest?.cut();
 }
 
-/** Returns the number of bytes of a chunked body to parse in one turn. */
 function chunksEndIn(bytes: Buffer): number {
   let at = 0;
   for (let lines = 0; lines < chunkLinesMax; lines += 1) {

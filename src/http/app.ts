@@ -36,23 +36,19 @@ import { partialReadsMax } from './images/image-stream.ts';
 
 export interface GatewayApp {
   readonly callback: () => RequestListener;
-  /** All operations, for the OpenAPI document and for tests. */
   readonly routes: readonly Route[];
-  /** Returns the number of requests whose response is incomplete. */
   readonly inFlight: () => number;
   /** Reports "not ready" from now on, and closes each connection after its response. New requests are still served. */
   leave(): void;
-  /** Responds to all waiting requests immediately. */
+  /** Releases all requests that wait for a change, which get their responses immediately. */
   drain(): void;
 }
 
 type AppContext = Koa.ParameterizedContext<RequestState>;
 type RouterContext = AppContext & { readonly params: unknown };
 
-/** Limits the concurrent reports that MongoDB computes for this process. */
 export const reportsMax = { name: 'reports', placesMax: 4, shareMax: 1 } as const;
 
-/** Creates the gateway's HTTP interface. `startHttpServer` makes it listen. */
 export function createApp(deps: AppDeps): GatewayApp {
   let draining = false;
   const watcher = createTaskWatcher({
@@ -113,7 +109,10 @@ export function createApp(deps: AppDeps): GatewayApp {
   };
 }
 
-/** The time limit for identifying the caller and counting the request. MongoDB's own timeouts take 20 s or more. */
+/**
+ * The limit for identifying the caller and counting the request, in milliseconds. MongoDB's own timeouts take 20 s or
+ * more.
+ */
 const admissionMs = 5_000;
 
 function createRouter(
@@ -153,7 +152,6 @@ function createRouter(
   return router;
 }
 
-/** Records the request's sender and subject for logging. */
 function noteSubject({ state, params }: RouterContext, identity: Identity): void {
   if (identity.kind === 'admin') state.actor = identity.operator;
   if (identity.kind === 'key') {
@@ -186,7 +184,6 @@ async function admit(route: Route, context: RouterContext, addresses: AddressLim
   }
 }
 
-/** Creates the function that reads the body, runs the route and writes its reply. */
 function createAnswer(
   { addresses, auth }: Pick<AppDeps, 'auth'> & { readonly addresses: AddressLimit },
   limits: RequestLimits,
@@ -254,7 +251,7 @@ async function runRoute(route: Route, request: RawRequest, { identity, context }
   }
 }
 
-/** A class, so that each request does not create four closures. */
+/** A class rather than closures, of which every request would create four. */
 class ContextMeta implements RequestMeta {
   readonly #context: AppContext;
   readonly #memory: BodyAllowance | undefined;
@@ -320,8 +317,8 @@ interface MatchedLayer {
 }
 
 /**
- * Rejects requests that no route handled: the path is unknown, or known only for other methods. A literal path such as
- * `/estimate` does not count as another route's id.
+ * Refuses requests that no route handled: the path is unknown, or known only for other methods. A literal path such as
+ * `/estimate` does not count as the id of another route.
  */
 function createRefuseUnknown(routes: readonly Route[], addresses: AddressLimit) {
   const nearestTo = createNearestRoute(routes);

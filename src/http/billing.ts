@@ -11,7 +11,6 @@ import type { RouteDeps } from './deps.ts';
 import { presentBilledAttempt } from './presenters/billed-attempt.ts';
 import type { Billing } from './presenters/billed-attempt.ts';
 
-/** Returns the configuration needed to present an attempt. */
 function billingOf(catalogue: Pick<Catalogue, 'channel' | 'current'>): Billing {
   return {
     currency: catalogue.current().currency,
@@ -23,7 +22,6 @@ export type BillingDeps = Pick<RouteDeps, 'tasks' | 'catalogue' | 'readUpstreamC
 
 const pageTasks = 1_000;
 
-/** Reads our records of the jobs that an upstream should bill, page by page. */
 export function createBilling({ tasks, catalogue, readUpstreamCosts }: BillingDeps) {
   const present = (
     found: readonly BilledTask[],
@@ -62,7 +60,7 @@ export function createBilling({ tasks, catalogue, readUpstreamCosts }: BillingDe
       return present(ordered, channel, ({ operation }) => operation !== undefined && asked.has(operation.id));
     },
 
-    /** Returns a channel's upstream costs for a period given in Unix seconds. */
+    /** The period is in Unix seconds. */
     async costs(channel: string, { from, to }: Period): Promise<OwnCosts> {
       const found = await readUpstreamCosts({ channel, from: from * 1000, before: to * 1000 });
       const { currency, upstreamModel } = billingOf(catalogue);
@@ -78,7 +76,7 @@ export function createBilling({ tasks, catalogue, readUpstreamCosts }: BillingDe
   };
 }
 
-/** Reads the same records to compare them with a bill. Stops reading and throws GatewayError once the signal aborts. */
+/** Reads the same records for a comparison with a bill. Stops and throws GatewayError when the signal aborts. */
 export function ownAttempts(deps: BillingDeps, signal: AbortSignal): OwnAttempts {
   const billing = createBilling(deps);
   const requireCaller = () => {

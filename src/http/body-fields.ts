@@ -1,7 +1,5 @@
 import { z } from 'zod';
 
-/** Fields and rules shared by the bodies of several kinds of create request. */
-
 const modelCharactersMax = 128;
 const promptCharactersMax = 32_000;
 const wordCharactersMax = 64;
@@ -12,11 +10,10 @@ export const word = z.string().min(1).max(wordCharactersMax);
 
 export const model = z.string().min(1).max(modelCharactersMax);
 
-/** The callback URL in the metadata of every create request that may become a task. */
 export const callbackUrl = z.string().min(1).max(callbackUrlCharactersMax).optional();
 export const expiresAfterSeconds = z.int().min(1).max(expiresAfterSecondsMax).optional();
 
-/** Checks the length first, so that a text of many megabytes is rejected without being scanned. */
+/** Checks the length first, so that a text of many megabytes is refused without being scanned. */
 export const prompt = z
   .string()
   .refine((text) => !isLongerThan(text, promptCharactersMax), {
@@ -32,10 +29,7 @@ function isLongerThan(text: string, charactersMax: number): boolean {
   return text.length > 2 * charactersMax || Array.from(text).length > charactersMax;
 }
 
-/**
- * Checks level by level instead of recursively, so that malicious nesting cannot exhaust the stack. Later steps do
- * recurse.
- */
+/** Not recursive, so that malicious nesting cannot exhaust the stack. Later steps are recursive. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; depth <= levels; depth += 1) {
@@ -47,11 +41,11 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return true;
 }
 
-/** The schema of a create body, which `understand` interprets. */
 export const anyFields = z.record(z.string(), z.unknown());
 
 /**
- * Treats `null` in an optional field as missing, because many clients send it. `names` limits this to certain fields.
+ * Treats `null` in an optional field as missing, because many clients send it. `names` restricts this to certain
+ * fields.
  */
 export function withoutNulls(
   fields: Readonly<Record<string, unknown>>,

@@ -33,13 +33,13 @@ export const jsonBody: BodyReader = {
   },
 };
 
-/** Loaded lazily, because it is 21 MB of code that a process without operators does not need. */
+/** Loaded lazily: it is 21 MB of code that a process without operators does not need. */
 const loadParser = once(async () => {
   const { koaBody } = await import('koa-body');
   return koaBody({ jsonLimit: adminBodyBytesMax, text: false, urlencoded: false, multipart: false });
 });
 
-/** Reads operators' small bodies. Their senders have a token, so the bodies need no limits while they arrive. */
+/** Reads operators' small bodies. Their senders have a token, so no limits apply while a body arrives. */
 export const adminBody: BodyReader = {
   mediaTypes: ['application/json'],
   kind: 'json',
@@ -59,7 +59,6 @@ export const adminBody: BodyReader = {
   },
 };
 
-/** The parser's error. Its status identifies the problem, and `body` is the text that could not be parsed. */
 const parseFailure = z.object({ status: z.number(), body: z.string().optional() });
 
 function adminBodyError(error: unknown): unknown {
@@ -83,7 +82,6 @@ export const callbackBody: BodyReader = {
   },
 };
 
-/** Collects a JSON text as it arrives, and checks its size before parsing it. */
 export class JsonText {
   private readonly bytesMax: number;
   private readonly scanner = new JsonScanner();
@@ -94,7 +92,6 @@ export class JsonText {
     this.bytes = new Slab(memory, bytesMax);
   }
 
-  /** Throws request_too_large and anything that the allowance throws. */
   push(piece: Uint8Array): void {
     if (this.bytes.bytes + piece.length > this.bytesMax) throw textTooLarge(this.bytesMax);
     this.scanner.scan(piece);
@@ -102,9 +99,8 @@ export class JsonText {
   }
 
   /**
-   * Treats null fields as missing. Throws invalid_json for anything but an object in UTF-8, and for an object that
-   * contains `__proto__`. `isWhole` means that the text is exactly what the caller sent, so errors may give positions
-   * in it.
+   * Treats null fields as missing. Throws invalid_json for anything but an object in UTF-8, or if it contains
+   * `__proto__`. Pass `isWhole` if the text is exactly what the caller sent, so that errors can give positions in it.
    */
   parse(isWhole = true): Record<string, unknown> {
     return jsonObject(parseJson(readUtf8(this.bytes.read()), isWhole));
@@ -122,7 +118,6 @@ export function hasBody({ req }: Context): boolean {
   return req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Throws unless the body is JSON. `mediaTypes` lists every type that the route accepts, for the error message. */
 export function checkJsonType(context: Context, mediaTypes: readonly string[] = ['application/json']): void {
   if (context.is('application/json') !== false) return;
   throw new GatewayError('unsupported_media_type', `Send the body as ${mediaTypes.join(' or ')}.`);
@@ -147,7 +142,7 @@ function parseJson(text: string, isWhole: boolean): unknown {
   }
 }
 
-/** Detects a key that would change the prototype of an object to which the body is copied. */
+/** Whether the value contains a key that would change the prototype of an object to which it is copied. */
 function hasPrototypeKey(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Object.hasOwn(value, '__proto__')) return true;

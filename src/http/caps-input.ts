@@ -28,7 +28,7 @@ export function parseCaps(written: WrittenCaps): Caps {
   );
 }
 
-/** Parses the caps, keyed by part name. Returns undefined if a name occurs twice. */
+/** Returns undefined if a name occurs twice. */
 export function parseParts<Part extends WrittenCaps>(
   parts: readonly Part[],
   nameOf: (part: Part) => string,
@@ -52,7 +52,6 @@ type WrittenKeyCaps = WrittenCaps & {
   readonly models: readonly (WrittenCaps & { readonly model: string })[];
 };
 
-/** `path` is the path of these fields in the body, ending in a dot. Throws invalid_parameter. */
 export function parseKeyCaps(
   { models, ...all }: WrittenKeyCaps,
   catalogue: Pick<Catalogue, 'current'>,

@@ -1,19 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
-/** Determines which address a request is attributed to. All addresses of one household or machine share a name. */
+/** Determines the address that a request is attributed to. All addresses of one household or machine have one name. */
 export interface ClientAddress {
   of(request: IncomingMessage): string;
-  /** Returns whether a request with x-forwarded-for arrived recently while no proxy was trusted. */
+  /** Whether a request with x-forwarded-for arrived recently although no proxy is trusted. */
   isProxied(): boolean;
 }
 
-/** How long such a request is remembered, in milliseconds. */
 const proxiedMs = 600_000;
 
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** `trustedProxies` lists the CIDRs of the proxies in front of the gateway, whose `x-forwarded-for` is trusted. */
 export function createClientAddress(trustedProxies: readonly string[], now: () => number): ClientAddress {
   const exactAddressOf = createExactAddress(trustedProxies);
   let proxiedAt: number | undefined;
@@ -26,14 +24,13 @@ export function createClientAddress(trustedProxies: readonly string[], now: () =
   };
 }
 
-/** Returns the full address, for keys restricted to certain addresses. */
 export function createExactAddress(trustedProxies: readonly string[]): ClientAddress['of'] {
   const trusted = trustedProxies.map((text) => ipaddr.parseCIDR(text));
   return ({ socket, headers }) => {
     const peer = socket.remoteAddress ?? '';
     const forwarded = headers['x-forwarded-for'];
     if (trusted.length === 0 || forwarded === undefined) return peer;
-    // Hops are ordered from nearest to farthest. An untrusted hop may have invented everything beyond itself.
+    // Ordered from nearest to farthest. An untrusted hop may have invented everything beyond itself.
     const hops = [peer, ...[forwarded].flat().join(',').split(',').toReversed()].map((hop) => hop.trim());
     return hops.find((hop) => !isInside(hop, trusted)) ?? hops.at(-1) ?? peer;
   };
@@ -52,7 +49,7 @@ function isInside(text: string, networks: readonly Network[]): boolean {
   return networks.some((network) => address.kind() === network[0].kind() && address.match(network));
 }
 
-/** Returns an IPv4 address unchanged. Reduces an IPv6 address to its /64, because one host may use all of it. */
+/** Returns an IPv4 address unchanged. Shortens an IPv6 address to its /64, because one host may use all of it. */
 export function addressName(text = ''): string {
   if (!ipaddr.isValid(text)) return '';
   const address = ipaddr.process(text);

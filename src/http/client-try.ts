@@ -6,7 +6,6 @@ import { mayBeRepeated } from '../errors/errors.ts';
 import { translateError } from './error-response.ts';
 import type { RequestState } from './request-scope.ts';
 
-/** The header in which official clients count their retries. */
 const retryCountHeader = 'x-stainless-retry-count';
 
 export function sentBy({ headers, url = '' }: IncomingMessage): Omit<ClientTry, 'whenLost'> {
@@ -16,8 +15,8 @@ export function sentBy({ headers, url = '' }: IncomingMessage): Omit<ClientTry, 
 }
 
 /**
- * Describes a request that was refused before processing began and that its client will repeat. The body is not
- * included. This record keeps the repeat from being mistaken for a retry of an identical request that got a response.
+ * Describes a request that was refused before processing began and that its client will repeat. The description
+ * excludes the body's content. It distinguishes the repeat from a retry of an identical request that got a response.
  */
 export function refusedTry(
   { method, req, state }: ParameterizedContext<RequestState>,

@@ -4,22 +4,19 @@ import { createPlaces } from '../base/places.ts';
 import type { Place, Places } from '../base/places.ts';
 import { addressName } from './client-address.ts';
 
-/** The open connections of one server. */
 export interface Connections {
   /** Whether a response to unreadable bytes could be mistaken for the response to another request. */
   isAnswered(socket: Socket): boolean;
   /**
-   * Closes connections that are neither receiving a request nor sending a response. Those on which a request may be
-   * arriving are spared for a while. `hasMore` returns whether part of a request has arrived.
+   * Closes connections that neither receive a request nor send a response. Those on which a request may be arriving
+   * stay open for a while. `hasMore` returns whether part of a request has arrived.
    */
   closeIdle(hasMore: (socket: Socket) => boolean): void;
 }
 
 export interface ConnectionLimits {
   readonly connectionsMax: number;
-  /**
-   * The minimum average rate at which callers must read responses. Slower callers are disconnected. 0 means no minimum.
-   */
+  /** Callers must read responses at this average rate, or else are disconnected. 0 means no minimum. */
   readonly answerBytesPerSecondMin: number;
 }
 
@@ -27,9 +24,9 @@ export interface ConnectionLimits {
 const strangersShare = 0.25;
 
 /**
- * Limits connections. A new connection counts as a stranger's and belongs to its address. It is always accepted: if
- * there is no room, the address with the most connections loses one, unused and idle ones first. `recognise` moves a
- * connection to the places reserved for callers.
+ * Limits connections. A new connection counts as a stranger's, under its address, and is always accepted: if there is
+ * no room, the address with the most connections loses one, preferably an unused or idle one. `recognise` moves a
+ * connection to the share that is reserved for callers.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits): Connections {
   const strangersMax = Math.max(1, Math.floor(limits.connectionsMax * strangersShare));
@@ -61,12 +58,11 @@ export function limitConnections(server: Server, limits: ConnectionLimits): Conn
   };
 }
 
-/** Assigns the connection to a holder once its request has presented a valid key, token or link. */
+/** Attributes the connection to a caller once its request has presented a valid key, token or link. */
 export function recognise({ socket }: IncomingMessage, holder: string): void {
   connections.get(socket)?.belongTo(holder);
 }
 
-/** Returns the connection's holder: the caller once it is recognised, and the address until then. */
 export function holderOf(socket: Socket): string {
   return connections.get(socket)?.holder ?? addressName(socket.remoteAddress);
 }
@@ -84,7 +80,7 @@ class Connection {
   private place: Place;
   holder: string | undefined;
   private exchange: Exchange | undefined;
-  /** The bytes that the caller had read when the exchange began, and the time for which it has blocked us since. */
+  /** How many bytes the caller had read when the exchange began. `blockedMs` is how long it has blocked us since. */
   private takenBytes = 0;
   private blockedMs = 0;
   private spared = 0;
@@ -106,9 +102,6 @@ class Connection {
     exchange.response.once('close', () => this.place.mark('idle'));
   }
 
-  /**
-   * Assigns the connection to a holder. If the callers' places are full, the connection still counts as a stranger's.
-   */
   belongTo(holder: string): void {
     if (this.holder === holder || this.socket.destroyed) return;
     const place = this.callers.take(holder, { evict: () => void this.socket.destroy() });
@@ -134,7 +127,6 @@ class Connection {
     if (this.spared > sparedMax) this.socket.destroy();
   }
 
-  /** `elapsedMs` is the time since the previous call. */
   cutIfSlow(elapsedMs: number, bytesPerSecondMin: number): void {
     if (this.socket.writableLength === 0) return;
     this.blockedMs += elapsedMs;
@@ -148,11 +140,11 @@ class Connection {
 }
 
 /**
- * How many times an idle connection is spared because a request may be arriving: none has arrived yet, or part of one
- * has. After a stop begins, Node no longer limits how long a request's headers may take.
+ * How many times an idle connection is left open because a request may be arriving: none has arrived yet, or only part
+ * of one. During a shutdown, Node no longer limits how long a request's headers may take.
  */
 const sparedMax = 10;
-/** Bytes that the caller may have read already but that still count as unsent: one piece of a response. */
+/** The caller may have read this many bytes that still count as unsent: one piece of a response. */
 const windowBytes = 64 * 1024;
 const lookEveryMs = 5_000;
 
@@ -168,10 +160,7 @@ function cutSlowReaders(server: Server, open: ReadonlySet<Socket>, bytesPerSecon
 
 const connectionsMaxDefault = 8_192;
 
-/**
- * Returns a process's maximum number of connections: half of the files that it may open. Databases, upstreams and
- * uploads need the rest.
- */
+/** Returns half the number of files that the process may open. Databases, upstreams and uploads need the rest. */
 export function connectionsMaxOf(openFilesMax: number | undefined): number {
   if (openFilesMax === undefined) return connectionsMaxDefault;
   return Math.min(connectionsMaxDefault, Math.max(1, Math.floor(openFilesMax / 2)));

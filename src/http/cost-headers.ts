@@ -3,13 +3,12 @@ import type { Micros } from '../money/money.ts';
 import type { CreatedTask } from '../commands/create-task.ts';
 import { capHeaders } from './presenters/cap.ts';
 
-/** The only currency that LiteLLM supports. */
 const litellmCurrency = 'USD';
 
 /**
- * Returns headers with the charge as a decimal in the gateway's currency. LiteLLM adds its own header's value to a
- * request's cost in US dollars (docs.litellm.ai/docs/proxy/pass_through_cost_tracking), so that header is omitted for
- * other currencies.
+ * Returns headers with the charge as a decimal in the gateway's currency. LiteLLM adds the value of its own header to a
+ * request's cost in US dollars (docs.litellm.ai/docs/proxy/pass_through_cost_tracking), so other currencies omit that
+ * one.
  */
 export function costHeaders(charge: Micros | undefined, currency: string): Readonly<Record<string, string>> {
   if (charge === undefined) return {};
@@ -22,10 +21,7 @@ export function costHeaders(charge: Micros | undefined, currency: string): Reado
 
 export const replayedHeader = { 'idempotency-replayed': 'true' } as const;
 
-/**
- * Returns a create response's headers: the hold and the tightest cap. The hold is not a cost and must not be summed as
- * one.
- */
+/** Returns the hold and the tightest cap. The hold is not a cost, so clients must not add it up. */
 export function createdHeaders({
   hold,
   cap,

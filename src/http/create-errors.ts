@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../errors/errors.ts';
 
-/** Error codes shared by all routes that create tasks. */
 export const createErrors = [
   'unsupported_parameter',
   'model_not_found',

@@ -3,10 +3,8 @@ import type Koa from 'koa';
 import type { RequestState } from './request-scope.ts';
 import type { Route } from './route.ts';
 
-/** How long a browser may cache a preflight, in seconds. */
 const preflightSeconds = 600;
 
-/** The response headers that a page may read. */
 const exposedHeaders = [
   'content-disposition',
   'etag',

@@ -71,9 +71,7 @@ import type { AddressChecks } from './address-checks.ts';
 export interface AppDeps extends AddressChecks {
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Undefined if requests are not traced. */
   readonly tracer?: Pick<Tracer, 'enter'>;
-  /** Unix milliseconds. */
   readonly now: () => number;
   readonly pace: Pick<Pace, 'use'>;
   readonly randomBytes: RandomBytes;
@@ -85,10 +83,8 @@ export interface AppDeps extends AddressChecks {
   readonly invitations: Invitations;
 
   readonly catalogue: Catalogue;
-  /** The learned render times, in memory. */
   readonly renders: Pick<RenderClock, 'times'>;
   readonly charges: Pick<ChargeBook, 'expected'>;
-  /** Determines whether an upstream callback warrants a wake-up. */
   readonly channels: Channels;
   /** Created by `createTaskService(…)` in src/commands/create-task.ts. */
   readonly createTask: (command: CreateTaskCommand) => Promise<CreatedTask>;
@@ -100,13 +96,10 @@ export interface AppDeps extends AddressChecks {
   readonly port: TaskPort;
   readonly auditLog: AuditLog;
   readonly audit: Pick<AuditStore, 'list'>;
-  /** Returns a task's workflow history as JSON, or undefined if Temporal does not have it. Never throws. */
   readonly taskHistory: (task: string) => Promise<unknown>;
-  /** Returns links to our own copies of results. */
   readonly mediaUrl: MediaUrl;
-  /** The address at which upstreams can reach us. Undefined if they are given none. */
   readonly publicUrl?: string;
-  /** The address at which an operator's browser finds workflows by id. Undefined if unknown. */
+  /** The address of the workflow pages in an operator's browser, to which a workflow's id is appended. */
   readonly workflowsUrl?: string;
   /** Why links to stored files do not work. Undefined if they do. */
   readonly unreachableLinks?: string;
@@ -157,26 +150,21 @@ export interface AppDeps extends AddressChecks {
   readonly takeCensus: () => Promise<Census>;
   readonly notices: Pick<NoticeStore, 'list'>;
   readonly testNotices: NoticeWatch['test'];
-  /** Records an account's remaining balance for its alert. */
   readonly noteBalance: AccountAlerts['note'];
   readonly accountAlerts: Pick<AccountAlertStore, 'set' | 'remove' | 'findMany' | 'noteCapsChanged'>;
   readonly capEvents: Pick<CapEventStore, 'reported' | 'countUndelivered'>;
   readonly channelStates: Pick<ChannelStateStore, 'set'>;
   readonly channelSwitches: Pick<ChannelSwitches, 'find' | 'refresh'>;
-  /** Applies an operator's decision to a circuit. Returns false if the circuit was already closed. */
+  /** Applies an operator's decision to a circuit. Resolves with undefined if the circuit was already closed. */
   readonly overrideCircuit: Circuits['override'];
-  /** Reads every configured channel's health, with `readHealth(…)` in src/commands/read-health.ts. */
   readonly readHealth: () => Promise<readonly ChannelHealth[]>;
-  /** All gateway processes. */
   readonly nodes: Pick<
     Nodes,
     'all' | 'refresh' | 'unserved' | 'isGone' | 'isUnsearchable' | 'isForgotten' | 'untilDecided'
   >;
   readonly configurations: Pick<ConfigurationStore, 'head'>;
   readonly drafts: ConfigDrafts;
-  /** Returns the models that can be added to a draft. */
   readonly exampleCatalogue: () => Promise<ExampleCatalogue>;
-  /** Returns the edits, by JSON pointer, that add one of these models to a draft's text. Throws GatewayError. */
   readonly catalogueAddition: (
     text: string,
     addition: CatalogueAddition,
@@ -192,14 +180,11 @@ export interface AppDeps extends AddressChecks {
    * name.
    */
   readonly publishConfig: (by: string, reason: string) => Promise<PublishResult>;
-  /** Returns what `publishConfig` would change. */
   readonly previewConfig: () => Promise<PreviewResult>;
 
-  /** The CIDRs of the proxies in front of the gateway. */
   readonly trustedProxies: readonly string[];
   readonly limits: RequestLimits;
 
-  /** Rejects if MongoDB does not respond. */
   readonly pingMongo: () => Promise<void>;
 }
 
@@ -209,30 +194,22 @@ export interface ImageRouteDeps {
   readonly streamData: ResultForms['streamData'];
   readonly limits: ImageLimits;
   readonly workspaces: ImageWorkspaces;
-  /** Fields accepted by a single vendor, in addition to those accepted by several. */
   readonly vendorFields: ReadonlySet<string>;
 }
 
 export interface ImageLimits {
-  /** The limit for a JSON or form body, in bytes. */
   readonly bodyBytesMax: number;
-  /** The maximum number of files, or reference images, per request. */
   readonly filesMax: number;
-  /** The maximum number of pixels per reference image. */
   readonly pixelsMax: number;
 }
 
-/** Dependencies that the application adds for its routes. */
 export interface RouteDeps extends AppDeps {
   readonly watcher: TaskWatcher;
-  /** Limits concurrent create requests, and shares the places between accounts. */
+  /** Limits concurrent create requests, and shares them fairly between accounts. */
   readonly admissions: Places;
-  /** Limits the concurrent reports that MongoDB computes for this process. */
   readonly reports: Places;
-  /** Limits concurrent reads of partial images, and shares the places between accounts. */
   readonly partialReads: Places;
   /** Whether requests come through a proxy that is missing from TRUSTED_PROXIES. */
   readonly isProxied: () => boolean;
-  /** Whether the server is shutting down, as reported by /readyz. */
   readonly isDraining: () => boolean;
 }

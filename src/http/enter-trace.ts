@@ -5,7 +5,7 @@ import type { RequestState } from './request-scope.ts';
 import type { Route } from './route.ts';
 
 /**
- * Opens a span for the request, within the caller's own trace if there is one. Only authenticated callers are traced.
+ * Opens a span for the request, within the caller's own trace if there is one. Call it only for authenticated callers.
  */
 export function enterTrace(
   { method, operationId, paths: [path] }: Route,

@@ -6,7 +6,7 @@ import { noRoomOr } from '../errors/not-stored.ts';
 import { capSchema, presentCap } from './presenters/cap.ts';
 import { failureClassSchema } from './presenters/enums.ts';
 
-/** Every route's error body. Its first four fields are strings and always present. */
+/** The error body of every route. Its first four fields are strings and always present. */
 export const errorSchema = z
   .object({
     error: z.object({
@@ -34,8 +34,8 @@ export function presentError(error: GatewayError): z.infer<typeof errorSchema> {
 }
 
 /**
- * Names of errors, including their subclasses, that mean that MongoDB is not responding. The same request may succeed
- * later.
+ * Errors with these class names, or subclasses of them, mean that MongoDB does not respond. The same request may
+ * succeed later.
  */
 const outageNames = new Set([
   'LedgerUnavailableError',
@@ -51,8 +51,8 @@ const outageNames = new Set([
   'MongoWriteConcernError',
 ]);
 /**
- * Codes of a server that is not the primary (any more), is shutting down, is overloaded, or did not reach a majority in
- * time.
+ * MongoDB's codes for a server that is not the primary (any more), shuts down, is overloaded, or did not reach a
+ * majority in time.
  */
 const outageCodes = new Set([
   6, 7, 24, 50, 64, 89, 91, 112, 133, 134, 189, 262, 365, 9001, 10_107, 11_600, 11_601, 11_602, 13_435,
@@ -91,7 +91,7 @@ function isOutage(error: Error): boolean {
 
 export function errorHeaders(error: GatewayError): Readonly<Record<string, string>> {
   return {
-    // Official clients obey this header. Without it, they also retry every 409.
+    // Official clients obey this header. Without it, they retry every 409.
     ...(mayBeRepeated(error) ? {} : { 'x-should-retry': 'false' }),
     ...error.headers,
     ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),

@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
 
-/** Returns a strong validator for a response body. */
 export function etagOf(body: string): string {
   return `"${hash('sha1', body, 'base64url')}"`;
 }
 
-/** Returns whether `if-none-match` includes this version. By its definition, weak validators match too. */
+/** Compares weakly, as RFC 9110 requires for `if-none-match`. */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;

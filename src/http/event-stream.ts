@@ -3,7 +3,6 @@ import type { BodyPart, Reply } from './route.ts';
 
 export const eventStreamType = 'text/event-stream';
 
-/** Sends server-sent events as they arrive. */
 export function eventStream(
   parts: AsyncIterable<BodyPart> | Iterable<BodyPart>,
   headers: Readonly<Record<string, string>>,
@@ -13,7 +12,7 @@ export function eventStream(
     headers: {
       ...headers,
       'cache-control': 'no-cache',
-      // Prevents some proxies from buffering the response.
+      // Stops some proxies from buffering the response.
       'x-accel-buffering': 'no',
     },
     mediaType: eventStreamType,

@@ -39,7 +39,6 @@ export interface ExplainedRequest {
   readonly buyer: Buyer;
 }
 
-/** Validates the request like a create request. Throws GatewayError. */
 export async function parseExplained(
   { key, request }: z.output<typeof explainedBodySchema>,
   deps: ExplainedDeps,

@@ -1,14 +1,13 @@
 import { invalidParameter } from '../errors/errors.ts';
 import type { PageRequest } from '../store/tasks.ts';
 
-/** `after` is the id of the previous page's last task. */
 export interface CursorPage extends Omit<PageRequest, 'after'> {
   readonly after?: string;
 }
 
 /**
- * Returns the previous page's last item, or undefined for the first page. Throws invalid_parameter if no item has this
- * id, because an empty page would look like the end of the list. `of` describes the item, such as `a key`.
+ * Returns the last item of the previous page, or undefined for the first page. Throws invalid_parameter if no item has
+ * this id, because an empty page would look like the end of the list. `of` describes the item, such as `a key`.
  */
 export async function findCursor<Item>(
   id: string | undefined,

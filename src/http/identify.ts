@@ -17,7 +17,7 @@ export interface IdentifyDeps extends Pick<AppDeps, 'auth' | 'operatorAuth' | 'a
   readonly addresses: AddressLimit;
 }
 
-/** Limits concurrent credential look-ups. Guesses from one address cannot use up other addresses' look-ups. */
+/** Limits concurrent reads of credentials. Guesses from one address cannot use up the reads for all others. */
 const lookupsMax = { name: 'credentials looked up', placesMax: 64, shareMax: 16 } as const;
 
 type Identify = (route: Route, context: ParameterizedContext<RequestState>) => Promise<Identity>;
@@ -30,7 +30,10 @@ export function createIdentify(deps: IdentifyDeps): Identify {
   const { auth, operatorAuth, addresses } = deps;
   const exactAddressOf = createExactAddress(deps.trustedProxies);
   const lookups = createPlaces(lookupsMax);
-  /** Checks the credential before the address limit, so that other senders cannot get a valid credential refused. */
+  /**
+   * Checks the credential before the address limit, so that other senders at the same address cannot get a valid
+   * credential refused.
+   */
   const look = async <Found>(
     { req: { headers }, state: { address } }: ParameterizedContext<RequestState>,
     find: (authorization: string) => Promise<Found | undefined> | undefined,
@@ -67,7 +70,6 @@ export function createIdentify(deps: IdentifyDeps): Identify {
   };
 }
 
-/** Throws key_not_allowed. */
 function requireKeyMay(
   caller: KeyHolder,
   { scope, operationId }: Extract<Route, { authentication: 'key' }>,
@@ -81,8 +83,8 @@ function requireKeyMay(
 }
 
 /**
- * Identifies the caller again once the body has been read. Reading may take minutes, and the key may have been revoked
- * or its limits changed. Throws the same 401.
+ * Identifies the caller again once the body has been read. That may have taken minutes, in which the key may have been
+ * revoked or its limits changed. Throws the same 401.
  */
 export async function identifyAgain(
   identity: Identity,
@@ -95,18 +97,17 @@ export async function identifyAgain(
   return { kind: 'key', caller };
 }
 
-/** Returns a request's caller. One dialect's clients send `Key` instead of `Bearer`. */
+/** The clients of one dialect send `Key` instead of `Bearer`. */
 function callerOf(authorization: string | undefined, auth: AppDeps['auth']) {
   return auth.authenticate(authorization?.replace(/^Key /, 'Bearer '));
 }
 
-/** Returns the client that the request claims to come from, for the audit log. */
 function originOf({ 'user-agent': agent = '', 'x-mediary-client': client }: IncomingHttpHeaders) {
   if (/^mediary-cli\b/.test(agent)) return 'cli';
   return client === 'console' ? 'console' : 'api';
 }
 
-/** Returns an error that depends only on which headers are present, so it reveals nothing about the key. */
+/** The message depends only on which headers are present, so it reveals nothing about the key. */
 function invalidKey(isElsewhere: boolean): GatewayError {
   return new GatewayError(
     'invalid_api_key',
@@ -123,7 +124,7 @@ function invalidToken(): GatewayError {
   );
 }
 
-/** Checks access to a part that requires more than its route does. Throws operator_not_allowed. */
+/** Checks access to something that requires more than its route does. Throws operator_not_allowed. */
 export function requireAccess(operator: OperatorIdentity, access: Access): void {
   if (!letsIn(access, operator)) throw notAllowed(operator, access);
 }

@@ -6,8 +6,6 @@ import { isOpen } from '../base/invitation.ts';
 import type { Invited } from '../base/invitation.ts';
 import { unixSeconds } from './presenters/unix-seconds.ts';
 
-/** Shared by the invitation routes. A link grants a token to an operator, or a key to an account's owner. */
-
 export const linkValidSeconds = z
   .int()
   .min(60)
@@ -38,7 +36,7 @@ export const acceptBody = z.object({
     .meta({ description: 'If true, the answer only says what the link is for.' }),
 });
 
-/** Redeems the link and returns what it grants. Throws invitation_not_found if it cannot be redeemed. */
+/** Throws invitation_not_found if the link cannot be redeemed. */
 export async function redeemOrThrow<Found extends Invited>(
   redeemed: Redeemed | undefined,
   redeem: (redeemed: Redeemed) => Promise<Found | undefined>,
@@ -48,7 +46,7 @@ export async function redeemOrThrow<Found extends Invited>(
   return found;
 }
 
-/** Returns what an open link grants. Throws invitation_not_found if the link can no longer be used. */
+/** Throws invitation_not_found if the link can no longer be used. */
 export function openOrThrow<Found extends Invited>(invited: Found | undefined, now: number): Found {
   if (invited === undefined || !isOpen(invited, now)) throw invitationNotFound();
   return invited;

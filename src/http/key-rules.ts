@@ -7,13 +7,12 @@ import type { AskedRequest, ImageRequest } from '../models/request.ts';
 
 export interface RuledRequest {
   readonly request: AskedRequest | ImageRequest;
-  /** Fields without effect, under the caller's names. */
   readonly ignored: readonly string[];
 }
 
 /**
  * Applies the key's rules for create requests. Throws GatewayError with the field names that the caller sent.
- * @returns `strict` if the request or its key asks for fields without effect to be errors.
+ * @returns `strict` if fields without effect must be refused, because the request or its key asks for that.
  */
 export function applyKeyRules(
   { request, ignored }: RuledRequest,

@@ -2,22 +2,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterRunning } from '../process/running-time.ts';
 
-/** A peer that closes a connection with an unread response resets it within this many milliseconds, if at all. */
+/** If a peer closes a connection with an unread response, the reset arrives within this many milliseconds. */
 const resetWindowMs = 3_000;
 
 export interface LostAnswers {
   /**
-   * Call this when a request begins. The connection's previous response is no longer watched, because a later reset
-   * does not concern it.
+   * Call when a request begins. From then on, the connection's previous response is not watched any more, because a
+   * later reset does not concern it.
    */
   begin(request: IncomingMessage): void;
   /**
-   * Runs the work, at most once, if the connection ends before the response is written or is reset right afterwards.
+   * Runs the work, at most once, if the connection ends before the response is written or is reset shortly afterwards.
    */
   watch(response: ServerResponse, work: () => void): void;
 }
 
-/** Detects responses that did not reach the caller, as far as this end of the connection can know. */
 export function createLostAnswers(): LostAnswers {
   const watched = new WeakMap<Socket, () => void>();
 
@@ -48,7 +47,7 @@ export function createLostAnswers(): LostAnswers {
   };
 }
 
-/** Aborts once the response is closed, which may already have happened during authentication. */
+/** Aborts when the response is closed, which may already have happened during authentication. */
 export function closedSignal(response: ServerResponse): AbortSignal {
   const hangUp = new AbortController();
   if (response.closed || response.destroyed) hangUp.abort();

@@ -2,10 +2,8 @@ import { mistakesBetween } from '../base/nearest.ts';
 import { openApiPath } from './openapi-schemas.ts';
 import type { Route } from './route.ts';
 
-/** The maximum length of an address to compare, in characters. */
 const pathCharactersMax = 200;
 const segmentCharactersMax = 32;
-/** The maximum number of mistakes across all segments. */
 const mistakesMax = 3;
 
 /**
@@ -37,7 +35,6 @@ export function createNearestRoute(
   };
 }
 
-/** Returns whether the last segment may be any word. */
 function endsOpen({ segments }: { readonly segments: readonly string[] }): boolean {
   return segments.at(-1)?.startsWith(':') === true;
 }
@@ -48,7 +45,6 @@ function readings(path: string): string[][] {
   return first === 'v1' && second === 'v1' ? [segments.slice(1)] : [segments, ['v1', ...segments]];
 }
 
-/** Splits a path, ignoring empty segments and a trailing slash. */
 function segmentsOf(path: string): string[] {
   return path
     .replaceAll(/[{}]/g, '')
@@ -56,10 +52,7 @@ function segmentsOf(path: string): string[] {
     .filter((segment) => segment !== '');
 }
 
-/**
- * Counts the mistakes. A route parameter matches any segment. A result of at least `bound` means that the route is too
- * different.
- */
+/** A route parameter matches any segment. A result of at least `bound` means that the route is too different. */
 function mistakesIn(asked: readonly string[], route: readonly string[], bound: number): number {
   if (asked.length !== route.length) return bound;
   let mistakes = 0;

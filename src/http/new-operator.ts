@@ -7,7 +7,6 @@ import { optionalReason } from './admin-input.ts';
 
 const nameCharactersMax = 64;
 
-/** Accepts both roles and role presets. */
 export const rolesSchema = z
   .array(z.enum(roleWords))
   .max(roleWords.length)
@@ -15,7 +14,6 @@ export const rolesSchema = z
     description: `Roles: ${describe(roleMeanings)}. Names for several roles: ${describe(rolePresets)}.`,
   });
 
-/** The body for adding or inviting an operator. */
 export const newOperatorBody = z.object({
   name: z
     .string()
@@ -35,16 +33,14 @@ function describe(named: Readonly<Record<string, string | readonly string[]>>): 
     .join('; ');
 }
 
-/** Used both for unknown operators and for revoked ones. */
+/** Used for unknown operators and for revoked ones. */
 export function operatorNotFound(): GatewayError {
   return new GatewayError('operator_not_found', 'There is no operator with this name.', {
     param: 'operator',
   });
 }
 
-/**
- * Inserts the operator. Throws operator_exists if the name is taken. The name of ADMIN_TOKEN's holder counts as taken.
- */
+/** Throws operator_exists if the name is taken, also by the holder of ADMIN_TOKEN. */
 export async function insertOrThrow(
   operator: Operator,
   operators: Pick<OperatorStore, 'insert'>,

@@ -38,7 +38,6 @@ function fieldsOfJson(properties: Readonly<Record<string, AnySchema>>): Record<s
   );
 }
 
-/** Returns undefined for a file. */
 function withoutFiles(schema: AnySchema): AnySchema | undefined {
   if ('$ref' in schema) return schema;
   if (schema.format === 'binary') return undefined;

@@ -7,17 +7,15 @@ export type Schema = Exclude<AnySchema, { $ref: string }>;
 
 export const schemaPlace = '#/components/schemas/';
 
-/** Returns undefined if the schema is inline. */
 export function nameOf(schema: AnySchema): string | undefined {
   return '$ref' in schema ? schema.$ref.slice(schemaPlace.length) : undefined;
 }
 
-/** Follows references until it reaches the schema itself. */
 export function resolve(schema: AnySchema, schemas: Schemas): Schema {
   return '$ref' in schema ? resolve(schemas[nameOf(schema) ?? ''] ?? {}, schemas) : schema;
 }
 
-/** Converts `/v1/videos/generations/{:task_id}` and `…/:task_id` into `…/{task_id}`. */
+/** Converts `/v1/videos/generations/{:task_id}` and `…/:task_id` to `…/{task_id}`. */
 export function openApiPath(path: string): string {
   return path.replace(/\{?:([A-Za-z_]+)\}?/g, '{$1}');
 }

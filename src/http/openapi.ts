@@ -15,7 +15,7 @@ import { headersTooLarge } from './unreadable.ts';
 
 type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>;
 
-/** Creates the OpenAPI 3.1 document from the declarations. It contains every route's paths, and marks aliases. */
+/** Creates the OpenAPI 3.1 document from the declarations. It contains the paths of every route, aliases included. */
 export function createDocument(routes: readonly Route[]): OpenApiDocument {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', 'apiKey', {
@@ -54,7 +54,6 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
   return document;
 }
 
-/** Returns the tags in use, in reading order. Operators' tags follow those of the dialects. */
 function tagsOf(routes: readonly Route[]): { name: string; description: string }[] {
   const used = new Set<string | undefined>(['Callbacks', ...routes.map(({ tag }) => tag)]);
   const dialects = [...new Set(routes.flatMap(({ dialect }) => dialect ?? []))];
@@ -107,7 +106,6 @@ const taskEnded: Omit<RouteConfig, 'path'> = {
   },
 };
 
-/** Returns the scope that the route requires, or the roles of which the operator needs one. */
 function securityOf(route: Route): Record<string, string[]>[] {
   if (route.authentication === 'none') return [];
   if (route.authentication === 'admin') return [route.access].flat().map((role) => ({ adminToken: [role] }));
@@ -150,7 +148,7 @@ function describe(route: Route, path: string, index: number): RouteConfig {
   };
 }
 
-/** Describes events as JSON Schema describes text with embedded content of another type. */
+/** Uses JSON Schema's form for text with embedded content of another type. */
 function eventsOf(event: z.ZodType) {
   return {
     type: 'string',
@@ -175,7 +173,7 @@ function describeSuccess(success: Success): RouteConfig['responses'][string] {
   };
 }
 
-/** Returns all of a route's error codes: those that it declares, and those that all routes of its kind share. */
+/** Returns the codes that the route declares, and those that all routes of its kind share. */
 export function errorCodesOf(route: Route): readonly ErrorCode[] {
   const codes: readonly ErrorCode[] = [
     ...(route.authentication === 'none' ? [] : (['invalid_api_key'] as const)),

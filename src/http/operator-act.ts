@@ -4,7 +4,6 @@ import type { OperatorAct } from '../commands/audit-log.ts';
 
 export type ActFacts = Pick<OperatorAct, 'action' | 'target' | 'task' | 'reason' | 'input' | 'bulk'>;
 
-/** Describes an operator's request for the audit log. Returns undefined for a dry run. */
 export function operatorActOf(
   operationId: string,
   input: Readonly<Record<string, unknown>>,

@@ -9,9 +9,9 @@ const windowMs = 60_000;
 type RateLimit = (caller: Caller, context: ParameterizedContext) => Promise<void>;
 
 /**
- * Limits a key's requests per calendar minute. A key's own limit is counted in MongoDB, across all processes. The limit
- * for all other keys (`fallback`, 0 for none) is counted separately by each process, at no cost. Every response carries
- * the three headers, and a request over the limit gets a 429.
+ * Limits a key's requests per calendar minute. A key's own limit is counted in MongoDB, across all processes. For all
+ * other keys, each process counts separately up to `fallback` (0 for no limit), at no cost. Every response has three
+ * headers about the limit, and a request over it gets a 429.
  */
 export function createRateLimit(
   { rateLimits, now }: Pick<AppDeps, 'rateLimits' | 'now'>,
@@ -41,7 +41,7 @@ export function createRateLimit(
 const retrySeconds = 1;
 
 /**
- * Limits each key's concurrent requests in this process. A `max` of 0 means no limit. Returns a function to call when
+ * Limits each key's concurrent requests in this process. A `max` of 0 means no limit. Call the returned function when
  * the request ends. Throws rate_limit_exceeded.
  */
 export function createEnterKey(max: number): (key: string) => () => void {

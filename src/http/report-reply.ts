@@ -15,7 +15,6 @@ const daysMax = 366;
 
 const day = z.string().refine(isDay, 'must be a day such as 2026-11-23').optional();
 
-/** A report's query: whole UTC days, and the format. */
 export const period = {
   from: day.meta({
     description: 'The first day, in UTC, such as `2026-11-01`. Absent: the first day of this month.',
@@ -24,7 +23,6 @@ export const period = {
   format: z.enum(['json', 'csv']).default('json'),
 };
 
-/** Parses a subset of these names, comma-separated and without duplicates. */
 export function byOf<Name extends string>(allowed: readonly Name[], otherwise: Name) {
   const names: readonly string[] = allowed;
   const isKnown = (text: string): boolean => {
@@ -48,7 +46,6 @@ export const reportForms =
   'One row for each group. A CSV has the same columns, amounts as decimals, and no text that a spreadsheet would read as a formula.';
 export const reportMediaType: [string, ...string[]] = ['application/json', csvMediaType];
 
-/** Throws GatewayError if the period is invalid. */
 export function periodOf(
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
   now: number,
@@ -62,8 +59,8 @@ export function periodOf(
 const retrySeconds = 2;
 
 /**
- * Takes one of the places for concurrent reports in MongoDB. Returns a function that frees it. Throws
- * concurrency_limit_exceeded.
+ * Call the returned function when the report has been written. Throws concurrency_limit_exceeded if too many reports
+ * are being computed.
  */
 export function beginReport(reports: Places, holder: string): () => void {
   const place = reports.take(holder);
@@ -87,13 +84,12 @@ export interface Report {
   /** The fields before `data` in JSON. A CSV contains only the rows. */
   readonly head: Readonly<Record<string, string>>;
   readonly columns: readonly string[];
-  /** Rows with a value for each column. */
   readonly rows: AsyncIterable<readonly Cell[]>;
 }
 
 /**
- * Writes any number of rows as they are read. `onEnd` is always called exactly once. Throws GatewayError if there are
- * too many groups.
+ * Writes any number of rows as they are read. Calls `onEnd` exactly once. Throws GatewayError if there are too many
+ * groups.
  */
 export async function reportReply(
   report: Report,

@@ -6,21 +6,21 @@ import type { Environment } from '../config/environment.ts';
  */
 export interface RequestLimits {
   /**
-   * The maximum memory for request bodies in bytes, from their first byte until the response has been sent. See
+   * The memory for request bodies in bytes, from their first byte until the response has been sent. See
    * `createBodyBudgets`.
    */
   readonly bodiesBytesMax: number;
-  /** The maximum total size of uploaded files on disk, in bytes. */
+  /** The disk space for uploaded files, in bytes. */
   readonly uploadsBytesMax: number;
   /** The minimum rate of a body, in bytes per second. Slower bodies are cut off. */
   readonly uploadBytesPerSecondMin: number;
   /** The limit for an address without a valid key, in requests per second. 0 means no limit. */
   readonly addressRequestsPerSecond: number;
-  /** The limit for keys without their own limit, in requests per minute. 0 means no limit. */
+  /** The limit for keys without a limit of their own, in requests per minute. 0 means no limit. */
   readonly keyRequestsPerMinute: number;
-  /** The maximum number of concurrent requests per key. 0 means no limit. */
+  /** 0 means no limit. */
   readonly keyConcurrentRequests: number;
-  /** The maximum number of concurrent create requests, in total and per account. Further requests wait their turn. */
+  /** How many create requests run concurrently, in total and per account. Further ones wait. */
   readonly createsAtOnce: number;
   readonly accountCreatesAtOnce: number;
 }

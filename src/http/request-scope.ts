@@ -14,28 +14,22 @@ import { renamed } from '../intake/their-words.ts';
 import { errorHeaders, presentError, translateError } from './error-response.ts';
 import { isProbe } from './route.ts';
 
-/** State shared by the steps of one request. */
 export interface RequestState {
   lostAnswers: LostAnswers;
   requestId: string;
   /** The route's operationId. Empty until a route matches. */
   operation: string;
-  /** The caller's address, as named by `createClientAddress`. */
   address: string;
-  /** The operator that the request's token belongs to. */
   actor?: string | undefined;
-  /** The account of the request's API key. `key` is the key's public id. */
+  /** The account of the request's API key. `key` is the public id of that key. */
   account?: string | undefined;
   key?: string | undefined;
-  /** The task that the request refers to or has created. */
   task?: string | undefined;
   /** Whether the request was recorded as a try that may be repeated, or that repeats another. */
   isTry?: boolean | undefined;
-  /** Set if the route returns an error with a status other than its code's usual one. */
+  /** Set if the route returns an error with another status than its code usually has. */
   errorStatus?: number | undefined;
-  /** The matched route's dialect, which determines the form of errors. */
   dialect?: Dialect | undefined;
-  /** Set only for authenticated callers. */
   span?: Span | undefined;
 }
 
@@ -49,7 +43,7 @@ export interface RequestScopeDeps extends Pick<AppDeps, 'log' | 'metrics'> {
 const requestIdPattern = /^[\x20-\x7e]{1,128}$/;
 
 /**
- * The outermost step. Assigns the request's id, rejects unreadable addresses and encoded bodies, turns errors into
+ * The outermost step. Assigns the request's id, refuses unreadable addresses and encoded bodies, turns errors into
  * responses, and measures the duration.
  */
 export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestState> {
@@ -73,7 +67,7 @@ export function createRequestScope(deps: RequestScopeDeps): Middleware<RequestSt
     } catch (error) {
       writeError(context, error, deps);
     }
-    // Check this only once the response is ready, because the server may have started shutting down in the meantime.
+    // Check only when the response is ready, because the server may have started to shut down in the meantime.
     if (deps.isDraining()) context.set('connection', 'close');
     const seconds = (performance.now() - startedAt) / 1000;
     // Log after the response has been sent, so that the caller does not wait for the log.
@@ -133,8 +127,8 @@ function writeError(context: Context, thrown: unknown, { log }: RequestScopeDeps
       'a request was refused',
     );
   }
-  // The rest of an unread body is discarded, so that the connection can be reused. A chunked body has an unknown length
-  // and each chunk takes time, so its connection is closed instead.
+  // Discard the rest of an unread body, so that the connection can be reused. A chunked body has an unknown length and
+  // each of its chunks takes time, so close its connection instead.
   if (!context.req.complete && context.req.headers['transfer-encoding'] !== undefined) {
     context.set('connection', 'close');
   } else context.req.resume();
@@ -151,7 +145,7 @@ function finish(context: Context, seconds: number, { log, metrics }: RequestScop
   endSpan(context);
   metrics.observeRequest(operation, context.status, seconds);
   if (isProbe(operation) && context.status < 400) return;
-  // A caller that floods us must not also flood the log.
+  // A caller that floods us must not flood the log too.
   if (account === undefined && actor === undefined && context.status === 429) return;
   log[context.method === 'GET' ? 'debug' : 'info'](
     {

@@ -20,13 +20,12 @@ import { parseInput } from './validation.ts';
 import type { RawInput } from './validation.ts';
 
 /**
- * One operation of the service, from which validation, types and the OpenAPI document derive. It is created by
- * `keyRoute`, `adminRoute`, `settingRoute`, `openRoute` or `secretRoute`, which differ in what they pass to the handler
- * about the caller.
+ * One operation of the service. Validation, types and the OpenAPI document derive from it. Created by `keyRoute`,
+ * `adminRoute`, `settingRoute`, `openRoute` or `secretRoute`, which differ in what the handler learns about the caller.
  */
 export type Route = Runnable & Permission;
 
-/** The permission that a route requires. The document, the lists and every refusal derive from it. */
+/** What a caller needs in order to use a route. The document, the lists of routes and every refusal derive from it. */
 export type Permission =
   | { readonly authentication: 'key'; readonly scope: NeededScope }
   | { readonly authentication: 'admin'; readonly access: Access; readonly act: ActKind }
@@ -42,7 +41,6 @@ interface Runnable extends Operation {
   readonly input: InputSchema;
   /** Set by `secretRoute`. Runs before the body is read. Throws GatewayError. */
   readonly admit?: (request: RawRequest) => Promise<Admitted>;
-  /** Validates the request and handles it. Throws GatewayError. */
   run(request: RawRequest, identity: Identity): Promise<Reply>;
 }
 
@@ -55,38 +53,33 @@ interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** Defaults to the dialect's tag. */
   readonly tag?: 'Videos' | 'Images' | 'Files' | 'Models' | 'Account' | 'Service' | 'Operators';
   /** Undefined for our own interface. */
   readonly dialect?: Dialect;
   readonly method: 'get' | 'post' | 'put' | 'delete' | 'options';
   /** The preferred path, followed by aliases. Parameters are written as `:name`. */
   readonly paths: readonly [string, ...string[]];
-  /**
-   * Restricts the route to matching addresses. Other addresses that its paths match count as unknown. Undefined means
-   * no restriction.
-   */
+  /** Restricts the route to matching addresses. Any other address counts as unknown, even if `paths` matches it. */
   readonly only?: RegExp;
-  /** If undefined, the route accepts no body, and does not read one that is sent. */
+  /** If undefined, the route has no body and does not read one that is sent. */
   readonly readBody?: BodyReader;
   /**
-   * The documented body, if it differs from `input`. It describes what clients should send, which may be less than what
-   * is tolerated.
+   * The documented body, if it differs from `input`. It describes what clients should send. The route may tolerate
+   * more.
    */
   readonly documentedBody?: z.ZodType;
-  /** Returns whether the request's URL is itself a valid credential. Undefined if it never is. */
   readonly isSigned?: (request: RawRequest) => boolean;
   /** The headers to document. The handler reads them from `meta`. */
   readonly headers?: z.ZodObject;
   /**
-   * Called before the process listens. Does work that would block the event loop on the first request, or starts it in
-   * small steps.
+   * Called before the process listens, for work that would block the event loop during the first request. Long work
+   * must run in small steps.
    */
   readonly prepare?: () => void;
   readonly success: Success;
   /** Responses with other statuses that are not errors in the common form. */
   readonly otherAnswers?: Readonly<Record<number, Success>>;
-  /** Error codes beyond those of every route and those implied by the authentication and the body. */
+  /** Error codes beyond those that every route has, and those that authentication and body imply. */
   readonly errors?: readonly ErrorCode[];
   /** Codes that this route returns with a status other than the usual one. */
   readonly statuses?: Readonly<Partial<Record<ErrorCode, number>>>;
@@ -100,12 +93,10 @@ export type InputSchema = z.ZodObject<{
 }>;
 
 export interface Success {
-  /** Defaults to 200. */
   readonly status?: number;
   readonly description: string;
   /** Undefined if the response is not our own JSON. */
   readonly schema?: z.ZodType;
-  /** The schema of each event's data, if the response may be a stream. */
   readonly event?: z.ZodType;
   /** A list allows any of its types. `none` means that there is no body. */
   readonly mediaType?: string | readonly string[];
@@ -117,17 +108,15 @@ export interface RawRequest extends RawInput {
 
 export interface RequestMeta {
   readonly id: string;
-  /** Records the task that the request created or found, for logging. */
   concerns(task: string): void;
   /** The path as sent, without the query. */
   readonly path: string;
-  /** The client's address, for records. */
   readonly address: string;
-  /** Whether the response has no body. The route itself handles the request like a GET. */
+  /** Whether the response must have no body. The route handles the request like a GET. */
   readonly isHead: boolean;
   /** The trace for everything that the request causes. Undefined if there is none. */
   readonly traceparent: string | undefined;
-  /** Returns a header by its lower-case name. */
+  /** @param name - In lower case. */
   header(name: string): string | undefined;
   /** Describes how the client sent the request, so that a create request can recognise repeats. */
   clientTry(): ClientTry;
@@ -138,7 +127,6 @@ export interface RequestMeta {
    * `BodyAllowance.reserve`.
    */
   reserve(bytes: number): void;
-  /** See `BodyAllowance.requireRoom`. */
   requireRoom(bytes: number): void;
 }
 
@@ -147,16 +135,12 @@ export type Identity =
   | ({ readonly kind: 'admin'; readonly keep: KeepAct } & Operating)
   | { readonly kind: 'none' };
 
-/** The user of an operator API route. */
 interface Operating {
-  /** The name of the operator to whom the token belongs. */
   readonly operator: string;
   readonly roles: OperatorIdentity['roles'];
-  /** The console session's id, if the request belongs to one. */
   readonly session?: string;
 }
 
-/** Runs an operator's act and records it in the audit log. */
 export type KeepAct = (act: ActFacts, run: (note: NoteChanges) => Promise<Reply>) => Promise<Reply>;
 
 /**
@@ -167,7 +151,6 @@ export function isProbe(name: string): boolean {
   return /^\/?(?:healthz|readyz)$/.test(name);
 }
 
-/** Returns whether an operator with these roles may use a route with this access. */
 export function letsIn(access: Access, operator: Pick<OperatorIdentity, 'roles'>): boolean {
   return [access].flat().some((one) => mayUse(operator, one));
 }
@@ -177,11 +160,10 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>;
   readonly mediaType: string;
   /**
-   * Undefined for an empty body. A list contains the parts in order, for bodies too large for one string. If a stream's
-   * length is known, the `content-length` header contains it.
+   * Undefined for an empty body. A list contains the parts in order, for bodies too large for one string. If the length
+   * of a stream is known, the `content-length` header contains it.
    */
   readonly body?: string | Buffer | Readable | readonly BodyPart[];
-  /** Called when the response is completely written, or when the caller disconnects before that. */
   readonly onEnd?: () => void;
 }
 
@@ -197,7 +179,6 @@ export function jsonReply(body: unknown, headers: Readonly<Record<string, string
   return { status: 200, headers, mediaType: jsonMediaType, body: JSON.stringify(body) };
 }
 
-/** Returns a reply whose JSON is already text. */
 export function partsReply(
   body: Buffer | readonly BodyPart[],
   headers: Readonly<Record<string, string>> = {},
@@ -213,7 +194,6 @@ export function madeWhileSent(
   return { ...about, status: 200, body: Readable.from(parts, { objectMode: false, highWaterMark: 1 }) };
 }
 
-/** Returns a 304 for a caller that already has this version. */
 export function notModified(headers: Readonly<Record<string, string>>): Reply {
   return { status: 304, headers, mediaType: jsonMediaType };
 }
@@ -229,7 +209,7 @@ interface Handling<Input extends InputSchema, Who> {
 
 type Declaration<Input extends InputSchema, Who> = Operation & Handling<Input, Who>;
 
-/** Declares a route for API keys. `reach` is what the key may see or, for scopes that allow changes, may change. */
+/** Declares a route for API keys. `reach` is what the key may see or, if the scope allows changes, may change. */
 export function keyRoute<Input extends InputSchema>(
   declaration: Declaration<Input, { readonly caller: KeyHolder; readonly reach: Reach }> & {
     readonly scope: NeededScope;
@@ -250,17 +230,16 @@ export function keyRoute<Input extends InputSchema>(
 }
 
 interface Noting {
-  /** Records the act's changes in its audit log entry. */
   readonly note: NoteChanges;
 }
 
 interface Operated {
   readonly access: Access;
   /**
-   * The response contains only configured prices or the caller's own text, never amounts, so nothing has to be hidden.
+   * Set if the response contains only configured prices or the caller's own text, so that no amounts must be hidden.
    */
   readonly isShownWhole?: true;
-  /** Set for an act that any operator may perform. */
+  /** Set for an action that any operator may perform. */
   readonly isAct?: true;
   /** Body fields that the audit log must not record. `all` is for routes that change nothing. */
   readonly unrecorded?: 'all' | readonly string[];
@@ -268,20 +247,22 @@ interface Operated {
 
 type AdminOperation = Omit<Operation, 'tag'> & Operated;
 
-/** Declares an operator API route, which exists only if ADMIN_TOKEN is set. Its body defaults to small JSON. */
+/** Declares a route of the operators' API, which exists only if ADMIN_TOKEN is set. Its body defaults to small JSON. */
 export function adminRoute<Input extends InputSchema>(
   declaration: AdminOperation & Handling<Input, Operating>,
 ): Route {
   return operatedRoute(declaration, 'other');
 }
 
-/** The response to an act, and the changes to the stored values. */
 export interface Changed {
   readonly reply: Reply;
   readonly changes: readonly ConfigChange[];
 }
 
-/** Declares an operator act that replaces stored values. The audit log records the changes that its handler returns. */
+/**
+ * Declares an operator's action that replaces stored values. The audit log records the changes that its handler
+ * returns.
+ */
 export function settingRoute<Input extends InputSchema>(
   declaration: AdminOperation & {
     readonly input: Input;
@@ -344,7 +325,6 @@ function withVersion(reply: Reply, meta: RequestMeta): Reply {
     : { ...reply, headers: versioned };
 }
 
-/** Declares a route that needs no authentication. */
 export function openRoute<Input extends InputSchema>(
   declaration: Declaration<Input, Readonly<Record<never, never>>>,
 ): Route {

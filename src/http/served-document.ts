@@ -42,7 +42,6 @@ function isDocument(value: unknown): value is OpenApiDocument {
 
 function usedSchemas(part: unknown, schemas: Readonly<Record<string, unknown>>): ReadonlySet<string> {
   const used = new Set(namesIn(part));
-  // The set grows during the iteration.
   for (const name of used) for (const next of namesIn(schemas[name])) used.add(next);
   return used;
 }

@@ -11,41 +11,38 @@ import { answerUnreadable, headerProblem, refuseRequest } from './unreadable.ts'
 export interface HttpServerOptions {
   readonly app: Pick<GatewayApp, 'callback' | 'drain'>;
   readonly host: string;
-  /** The port. 0 selects any free port. */
+  /** 0 selects any free port. */
   readonly port: number;
   /** Defaults to half the number of files that the process may open, up to 8,192. */
   readonly connectionsMax?: number;
-  /** 0, the default, means no minimum. */
+  /** Defaults to 0, which means no minimum. */
   readonly answerBytesPerSecondMin?: number;
-  /** How long a connection may take to send a request's headers, in milliseconds. */
   readonly headersTimeoutMs?: number;
 }
 
 export interface RunningHttpServer {
   readonly url: string;
   /**
-   * Stops accepting connections, responds to waiting requests immediately, and lets the others finish. Requests still
-   * running after `graceMs` are cut off.
+   * Stops accepting connections, responds to waiting requests immediately, and lets the others finish. Cuts off
+   * requests that are still running after `graceMs`.
    */
   close(graceMs: number): Promise<void>;
 }
 
-/** The time limit for sending a request's headers. */
 const headersTimeoutMsDefault = 15_000;
-/** The interval in milliseconds between checks for slow connections, and thus the longest delay before they are cut. */
+/** How often slow connections are looked for, in milliseconds, and thus the longest delay before they are cut. */
 const timeoutCheckMs = 1_000;
-/** The time limit for headers and body together: enough for 64 MiB of images over a slow line. */
+/** The limit for headers and body together: enough for 64 MiB of images over a slow line. */
 const requestTimeoutMs = 120_000;
 /** Longer than the idle time of common load balancers, which could otherwise send requests on a closing connection. */
 const keepAliveTimeoutMs = 75_000;
 const idleSweepMs = 100;
 /**
- * The maximum number of connections that the system queues while the event loop is busy. Clients retry the rest after
- * 1, 3 and 7 s. Node's default is 511. The system's own limit (`net.core.somaxconn`) also applies.
+ * How many connections the system queues while the event loop is busy. Clients retry any further ones after 1, 3 and 7
+ * s. Node's default is 511. The system's own limit (`net.core.somaxconn`) applies too.
  */
 const backlog = 8_192;
 
-/** Rejects if the address is taken. */
 export async function startHttpServer(options: HttpServerOptions): Promise<RunningHttpServer> {
   const { app, host, port } = options;
   const headersTimeout = options.headersTimeoutMs ?? headersTimeoutMsDefault;
@@ -74,7 +71,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
 
 function receive(server: Server, handle: RequestListener, limits: ConnectionLimits): void {
   const connections = limitConnections(server, limits);
-  // Node's own method, which `close` also calls, cuts off responses that are written but not completely sent.
+  // Node's own method, which `close` calls too, cuts off responses that are written but not completely sent.
   server.closeIdleConnections = () => connections.closeIdle(hasMore);
   answerInTurn(server);
   server.on('request', (request, response) => {
@@ -90,7 +87,6 @@ function receive(server: Server, handle: RequestListener, limits: ConnectionLimi
   });
 }
 
-/** Returns undefined if the system does not report the limit. */
 function openFilesMax(): number | undefined {
   // Without this, the report would look up the names of all peers and wait for them.
   Reflect.set(process.report, 'excludeNetwork', true);

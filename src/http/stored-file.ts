@@ -14,7 +14,6 @@ const safetyHeaders = {
   'cross-origin-resource-policy': 'cross-origin',
 } as const;
 
-/** Declarations of routes that respond with a stored file. */
 export const fileAnswers = {
   headers: z.object({ range: z.string().optional(), 'if-none-match': z.string().optional() }),
   success: { description: 'The file.', mediaType: storedMediaTypes },
@@ -32,26 +31,26 @@ export const fileAnswers = {
 export interface FileAsked {
   readonly key: string;
   readonly mediaType: string;
-  /** The number of seconds for which the caller may cache the file. */
+  /** How long the caller may cache the file, in seconds. */
   readonly maxAge: number;
   /**
-   * The maximum validity of a redirect to the storage itself, in seconds. Undefined means the usual limit, and 0 no
+   * How long a redirect to the storage itself may be valid, in seconds. Undefined means the usual limit, and 0 means no
    * redirect.
    */
   readonly directSeconds?: number;
 }
 
 /**
- * The maximum validity of a direct address, in seconds. It is long because a player requests an entire film from one
- * address, in parts.
+ * How long a direct address may be valid, in seconds. It is long because a player requests a whole film, in parts, from
+ * one address.
  */
 const directSecondsMax = 3_600;
 
 type ReadableStorage = Pick<ResultStorage, 'stat' | 'read' | 'directAddress'>;
 
 /**
- * Responds with one of our files, with the requested part, or with a redirect if the storage can serve the file
- * directly. Returns undefined if the file no longer exists.
+ * Sends one of our files or the requested part, or redirects if the storage can serve the file directly. Returns
+ * undefined if the file no longer exists.
  */
 export async function replyWithFile(
   { key, mediaType, maxAge, directSeconds = directSecondsMax }: FileAsked,
@@ -87,16 +86,12 @@ export async function replyWithFile(
   };
 }
 
-/** Redirects to the storage. Each address is different, and signed for a single method. */
 function sendTo(location: string): Reply {
   const headers = { location, 'cache-control': 'no-store' };
   return { status: 302, mediaType: 'text/plain; charset=utf-8', headers };
 }
 
-/**
- * Returns undefined for the whole file. As RFC 9110 permits, this includes multiple ranges, other units and invalid
- * values.
- */
+/** Returns undefined for the whole file. RFC 9110 permits that for multiple ranges, other units and invalid values. */
 function rangeOf(meta: RequestMeta, { bytes, etag }: StoredFile): ByteRange | 'unsatisfiable' | undefined {
   const match = rangePattern.exec(meta.header('range') ?? '');
   const condition = meta.header('if-range');

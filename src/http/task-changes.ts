@@ -9,7 +9,6 @@ export type TaskChangesDeps = Pick<RouteDeps, 'tasks' | 'watcher' | 'isDraining'
 const pauseMs = 1_000;
 
 interface Reading {
-  /** Read before each wait. */
   readonly everyMs: () => number;
   readonly signal: AbortSignal;
 }

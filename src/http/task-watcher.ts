@@ -1,21 +1,19 @@
 import { createPlaces } from '../base/places.ts';
 import type { Task } from '../task/record.ts';
 
-/** Serves requests that are waiting for a task's next status, with a single shared query at a time. */
+/** Lets requests wait for a task's next status. A single query at a time serves them all. */
 export interface TaskWatcher {
   /**
    * Resolves with the task as soon as its status differs from `status`. Resolves with undefined if time runs out, the
-   * caller disconnects, the account has too many waits while others need their places, or the server shuts down.
+   * caller disconnects, the server shuts down, or the account has too many waits while others need room.
    */
   waitForChange(wait: Wait): Promise<Task | undefined>;
-  /** Releases all waiting requests now, and later ones immediately. */
   release(): void;
   waiting(): number;
 }
 
 export interface Wait {
   readonly task: string;
-  /** The account whose places the wait counts against. */
   readonly account: string;
   readonly status: Task['status'];
   readonly timeoutMs: number;

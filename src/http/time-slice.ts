@@ -1,16 +1,16 @@
-/** The maximum time that all jobs together may use per event loop turn, in milliseconds. */
+/** How long all jobs together may run per event loop turn, in milliseconds. */
 const sliceMs = 8;
-/** The maximum number of waiting jobs that may start in one turn. */
 const begunAtOnceMax = 64;
-/** The maximum number of consecutive turns for which the jobs are deferred. */
+/** For how many consecutive turns the jobs can be deferred. */
 const putOffTurnsMax = 64;
 
 type Work = () => void;
 
 /**
- * Lets jobs share the event loop with everything else. A job runs immediately if the jobs have used less than one slice
- * of the current turn, and in a later turn if not. Holders take turns, so that one with many connections delays no
- * other. A holder's jobs run in order of arrival. Work that a job triggers by resolving a promise counts too.
+ * Lets jobs share the event loop with everything else. A job runs immediately if the jobs of this turn have used less
+ * than one slice, and otherwise in a later turn. Holders take turns, so that one with many connections does not delay
+ * the others. The jobs of one holder run in order of arrival. Work that a job triggers by resolving a promise counts
+ * too.
  */
 export class TimeSlice {
   private beganAt: number | undefined;
@@ -26,15 +26,14 @@ export class TimeSlice {
     else this.begin(work);
   }
 
-  /** Queues the job behind all others. */
   later(holder: string, work: Work): void {
     this.wait(holder, work);
     this.isOver();
   }
 
-  /** Shortens this event loop turn by making the jobs wait for the next one. */
+  /** Makes the jobs wait for the next event loop turn, which shortens this one. */
   putOff(): void {
-    // Unless the turn is put off, the slice begins with the first job.
+    // Unless jobs are deferred, the slice begins with the first job.
     if (this.isPutOff || this.putOffTurns === putOffTurnsMax) return;
     this.isOver();
     this.isPutOff = true;

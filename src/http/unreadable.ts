@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Responses to input that never reaches the application. They also carry the common error body. */
-
 interface EarlyAnswer {
   readonly status: string;
   readonly message: string;
@@ -40,7 +38,7 @@ const lingerMs = 1_000;
 
 /**
  * Responds to input that the parser could not read. `answered` means that a response has already begun on the
- * connection. A second one would corrupt it.
+ * connection, which a second one would corrupt.
  */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, answered: boolean): void {
   if (error.code === 'ECONNRESET' || !socket.writable || answered) socket.destroy();
@@ -69,8 +67,8 @@ function endWith(socket: Socket, refusal: EarlyAnswer): void {
 }
 
 /**
- * Returns undefined if there is exactly one Host header, as HTTP/1.1 requires, and at most one key. HTTP/1.0 may omit
- * Host.
+ * Returns undefined if there is at most one Authorization header and exactly one Host header, as HTTP/1.1 requires.
+ * HTTP/1.0 may omit Host.
  */
 export function headerProblem({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   let hosts = 0;
@@ -85,7 +83,6 @@ export function headerProblem({ httpVersion, rawHeaders }: IncomingMessage): str
   return hosts === 0 && httpVersion === '1.1' ? 'The request has no Host header.' : undefined;
 }
 
-/** Responds to a request whose headers ask for something that this server does not support. */
 export function refuseRequest(response: ServerResponse, status: 400 | 417, message: string): void {
   const body = bodyOf({ ...unreadable, message });
   response.writeHead(status, {

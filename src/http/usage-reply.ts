@@ -16,7 +16,6 @@ import {
 } from './report-reply.ts';
 import type { Reply, Success } from './route.ts';
 
-/** The query for an account's owner, who has only one account. */
 export const ownUsageQuery = z.object({
   ...period,
   by: byOf(
@@ -66,7 +65,7 @@ type Query = Omit<z.output<typeof usageQuery>, 'account'> & {
   readonly account?: string | undefined;
   readonly key?: string | undefined;
 };
-/** Represents all accounts, because no account has an empty name. */
+/** Stands for all accounts, because no account has an empty name. */
 const everyAccount = '';
 const numberNames = ['tasks', 'settled', 'released', 'open', 'charged', 'refunded'] as const;
 

@@ -4,7 +4,7 @@ import { someNames } from '../models/consumption.ts';
 import { GatewayError, invalidParameter } from '../errors/errors.ts';
 import { nearestOf } from '../base/nearest.ts';
 
-/** Parses `{params, query, body}`. Turns the first violation into a 400 that names its field. */
+/** Turns the first violation into a 400 that names its field. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: RawInput): z.output<Schema> {
   const parsed = schema.safeParse(input, { reportInput: true });
   if (parsed.success) return parsed.data;
@@ -35,17 +35,14 @@ function issueError(issue: z.core.$ZodIssue, input: RawInput): GatewayError {
   return invalidParameter(param, `The parameter ${param} ${describeIssue(issue)}.`);
 }
 
-/** The maximum number of body fields to compare. */
 const namesMax = 50;
 
-/** Returns what the caller may have meant if a top-level field of the body is missing. */
 function misspellingOf(param: string, { body }: RawInput): string {
   const names = isRecord(body) ? Object.keys(body).slice(0, namesMax) : [];
   const nearest = nearestOf(param, names);
   return nearest === undefined ? '' : ` Is "${nearest}" a misspelling of it?`;
 }
 
-/** Formats a path such as `images[1]` or `metadata.seed`. */
 function formatParam(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;

@@ -6,7 +6,6 @@ import type { Reply } from './route.ts';
 
 const webhookSecretBytes = 24;
 
-/** Returns a secret in the Standard Webhooks format. */
 export function newWebhookSecret(randomBytes: RandomBytes): string {
   return `whsec_${Buffer.from(randomBytes(webhookSecretBytes)).toString('base64')}`;
 }
@@ -20,7 +19,7 @@ export const webhookSecretSuccess = {
 
 export type WebhookSecretDeps = Pick<RouteDeps, 'accounts' | 'secrets' | 'randomBytes' | 'now'>;
 
-/** Gives the account a new secret. The previous two remain valid. `by` is an operator or a key. */
+/** The account's previous two secrets remain valid. `by` is an operator or a key. */
 export async function replaceWebhookSecret(
   { account, by, reason }: { readonly account: string; readonly by: string; readonly reason: string },
   { accounts, secrets, randomBytes, now }: WebhookSecretDeps,

@@ -1,7 +1,6 @@
 import { serviceUnavailable } from '../errors/errors.ts';
 import { within } from '../process/running-time.ts';
 
-/** Rejects with `service_unavailable` if `name` does not respond in time. */
 export function withTimeout<Result>(check: Promise<Result>, name: string, ms: number): Promise<Result> {
   return within(ms, check, () => serviceUnavailable(`${name} did not answer in ${ms} ms`));
 }

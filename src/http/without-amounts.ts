@@ -4,8 +4,8 @@ import { GatewayError } from '../errors/errors.ts';
 import type { Reply } from './route.ts';
 
 /**
- * Matches every formatted amount and nothing else. `formatMicros` writes six decimal places, but a calculation may
- * contain more. Sentences may add a sign and the currency.
+ * Matches every formatted amount and nothing else. `formatMicros` writes six decimal places, but a calculation may have
+ * more. Sentences may add a sign and the currency.
  */
 const amount = /[-+−]?\b\d+\.\d{6,}\b(?: [A-Z]{3}\b)?/g;
 /** Fields with amounts in other forms: costs and balances reported by vendors, and micro-units. */
@@ -21,8 +21,8 @@ export async function hideAmounts(run: () => Promise<Reply>): Promise<Reply> {
 }
 
 /**
- * Replaces amounts with null in fields and with an ellipsis in sentences. Throws operator_not_allowed for a report that
- * is written while it is sent.
+ * Replaces amounts by null in fields and by an ellipsis in sentences. Throws operator_not_allowed for a report that is
+ * written while it is sent.
  */
 function withoutAmounts(reply: Reply): Reply {
   const { body, mediaType } = reply;
@@ -41,7 +41,6 @@ function withoutAmounts(reply: Reply): Reply {
   return { ...reply, body: shown };
 }
 
-/** Returns the refusal without the amounts in its message. */
 function refusalWithoutAmounts(error: unknown): unknown {
   if (!(error instanceof GatewayError)) return error;
   const { code, message, ...options } = error;

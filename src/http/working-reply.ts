@@ -4,30 +4,25 @@ import { GatewayError } from '../errors/errors.ts';
 import { presentError, translateError } from './error-response.ts';
 import type { Reply } from './route.ts';
 
-/** The media type in the OpenAPI document. */
 export const workingMediaType = 'application/x-ndjson';
 
 export interface Watching {
-  /** Aborts when the reader has left. */
   readonly signal: AbortSignal;
-  /** Sets the progress for the next line to report. */
   readonly onProgress: (progress: object) => void;
 }
 
 export interface Work {
-  /** Resolves with the content of the last line. */
   readonly run: (watching: Watching) => Promise<object>;
   readonly signal: AbortSignal;
   /** Called if the work fails. The caller receives only the translated error. */
   readonly onError: (error: unknown) => void;
-  /** The time between two lines, in milliseconds. Defaults to one second. */
   readonly everyMs?: number;
 }
 
 /**
- * Responds to long-running work with lines of JSON. While the work runs, `{"progress":…}` keeps proxies from closing
- * the connection. The last line is `{"result":…}`, or an error with the common body. The work begins immediately, even
- * if its reader leaves before reading anything.
+ * Reports on long-running work in lines of JSON. While the work runs, `{"progress":…}` keeps proxies from closing the
+ * connection. The last line is `{"result":…}`, or an error with the common body. The work begins immediately, even if
+ * its reader leaves before reading anything.
  */
 export function workingReply({ run, signal, onError, everyMs = 1000 }: Work): Reply {
   let progress: object = {};
@@ -49,7 +44,7 @@ export function workingReply({ run, signal, onError, everyMs = 1000 }: Work): Re
   return { status: 200, headers: {}, mediaType: workingMediaType, body };
 }
 
-/** Runs one job of a kind at a time on this node. `refusal` is the message for other callers. */
+/** Runs one job of a kind at a time on this node. Other callers get `refusal` as an error. */
 export function oneAtATime(refusal: string): (work: Work) => Reply {
   let isRunning = false;
   return ({ run, ...work }) => {

@@ -5,7 +5,7 @@ import type { BodyPart, Reply } from './route.ts';
 
 /** A caller that reads nothing of its response for this long is disconnected. */
 const unreadAnswerMs = 60_000;
-/** The maximum size in bytes for which one copy and one write are cheaper than a stream. */
+/** Up to this size in bytes, one copy and one write are cheaper than a stream. */
 const joinedBytesMax = 64 * 1024;
 /** Longer bodies are written in pieces of this size, so that the connection can measure how fast the caller reads. */
 const pieceBytes = 16 * 1024;
@@ -46,7 +46,6 @@ function* piecesOf(parts: readonly BodyPart[]): Generator<Buffer, void, undefine
   }
 }
 
-/** Calls `onEnd` when the response closes, or immediately if the caller has already disconnected. */
 function reportEnd(response: ServerResponse, onEnd: () => void): void {
   if (response.closed || response.destroyed) onEnd();
   else response.once('close', onEnd);

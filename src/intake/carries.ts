@@ -1,8 +1,8 @@
 import { UploadedFile } from './uploaded-file.ts';
 
 /**
- * Whether a field contains media, a file, an address or a destination. Such a field is never ignored, because the
- * caller would pay for something other than what was requested.
+ * Whether a field contains media, a file, an address or a destination. The gateway must not ignore such a field,
+ * because the caller would pay for something other than what was requested.
  */
 export function carries(name: string, value: unknown): boolean {
   const isNamed = hasMediaName(name) || destinationName.test(plainName(name));
@@ -18,7 +18,6 @@ export function carries(name: string, value: unknown): boolean {
   return false;
 }
 
-/** Whether the field has a value. An empty field counts as absent. */
 export function isSaid(value: unknown): boolean {
   return value !== null && value !== undefined && value !== '';
 }
@@ -39,14 +38,13 @@ function plainName(name: string): string {
   return words.toLowerCase().replaceAll(/[.-]/g, '_');
 }
 
-/** A URL scheme, `//host`, or a file id. */
 const address = /^\s*(?:[a-z][a-z\d+.-]{0,20}:\/\/|data:|\/\/[\w-]+\.|file[-_][\da-z]{8,64}$)/i;
 
 function isAddress(text: string): boolean {
   return address.test(text.slice(0, 128)) || mediaTypeOfBase64(text) !== undefined;
 }
 
-/** Whether the text may be media: anything but a flag or a number, such as `audio: "true"` or `frames: "81"`. */
+/** Whether the text may refer to media. Flags and numbers, such as `audio: "true"` or `frames: "81"`, do not. */
 function isWord(text: string): boolean {
   return text.trim() !== '' && !/^\s*(?:true|false|none|auto|on|off|-?\d{1,9}(?:\.\d{1,6})?)\s*$/i.test(text);
 }
@@ -60,7 +58,7 @@ const magics: readonly (readonly [start: string, type: string])[] = [
 const base64CharactersMin = 40;
 
 /**
- * Returns the media type of bare base64, which some clients send instead of a data URL. Returns undefined for any other
+ * Returns the media type of bare base64, which some clients send instead of a data URL, or undefined for any other
  * text.
  */
 export function mediaTypeOfBase64(text: string): string | undefined {

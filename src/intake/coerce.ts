@@ -1,9 +1,7 @@
 import { z } from 'zod';
 
-/** The types of fields that forms and form builders send as text, by field name. */
 export type Types = ReadonlyMap<string, 'number' | 'boolean'>;
 
-/** Derives the types from the schema, so that they need not be listed separately. */
 export function typesOf(shape: Readonly<Record<string, z.core.$ZodType>>, prefix = ''): Types {
   return new Map(
     Object.entries(shape).flatMap(([name, schema]) => {
@@ -26,7 +24,7 @@ function kindsOf(schema: z.core.$ZodType): ReadonlySet<string> {
   return new Set(schema instanceof z.ZodString || schema instanceof z.ZodEnum ? ['string'] : []);
 }
 
-/** ASCII digits only. Digits in other scripts, and `1e5`, remain text, which the schema then refuses. */
+/** Accepts ASCII digits only. Digits of other scripts, and `1e5`, remain text, which the schema then refuses. */
 const decimal = /^-?[0-9]{1,15}(?:\.[0-9]{1,15})?$/;
 
 export function coerced(value: unknown, type: 'number' | 'boolean' | undefined): unknown {
@@ -35,9 +33,7 @@ export function coerced(value: unknown, type: 'number' | 'boolean' | undefined):
   return value === 'true' ? true : value === 'false' ? false : value;
 }
 
-/**
- * Returns the path of the first number that JavaScript cannot represent exactly, or undefined if every number is exact.
- */
+/** Returns the path of the first number that JavaScript cannot represent exactly, or undefined if there is none. */
 export function wildNumber(value: unknown, name: string): string | undefined {
   const left: [string, unknown][] = [[name, value]];
   for (let item = left.pop(); item !== undefined; item = left.pop()) {

@@ -17,7 +17,7 @@ interface Inner {
 const nestedName = /^([^[\]]+)((?:\[\w*\]){1,3})$/;
 
 /**
- * Converts form fields to JSON's structure: `image[]` and repeated fields become lists, and `metadata[seed]` and
+ * Converts form fields to the structure of JSON: `image[]` and repeated fields become lists, `metadata[seed]` and
  * `images[0][image_url]` become objects. Throws GatewayError.
  */
 export function fieldsOfForm(parts: readonly FormPart[]): Record<string, unknown> {
@@ -56,7 +56,7 @@ function assemble(name: string, inner: readonly Inner[]): unknown {
 const position = (key: string): number => Number(key.replace('#', ''));
 
 /**
- * Parses text that looks like a number or boolean as JSON, because our schemas do not know the types of models' own
+ * Converts text that looks like a number or boolean, because our schemas do not know the types of the models' own
  * parameters.
  */
 function readText(text: unknown): unknown {

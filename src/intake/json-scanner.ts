@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors/errors.ts';
 
-/** Limits for JSON texts, so that code that walks a parsed value never blocks the event loop. */
+/** With these limits, code that walks a parsed value cannot block the event loop. */
 export const jsonNodesMax = 4_000;
 export const jsonKeysMax = 1_000;
 export const jsonDepthMax = 64;
@@ -9,18 +9,16 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * Counts a JSON text's values, keys and levels piece by piece, before anything is built from it. Does not check the
- * grammar, which JSON.parse does later.
+ * Counts the values, keys and levels of a JSON text chunk by chunk, before anything is built from it. Does not check
+ * the grammar, which JSON.parse does later.
  */
 export class JsonScanner {
   private nodes = 1;
   private keys = 0;
   private depth = 0;
   private inString = false;
-  /** Whether the previous piece ended between a backslash and the escaped character. */
   private escaped = false;
 
-  /** Throws GatewayError if the text exceeds a limit. */
   scan(chunk: Uint8Array): void {
     let at = 0;
     while (at < chunk.length) {
@@ -28,7 +26,6 @@ export class JsonScanner {
     }
   }
 
-  /** Returns where the string or the piece ends, whichever comes first. */
   private skipString(chunk: Uint8Array, from: number): number {
     for (let at = from; at < chunk.length; at += 1) {
       if (this.escaped) this.escaped = false;
@@ -78,13 +75,11 @@ function tooMuch(): GatewayError {
   );
 }
 
-/**
- * Parses JSON text inside a string, with the same limits. Returns undefined if the text exceeds them or is not JSON.
- */
+/** Parses JSON inside a string under the same limits. Returns undefined if the text exceeds them or is not JSON. */
 export function parseJsonText(text: string): unknown {
   try {
     new JsonScanner().scan(Buffer.from(text));
-    // The body's own parser refuses __proto__, so text inside the body must not reintroduce it.
+    // The parser of the body refuses __proto__, so text inside the body must not reintroduce it.
     return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
   } catch {
     return undefined;

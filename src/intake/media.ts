@@ -11,11 +11,9 @@ export interface Medium {
   readonly value: string | UploadedFile;
   readonly kind: MediaKind;
   readonly role?: ImageRole;
-  /** The field name as the caller sent it. */
   readonly name: string;
 }
 
-/** The field being read. */
 export interface MediaField {
   readonly name: string;
   readonly kind: MediaKind;
@@ -101,7 +99,6 @@ function roleOf(role: unknown, name: string): ImageRole | undefined {
   );
 }
 
-/** Converts bare base64 to a data URL. */
 function withType(text: string): string {
   const type = mediaTypeOfBase64(text);
   return type === undefined ? text : `data:${type};base64,${text}`;

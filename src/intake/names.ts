@@ -1,25 +1,25 @@
 import { commonParameters } from '../models/facts-of-request.ts';
 import type { ImageRole } from '../models/request.ts';
 
-/** Maps an interface's field names to ours. This table defines the interface: nothing else reads a create body. */
+/**
+ * Maps the field names of an interface to ours. Nothing else reads a create body, so this table defines the interface.
+ */
 export interface Names {
-  /** Keyed by full name, including a prefix such as `input.`. */
   readonly places: ReadonlyMap<string, Place>;
   /** The prefix of every field name except those in `outer`, such as `input.`. */
   readonly prefix: string;
-  /** The destination of unknown names below the prefix, which are model parameters. Undefined if nothing reads them. */
+  /** Where unknown names below the prefix go, as parameters of the model. Undefined if nothing reads them. */
   readonly others?: 'metadata' | 'body';
   /** The role of a single image that has no role of its own. */
   readonly alone?: ImageRole;
 }
 
 export type Place =
-  /** Our field that it becomes, such as `ratio` or `metadata.seed`. */
   | { readonly to: string }
   | { readonly media: MediaPlace; readonly role?: ImageRole }
-  /** A list whose text parts form the prompt and whose media parts are sorted by type. */
+  /** A list whose text parts form the prompt. Its media parts are sorted by type. */
   | { readonly parts: true }
-  /** A chat's messages. The user's last message asks for images. */
+  /** The messages of a chat. The user's last message is the prompt. */
   | { readonly messages: true }
   /** The end of the error message: why the field is not supported, or what to use instead. */
   | { readonly refused: string };
@@ -29,13 +29,12 @@ export type MediaPlace = 'images' | 'videos' | 'audios' | 'image' | 'mask';
 export type Table = Readonly<Record<string, string | Place>>;
 
 interface About extends Omit<Names, 'places'> {
-  /** Names without the prefix. */
   readonly outer?: Table;
 }
 
 /**
  * Merges name tables. If several contain the same name, the first one wins. A plain string is the name of one of our
- * own fields.
+ * fields.
  */
 export function namesOf({ outer = {}, ...about }: About, ...tables: readonly Table[]): Names {
   const places = new Map<string, Place>();
@@ -57,7 +56,6 @@ const images: Place = { media: 'images' };
 export const videos: Place = { media: 'videos' };
 export const audios: Place = { media: 'audios' };
 
-/** All names under which callers may send the end user, who is stored under a single name. */
 export const endUserFields: Table = {
   safety_identifier: 'metadata.safety_identifier',
   end_user_id: 'metadata.safety_identifier',
@@ -78,7 +76,6 @@ const metadataNames = [
   ...commonParameters,
 ];
 
-/** Our own fields, which every interface accepts. */
 const own: Table = {
   model: 'model',
   prompt: 'prompt',
@@ -97,7 +94,7 @@ const own: Table = {
   strict: 'strict',
 };
 
-/** Other services' names for our fields, from their SDKs' sources. docs/contract.md describes them. */
+/** Other services' names for our fields, from the sources of their SDKs. docs/contract.md describes them. */
 const neighbours: Table = {
   aspect_ratio: 'ratio',
   aspectRatio: 'ratio',
@@ -162,7 +159,7 @@ const neighbours: Table = {
   negativePrompt: 'metadata.negative_prompt',
 };
 
-/** Names that every video interface accepts in addition to its own. */
+/** The names that every video interface accepts in addition to its own. */
 export const videoFields: readonly Table[] = [
   own,
   Object.fromEntries(metadataNames.map((name) => [name, `metadata.${name}`])),
@@ -174,7 +171,10 @@ export const videoNames = namesOf({ prefix: '' }, ...videoFields);
 const imageMedia: Place = { media: 'image' };
 const mask: Place = { media: 'mask' };
 
-/** Our own image interface's names, which every interface accepts. All other names become model parameters. */
+/**
+ * The names of our own image interface, which every other one also accepts. All other names become parameters of the
+ * model.
+ */
 export const imageFields: Table = {
   image: imageMedia,
   images: imageMedia,

@@ -8,7 +8,6 @@ export interface Parts {
   readonly media: readonly Medium[];
 }
 
-/** Reads a list of text and media parts. Throws GatewayError. */
 export function readParts(value: unknown, name: string): Parts {
   if (!Array.isArray(value)) throw invalidParameter(name, `The parameter ${name} must be an array.`);
   const parts = value.map((part: unknown, index) => readPart(part, `${name}[${index}]`));
@@ -40,7 +39,7 @@ function readPart(part: unknown, place: string): Part {
 export const messagesMax = 1_000;
 
 /**
- * Reads the text and media of the user's last message in a chat. If it has no media, uses those of the most recent
+ * Reads the text and media of the user's last message in a chat. If that message has no media, uses those of the latest
  * message with media. Throws GatewayError.
  */
 export function readMessages(value: unknown, name: string): Parts {

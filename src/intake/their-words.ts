@@ -1,10 +1,10 @@
 import { defined } from '../base/defined.ts';
 import { GatewayError } from '../errors/errors.ts';
 
-/** Maps a field such as `images[0]` to the caller's own name for it. A field without another name is unchanged. */
+/** Maps one of our field names, such as `images[0]`, to the caller's name for it. Returns all other names unchanged. */
 export type TheirName = (ours: string) => string;
 
-/** Runs code whose errors use our field names, and replaces these names with the caller's. */
+/** Runs code whose errors use our field names, and replaces these with the caller's. */
 export async function inTheirWords<Result>(nameOf: TheirName, run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();
@@ -13,7 +13,6 @@ export async function inTheirWords<Result>(nameOf: TheirName, run: () => Promise
   }
 }
 
-/** Replaces our field name in the error with the caller's. */
 export function renamed(error: GatewayError, nameOf: TheirName): GatewayError {
   const { code, message, param: ours, ...about } = error;
   const param = nameOf(ours);

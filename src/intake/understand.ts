@@ -14,30 +14,25 @@ import type { Parts } from './parts.ts';
 import { hasFile, UploadedFile } from './uploaded-file.ts';
 import { overruled, refuseUnread } from './warnings.ts';
 
-/** A create body under our own field names, before validation. */
 export interface Understood {
   readonly body: Fields;
-  /** Maps one of our field names, such as `images[1]`, to the caller's. For errors and warnings. */
   readonly nameOf: (ours: string) => string;
-  /** Warnings for fields that nothing reads. */
   readonly unread: readonly string[];
-  /** Whether a field that would be ignored causes an error. */
   readonly strict: boolean;
 }
 
 export interface Interface {
   readonly names: Names;
-  /** The types of our own fields. Those of `metadata` are listed as `metadata.<name>`. */
+  /** The types of our own fields. Those in `metadata` are listed as `metadata.<name>`. */
   readonly types: Types;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a create body by its interface's field names. Resolves aliases, media, numbers sent as text, empty fields and
- * the end user. Rejects a field with media or an address that nothing reads. Throws GatewayError with the field names
- * that the caller sent.
- *
+ * Reads a create body by the field names of its interface. Resolves aliases, media, numbers sent as text, empty fields
+ * and the end user. Refuses a field with media or an address that nothing reads. Throws GatewayError with the field
+ * names that the caller sent.
  * @param fixed - Fields, under our own names, that the URL or the interface itself determines. They override what was
  * sent.
  */
@@ -47,7 +42,7 @@ export function understand(fields: Fields, { names, types }: Interface, fixed: F
   return draft.finish(fixed);
 }
 
-/** Puts our own names before aliases, so that ours win. Drops empty fields. */
+/** Sorts our own names before aliases, so that ours win. Drops empty fields. */
 function inOrder(fields: Fields, names: Names): readonly (readonly [string, unknown])[] {
   const rank = (name: string): number => (isOwn(name, names) ? 0 : 1);
   return Object.entries(fields)
@@ -78,7 +73,6 @@ const kindOf: Readonly<Record<MediaPlace, MediaKind>> = {
 };
 const placeOfKind = { image: 'images', video: 'videos', audio: 'audios' } as const;
 
-/** A body under construction. */
 class Draft {
   private readonly names: Names;
   private readonly types: Types;
@@ -91,7 +85,6 @@ class Draft {
     videos: [],
     audios: [],
   };
-  /** Maps our field names to the caller's. */
   private readonly sent = new Map<string, string>();
   private readonly unread: string[] = [];
   private readonly overruled: string[] = [];
@@ -151,7 +144,7 @@ class Draft {
   }
 
   private takeMedia(name: string, value: unknown, { media, role }: Extract<Place, { media: unknown }>): void {
-    // `audio: true` is how some interfaces request sound.
+    // Some interfaces request sound with `audio: true`.
     if (typeof value === 'boolean' && media === 'audios') return this.leave(name, value);
     const field = { name, kind: kindOf[media], ...(role === undefined ? {} : { role }) };
     for (const medium of readMedia(value, field)) this.addMedium(medium, media);
@@ -213,7 +206,7 @@ class Draft {
     const named =
       endUser === undefined || isSaid(rest['safety_identifier']) ? {} : { safety_identifier: endUser };
     for (const [name, each] of Object.entries({ ...rest, ...named })) {
-      // Pass `null` on, because it may be a value of one of the model's own parameters.
+      // Keep `null`, because it may be a valid value of one of the model's own parameters.
       if (each === '') continue;
       const place = `metadata.${name}`;
       this.metadata[name] = coerced(each, this.types.get(place));
@@ -240,7 +233,7 @@ class Draft {
     this.placeList('mask', mask);
   }
 
-  /** Drops `image` if `images` was also sent, as the contract requires. */
+  /** Drops `image` if `images` was sent too, as the contract requires. */
   private withoutOverruled(items: readonly Medium[]): readonly Medium[] {
     const overruled = items.filter(({ name, role }) => name === 'image' && role === undefined);
     if (overruled.length === 0 || !items.some(({ name }) => name.startsWith('images'))) return items;

@@ -5,12 +5,11 @@ import { GatewayError } from '../errors/errors.ts';
  * ratio`.
  */
 
-/** Returns the warning for a field that contradicts `winners`, which take precedence. */
 export function overruled(field: string, winners: readonly string[]): string {
   return `${field}: overruled by ${winners.join(' and ')}`;
 }
 
-/** Rejects a strict request with unread fields. Throws GatewayError. */
+/** Refuses a strict request with fields that nothing reads. Throws GatewayError. */
 export function refuseUnread([first]: readonly string[]): void {
   if (first === undefined) return;
   const [param = first, reason] = first.split(': ');

@@ -14,13 +14,13 @@ import type { BalanceAfter, NotedBalances, SeenBalances } from './noted-balances
 import { createPostEvent } from './post-event.ts';
 import type { PostEventDeps } from './post-event.ts';
 
-/** Posts events to an account's own address. Several processes may do so, but each event is created only once. */
+/** Posts events to an account's own address. Several processes may run this, but each event is created only once. */
 export interface AccountAlerts extends Rounds {
-  /** Records an account's remaining balance, only in memory and for at most 10,000 accounts. */
+  /** Notes an account's remaining balance, in memory and for at most 10,000 accounts. */
   readonly note: (account: string, after: BalanceAfter) => void;
   /**
-   * Catches up on what other processes had recorded but not posted when they died. Checks all accounts with alerts, a
-   * few per call.
+   * Posts what other processes had recorded but not posted when they died. Checks all accounts with alerts, a few per
+   * call.
    */
   readonly repair: () => Promise<Walked>;
 }
@@ -116,7 +116,6 @@ function createJudgeNoted(noted: NotedBalances, { store, balances, caps, warn, n
   };
 }
 
-/** Restores the taken records if the alerts cannot be read. */
 function createOrPutBack({ putBack }: Pick<NotedBalances, 'putBack'>) {
   return <Found>(seen: ReadonlyMap<string, SeenBalances>, reading: Promise<Found>): Promise<Found> =>
     reading.catch((error: unknown) => {

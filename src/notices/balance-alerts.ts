@@ -12,12 +12,10 @@ export interface BalanceAlertsDeps {
 }
 
 /**
- * Creates an event when an account's balance falls below its limit, and another one only after the balance has been
- * above the limit in between. A guarded write lets only one process record each crossing, and keeps the event until it
- * is delivered.
+ * Creates an event when an account's balance falls below its threshold. Another event follows only after the balance
+ * has recovered. A guarded write lets only one process record each crossing, and keeps the event until it is delivered.
  */
 export function createBalanceAlerts({ store, newEventId, currency, now }: BalanceAlertsDeps) {
-  /** Returns false if nothing has changed. */
   async function judge(alert: BalanceLimit, { available, seq }: BalanceAfter): Promise<boolean> {
     const isBelow = available < alert.threshold;
     if (isBelow === alert.isBelow || seq <= alert.seq) return false;
@@ -26,13 +24,12 @@ export function createBalanceAlerts({ store, newEventId, currency, now }: Balanc
     return store.cross(alert, { isBelow, seq, ...(isBelow ? { event } : {}) });
   }
 
-  /** A balance that fell and recovered since the last check still counts as fallen. */
+  /** A balance that fell and recovered since the last check counts as fallen. */
   async function judgeSeen(alert: BalanceLimit, { lowest, last }: SeenBalances): Promise<void> {
     const hasFallen = lowest.available < alert.threshold && (await judge(alert, lowest));
     await judge(hasFallen ? { ...alert, isBelow: true, seq: lowest.seq } : alert, last);
   }
 
-  /** Returns events due for delivery. */
   function dueOf(alert: AccountAlert): OwedEvent[] {
     return alert.pending.filter(({ dueAt }) => dueAt <= now()).map((event) => owed(alert, event));
   }

@@ -14,9 +14,8 @@ import type { CapEvent, CapEventStore } from '../store/cap-events.ts';
 import type { KeyStore } from '../store/keys.ts';
 import type { OwedEvent } from './post-event.ts';
 
-/** Reads spending recorded in the ledger. */
 export interface Spendings {
-  /** Yields the spending after each entry following `after`, in order. */
+  /** Returns the spending after each entry that follows `after`, in order. */
   readonly spendings: (
     account: string,
     page: { readonly after: bigint; readonly limit: number },
@@ -39,14 +38,13 @@ const pageEntries = 200;
 const dueOfAccountMax = 20;
 
 /**
- * Creates one event for each percentage of a cap reached in a window. Compares every ledger entry, up to a position
- * shared by all processes. It therefore finds a cap that was reached and released again, even if the process that wrote
- * the entry has died.
+ * Creates one event for each percentage of a cap that is reached in a window. Compares every ledger entry, up to a
+ * position that all processes share, so it notices a cap that was reached and released again, even if the process that
+ * wrote the entry has died.
  */
 export function createCapAlerts(deps: CapAlertsDeps) {
   const { store, events, newEventId, log, now } = deps;
 
-  /** Returns false if nothing is new. */
   async function judge({ account, caps }: AccountAlert): Promise<boolean> {
     if (caps === undefined) return false;
     const hasChanged = caps.revision > caps.judged;
@@ -78,9 +76,7 @@ export function createCapAlerts(deps: CapAlertsDeps) {
     return events.add(reached.map((one) => ({ id: newEventId(), account, ...one, tries: 0, dueAt: now() })));
   }
 
-  /**
-   * Returns events due for delivery. Their number per account is limited, so that a slow address does not delay others.
-   */
+  /** Limits the events per account, so that a slow address does not delay other accounts. */
   async function due(): Promise<OwedEvent[]> {
     const accounts = await events.dueAccounts(now());
     if (accounts.length === 0) return [];
@@ -125,7 +121,7 @@ async function owedEvent(
   return { id, account, address, tries, type: 'cap.reached', at, data, change };
 }
 
-/** Returns the month's projected total for the owner of a monthly cap, unless the owner is an end user. */
+/** Returns the projected total of the month for a monthly cap. End users' caps have no projection. */
 async function projected(
   account: string,
   { cap, by }: Pick<CapEvent, 'cap' | 'by'>,
@@ -140,7 +136,6 @@ async function projected(
   return total === undefined ? undefined : formatMicros(total);
 }
 
-/** Finds the current caps that an entry counts towards. */
 function createCapFinder(account: string, { keys, accounts }: Pick<CapAlertsDeps, 'keys' | 'accounts'>) {
   let found: ReturnType<typeof accounts.find> | undefined;
   const byKey = new Map<string, KeyCaps | undefined>();
@@ -157,7 +152,6 @@ function createCapFinder(account: string, { keys, accounts }: Pick<CapAlertsDeps
   };
 }
 
-/** Compares current usage with the caps of an account whose caps or alert have changed. */
 async function reachedNow(account: string, deps: CapAlertsDeps): Promise<ReachedCap[]> {
   const find = createCapFinder(account, deps);
   const reached: ReachedCap[] = [];
@@ -168,7 +162,7 @@ async function reachedNow(account: string, deps: CapAlertsDeps): Promise<Reached
   return reached;
 }
 
-/** Lists the keys, models and end users that have caps of their own. Other end users are checked when they spend. */
+/** Lists the keys, models and end users that have their own caps. Other end users are checked when they spend. */
 async function* cappedSpenders(
   account: string,
   { keys, accounts, now }: CapAlertsDeps,

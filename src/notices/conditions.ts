@@ -14,20 +14,18 @@ import type { ClockJump, ClockMarks } from '../store/clock-marks.ts';
 import type { TaskStore } from '../store/tasks.ts';
 import type { UpkeepFailureStore } from '../store/upkeep-failures.ts';
 
-/** Returns the conditions that currently hold. If a source throws, its notices stay unchanged. */
+/** Returns the conditions that currently hold. If a source throws, its notices do not change. */
 export type Source = () => Promise<readonly Condition[]>;
 
 const callbacksMax = 1_000;
-/** The notice that operators read while the result storage accepts no files. */
 const storageTexts: ReadonlyMap<string, string> = new Map(
   Object.entries({
     storage_full:
-      'The storage of results had no room for a file. Rendered images wait for room for some minutes; what would need the storage is refused or waits. Free some space, or enlarge it. The logs with step=storage_full have more.',
+      'The storage of results had no room for a file. Rendered images wait some minutes for space, and other work that needs the storage is refused or waits. Free some space, or enlarge the storage. Search the logs for step=storage_full.',
     storage_away:
-      'The storage of results did not accept a file, or a file could not be read, because it does not answer or refuses the gateway. Rendered images wait for it for some minutes; what would need it is refused or waits. Check the storage and `results` of gateway.yaml. The logs with step=storage_away have more.',
+      'The storage of results did not accept a file, or a file could not be read: the storage does not respond, or refuses the gateway. Rendered images wait some minutes for the storage, and other work that needs it is refused or waits. Check the storage, and `results` in gateway.yaml. Search the logs for step=storage_away.',
   } satisfies Record<StorageStep, string>),
 );
-/** Long enough for the only worker to restart. */
 const withoutWorkersMs = 60_000;
 
 export interface SourceDeps {
@@ -40,15 +38,12 @@ export interface SourceDeps {
   readonly upkeepFailures: Pick<UpkeepFailureStore, 'list'>;
   readonly workers: () => Promise<Pick<Service, 'unserved'>>;
   readonly margin: (asked: MarginAsked) => AsyncIterable<MarginRow>;
-  /** Returns accounts with less than this amount available, lowest balance first. */
   readonly lowBalances: (below: Micros) => Promise<readonly Pick<LowBalance, 'account' | 'available'>[]>;
-  /** Returns configured models that their vendors no longer serve. */
   readonly retired: () => readonly {
     readonly channel: string;
     readonly model: string;
     readonly text: string;
   }[];
-  /** Returns the current configuration. */
   readonly config: () => {
     readonly currency: string;
     readonly notify: { readonly low_balance?: string | undefined };
@@ -60,7 +55,7 @@ export function createSources(deps: SourceDeps) {
   const { tasks, health, clockMarks, workers, now } = deps;
   const sightings = createSightings(now);
 
-  /** Considers all workers together. The reconciler, which runs in a worker, checks individual channels. */
+  /** Checks only whether there are any workers. The reconciler, which runs in a worker, checks individual channels. */
   async function withoutWorkers(): Promise<readonly Condition[]> {
     const missing = (await workers()).unserved();
     const lasts =
@@ -139,14 +134,12 @@ function clockJumped({ expected, seen }: ClockJump): Condition {
   return { kind: 'clock_jumped', subject: 'database', count: 1, text };
 }
 
-/** Summing two days of the ledger at every check would be too expensive. */
+/** Summing two days of the ledger is too expensive for every check. */
 const lossesEveryMs = 15 * 60_000;
-/** Reading every account's last entry at every check would also be too expensive. */
+/** Reading the last entry of every account is too expensive for every check. */
 const balancesEveryMs = 60_000;
-/** The maximum number of accounts with separate notices. */
 const lowBalancesMax = 100;
 
-/** Reads a source at most once per interval. */
 function everyMs(ms: number, read: Source, now: () => number): Source {
   let known: { readonly conditions: readonly Condition[]; readonly at: number } | undefined;
   return async () => {
@@ -156,7 +149,7 @@ function everyMs(ms: number, read: Source, now: () => number): Source {
   };
 }
 
-/** Covers yesterday and today (UTC), so that a day's first task alone is not decisive. */
+/** Covers yesterday and today (UTC), so that the first task of a day is not decisive. */
 async function readLosses({ margin, config, now }: SourceDeps): Promise<readonly Condition[]> {
   const { currency } = config();
   const losses: Condition[] = [];

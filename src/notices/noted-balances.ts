@@ -1,13 +1,11 @@
 import { createRecent } from '../base/recent.ts';
 import type { Micros } from '../money/money.ts';
 
-/** An account's available balance after a ledger entry. */
 export interface BalanceAfter {
   readonly available: Micros;
   readonly seq: bigint;
 }
 
-/** The balances that this process has recorded for an account since the last check. */
 export interface SeenBalances {
   readonly lowest: BalanceAfter;
   readonly last: BalanceAfter;
@@ -15,9 +13,9 @@ export interface SeenBalances {
 
 export interface NotedBalances {
   readonly note: (account: string, after: BalanceAfter) => void;
-  /** Returns and clears all records, by account, oldest first. */
+  /** Returns and clears all notes, by account, oldest first. */
   readonly take: () => Map<string, SeenBalances>;
-  /** Restores records that could not be evaluated. Newer ones take precedence. */
+  /** Restores notes that could not be evaluated. Newer ones take precedence. */
   readonly putBack: (balances: ReadonlyMap<string, SeenBalances>) => void;
 }
 

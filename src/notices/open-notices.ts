@@ -29,9 +29,7 @@ export interface NoticesDeps {
   readonly margin: SourceDeps['margin'];
   readonly lowBalances: SourceDeps['lowBalances'];
   readonly retired: SourceDeps['retired'];
-  /** Returns the ledger, which is opened later. */
   readonly books: () => Pick<AccountAlertsDeps, 'balance' | 'uses' | 'spendings'>;
-  /** The environment that provides PATH, HOME and LANG to commands. */
   readonly variables: NodeJS.ProcessEnv;
   readonly log: Logger;
   readonly now: () => number;
@@ -41,7 +39,7 @@ export interface NoticesDeps {
 export interface Notices extends NoticeWatch {
   readonly noteBalance: AccountAlerts['note'];
   readonly accountAlerts: Pick<AccountAlerts, 'run' | 'repair'>;
-  /** Accepts counts that were just made for the metrics, so that they need not be repeated. */
+  /** Accepts counts that were just made for the metrics, to avoid counting twice. */
   readonly noteAttention: (counts: readonly AttentionCount[]) => void;
 }
 

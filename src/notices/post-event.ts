@@ -5,20 +5,17 @@ import type { Logger } from '../observability/log.ts';
 import { sendEvent } from './send-event.ts';
 import { callbackRetryDelayMs, callbackStateAfter, callbackTriesMax } from '../task/callback-retries.ts';
 
-/** An event that an account's address has not yet accepted. */
 export interface OwedEvent {
   readonly id: string;
   readonly account: string;
   readonly address: Sealed;
-  /** The number of delivery attempts started so far. */
   readonly tries: number;
   readonly type: string;
-  /** Unix milliseconds. */
   readonly at: number;
   readonly data: object;
   /**
-   * Records the remaining work, or undefined if there is none. Resolves with false if another process has started an
-   * attempt since `seenTries`.
+   * Records what is left to do, or undefined if the event is finished. Resolves with false if another process has
+   * started a delivery since `seenTries`.
    */
   readonly change: (seenTries: number, left: EventTries | undefined) => Promise<boolean>;
 }
@@ -32,14 +29,13 @@ export interface EventTries {
 export interface PostEventDeps {
   readonly webhookSecrets: (account: string) => Promise<readonly string[]>;
   readonly open: Secrets['open'];
-  /** Sends to addresses that callers chose. */
   readonly deliver: GuardedClient['deliver'];
   readonly log: Pick<Logger, 'warn' | 'error'>;
   readonly now: () => number;
   readonly random: () => number;
 }
 
-/** If a process dies during an attempt, the attempt is repeated after this time under the same id. */
+/** If a process dies during a delivery, it is repeated after this time, with the same id. */
 const unansweredMs = 60_000;
 const unreported = 'an event could not be delivered to its account';
 
@@ -55,11 +51,11 @@ export function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
         return void (await event.change(event.tries, undefined));
       }
       const means = await meansOf(event).catch(async (error: unknown) => {
-        // Failing to decrypt an event does not count as an attempt.
+        // A failure to decrypt does not count as a delivery.
         await event.change(event.tries, { tries: event.tries, dueAt });
         throw error;
       });
-      // Count the attempt before sending, so that it is repeated if this process dies.
+      // Count the delivery before sending, so that it is repeated if this process dies.
       if (!(await event.change(event.tries, { tries, dueAt }))) return;
       const answer = await sendEvent({ ...event, ...means }, { deliver: deps.deliver, now });
       const state = callbackStateAfter(answer.status, tries);
@@ -71,7 +67,6 @@ export function createPostEvent({ log, now, random, ...deps }: PostEventDeps) {
     }
   };
 
-  /** Decrypts what a request needs. */
   async function meansOf({ account, address }: OwedEvent) {
     const url = deps.open({ purpose: 'alert-address', id: account }, address);
     return { url, secrets: await deps.webhookSecrets(account) };

@@ -4,10 +4,8 @@ import type { GuardedClient } from '../http-client/index.ts';
 import type { CallbackAttempt } from '../task/callback-record.ts';
 
 export interface SentEvent {
-  /** The same for every delivery attempt of this event. */
   readonly id: string;
   readonly type: string;
-  /** Unix milliseconds. */
   readonly at: number;
   readonly data: object;
   readonly url: string;

@@ -11,16 +11,14 @@ export type Target = NotifyConfig['targets'][number];
 
 /**
  * Resolves with the reason why the target did not accept the notice, or with undefined if it did. Never rejects, and
- * always finishes in time.
+ * always finishes within `answerWithinMs`.
  */
 export type SendNotice = (target: Target, notice: Notice) => Promise<string | undefined>;
 
 const answerWithinMs = 10_000;
 
 export interface SendDeps {
-  /** Sends to addresses configured by the operator, including private ones. */
   readonly deliver: GuardedClient['deliver'];
-  /** A command's complete environment. */
   readonly commandEnvironment: NodeJS.ProcessEnv;
   readonly now: () => number;
 }
@@ -51,7 +49,7 @@ export function createSendNotice({ deliver, commandEnvironment, now }: SendDeps)
   }
 }
 
-/** Runs a command without a shell. Passes its arguments unchanged, and sends the text to standard input. */
+/** Runs a command without a shell, so its arguments need no quoting. Sends the text to standard input. */
 async function run([file = '', ...parts]: readonly string[], text: string, env: NodeJS.ProcessEnv) {
   const child = spawn(file, parts, {
     env,
@@ -66,7 +64,7 @@ async function run([file = '', ...parts]: readonly string[], text: string, env: 
   return `the command ended with ${child.signalCode ?? `exit code ${child.exitCode}`}`;
 }
 
-/** Returns an event's body. Times are in Unix seconds. */
+/** Returns the body of an event. Its times are in Unix seconds. */
 function noticeEvent({ id, kind, subject, state, count, text, since, endedAt, revisedAt }: Notice) {
   return {
     type: `notice.${state}`,
@@ -84,7 +82,6 @@ function noticeEvent({ id, kind, subject, state, count, text, since, endedAt, re
   };
 }
 
-/** Returns an email as text: a subject line, an empty line and the body. */
 function noticeText({ kind, subject, state, text, since, endedAt }: Notice): string {
   const title = `[mediary] ${state === 'open' ? '' : 'over: '}${kind.replaceAll('_', ' ')}: ${subject}`;
   const times =

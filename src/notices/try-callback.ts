@@ -6,16 +6,14 @@ import type { CallbackAttempt } from '../task/callback-record.ts';
 import { sendEvent } from './send-event.ts';
 
 export interface TryCallbackDeps {
-  /** Returns undefined if the address or the account already has as many requests in progress as it may have. */
+  /** Returns undefined if the address or the account already has as many requests in flight as it may have. */
   readonly takePlace: (origin: string, account: string) => { readonly leave: () => void } | undefined;
   readonly webhookSecrets: (account: string) => Promise<readonly string[]>;
-  /** Sends to addresses that callers chose. */
   readonly deliver: GuardedClient['deliver'];
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
 }
 
-/** `id` is the event's id. */
 export type TriedCallback = Pick<CallbackAttempt, 'status' | 'error' | 'durationMs'> & {
   readonly id: string;
 };

@@ -12,15 +12,14 @@ import type { Source } from './conditions.ts';
 import type { SendNotice, Target } from './send.ts';
 
 /**
- * Notifies operators of conditions. Only one process does so at a time. Another process takes over once that one has
- * been silent for a minute.
+ * Notifies operators of conditions. Only one process does so at a time. If it is silent for a minute, another one takes
+ * over.
  */
 export interface NoticeWatch extends Rounds {
-  /** Waits at most 10 s for notices in flight. Each target has at most one. */
+  /** Waits at most 10 s for notices in flight, of which each target has at most one. */
   readonly stop: () => Promise<void>;
-  /** Reports the result of a ledger verification. */
   readonly noteVerification: (violations: number) => Promise<void>;
-  /** Sends a message to each target and returns the results: a sentence, or undefined if the target accepted it. */
+  /** Sends a test message to every target. `error` is undefined if the target accepted it. */
   readonly test: () => Promise<readonly { readonly id: string; readonly error?: string }[]>;
 }
 
@@ -31,11 +30,10 @@ export interface NoticeWatchDeps {
   readonly send: SendNotice;
   readonly log: Logger;
   readonly now: () => number;
-  /** Whether this process currently checks and notifies. */
   readonly duty: Duty;
 }
 
-/** The maximum number of ended notices to consider. The newest are enough, because each is sent within minutes. */
+/** How many ended notices are considered. The newest suffice, because each is sent within minutes. */
 const overMax = 200;
 const sentAtOnceMax = 20;
 const pauseMsMax = 30 * 60_000;
@@ -68,13 +66,12 @@ export function createNoticeWatch(deps: NoticeWatchDeps): NoticeWatch {
 
 type Change = (known: Notice | undefined) => Notice | undefined;
 
-/** Turns observed conditions into notices. */
 function createLooks({ store, sources, log, now }: NoticeWatchDeps) {
   return { look, report };
 
   /**
-   * Writes the change, or returns false if another process was first. Nothing is lost in that case, because a process
-   * that checked at the same time saw the same conditions.
+   * Returns false if another process was first. Nothing is lost then, because a process that checks at the same time
+   * sees the same conditions.
    */
   async function apply(id: string, change: Change, kept?: KeptNotice): Promise<boolean> {
     const before = kept ?? (await store.find(id));
@@ -111,8 +108,8 @@ function createLooks({ store, sources, log, now }: NoticeWatchDeps) {
   }
 
   /**
-   * Reports whether a condition holds, for a source that knows. Its next report may be far off, so the write is retried
-   * until it succeeds.
+   * Reports whether a condition holds, for a source that knows. Its next report may be far off, so a write that lost to
+   * another process is repeated until it succeeds.
    */
   async function report(condition: Condition, isSo: boolean): Promise<void> {
     const change: Change = (notice) =>
@@ -121,7 +118,6 @@ function createLooks({ store, sources, log, now }: NoticeWatchDeps) {
   }
 }
 
-/** Notices that a target has yet to receive in this round. */
 interface Owed {
   readonly target: Target;
   readonly owed: Notice[];
@@ -132,13 +128,13 @@ interface NotifierDeps extends NoticeWatchDeps {
 }
 
 function createNotifier({ store, targets, send, duty, isStopping, log, now }: NotifierDeps) {
-  /** For targets that do not respond: the number of consecutive failed attempts, and when the next one is due. */
+  /** For targets that do not respond: the number of consecutive failures, and when the next attempt is due. */
   const failing = new Map<string, { readonly times: number; readonly nextAt: number }>();
   return { notifyAll, test };
 
   /**
-   * Sends each target one notice at a time. Renews the duty in between, because slow targets may take longer than the
-   * silence after which another process takes over.
+   * Sends each target one notice at a time. Renews the duty in between, because with slow targets a round can take
+   * longer than the silence after which another process takes over.
    */
   async function notifyAll(): Promise<void> {
     const queues = await owedNotices();
@@ -168,7 +164,7 @@ function createNotifier({ store, targets, send, duty, isStopping, log, now }: No
       return pause(target.id, error);
     }
     failing.delete(target.id);
-    // Record the notice only after the target accepts it. If the process dies in between, the notice is sent twice
+    // Record the notice only after the target has accepted it. If the process dies in between, the notice is sent twice
     // under the same id.
     await store.recordNotified(notice.id, target.id, notice.revision);
   }

@@ -5,7 +5,6 @@ import type { Census } from '../task/census.ts';
 import { formatMicros } from '../money/money.ts';
 
 export interface CensusGauges {
-  /** Undefined if another process takes and shows the census, in which case this one shows nothing. */
   showCensus(census: Census | undefined): void;
 }
 
@@ -18,7 +17,7 @@ interface Family {
   readonly samples: (census: Census) => readonly Sample[];
 }
 
-/** Gauges for the whole system. Only one process shows them at a time, so summing over all processes is correct. */
+/** Only one process shows these gauges at a time, so summing over all processes is correct. */
 const families: readonly Family[] = [
   {
     name: 'mediary_census_time_seconds',
@@ -41,7 +40,7 @@ const families: readonly Family[] = [
   },
   {
     name: 'mediary_submissions_waiting',
-    help: 'Tasks that wait before their submission without a person, by channel and reason.',
+    help: 'Tasks that wait to be submitted and do not need a person, by channel and reason.',
     labels: ['channel', 'reason'],
     samples: ({ tasks }) =>
       summed(
@@ -109,7 +108,7 @@ const families: readonly Family[] = [
   },
   {
     name: 'mediary_callbacks_oldest_seconds',
-    help: 'How long the oldest callback that is due or failing has been owed.',
+    help: 'How long the oldest callback that is due or failing has been waiting for delivery.',
     labels: ['state'],
     samples: ({ at, callbacks }) =>
       callbacks.flatMap(({ state, since }) =>
@@ -158,7 +157,6 @@ function sumOf(rows: readonly { readonly count: number }[]): number {
   return rows.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Merges rows into one sample per label set. */
 function summed<Row>(
   rows: readonly Row[],
   sampleOf: (row: Row) => Sample,

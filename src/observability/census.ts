@@ -5,7 +5,6 @@ import type { Rounds } from '../process/rounds.ts';
 import type { CensusGauges } from './census-gauges.ts';
 
 export interface CensusTakerDeps extends CensusGauges {
-  /** Whether this process is responsible for counting. */
   readonly duty: () => Promise<boolean>;
   readonly take: () => Promise<Census>;
   /** Called if counting fails. The last counts remain, and their age reveals the failure. */
@@ -13,8 +12,8 @@ export interface CensusTakerDeps extends CensusGauges {
 }
 
 /**
- * One worker counts the whole system and shows the result for as long as it lives. Counting does not use Temporal,
- * because operators must be able to see the census while Temporal is down.
+ * One worker counts the whole system and shows the result for as long as it lives. Does not use Temporal, because
+ * operators must be able to see the census while Temporal is down.
  */
 export function createCensusTaker(deps: CensusTakerDeps): Rounds {
   const work = async () => deps.showCensus((await deps.duty()) ? await deps.take() : undefined);

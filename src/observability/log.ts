@@ -6,11 +6,10 @@ import type { DestinationStream } from 'pino';
 export interface LogOptions {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly format: 'json' | 'pretty';
-  /** Defaults to standard output. */
   readonly destination?: DestinationStream;
 }
 
-/** The product's logger, which accepts facts with listed names and a sentence. An unlisted name does not compile. */
+/** Logs a sentence and facts with listed names. An unlisted name does not compile. */
 export interface Logger {
   readonly debug: WriteLog;
   readonly info: WriteLog;
@@ -18,7 +17,7 @@ export interface Logger {
   readonly error: WriteLog;
 }
 
-/** The second part rejects names from a spread object, which the compiler would otherwise accept. */
+/** The intersection rejects names from a spread object, which the compiler would otherwise accept. */
 type WriteLog = <Facts extends LogFacts>(
   facts: Facts & { readonly [name in Exclude<keyof Facts, FactName>]: never },
   message: string,
@@ -34,9 +33,8 @@ type LogScalar = string | number | boolean | bigint | undefined;
 type LogValue = LogScalar | readonly LogScalar[];
 
 /**
- * The only facts that reach the log. New ones must be added here deliberately, so that keys, prompts, media and
- * addresses cannot slip in with a spread object. Anything that gets past the compiler is omitted and counted in
- * `dropped`.
+ * The only facts that reach the log. Each is listed deliberately, so that no key, prompt, media or address slips in
+ * with a spread object. Anything that gets past the compiler is omitted and counted in `dropped`.
  */
 const factNames = [
   'account', 'ahead_ms', 'action', 'activity', 'actor', 'address', 'again', 'amount', 'attempt', 'attempts', 'candidates', 'channel',
@@ -52,7 +50,6 @@ const textCharactersMax = 2_000;
 const listItemsMax = 50;
 const causesMax = 3;
 
-/** Creates a logger that accepts only the facts above and scrubs all text. */
 export function createLogger({ level, format, destination }: LogOptions): Logger {
   const output = destination ?? pino.destination(1);
   const logger = pino(
@@ -95,7 +92,6 @@ function listedFacts(object: Readonly<Record<string, unknown>>): Record<string, 
   return facts;
 }
 
-/** Returns undefined for kinds of values that are never logged. */
 function cleanValue(value: unknown): unknown {
   if (typeof value === 'string') return scrubForLog(value);
   if (typeof value === 'number' || typeof value === 'boolean') return value;
@@ -118,7 +114,7 @@ interface ErrorDescription {
   readonly cause?: ErrorDescription;
 }
 
-/** Never includes `words`, because an upstream's text may repeat a caller's. */
+/** Never includes `words`, because an upstream's message may repeat a caller's text. */
 function describeError(error: Error, causes: number): ErrorDescription {
   const code =
     'code' in error && ['string', 'number'].includes(typeof error.code)
@@ -152,8 +148,8 @@ const patterns: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Scrubs text for internal use: removes keys, signed queries, base64 and terminal control characters, and truncates it
- * to 2,000 characters.
+ * Scrubs text for internal use: removes keys, signed queries, base64 and terminal control characters, and truncates to
+ * 2,000 characters.
  */
 export function scrubForLog(text: string): string {
   const cut = text.length > textCharactersMax ? `${text.slice(0, textCharactersMax)}…` : text;
@@ -161,7 +157,6 @@ export function scrubForLog(text: string): string {
   return escaped(clean, { keepLines: true });
 }
 
-/** Writes one line per record for terminals: `12:34:56 WARN message name=value …`. */
 function prettyStream(destination: DestinationStream): DestinationStream {
   return {
     write(line) {

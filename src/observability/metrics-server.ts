@@ -9,15 +9,14 @@ export interface MetricsServer {
 
 export interface MetricsServerOptions {
   readonly metrics: Pick<Metrics, 'render' | 'contentType'>;
-  /** An address with additional metrics of this process, which are appended. */
   readonly more?: string | undefined;
   readonly host: string;
   readonly port: number;
 }
 
 /**
- * Serves Prometheus metrics on a separate port (METRICS_PORT), so they need not be public. Rejects if the port is
- * taken.
+ * Serves Prometheus metrics on a port of their own (METRICS_PORT), so that they need not be public. Rejects if the port
+ * is taken.
  */
 export async function startMetricsServer({
   metrics,
@@ -43,7 +42,6 @@ export async function startMetricsServer({
   return { close: () => server.close() };
 }
 
-/** Reads from this process over loopback. */
 function read(address: string): Promise<string> {
   return new Promise((resolve, reject) => {
     get(address, (answer) => void text(answer).then(resolve, reject)).on('error', reject);

@@ -9,37 +9,32 @@ import { createCensusGauges } from './census-gauges.ts';
 import type { CensusGauges } from './census-gauges.ts';
 
 /**
- * Counts of this process's own work and, while it takes the census, of the whole system. Labels contain configuration
- * names and our own codes, never an account, a key, a task, a model or a prompt.
+ * Metrics of this process's own work and, while it takes the census, of the whole system. Labels contain names from the
+ * configuration and our own codes, never an account, a key, a task, a model or a prompt.
  */
 export interface Metrics extends CensusGauges, UpstreamMeter, LedgerMeter {
   observeRequest(operation: string, status: number, seconds: number): void;
-  /** `outcome`: `created`, `replayed`, or the error code. */
+  /** @param outcome - `created`, `replayed`, or the error code. */
   countCreate(outcome: string): void;
-  /** Counts failures of synchronous images. */
   countImageFailure(failure: FailureClass): void;
-  /** `channel` is the job's channel. Undefined if no upstream had the job. */
+  /** @param channel - The job's channel. Undefined if no upstream had the job. */
   countEnded(channel: string | undefined, outcome: 'succeeded' | FailureClass): void;
-  /** Counts a task's charge and cost, in micro-units, for the channel that caused the cost. */
+  /** Counts the charge and the cost of a task, in micro-units, under the channel that caused the cost. */
   countMargin(charge: Micros, upstream: Omit<UpstreamCost, 'model'>): void;
-  /** `read` is called on every scrape. */
   setWaiting(read: () => number): void;
-  /** Returns the metrics as Prometheus text. */
   render(): Promise<string>;
   readonly contentType: string;
 }
 
 const requestSecondsBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** The largest buckets are for synchronous images, which take minutes. */
 const upstreamSecondsBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180];
 const appendSecondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
 export interface MetricsOptions {
-  /** Returns the current configuration version. Called on every scrape. */
   readonly configVersion: () => string;
 }
 
-/** Creates a separate registry, so that gateways in one process do not share metrics. */
+/** Uses a registry of its own, so that several gateways in one process do not share metrics. */
 export function createMetrics({ configVersion }: MetricsOptions): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -109,7 +104,7 @@ function workMetrics(
   const duration = foundOnce(callSeconds);
   const appends = new Histogram({
     name: 'mediary_ledger_append_seconds',
-    help: 'Duration of batches of the ledger, from their turn to their outcome.',
+    help: 'Duration of batches of ledger operations, until every operation has an outcome.',
     buckets: appendSecondsBuckets,
     registers: [registry],
   });
@@ -183,10 +178,7 @@ function readOnScrape(registry: Registry, configVersion: () => string): Pick<Met
   };
 }
 
-/**
- * Looks up each combination of a histogram's labels by name only once. The number of combinations is the product of two
- * short lists.
- */
+/** Caches a histogram's children by name. There are few, because the labels come from two short lists. */
 function foundOnce<Label extends string>(histogram: Histogram<Label>) {
   const known = new Map<string, Histogram.Internal<Label>>();
   return (name: string, labels: LabelValues<Label>): Histogram.Internal<Label> => {

@@ -10,21 +10,18 @@ import type { Logger } from './log.ts';
 import type { NewSpan, Span, Tracer } from './tracing.ts';
 
 export interface OtlpTracerOptions {
-  /** The name of this process. */
   readonly node: string;
-  /** The fraction of requests to record, from 0 to 1. */
   readonly ratio: number;
   readonly log: Pick<Logger, 'warn' | 'info'>;
   readonly random: () => number;
 }
 
-/** The maximum time that shutdown waits for the receiver, in milliseconds. */
 const flushMs = 3_000;
 
 /**
- * Sends spans in batches, as OTLP protobuf over HTTP, to the address in OTEL_EXPORTER_OTLP_…. The exporter reads these
- * variables itself. Up to 2,048 spans can be queued; any more are dropped. No OpenTelemetry global is set, so nothing
- * else in the process is traced.
+ * Sends spans in batches, as OTLP protobuf over HTTP, to the address in OTEL_EXPORTER_OTLP_… (variables that the
+ * exporter itself reads). Drops spans beyond a queue of 2,048. Sets no OpenTelemetry global, so nothing else in the
+ * process is traced.
  */
 export function createOtlpTracer({ node, ratio, log, random }: OtlpTracerOptions): Tracer {
   const provider = new TracerProvider({
@@ -32,7 +29,6 @@ export function createOtlpTracer({ node, ratio, log, random }: OtlpTracerOptions
       'service.name': 'mediary',
       'service.instance.id': node,
     }).merge(detectResources({ detectors: [envDetector] })),
-    // The decision to record a trace is made before its first span is created.
     sampler: new AlwaysOnSampler(),
     spanProcessors: [new BatchSpanProcessor({ exporter: quiet(new OTLPTraceExporter(), log) })],
   });
@@ -53,7 +49,6 @@ export function createOtlpTracer({ node, ratio, log, random }: OtlpTracerOptions
   return {
     enter(header, span) {
       const caller = read(header);
-      // Decide at random rather than by trace id, which the caller has chosen.
       if (random() < ratio) return start(span, below(caller));
       return caller === undefined ? undefined : unrecorded(caller);
     },
@@ -102,7 +97,7 @@ function spanOf(span: SdkSpan): Span {
   };
 }
 
-/** Returns a span in a trace that others record. Its flags indicate that we do not record it. */
+/** Returns a span in a trace that others record. Its flags state that we do not record it. */
 function unrecorded(caller: SpanContext): Span {
   const nothing = (): void => undefined;
   const traceparent = traceparentOf({ ...caller, traceFlags: TraceFlags.NONE });
@@ -118,7 +113,7 @@ function isRecorded({ traceFlags }: SpanContext): boolean {
 }
 
 /**
- * Wraps the exporter so that an unavailable receiver does not affect the process. Logs once when an outage begins and
+ * Wraps the exporter, so that an unavailable receiver does not affect the process. Logs once when an outage begins and
  * once when it ends.
  */
 function quiet(exporter: SpanExporter, log: OtlpTracerOptions['log']): SpanExporter {
@@ -127,7 +122,11 @@ function quiet(exporter: SpanExporter, log: OtlpTracerOptions['log']): SpanExpor
     if (isFailing === (error !== undefined)) return;
     isFailing = error !== undefined;
     if (error === undefined) log.info({}, 'traces are received again');
-    else log.warn({ detail: messageOf(error) }, 'traces could not be sent; they are lost until they can');
+    else
+      log.warn(
+        { detail: messageOf(error) },
+        'traces could not be sent; they are dropped until the receiver responds',
+      );
   };
   return {
     export(spans, done) {

@@ -1,13 +1,11 @@
 import type { Logger } from './log.ts';
 
-/** Reasons for ending a process at a terminal that no signal reports. */
-
 const parentCheckMs = 250;
 
 /**
- * Resolves at the first SIGINT or SIGTERM. After this call, neither signal ends the process directly. Without it, the
- * first process in a container would never learn during startup that it should end. While requests are in flight, npm
- * forwards the Ctrl-C that the terminal has already sent to all its processes.
+ * Resolves at the first SIGINT or SIGTERM. From this call on, neither signal ends the process directly, because a
+ * second one must not: npm forwards the Ctrl-C that the terminal has already sent to all its processes. Call it early,
+ * because the first process in a container ignores signals without a listener.
  */
 export function endSignalled(): Promise<void> {
   return new Promise((resolve) => {
@@ -17,8 +15,8 @@ export function endSignalled(): Promise<void> {
 }
 
 /**
- * Resolves when `parent` is no longer this process's parent. This detects the end of npm, which sends SIGTERM to the
- * shell that runs a script. The shell then ends without forwarding it.
+ * Resolves when `parent` is no longer this process's parent. Detects the end of npm, which sends SIGTERM only to the
+ * shell that runs the script. The shell then ends without forwarding the signal.
  */
 export function parentEnded(parent: number): Promise<void> {
   return new Promise((resolve) => {
@@ -47,7 +45,7 @@ export function readerLeft(outputs: readonly NodeJS.WritableStream[]): Promise<v
 }
 
 /**
- * Logs unhandled rejections, so that a forgotten promise does not end the whole process. Each one is a bug. Returns a
+ * Logs unhandled rejections, so that a forgotten promise does not end the process. Each one is a bug. Returns a
  * function that stops the logging.
  */
 export function logRejections(log: Logger): () => void {

@@ -1,21 +1,19 @@
 import type { Attributes, NewSpan, Span, Tracer } from './tracing.ts';
 
 /**
- * Spans for work on a task, by task id. Work that a process does for a task becomes a child of the current step,
- * without passing anything along.
+ * Spans for work on a task, by task id. Work on the task becomes a child of its current step in this process, so no
+ * span needs to be passed along.
  */
 export interface TaskSpans {
   /**
-   * Runs a step with its own span. Without `parent`, it is a child of this process's current step. Without a current
-   * step, it is not recorded.
+   * Runs a step in a span of its own. Without `parent`, the span is a child of the task's current step in this process.
+   * If there is no such step, nothing is recorded.
    */
   run<Result>(task: string, step: Step, work: (span: Span | undefined) => Promise<Result>): Promise<Result>;
-  /** Records a call that has already ended. */
   note(task: string, call: EndedCall): void;
 }
 
 export interface Step extends NewSpan {
-  /** The parent's `traceparent`. */
   readonly parent?: string | undefined;
 }
 
@@ -59,8 +57,8 @@ export function createTaskSpans(tracer: Pick<Tracer, 'start'>): TaskSpans {
 }
 
 /**
- * Marks the span as failed, unless Temporal treats the failure as benign. In that case, the step is only waiting for a
- * retry.
+ * Marks the span as failed, unless Temporal treats the failure as benign, which means that the step only waits for its
+ * next attempt.
  */
 function endOf(span: Span, error: unknown): void {
   const code = codeOf(error);

@@ -3,7 +3,7 @@ import { createTaskSpans } from './task-spans.ts';
 import type { TaskSpans } from './task-spans.ts';
 
 /**
- * Names from OpenTelemetry's conventions, and `mediary.…`. Never contains a key, a prompt, or an address with its
+ * Names from OpenTelemetry's conventions, and `mediary.…`. Must not contain a key, a prompt, or an address with its
  * query.
  */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
@@ -24,26 +24,25 @@ export interface SpanEnd {
 }
 
 export interface Span {
-  /** This span's W3C `traceparent`. Its children, in this or another process, use it as their parent. */
+  /** This span's W3C `traceparent`, which its children in this or another process use as their parent. */
   readonly traceparent: string;
   set(attributes: Attributes): void;
-  /** Only the first call has an effect. */
   end(end?: SpanEnd): void;
 }
 
-/** Passes spans explicitly, so that no promise hooks are needed. No method throws or waits. */
+/** Passes spans explicitly, which needs no promise hooks. Its methods neither throw nor wait. */
 export interface Tracer {
   /**
-   * Starts a request's first span. `header` is the request's `traceparent`. The caller's trace is continued, but we
-   * decide whether to record it. An invalid header is ignored. Returns undefined if there is nothing to pass on.
+   * Starts the first span of a request. `header` is the request's `traceparent`, and an invalid one is ignored. The
+   * span continues the caller's trace, but whether to record it is our decision. Returns undefined if there is nothing
+   * to pass on.
    */
   enter(header: string | undefined, span: NewSpan): Span | undefined;
   /**
-   * Starts a child of one of our spans. Returns undefined if the parent is not recorded, because the child is then not
-   * recorded either.
+   * Starts a child of one of our spans. Returns undefined if the parent is not recorded, because then its children are
+   * not recorded either.
    */
   start(parent: string | undefined, span: NewSpan): Span | undefined;
-  /** Sends the remaining spans within a few seconds. */
   close(): Promise<void>;
 }
 
@@ -61,7 +60,7 @@ export interface Tracing {
   readonly tasks: TaskSpans;
 }
 
-/** Returns undefined if the environment does not enable tracing, in which case nothing from OpenTelemetry is loaded. */
+/** Returns undefined if the environment does not enable tracing. In that case, nothing from OpenTelemetry is loaded. */
 export async function openTracing(
   settings: TracingSettings,
   process: Pick<OtlpTracerOptions, 'node' | 'log'>,
@@ -79,7 +78,6 @@ function isAskedFor(settings: TracingSettings): boolean {
   return OTEL_TRACES_EXPORTER === 'otlp' || all !== undefined || traces !== undefined;
 }
 
-/** Returns the fraction of requests with recorded traces. */
 function ratioOf({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: part }: TracingSettings): number {
   if (sampler.endsWith('always_off')) return 0;
   return sampler.endsWith('always_on') ? 1 : part;

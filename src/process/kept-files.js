@@ -31,7 +31,5 @@ export function keep(path, text) {
     const draft = `${path}.${randomUUID()}`;
     writeFileSync(draft, text);
     renameSync(draft, path);
-  } catch {
-    // The next start computes it again.
-  }
+  } catch {}
 }

@@ -1,15 +1,14 @@
 /**
- * Decides how often a process reads what other processes write. An idle process reads rarely. Its first use waits until
- * everything has been read once, so its data is as recent as a busy process's.
+ * Decides how often a process reads what other processes write. An idle process reads rarely. Its next use first waits
+ * until everything has been read once, so its data is as recent as a busy process's.
  */
 export interface Pace {
-  /** Runs one use of the process, such as a request or an activity. */
+  /** Runs a unit of work, such as a request or an activity, and keeps the process busy for some time afterwards. */
   readonly use: <T>(run: () => Promise<T>) => Promise<T>;
-  /** Runs work that no other use is likely to follow. An idle process is idle again as soon as it ends. */
+  /** Like `use`, for work that is unlikely to be followed by more. The process is idle again as soon as it ends. */
   readonly useOnce: <T>(run: () => Promise<T>) => Promise<T>;
-  /** Repeats work, and returns a function that stops it. The work must not reject. */
   readonly every: (period: Period, work: () => Promise<void>) => () => void;
-  /** Like `every`, but an idle process's first use waits for this read. */
+  /** Like `every`, for a read that the first use of an idle process waits for. */
   readonly follow: (period: Period, read: () => Promise<void>) => () => void;
 }
 
@@ -20,7 +19,7 @@ export interface Period {
 }
 
 const idleAfterMs = 15_000;
-/** If the reads take longer than this, the use proceeds with older data. */
+/** If the reads after an idle period take longer than this, the use proceeds with older data. */
 const wakeMsMax = 2_000;
 
 /** @param now - A monotonic clock in milliseconds. */
@@ -75,7 +74,6 @@ export function createPace(now: () => number): Pace {
   };
 }
 
-/** Repeats a read between `start` and `stop`. The read must not reject. */
 export function following(period: Period, read: () => Promise<void>) {
   let end: (() => void) | undefined;
   return {

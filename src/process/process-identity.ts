@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 import { z } from 'zod';
 
-/** A process's id and start time, which together identify it permanently. The system reuses ids. */
+/** A process's id and start time. The pid alone is not enough, because the system reuses pids. */
 export const processIdentitySchema = z.object({ pid: z.number().int().positive(), startedAt: z.string() });
 export type ProcessIdentity = z.infer<typeof processIdentitySchema>;
 
@@ -31,7 +31,7 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * Reads field 22 of Linux's /proc/PID/stat, in ticks since boot. The name in field 2 may contain spaces and brackets.
+ * Reads field 22 of Linux's /proc/PID/stat, in ticks since boot. Field 2 (the name) may contain spaces and parentheses.
  */
 async function startFromProc(pid: number): Promise<string | undefined> {
   try {
@@ -44,7 +44,7 @@ async function startFromProc(pid: number): Promise<string | undefined> {
 
 async function startFromPs(pid: number): Promise<string | undefined> {
   try {
-    // Without a fixed locale and zone, two readers would see different texts.
+    // Without a fixed locale and time zone, two readers would get different texts.
     const command = `LC_ALL=C TZ=UTC ps -o lstart= -p ${pid}`;
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
     return stdout.trim();

@@ -1,27 +1,22 @@
 import type { Pace } from './pace.ts';
 
-/** Work that a process repeats. */
 export interface Rounds {
   /** Runs one round, or joins the one in progress. Never rejects. */
   readonly run: () => Promise<void>;
   /** Runs a round after each interval. The timer does not keep the process alive. */
   readonly start: (pace?: Pace) => void;
-  /** Waits for the round in progress. */
   readonly stop: () => Promise<void>;
 }
 
 export interface RoundsDeps {
   readonly everyMs: number;
-  /** The interval while the process is idle, which the pace knows. Defaults to `everyMs`. */
+  /** The interval while `pace` considers the process idle, in milliseconds. Defaults to `everyMs`. */
   readonly idleMs?: number;
   readonly work: () => Promise<void>;
-  /** Receives errors. The next round retries. */
   readonly onError: (error: unknown) => void;
 }
 
-/**
- * Rounds run one at a time. A round that takes longer than the interval replaces those that became due in the meantime.
- */
+/** Runs rounds one at a time. Rounds that become due while one is still running are skipped. */
 export function createRounds({ everyMs, idleMs = everyMs, work, onError }: RoundsDeps): Rounds {
   let end: (() => void) | undefined;
   let running: Promise<void> | undefined;

@@ -1,19 +1,19 @@
 /**
- * Time limits that count only while this process runs. After a machine has been frozen, all timers fire immediately.
- * Only then does the process read what others sent before the pause, and what they send now arrives even later.
+ * Time limits that count only while this process runs. When a frozen machine resumes, all timers fire at once, before
+ * the process has read what others have sent to it.
  */
 
-/** A limit is counted in ten parts, or in fewer if those would be shorter than this. */
+/** A limit is counted in ten parts, or in fewer if they would be shorter than this. */
 const partMsMin = 500;
 /**
- * A part that ends later than this was not spent running, so it is counted again. If the next one is also late, the
- * process is overloaded rather than paused, and its limits must hold.
+ * A part that ends later than this includes a pause, so it is counted again. If the next part is late too, the process
+ * is overloaded rather than paused, and its limits must hold.
  */
 const lateMs = 500;
 
 /**
- * Calls `expire` after this process has run for `ms`. Returns a function that prevents the call. Does not keep the
- * process alive.
+ * Calls `expire` after this process has run for `ms`. Returns a function that cancels the call. The timer does not keep
+ * the process alive.
  */
 export function afterRunning(ms: number, expire: () => void): () => void {
   const partMs = Math.max(partMsMin, ms / 10);
@@ -35,16 +35,14 @@ export function afterRunning(ms: number, expire: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Returns a signal that aborts like `AbortSignal.timeout`. */
+/** Like `AbortSignal.timeout`, but counts running time only. */
 export function timeLimit(ms: number): AbortSignal {
   const limit = new AbortController();
   afterRunning(ms, () => limit.abort(new DOMException('The time limit has passed.', 'TimeoutError')));
   return limit.signal;
 }
 
-/**
- * Settles like the work, or rejects with the error from `late` if it takes longer than `ms`. Does not stop the work.
- */
+/** Settles like `work`, or rejects with the error from `late` after `ms`. Does not stop the work. */
 export async function within<Result>(ms: number, work: Promise<Result>, late: () => Error): Promise<Result> {
   let cancel = (): void => undefined;
   const expired = new Promise<never>((_, reject) => {

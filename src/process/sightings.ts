@@ -1,11 +1,11 @@
 /**
- * Measures how long something has stayed unchanged, as seen by this process and its own clock. A process that looks for
- * abandoned work therefore never compares two clocks. Kept in memory, so a restart begins the measurement anew.
+ * Measures how long something has stayed unchanged according to this process's own clock, so that a search for
+ * abandoned work never compares two clocks. Kept in memory, so a restart begins anew.
  */
 export interface Sightings {
-  /** Returns the milliseconds since this version was first seen, or 0 if it is new. */
+  /** Returns 0 for a version that is seen for the first time. */
   unchangedMs(id: string, version: number | string): number;
-  /** Ends a round and forgets everything that was not seen in it. */
+  /** Ends a round: forgets every id that was not passed to `unchangedMs` during it. */
   forgetOthers(): void;
 }
 

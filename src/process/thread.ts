@@ -4,15 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { ResourceLimits } from 'node:worker_threads';
 
-/** Threads that process untrusted input, which can exhaust only its own thread's time or memory. */
-
 export interface Thread {
   readonly worker: Worker;
-  /** Resolves with the thread's first message. By then its code is loaded, and its CPU time starts to count. */
+  /** Resolves with the thread's first message, which means that its code is loaded. CPU time counts from then on. */
   readonly ready: Promise<unknown>;
 }
 
-/** `file` is the thread's code in the folder of `importer`, without the file extension. */
+/**
+ * Starts a thread for untrusted input, which can exhaust only that thread's time and memory. `file` is the code beside
+ * `importer`, without the extension.
+ */
 export function startThread(importer: string, file: string, resourceLimits: ResourceLimits): Thread {
   const entry = new URL(`./${file}${extname(fileURLToPath(importer))}`, importer);
   const worker = new Worker(entry, {
@@ -23,19 +24,19 @@ export function startThread(importer: string, file: string, resourceLimits: Reso
     stdout: true,
     stderr: true,
   });
-  // Parsers quote their input, so the thread's output must stay out of the log.
+  // Parsers quote their input in errors, so the thread's output must stay out of the log.
   worker.stdout.resume();
   worker.stderr.resume();
   worker.unref();
-  // A waiting caller has its own listener. Without this one, an idle thread's failure would end the process.
+  // Without this listener, an error in an idle thread would end the process. A waiting caller has its own listener.
   worker.on('error', () => undefined);
   const ready = new Promise((resolve) => worker.once('message', resolve).once('exit', resolve));
   return { worker, ready };
 }
 
 /**
- * Estimates the thread's CPU milliseconds since this call. On a busy machine, the thread's active time is too high, so
- * the process's CPU time caps it.
+ * Returns a function that estimates the CPU milliseconds that the thread has used since. The thread's active time is
+ * too high on a busy machine, so it is capped by the process's CPU time.
  */
 export function startThreadClock(worker: Worker): () => number {
   const turns = worker.performance.eventLoopUtilization();

@@ -3,30 +3,27 @@ import type { Refusal, SharedPlaces } from '../../base/places.ts';
 import { GatewayError } from '../../errors/errors.ts';
 
 /**
- * Limits the bytes that request bodies of one kind occupy in this process, in memory or on disk, in total and per
+ * Limits how many bytes the request bodies of one kind occupy in this process, in memory or on disk, in total and per
  * account.
  */
 export interface BodyBudget {
-  /** Opens an allowance for one request. */
   open(account: string): BodyAllowance;
   readonly reservedBytes: number;
 }
 
-/** One request's reservation. */
 export interface BodyAllowance {
   /**
    * Throws GatewayError: 429 if the account already holds too much, 503 if the budget is full and no other account
-   * holds more. If another account holds more, the account that holds the most makes room: its largest body that is
-   * still being read is cut off.
+   * holds more. Otherwise the account that holds the most makes room: its largest body that is still being read is cut
+   * off.
    */
   reserve(bytes: number): void;
-  /** Throws if `reserve` would, but neither reserves nor cuts anything. For bytes that may be needed later. */
+  /** Throws if `reserve` would, but reserves nothing. For bytes that may be needed later. */
   requireRoom(bytes: number): void;
-  /** Allows the body to be cut off from now on to make room. Calls `cut` with the reason, at most once. */
+  /** From now on, the body may be cut off to make room. Calls `cut` with the reason, at most once. */
   whileRead(cut: (reason: GatewayError) => void): void;
-  /** Call this when the body is complete. It can no longer be cut off after that. */
+  /** Call when the body is complete. From then on, it cannot be cut off. */
   keep(): void;
-  /** Frees the entire reservation. Idempotent. */
   release(): void;
 }
 
@@ -36,10 +33,9 @@ export interface BodyBudgetLimits {
   readonly accountBytesMax: number;
 }
 
-/** The kinds of bodies, each with its own memory share: small JSON, images, and upstream callbacks. */
 export type BodyKind = 'json' | 'images' | 'callbacks';
 
-/** Each kind's share of the memory. `accountShare` is the part of that share that one account may use. */
+/** The share of the memory for each kind. One account may use `accountShare` of that. */
 const memoryShares: Readonly<Record<BodyKind, number>> = { json: 0.4, images: 0.5, callbacks: 0.1 };
 const accountShare = 0.75;
 
@@ -48,7 +44,6 @@ export interface BodyBudgets {
   readonly disk: BodyBudget;
 }
 
-/** Creates a memory budget per kind of body, and a disk budget for uploaded files. */
 export function createBodyBudgets(limits: {
   readonly bodiesBytesMax: number;
   readonly uploadsBytesMax: number;
@@ -63,7 +58,7 @@ export function createBodyBudgets(limits: {
   };
 }
 
-/** A body is freed once the response has been sent, usually within a few seconds. */
+/** Memory is freed when a response has been sent, usually within a few seconds. */
 const retrySeconds = 2;
 
 export function createBodyBudget({ name, bytesMax, accountBytesMax }: BodyBudgetLimits): BodyBudget {
@@ -89,7 +84,7 @@ export function createBodyBudget({ name, bytesMax, accountBytesMax }: BodyBudget
         end?.(processExceeded(name));
       };
       const place = places.take(account, { size: 0, evict });
-      // A place of 0 bytes always fits, so this check only narrows the type.
+      // A reservation of 0 bytes always fits, so this check only narrows the type.
       if (typeof place === 'string') throw processExceeded(name);
       place.mark('kept');
       return {

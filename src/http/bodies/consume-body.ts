@@ -3,20 +3,15 @@ import type { Context } from 'koa';
 import { GatewayError } from '../../errors/errors.ts';
 import type { BodyAllowance, BodyKind } from './body-budget.ts';
 
-/** Reads a request's body within a limit. Throws unsupported_media_type and anything that `consumeBody` throws. */
+/** Reads a request's body within a limit. Throws unsupported_media_type and whatever `consumeBody` throws. */
 export interface BodyReader {
-  /** The media types in the OpenAPI document. */
   readonly mediaTypes: readonly string[];
-  /** The memory budget that the body counts against. */
   readonly kind: BodyKind;
   read(context: Context, scope: BodyScope): Promise<unknown>;
-  /**
-   * Called with the result of `read` once the route has finished, whether or not it succeeded. Deletes temporary files.
-   */
+  /** Called with the result of `read` when the route has finished, even if it failed. Deletes temporary files. */
   release?(body: unknown): Promise<void>;
 }
 
-/** The resources available to a body reader. */
 export interface BodyScope {
   readonly memory: BodyAllowance;
   readonly disk: BodyAllowance;
@@ -25,33 +20,32 @@ export interface BodyScope {
    * higher minimum.
    */
   readonly bytesPerSecondMin: number;
-  /** Returns whether the gateway itself is holding back bytes of the body. */
   readonly isHeldBack: () => boolean;
 }
 
 export interface Consumption extends BodyScope {
   readonly bytesMax: number;
-  /** Called for each chunk in order. A returned promise delays the next chunk and the end. Throw to reject the rest. */
+  /** Called for each chunk in order. A returned promise delays the next chunk and the end. Throw to refuse the rest. */
   readonly onChunk: (chunk: Buffer) => Promise<void> | void;
 }
 
-/** How long a body may start slowly or pause before its rate is enforced. */
+/** How long a body may start slowly or pause before its rate is enforced, in milliseconds. */
 const rateGraceMs = 5_000;
-/** The time limit for receiving a body of any announced length, in seconds. */
+/** The time limit for a body of any announced length, in seconds. */
 const wholeSeconds = 100;
-/** The maximum number of bytes read by the socket but not yet by the reader. */
 const windowBytes = 64 * 1024;
 /**
- * Each chunk costs more than its bytes. After the first chunks, a body whose chunks average less than this is rejected.
+ * Each chunk costs more than its bytes. After `freePieces` chunks, a body is refused if its chunks are smaller than
+ * this on average.
  */
 const pieceBytesMin = 128;
 const freePieces = 256;
 
 /**
  * Reads a request's body chunk by chunk. Reserves memory only for a small window, so callers that keep the bytes must
- * reserve memory for them. Throws request_too_large (also for too many chunks), invalid_json (for a truncated body),
- * request_timeout (for a slow body), and anything that `onChunk` and the allowances throw. A body cut off to make room
- * fails with the reason. In all cases, nothing started by `onChunk` is still running afterwards.
+ * reserve memory for them. Throws request_too_large (also for too many chunks), invalid_json (if the body breaks off),
+ * request_timeout (if it is slow), the reason if it was cut off to make room, and whatever `onChunk` and the allowances
+ * throw. Nothing that `onChunk` has started is still running afterwards.
  */
 export async function consumeBody(request: IncomingMessage, options: Consumption): Promise<void> {
   const { memory, bytesMax, bytesPerSecondMin } = options;
@@ -64,7 +58,6 @@ export async function consumeBody(request: IncomingMessage, options: Consumption
   });
 }
 
-/** Returns undefined for a chunked body. */
 function announcedBytes({ headers }: IncomingMessage): number | undefined {
   if (headers['transfer-encoding'] !== undefined) return undefined;
   return Number(headers['content-length'] ?? 0);
@@ -79,11 +72,10 @@ function readAll(request: IncomingMessage, options: Consumption): Promise<void> 
     let paused: Promise<void> | undefined;
     const cutIfSlow = (): void => {
       const seconds = (performance.now() - startedAt) / 1000;
-      // Do not blame the sender while we are writing a chunk to a file or holding back bytes.
+      // The sender is not to blame while we write a chunk to a file or hold back bytes.
       if (paused === undefined && !isHeldBack() && bytes < bytesPerSecondMin * seconds) settle(tooSlow());
     };
-    // Bytes that arrived while this process was suspended are read within one event loop turn. Check only after that
-    // turn.
+    // Bytes that arrived while this process was suspended are read within one event loop turn. Check only after it.
     let look: NodeJS.Immediate | undefined;
     const timer = setInterval(() => (look = setImmediate(cutIfSlow)), rateGraceMs);
 
@@ -99,7 +91,7 @@ function readAll(request: IncomingMessage, options: Consumption): Promise<void> 
       request.off('data', take).off('end', settle).off('error', cut).off('close', cut);
       // The stream may still report a broken connection after all listeners have been removed.
       request.on('error', () => undefined);
-      // A paused stream can end or fail while its last chunk is still being processed. Wait for the chunk.
+      // A paused stream can end or fail while its last chunk is still being processed.
       if (paused === undefined) finish(error);
       else paused.then(() => finish(error), finish);
     };

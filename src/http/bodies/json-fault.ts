@@ -1,8 +1,7 @@
-/** Where a text stops being valid JSON. Lines and columns start at 1; columns are UTF-16 code units. */
+/** Where a text stops being valid JSON. Lines and columns start at 1. Columns count UTF-16 code units. */
 export interface JsonFault {
   readonly line: number;
   readonly column: number;
-  /** Whether the text is valid JSON so far but incomplete. */
   readonly isCutOff: boolean;
 }
 
@@ -12,12 +11,12 @@ const escapePattern = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 const unfinishedEscape = /^\\(?:u[\da-fA-F]{0,3})?$/;
 const spacePattern = /[\t\n\r ]*/y;
 
-/** The tokens that may come next. Names that end in `End` also allow the enclosing list or object to end. */
+/** The tokens that may come next. Names ending in `End` also allow the end of the enclosing list or object. */
 type Expected = 'value' | 'valueOrEnd' | 'key' | 'keyOrEnd' | 'colon' | 'commaOrEnd';
 
 /**
- * Finds where JSON.parse failed. Its own message usually gives no position, and sometimes quotes the text. Runs in
- * linear time. Returns undefined if the text is valid JSON.
+ * Finds where JSON.parse failed, because its own message usually gives no position and sometimes quotes the text. Runs
+ * in linear time. Returns undefined if the text is valid JSON.
  */
 export function findJsonFault(text: string): JsonFault | undefined {
   const at = faultAt(text);
@@ -74,7 +73,6 @@ function readToken(text: string, at: number, expected: Expected): Token {
   const literal = literals.find((word) => word[0] === text[at]);
   if (literal !== undefined) return readWord(text, at, literal);
   const end = skip(numberPattern, text, at);
-  // A minus sign must be followed by digits.
   return end > at ? { end } : { fault: text[at] === '-' ? at + 1 : at };
 }
 

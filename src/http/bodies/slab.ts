@@ -1,8 +1,8 @@
 import type { BodyAllowance } from './body-budget.ts';
 
 /**
- * The memory that a text occupies until the response has been sent, as a multiple of its bytes: the bytes, the string
- * and the parsed value.
+ * A text occupies this multiple of its bytes until the response has been sent: the bytes, the string and the parsed
+ * value.
  */
 export const textCostFactor = 4;
 const firstBytes = 1024;
@@ -14,7 +14,6 @@ export class Slab {
   private buffer: Buffer = Buffer.alloc(0);
   private used = 0;
 
-  /** `bytesMax` is the maximum number of bytes that may be pushed. */
   constructor(memory: Pick<BodyAllowance, 'reserve'>, bytesMax: number) {
     this.memory = memory;
     this.bytesMax = bytesMax;
@@ -24,19 +23,17 @@ export class Slab {
     return this.used;
   }
 
-  /** Throws if the allowance refuses. */
   push(piece: Uint8Array): void {
     if (this.used + piece.length > this.buffer.length) this.grow(this.used + piece.length);
     this.buffer.set(piece, this.used);
     this.used += piece.length;
   }
 
-  /** Returns the pushed bytes. They are valid until the next push. */
+  /** Returns the pushed bytes, which are valid until the next push. */
   read(from = 0, to = this.used): Buffer {
     return this.buffer.subarray(from, to);
   }
 
-  /** Discards everything after the first `bytes`. */
   cutTo(bytes: number): void {
     this.used = bytes;
   }

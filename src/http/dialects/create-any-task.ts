@@ -11,11 +11,10 @@ import { findOwnTask } from '../videos/own-task.ts';
 import type { DialectDeps } from './dialect-deps.ts';
 
 export interface AnyCreate {
-  /** The operationId. With the account, it defines the idempotency key's scope. */
+  /** The operationId. With the account, it defines the scope of the idempotency key. */
   readonly route: string;
   /** The full id, including an owner. */
   readonly model: string;
-  /** Interprets the body for the given kind of task. Throws GatewayError. */
   readonly understand: (kind: TaskKind) => Understood;
   readonly caller: Caller;
   readonly meta: RequestMeta;
@@ -24,11 +23,9 @@ export interface AnyCreate {
 export interface AnyCreated {
   readonly task: Task;
   readonly headers: Readonly<Record<string, string>>;
-  /** The names of ignored fields. */
   readonly warnings: readonly string[];
 }
 
-/** Creates a video or images, depending on the model, for interfaces that use one address for both. */
 export async function createAnyTask(create: AnyCreate, deps: DialectDeps): Promise<AnyCreated> {
   const { route, model, understand, caller, meta } = create;
   const isImage = deps.catalogue.models(caller).some(({ id, kind }) => id === model && kind === 'image');

@@ -34,7 +34,6 @@ import { listPredictions } from './replicate/list-predictions.ts';
 export { readFalTarget as readTarget } from './fal/fal-target.ts';
 export { isFromReplicate } from './replicate/replicate-dialect.ts';
 
-/** Returns the routes of other services' interfaces. */
 export function dialectRoutes(deps: DialectDeps): readonly Route[] {
   return [
     createOpenaiVideo(deps),
@@ -52,7 +51,7 @@ export function dialectRoutes(deps: DialectDeps): readonly Route[] {
     createOpenrouterChat(deps),
     createOpenrouterImage(deps),
     createOpenrouterVideo(deps),
-    // This must come before the query route, which would treat its last segment as an id.
+    // This must come before the next route, which would treat its last segment as an id.
     listOpenrouterVideoModels(deps),
     getOpenrouterVideo(deps),
     getOpenrouterVideoContent(deps),

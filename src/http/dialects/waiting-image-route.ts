@@ -13,15 +13,11 @@ import { keyRoute } from '../route.ts';
 import type { Route, Success } from '../route.ts';
 import type { DialectDeps } from './dialect-deps.ts';
 
-/** Fields of our own interface that interfaces without tasks reject. */
 export const refusedWithoutTasks: Table = {
   async: { refused: 'asks for a task, and this interface has none: use /v1/images/generations' },
 };
 
-/**
- * Fields that are rejected because the interface's streams cannot carry partial images, which would be billed without
- * being shown.
- */
+/** The streams of these interfaces cannot contain partial images, which would be billed without being shown. */
 export const refusedWithoutPartials: Table = {
   partial_images: { refused: 'is not supported in streams of this interface: use /v1/images/generations' },
 };
@@ -30,9 +26,7 @@ interface WaitingImageRoute extends Pick<
   Route,
   'operationId' | 'summary' | 'description' | 'dialect' | 'paths' | 'documentedBody'
 > {
-  /** `event` is the schema of an event with `stream: true`. */
   readonly success: Required<Pick<Success, 'description' | 'schema' | 'event'>>;
-  /** Throws GatewayError. `stream` writes the response if the request contains `stream: true`. */
   readonly read: (body: Readonly<Record<string, unknown>>) => {
     readonly asked: Understood;
     readonly presenter: ImagePresenter;
@@ -40,9 +34,6 @@ interface WaitingImageRoute extends Pick<
   };
 }
 
-/**
- * Creates images for an interface with JSON bodies and no tasks. The caller waits for the images, or they are streamed.
- */
 export function waitingImageRoute(
   { read, success, ...declared }: WaitingImageRoute,
   deps: DialectDeps,

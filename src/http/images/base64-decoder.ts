@@ -1,7 +1,6 @@
 const alphabet = /^[A-Za-z0-9+/]*$/;
 const padding = /={1,2}$/;
 
-/** Decodes base64 that arrives in pieces. Leftover characters at the end of a piece are kept for the next one. */
 export class Base64Decoder {
   private carry = '';
   private characters = 0;

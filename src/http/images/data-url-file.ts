@@ -4,7 +4,7 @@ import { mediaTypeOfBase64 } from '../../intake/carries.ts';
 import { Base64Decoder } from './base64-decoder.ts';
 import type { Spool, SpoolFile } from './spool.ts';
 
-/** The minimum length of a data URL that is written to a file while it is read, in bytes. */
+/** A data URL of at least this many bytes is written to a file while it is read. */
 export const longDataUrlBytesMin = 16 * 1024;
 
 const dataUrlHead = /^data:[a-z0-9.+/-]{0,64}(?:;[a-z0-9=._-]{1,64}){0,4};base64,/i;
@@ -16,14 +16,14 @@ export function dataUrlStart(text: string): string | undefined {
   return type === undefined ? undefined : `data:${type};base64,${text}`;
 }
 
-/** Decodes a data URL that arrives in pieces into a file. */
 export interface DataUrlFile {
   readonly file: SpoolFile;
-  /** Adds the next piece of the text after the comma. `last` marks the final piece. Throws invalid_parameter. */
   push(piece: string, last: boolean): void;
 }
 
-/** `start` is the header and everything received after it so far. Throws invalid_parameter if the header is invalid. */
+/**
+ * @param start - The header and everything received after it so far. Throws invalid_parameter if the header is invalid.
+ */
 export function openDataUrlFile(spool: Spool, param: string, start: string): DataUrlFile {
   const head = dataUrlHead.exec(start.slice(0, 512))?.[0];
   if (head === undefined) throw refuse(param, 'must be data:image/<type>;base64,<data>');

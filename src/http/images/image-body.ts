@@ -22,8 +22,6 @@ import {
   word,
 } from '../body-fields.ts';
 
-/** The body of an image create request as sent, in JSON or as a form. */
-
 const extraDepthMax = 32;
 
 const reference = z.union([z.string().min(1), uploadedFile], {
@@ -106,14 +104,13 @@ const passedOn = {
 };
 
 const example = { model: exampleModels.image, prompt: 'A red cube', size: '1024x1024' };
-/** A red square, 64 × 64 pixels. */
+/** A red square of 64 × 64 pixels. */
 const exampleImage =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAATUlEQVR42u3PQQkAAAgAseufzFhG8C0MVmBNvZaAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAwGUBXXKAtcSdyf4AAAAASUVORK5CYII=';
 
 /**
- * Returns the documented body. Other fields are also sent to upstreams, but a client generated from these types detects
+ * Returns the documented body. Other fields are sent to upstreams too, but a client generated from these types detects
  * misspelt names.
- *
  * @param vendorFields - The fields that only one vendor accepts.
  */
 export function documentedGenerationBody(vendorFields: ReadonlySet<string>): z.ZodType {
@@ -122,7 +119,7 @@ export function documentedGenerationBody(vendorFields: ReadonlySet<string>): z.Z
 
 /**
  * Returns the documented body for interfaces without tasks, which therefore lack `async`.
- * @param partials - Whether the interface's streams carry partial images.
+ * @param partials - Whether the interface's streams can contain partial images.
  */
 export function documentedWaitingBody(vendorFields: ReadonlySet<string>, partials: boolean): z.ZodType {
   const body = z.object(documentedFields(vendorFields)).omit({ async: true });
@@ -153,7 +150,7 @@ const types: Types = new Map([
   ...typesOf(metadataFields.shape, 'metadata.'),
 ]);
 
-/** Interprets a create body. Throws GatewayError with the field names that the caller sent. */
+/** Throws GatewayError with the field names that the caller sent. */
 export function understandImage(
   sent: Readonly<Record<string, unknown>>,
   names: Names = imageNames,
@@ -162,7 +159,6 @@ export function understandImage(
   return understand(sent, { names, types }, fixed);
 }
 
-/** Returns a request's operation, for interfaces that use one address for both operations. */
 export function operationOf({ body }: Understood): ImageRequest['operation'] {
   return body['image'] === undefined ? 'generate' : 'edit';
 }

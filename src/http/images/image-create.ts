@@ -53,7 +53,6 @@ export type ImageCreateDeps = Pick<
 
 export interface ImageCreate {
   readonly operation: ImageRequest['operation'];
-  /** The operationId. With the account, it defines the idempotency key's scope. */
   readonly route: string;
   readonly asked: Understood;
   readonly caller: Caller;
@@ -64,7 +63,6 @@ export interface ImageCreate {
   readonly asTask?: true;
 }
 
-/** Returns declarations shared by both create routes. */
 export function imageCreate({ workspaces, limits }: Pick<ImageRouteDeps, 'workspaces' | 'limits'>) {
   return {
     tag: 'Images',
@@ -83,7 +81,6 @@ export function imageCreate({ workspaces, limits }: Pick<ImageRouteDeps, 'worksp
   } as const;
 }
 
-/** Creates images from one request, synchronously or as a task, depending on its plan's first channel. */
 export function createImages(create: ImageCreate, deps: ImageCreateDeps): Promise<Reply> {
   return counted(create, deps, (made) => replyTo(made.created, { ...create, ...made }, deps));
 }
@@ -102,7 +99,6 @@ export function createImageTask(create: ImageCreate, deps: ImageCreateDeps): Pro
   });
 }
 
-/** Throws GatewayError with the field names that the caller sent. */
 async function counted<Result>(
   create: ImageCreate,
   deps: ImageCreateDeps,
@@ -162,7 +158,6 @@ async function carryOut(create: ImageCreate, deps: ImageCreateDeps): Promise<Mad
   return { created, ignored, body };
 }
 
-/** Returns the names of fields that apply only to tasks. */
 function namesOfTasks({ callbackUrl, expiresAfterSeconds }: Partial<ParsedImage>): string[] {
   return [
     ...(callbackUrl === undefined ? [] : ['metadata.callback_url']),
@@ -194,7 +189,7 @@ async function replyTo(
   const wantsData = body.response_format === 'b64_json';
   if (finished === undefined && presenter !== undefined) throw stillRendering(task);
   if (finished === undefined) {
-    // A caller that reads the task later will receive links.
+    // A caller that reads the task later will get links.
     const unread = wantsData ? ['response_format'] : [];
     const warnings = [...ignored, ...unread, ...task.warnings.map(nameOf)];
     return jsonReply(presentCreatedTask(task, 'image', warnings), createdHeaders(task));
@@ -211,10 +206,7 @@ async function replyTo(
   return partsReply(parts, { ...headers, [imageHeader]: task.id });
 }
 
-/**
- * Returns the images as data, or undefined if a result cannot be opened now. The caller then gets links instead,
- * because the images have been paid for.
- */
+/** Returns undefined if a result cannot be opened now. The caller then gets links, because the images are paid for. */
 async function dataOf(task: Task, meta: RequestMeta, { images, log }: ImageCreateDeps) {
   const { outcome } = task;
   if (outcome?.kind !== 'succeeded') return undefined;
@@ -250,7 +242,6 @@ function asksForTask({ async: isAsync, stream }: ImageBody, meta: RequestMeta): 
 }
 
 const waitSecondsMax = 120;
-/** The longest wait for interfaces without tasks, in milliseconds. */
 const longestWaitMs = 600_000;
 
 /** `noRetry` keeps clients from retrying the request, which would create a second image. */
@@ -262,7 +253,6 @@ function stillRendering({ id }: CreatedTask): GatewayError {
   );
 }
 
-/** Parses `prefer: wait=N`. Invalid preferences are ignored. */
 function waitOf(meta: RequestMeta): number {
   const seconds = Number(
     /(?:^|[\s,;])wait=(\d{1,6})(?:$|[\s,;])/i.exec(meta.header('prefer') ?? '')?.[1] ?? 0,

@@ -15,7 +15,7 @@ import type { Spool } from './spool.ts';
 import type { UploadedFile } from '../../intake/uploaded-file.ts';
 
 const fieldsMax = 100;
-/** The maximum total size of all text fields in bytes, not counting long data URLs. */
+/** The limit for all text fields together in bytes, not counting long data URLs. */
 const textBytesMax = 1024 * 1024;
 
 /**
@@ -55,10 +55,8 @@ function boundaryOf({ req }: Context): string {
 
 type FieldValue = string | UploadedFile;
 
-/** Collects the parts of a form. */
 class FormFields {
   private readonly spool: Spool;
-  /** The bytes of all text fields in sequence. */
   private readonly text: Slab;
   private readonly parts: { readonly name: string; readonly value: () => FieldValue }[] = [];
 

@@ -20,27 +20,23 @@ import type { AddressChecks } from '../address-checks.ts';
 
 export interface ParsedImage {
   readonly request: ImageRequest;
-  /** The `extra` fields that came from `metadata`, mapped to the caller's names. */
+  /** Maps the `extra` fields that came from `metadata` to the caller's names. */
   readonly named: Readonly<Record<string, string>>;
   readonly strict?: true;
   /** Fields without effect, under the caller's names. */
   readonly ignored: readonly string[];
   readonly callbackUrl?: string;
-  /** Seconds. */
   readonly expiresAfterSeconds?: number;
 }
 
 export interface ImageRules extends AddressChecks {
   readonly caller: Caller;
-  /** Undefined if no files are stored. */
   readonly storedFiles?: Pick<FileRouteDeps, 'linkMedium'>;
   /** Set for a create request, which looks for earlier tries before it requests links to files. */
   readonly linksLater?: true;
   readonly operation: ImageRequest['operation'];
   readonly model: ModelConfig;
-  /** The maximum number of pixels per reference image. */
   readonly pixelsMax: number;
-  /** The maximum number of reference images per request. */
   readonly filesMax: number;
 }
 
@@ -180,9 +176,7 @@ async function readReference(
   return input;
 }
 
-/**
- * Collects the extra fields. Top-level fields override metadata. Fields of the body itself are not read from metadata.
- */
+/** Top-level fields override metadata. Fields of the body itself are not read from metadata. */
 function extraOf(
   body: ImageBody,
   metadata: JsonObject,
@@ -208,7 +202,6 @@ function extraOf(
   };
 }
 
-/** Whether the value came as JSON or form text, as everything except files does. */
 function isJson(value: unknown): value is JsonValue {
   return value !== undefined && !(value instanceof UploadedFile);
 }

@@ -16,7 +16,7 @@ import type { ImageBody } from './image-body.ts';
 import { endedImages } from './ended-images.ts';
 import type { ImageCreateDeps } from './image-create.ts';
 
-/** The header with the id of the images' ledger entries and receipt. For a stream, this is the task's id. */
+/** The header with the id of the images' ledger entries and receipt. For a stream, that is the task's id. */
 export const imageHeader = 'x-mediary-image';
 
 export interface ImageStream {
@@ -24,22 +24,20 @@ export interface ImageStream {
   readonly body: ImageBody;
   readonly meta: RequestMeta;
   readonly presenter: ImageStreamPresenter;
-  /** The names of ignored fields. */
   readonly warnings: readonly string[];
 }
 
 /**
- * How often to send a comment that keeps the connection alive, in milliseconds. Proxies close a connection that has
- * been silent for a minute, and some after 30 s.
+ * How often a comment keeps the connection alive, in milliseconds. Proxies close a connection that has been silent for
+ * a minute, some after 30 s.
  */
 const commentMs = 15_000;
-/** How often to check for partial images, in milliseconds. */
 const lookMs = 500;
 export const partialReadsMax = { name: 'partial images read', placesMax: 8, shareMax: 2 } as const;
 
 /**
- * Streams a task's partial images, then its images or its error. The task survives a broken connection: the caller can
- * still get the images by the id in the headers.
+ * Streams the partial images of a task, then its images or its error. The task survives a broken connection: the caller
+ * can still get the images by the id in the headers.
  */
 export function streamReply(stream: ImageStream, deps: ImageCreateDeps): Reply {
   const { task, warnings } = stream;
@@ -50,10 +48,7 @@ export function streamReply(stream: ImageStream, deps: ImageCreateDeps): Reply {
   });
 }
 
-/**
- * Escapes non-ASCII characters as JSON does (`\u00e9`), because field names come from callers but a header must be
- * ASCII.
- */
+/** Escapes non-ASCII characters like JSON (`\u00e9`): field names come from callers, but a header must be ASCII. */
 function inAscii(text: string): string {
   return text.replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
@@ -131,8 +126,7 @@ async function* endOf(
 }
 
 /**
- * Opens a result, or returns undefined if that is impossible now. The caller then gets a link instead, because the
- * result has been paid for.
+ * Returns undefined if the result cannot be opened now. The caller then gets a link, because the result is paid for.
  */
 async function openData(task: Task, item: ResultItem, { images, log }: ImageCreateDeps) {
   try {

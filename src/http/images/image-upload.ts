@@ -49,7 +49,7 @@ export interface Reading {
   readonly limits: ImageBodyLimits;
 }
 
-/** The maximum size of the JSON in bytes, not counting long data URLs. */
+/** The limit for the JSON in bytes, not counting long data URLs. */
 const textBytesMax = 1024 * 1024;
 
 async function readJson({ req }: Context, { scope, workspace, limits }: Reading): Promise<object> {
@@ -73,7 +73,7 @@ async function readJson({ req }: Context, { scope, workspace, limits }: Reading)
   return Object.fromEntries(fields.map(([name, value]) => [name, withFiles(value, splitter)]));
 }
 
-/** Replaces placeholders with their files. The recursion is bounded, because the scanner limits the text's depth. */
+/** Replaces placeholders with their files. The scanner limits the depth of the text, and thus of this recursion. */
 function withFiles(value: unknown, splitter: MediaSplitter): unknown {
   if (splitter.isWhole) return value;
   if (Array.isArray(value)) return value.map((item: unknown) => withFiles(item, splitter));

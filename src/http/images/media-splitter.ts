@@ -10,7 +10,7 @@ const backslash = 0x5c;
 const quoteBytes = Buffer.from('"');
 const keyBytesMax = 48;
 /**
- * The number of bytes inspected one by one. Most strings end within them, and a native search pays off only for longer
+ * How many bytes are inspected one by one. Most strings end within them, and a native search pays off only for longer
  * ones.
  */
 const walkedBytes = 64;
@@ -18,14 +18,12 @@ const unfinishedEscape = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
 
 export interface MediaSplitterOptions {
   readonly spool: Spool;
-  /** Receives the JSON in pieces, without its long data URLs. */
   readonly onRest: (piece: Uint8Array) => void;
 }
 
 /**
- * Moves long data URLs and bare base64 out of a JSON text's media fields while it is read. Their bytes go to files and
- * unguessable placeholders take their place, so that neither memory nor a later step ever holds a text of many
- * megabytes.
+ * Moves long data URLs and bare base64 out of the media fields of a JSON text while it is read. Their bytes go to
+ * files, and unguessable placeholders take their place, so that memory never holds a text of many megabytes.
  */
 export class MediaSplitter {
   private readonly options: MediaSplitterOptions;
@@ -48,9 +46,7 @@ export class MediaSplitter {
     this.options = options;
   }
 
-  /**
-   * Processes the next piece of the text. Throws GatewayError if a data URL is not base64, or if there are too many.
-   */
+  /** Throws GatewayError if a data URL is not base64, or if there are too many. */
   push(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length) {
@@ -63,13 +59,11 @@ export class MediaSplitter {
     return this.files.length === 0;
   }
 
-  /** Returns the file that a placeholder represents. */
   fileOf(value: unknown): UploadedFile | undefined {
     if (typeof value !== 'string' || !value.startsWith(this.token)) return undefined;
     return this.files[Number(value.slice(this.token.length))]?.file.uploaded('image');
   }
 
-  /** Returns where the structure's next string begins, or where the piece ends. */
   private takeStructure(chunk: Buffer, from: number): number {
     for (let at = from; at < chunk.length; at += 1) {
       if (chunk[at] !== quote) {
@@ -117,7 +111,6 @@ export class MediaSplitter {
     return this.isValue && hasMediaName(this.key);
   }
 
-  /** Returns where the string ends in this piece, or where the piece ends. */
   private takeString(chunk: Buffer, from: number): number {
     const { at, ended } = this.findEnd(chunk, from);
     const text = chunk.subarray(from, ended ? at - 1 : at);
@@ -128,7 +121,6 @@ export class MediaSplitter {
     return at;
   }
 
-  /** `at` is the position after the closing quote, or the end of the piece. */
   private findEnd(chunk: Buffer, from: number): { readonly at: number; readonly ended: boolean } {
     const walked = this.walk(chunk, from, Math.min(chunk.length, from + walkedBytes));
     if (walked.ended || this.escaped)
@@ -156,7 +148,7 @@ export class MediaSplitter {
     if (ended) this.options.onRest(quoteBytes);
   }
 
-  /** Holds the text back until it is complete and short, or long enough for a file. */
+  /** Holds the text back until it is either complete and short, or long enough for a file. */
   private takeCandidate(text: Buffer, ended: boolean): void {
     this.held.push(text);
     this.heldBytes += text.length;
@@ -189,10 +181,7 @@ export class MediaSplitter {
     this.files.at(-1)?.push(this.unescape(text, ended), ended);
   }
 
-  /**
-   * Resolves escapes, because many clients escape `/`, `+` or `=` in JSON. Invalid escapes are kept, and later rejected
-   * as invalid base64.
-   */
+  /** Many clients escape `/`, `+` or `=` in JSON. Invalid escapes are kept, and refused later as invalid base64. */
   private unescape(text: Buffer, ended: boolean): string {
     const raw = this.escape + text.toString('latin1');
     this.escape = ended ? '' : (unfinishedEscape.exec(raw)?.[0] ?? '');

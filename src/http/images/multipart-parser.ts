@@ -1,9 +1,7 @@
 import { GatewayError } from '../../errors/errors.ts';
 
-/** One part of a form. */
 export interface PartHead {
   readonly name: string;
-  /** Undefined for a text field. */
   readonly fileName?: string;
   readonly mediaType: string;
 }
@@ -19,13 +17,13 @@ const headEnd = Buffer.from('\r\n\r\n');
 
 /**
  * Parses multipart/form-data piece by piece (RFC 7578, RFC 2046). Calls `onPart` for each part, and passes its bytes to
- * the returned sink as they arrive. Skips the preamble and epilogue. Throws GatewayError for malformed input.
+ * the returned sink as they arrive. Skips the preamble and the epilogue. Throws GatewayError for malformed input.
  */
 export class MultipartParser {
   private readonly delimiter: Buffer;
   private readonly onPart: (head: PartHead) => PartSink;
   /**
-   * Bytes that have not been parsed yet. Starts as a line break, because `delimiter` includes one but the body may
+   * Bytes that have not been parsed yet. Begins with a line break, because `delimiter` includes one but the body may
    * begin without it.
    */
   private pending: Buffer = lineEnd;
@@ -42,12 +40,10 @@ export class MultipartParser {
     while (this.step());
   }
 
-  /** Throws if the form was cut off. */
   end(): void {
     if (this.state !== 'done') throw malformed();
   }
 
-  /** Returns whether another step may be possible with the pending bytes. */
   private step(): boolean {
     switch (this.state) {
       case 'preamble':

@@ -5,7 +5,6 @@ import type { BodyAllowance } from '../bodies/body-budget.ts';
 import type { ImageWorkspace } from '../../images/workspace.ts';
 import { UploadedFile } from '../../intake/uploaded-file.ts';
 
-/** One of a request's files while it is being received. */
 export interface SpoolFile {
   readonly bytes: number;
   /** Queues the bytes for the next `flush`. Throws if the allowance refuses. */
@@ -13,13 +12,10 @@ export interface SpoolFile {
   uploaded(name: string): UploadedFile;
 }
 
-/** Writes a request's files to its workspace, piece by piece. */
 export interface Spool {
-  /** `param` is the field's name. Throws request_too_large if the files exceed their limit. */
   newFile(param: string): SpoolFile;
-  /** Whether bytes are waiting for `flush`. */
   readonly pending: boolean;
-  /** Resolves once everything appended so far has been written, including by earlier flushes. */
+  /** Resolves when everything appended so far has been written, also by earlier flushes. */
   flush(): Promise<void>;
   /** Waits for the writes in progress. Nothing may be appended afterwards. */
   close(): Promise<void>;
@@ -81,7 +77,7 @@ async function openNew(path: string, workspace: ImageWorkspace): Promise<FileHan
 
 function newSpoolFile(path: string, disk: SpoolLimits['disk']): OpenFile {
   let bytes = 0;
-  // An empty file is also created. Whether it is an image is checked later.
+  // Empty files are created too. Whether a file is an image is checked later.
   const queue: Buffer[] = [Buffer.alloc(0)];
   return {
     path,

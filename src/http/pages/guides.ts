@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { Marked, Renderer } from 'marked';
 import { escapeHtml } from '../escape-html.ts';
 
-/** The pages of docs/ for callers: file names, and titles in the page's menu. */
 const guides = {
   errors: 'Errors',
   callbacks: 'Callbacks',
@@ -17,13 +16,11 @@ const isGuide = (name: string): name is GuideName => Object.hasOwn(guides, name)
 export const guideNames: readonly GuideName[] = Object.keys(guides).filter(isGuide);
 
 export interface Guide {
-  /** The guide's address, relative to the parent of the guides' folder. */
   readonly href: string;
   readonly title: string;
   readonly headings: readonly { readonly anchor: string; readonly title: string }[];
 }
 
-/** Returns the guides and their headings as search entries. */
 export function listGuides(): readonly Guide[] {
   return guideNames.map((name) => ({
     href: `docs/${name}`,
@@ -47,8 +44,8 @@ function textOf(name: GuideName): string {
 }
 
 /**
- * Returns the guides as pages named `docs/<name>.html`. The placeholders `{{title}}`, `{{guides}}` and `{{content}}` in
- * `frame` are filled in.
+ * Returns the guides as pages named `docs/<name>.html`. Fills in `{{title}}`, `{{guides}}` and `{{content}}` in
+ * `frame`.
  */
 export function readGuides(frame: string): [string, string][] {
   return guideNames.map((name) => {
@@ -65,7 +62,7 @@ export function fillIn(frame: string, parts: Readonly<Record<string, string>>): 
   return frame.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, part: string) => parts[part] ?? placeholder);
 }
 
-/** Returns links to all guides. `current` is the open guide, which is in the guides' folder. */
+/** Returns links to all guides. `current` is the open guide. Without it, links start from the parent folder. */
 export function guideMenu(current?: GuideName): string {
   const folder = current === undefined ? 'docs/' : '';
   return guideNames
@@ -89,7 +86,7 @@ export function renderBesideGuides(text: string): string {
 const inGuides = rendererFor('');
 const besideGuides = rendererFor('docs/');
 
-/** Escapes HTML in the text. Links may lead only to guides, headings and https. `folder` is the guides' folder. */
+/** Escapes HTML in the text. Links can lead only to guides, headings and https addresses. */
 function rendererFor(folder: string): Marked {
   return new Marked({
     // A bare address is part of an example, so it does not become a link.
@@ -97,7 +94,7 @@ function rendererFor(folder: string): Marked {
     renderer: {
       html: ({ text: raw }) => escapeHtml(raw),
       image: ({ text: alternative }) => escapeHtml(alternative),
-      // Scrollable blocks need a tabindex to be reachable by the keyboard.
+      // Scrollable blocks need a tabindex to be reachable by keyboard.
       code: ({ text: program }) => `<pre tabindex="0"><code>${escapeHtml(program)}</code></pre>\n`,
       table(token) {
         const table: unknown = Renderer.prototype.table.call(this, token);

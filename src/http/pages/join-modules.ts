@@ -2,15 +2,13 @@ import { posix } from 'node:path';
 
 /**
  * Joins modules into fewer files, so that a browser sends one request per folder rather than per module, and
- * compression works better. This is not a bundler: it supports only the import and export forms that occur in
- * src/pages, and rejects all others.
+ * compression works better. This is not a bundler: it supports only the imports and exports that occur in src/pages,
+ * and refuses all others.
  */
 export interface JoinOptions {
-  /** The source texts from all folders, keyed by `<folder>/<file>.js`. */
   readonly texts: ReadonlyMap<string, string>;
-  /** Modules that remain separate files. */
   readonly apart: ReadonlySet<string>;
-  /** Returns the name under which a joined module is served: `shared/api.js` becomes `shared/all.js`. */
+  /** Returns the file in which a joined module is served: `shared/api.js` becomes `shared/all.js`. */
   readonly servedAs: (module: string) => string;
 }
 
@@ -18,7 +16,7 @@ const importForm = /^import \{([^}]*)\} from '([^']+)';\n/gm;
 const exportForm = /^export (?:async function|function|class|const) (\w+)/gm;
 
 /**
- * Returns a module that runs these modules, each in its own scope, and exports one object per module with that module's
+ * Returns a module that runs these modules, each in a scope of its own, and exports one object per module with its
  * exports. Throws TypeError for circular imports and for unsupported forms of import or export.
  */
 export function joinModules(names: readonly string[], options: JoinOptions): string {
@@ -47,7 +45,6 @@ export function joinModules(names: readonly string[], options: JoinOptions): str
   return [...heads, ...bodies].join('');
 }
 
-/** Returns the import of a module from another file. */
 function headOf(module: string, from: string, { apart, servedAs }: JoinOptions): string {
   const path = posix.relative(posix.dirname(from), servedAs(module));
   const relative = path.startsWith('.') ? path : `./${path}`;
@@ -66,15 +63,11 @@ function inScope(name: string, body: string): string {
   return `export const ${scopeOf(name)} = (() => {\n${plain}return { ${exported.join(', ')} };\n})();\n`;
 }
 
-/** Returns the name of a module's scope: `console/task-state.js` becomes `console_task_state`. */
 function scopeOf(name: string): string {
   return name.replace(/\.js$/, '').replaceAll(/\W/g, '_');
 }
 
-/**
- * Removes comments, including types, which browsers do not read. Also removes indentation, because markup collapses it
- * and no other string spans several lines.
- */
+/** Removes comments. Also removes indentation, because markup collapses it and no other string spans several lines. */
 function withoutComments(text: string): string {
   return text
     .replaceAll(/\/\*\*[^]*?\*\/\s*/g, '')

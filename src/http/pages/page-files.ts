@@ -8,22 +8,19 @@ import { etagOf } from '../etag.ts';
 import { fillIn, guideMenu, guideNames, readGuides } from './guides.ts';
 import { joinModules } from './join-modules.ts';
 
-/** A file for browsers, ready to be sent. */
 export interface PageFile {
   readonly bytes: Buffer;
   readonly gzipped: Buffer;
   readonly mediaType: string;
-  /** Strong validators of `bytes`, one per encoding. */
   readonly etags: { readonly identity: string; readonly gzip: string };
 }
 
 export interface PageFiles {
   /** Part of every file's address, except those of pages. It changes whenever any content changes. */
   readonly version: string;
-  /** Finds a file by name, `<folder>/<file>`. Returns undefined if it does not exist. */
+  /** @param name - `<folder>/<file>`. */
   find(name: string): PageFile | undefined;
   readonly names: readonly string[];
-  /** Returns a page with its `{{…}}` placeholders replaced by these parts. */
   fill(name: string, parts: Readonly<Record<string, string>>): PageFile;
 }
 
@@ -34,7 +31,6 @@ const mediaTypes: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-/** Files from packages: the name under which each is served, the package, and the path within it. */
 const packageFiles: Readonly<Record<string, readonly [name: string, path: string]>> = {
   'vendor/preact.js': ['preact', 'dist/preact.mjs'],
   'vendor/hooks.js': ['preact', 'hooks/dist/hooks.mjs'],
@@ -88,7 +84,6 @@ function readAll(): PageFiles {
   };
 }
 
-/** Matches the welcome page's part about the console, which is removed if there is no console. */
 const consoleEntry = /<!-- console -->[^]*<!-- end -->\s*/;
 
 /**
@@ -102,14 +97,13 @@ function countIcons(icon: string): [string, string][] {
   });
 }
 
-/** The files into which each folder's modules are joined. */
 const joinedFiles = {
   shared: 'shared/all.js',
   console: 'console/main.js',
   account: 'account/main.js',
   docs: 'docs/main.js',
 } as const;
-/** The module that imports packages, which remains separate. */
+/** Imports packages, so it remains a separate file. */
 const kit = 'shared/preact.js';
 
 function joined(texts: ReadonlyMap<string, string>): Map<string, string> {
@@ -126,7 +120,6 @@ function joined(texts: ReadonlyMap<string, string>): Map<string, string> {
   return served;
 }
 
-/** Files shared by the pages and the server. */
 const sharedWithServer: Readonly<Record<string, string>> = {
   'shared/code.js': '../../base/request-code.js',
   'shared/pointer.js': '../../base/json-pointer.js',
@@ -157,7 +150,6 @@ function packageTexts(): [string, string][] {
   });
 }
 
-/** Returns `…/node_modules/<name>` for the path of a file inside it. */
 function packageRoot(file: string, name: string): string {
   const directory = dirname(file);
   return directory.endsWith(`/node_modules/${name}`) ? directory : packageRoot(directory, name);

@@ -5,7 +5,6 @@ import { notModified } from '../route.ts';
 import type { Reply, RequestMeta } from '../route.ts';
 import type { PageFile } from './page-files.ts';
 
-/** Fields shared by all pages' declarations. */
 export const pageOperation = {
   tag: 'Service',
   method: 'get',
@@ -18,15 +17,14 @@ export const pageOperation = {
   },
 } as const;
 
-/** A page's exceptions to our content security policy, required by its libraries or content. */
 interface Concessions {
-  /** Additional sources of images, such as `data:`. */
   readonly images?: string;
 }
 
 /**
- * Returns our pages' content security policy: run and show only what this origin serves, and call only this gateway.
- * `mediaUrl` is the address of results, if they have a different origin.
+ * Returns a content security policy under which a page runs and shows only what this origin serves, and calls only this
+ * gateway.
+ * @param mediaUrl - The address of results, if they have a different origin.
  */
 export function pagePolicy(mediaUrl?: string, { images = '' }: Concessions = {}): string {
   const media = mediaUrl === undefined ? "'self'" : `'self' ${new URL(mediaUrl).origin}`;
@@ -58,7 +56,7 @@ function movedTo(location: string): Reply {
   return { status: 308, headers: { location }, mediaType: 'text/plain' };
 }
 
-/** Replies with a page or one of its files. Throws route_not_found if `file` is undefined. */
+/** Throws route_not_found if `file` is undefined. */
 export function pageReply(
   file: PageFile | undefined,
   { meta, policy, isVersioned = false }: { meta: RequestMeta; policy?: string; isVersioned?: boolean },

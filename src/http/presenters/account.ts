@@ -79,7 +79,6 @@ export function presentAccount(
   };
 }
 
-/** Returns the audit log's changes for an account that was closed or reopened. */
 export function closingChanges(
   before: Account['closedAt'],
   after: Account['closedAt'],

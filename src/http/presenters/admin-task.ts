@@ -149,7 +149,6 @@ export const adminTaskDetailSchema = adminTaskSchema
   })
   .meta({ id: 'AdminTaskDetail' });
 
-/** A task's reader, and other facts needed to present the task. */
 interface Audience {
   readonly mediaUrl: MediaUrl;
   readonly roles: Roles;
@@ -162,7 +161,7 @@ export interface TaskRecords extends Audience {
   readonly health: readonly ChannelHealth[];
 }
 
-/** Presents a task to operators: everything except the request's content. */
+/** Presents a task to operators: everything except the content of the request. */
 export function presentAdminTask(
   task: Task,
   { mediaUrl, roles, nodes }: Audience,

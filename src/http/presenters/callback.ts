@@ -35,7 +35,6 @@ export function presentCallback({
   };
 }
 
-/** The part of a callback's state that the task's owner sees. */
 export const callbackSchema = z
   .object({
     object: z.literal('callback'),
@@ -54,7 +53,7 @@ export function presentOwnCallback({ id, hasCallback, callback }: Task): z.outpu
   };
 }
 
-/** A callback in the log. It includes the task's kind, which is needed to look the task up. */
+/** Includes the task's kind, without which the task cannot be looked up. */
 export const loggedCallbackSchema = callbackSchema
   .extend({ kind: taskKindSchema })
   .meta({ id: 'LoggedCallback' });

@@ -38,7 +38,6 @@ export function presentCap(cap: CapState): z.output<typeof capSchema> {
 const limit = z.string().optional();
 export const capsSchema = z.object({ day: limit, month: limit, total: limit });
 
-/** Presents caps, omitting windows without one. */
 export function presentCaps(caps: Caps): z.output<typeof capsSchema> {
   return Object.fromEntries(
     capWindows.flatMap((window) => {
@@ -69,11 +68,9 @@ const unused: SpentUse = { day: nothing, month: nothing, total: nothing };
 export interface SpentOfScope {
   readonly use?: SpentUse | undefined;
   readonly caps: readonly CapState[];
-  /** The percentages of these caps that have been reported already. */
   readonly reported: readonly Pick<ReachedCap, 'cap' | 'percent'>[];
 }
 
-/** Presents what a scope has used in each window, with its cap. */
 export function presentSpent({ use = unused, caps, reported }: SpentOfScope): z.output<typeof spentSchema> {
   const window = (name: CapWindow) => {
     const cap = caps.find((one) => one.window === name);
@@ -97,7 +94,7 @@ function reachedOf(cap: CapState, reported: SpentOfScope['reported']): CapPercen
   return capPercents.findLast((percent) => percent <= now || earlier.includes(percent)) ?? null;
 }
 
-/** Returns a create response's headers: the cap with the least left after the hold. */
+/** Returns headers with the cap that has the least left after the hold. */
 export function capHeaders(cap: CapState | undefined): Readonly<Record<string, string>> {
   if (cap === undefined) return {};
   const { scope, window, limit: most, left, resetsAt: at } = cap;

@@ -34,7 +34,7 @@ export const channelSchema = z
   })
   .meta({ id: 'Channel' });
 
-/** Presents a channel without secrets: credentials by name only, and no addresses. */
+/** Presents a channel without secrets: credentials only by name, and no addresses. */
 export function presentChannel(
   channel: ChannelConfig,
   channelSwitches: RouteDeps['channelSwitches'],
@@ -89,7 +89,6 @@ export function presentBalance(seen: SeenBalance): z.output<typeof balancesSchem
   };
 }
 
-/** The counts shown for each channel in the list. */
 export const slotsSchema = z
   .object({ in_use: z.int(), limit: z.int() })
   .meta({ id: 'Slots', description: 'The sum over all credentials.' });

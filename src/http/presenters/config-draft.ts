@@ -116,7 +116,6 @@ export function presentConfigDraft(draft: ShownDraft): z.output<typeof configDra
   };
 }
 
-/** Returns what a revision's edit changed in the draft. */
 export function editChanges({ edits }: ShownDraft, revision: number): readonly ConfigChange[] {
   return edits.find((edit) => edit.revision === revision + 1)?.changes ?? [];
 }

@@ -24,9 +24,7 @@ export const createdTaskSchema = z
   })
   .meta({ id: 'CreatedTask' });
 
-/**
- * Presents the response to a create request. The status is always `submitted`, even if the task has progressed since.
- */
+/** The status is always `submitted`, even if the task has progressed since. */
 export function presentCreatedTask(
   task: CreatedTask,
   kind: TaskKind,

@@ -4,8 +4,7 @@ import { failureClasses } from '../../errors/failure.ts';
 import { taskStatuses } from '../../task/task.ts';
 
 /**
- * Enumerations shared by several fields. Each has one schema in the document, so that generated clients have one type
- * for it.
+ * Enumerations of several fields. Each has one schema in the document, so that generated clients have one type for it.
  */
 
 export const failureClassSchema = z.enum(failureClasses).meta({

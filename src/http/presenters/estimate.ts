@@ -58,7 +58,6 @@ export const estimateSchema = z
   })
   .meta({ id: 'Estimate' });
 
-/** Declarations shared by the routes of both kinds. */
 export const estimateOperation = {
   description:
     'Accepts the body of a create and creates nothing. With `x-explain-route: 1` the response also lists the channels that would be tried, and why the others would not.',
@@ -83,14 +82,11 @@ export const estimateOperation = {
 
 export interface EstimateOptions {
   readonly currency: string;
-  /** Fields overridden by another spelling. */
   readonly ignored: readonly string[];
   readonly explainRoute: boolean;
-  /** Undefined if no render times are known. */
   readonly eta?: Eta;
   /** The cap that would refuse the request. Undefined if none would. */
   readonly cap?: CapState;
-  /** The expected charge for requests of this shape. Undefined if unknown. */
   readonly expected?: Micros;
 }
 
@@ -120,7 +116,6 @@ function within({ least, most }: RoutePlan['range'], amount: Micros): Micros {
   return amount > most ? most : amount;
 }
 
-/** Explains how a request's hold and usual charge are calculated. */
 export function presentPlanReckoning({ reckoning, usualReckoning, basis, currency }: RoutePlan) {
   const present = (how: Reckoning) =>
     presentReckoning(how, { currency, lines: priceAt(basis, how.facts.channel ?? '').lines });

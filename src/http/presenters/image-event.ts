@@ -6,7 +6,7 @@ import { presentError } from '../error-response.ts';
 import type { presentLink } from './image.ts';
 import { imageUsageSchema, presentImageUsage } from './image-usage.ts';
 
-/** An event's text. If the event carries data, the base64 is written between the two parts. */
+/** The text of an event. If the event contains data, the base64 is written between the two parts. */
 export interface StreamEvent {
   readonly before: string;
   readonly after: string;
@@ -14,31 +14,27 @@ export interface StreamEvent {
 
 export interface EventFacts {
   readonly createdSeconds: number;
-  /** The usage of all images. Only the last image's event carries it, so that summing all events is correct. */
+  /** The usage of all images. Only the last image's event contains it, so that clients can add up all events. */
   readonly facts: Pick<SettleFacts, 'usage'>;
-  /** Set only for the last event. */
   readonly warnings: readonly string[];
 }
 
 export interface StreamedImage {
   readonly index: number;
-  /** Undefined if the event carries a link instead of data. */
+  /** Undefined if the event contains a link instead of data. */
   readonly mediaType: string | undefined;
   readonly link: ReturnType<typeof presentLink>;
   readonly size?: string | undefined;
 }
 
-/** Writes an image stream in one interface's format. */
 export interface ImageStreamPresenter {
   /** Undefined if the interface does not support partial images. */
   readonly partial?: (index: number, createdSeconds: number) => StreamEvent;
   readonly image: (image: StreamedImage, about: EventFacts) => StreamEvent;
-  /** Writes what follows the last image. */
   readonly end: (images: number, about: EventFacts) => string;
   readonly error: (error: GatewayError) => string;
 }
 
-/** Returns the facts for one image's event. */
 export function factsOfEvent(all: EventFacts, isLast: boolean): EventFacts {
   return isLast ? all : { ...all, facts: {}, warnings: [] };
 }
@@ -66,7 +62,6 @@ const eventPrefix = {
   edit: 'image_edit',
 } as const satisfies Record<ImageRequest['operation'], string>;
 
-/** @param asked - The create body, needed because upstreams do not report all of these fields. */
 export function openaiStream(
   operation: ImageRequest['operation'],
   asked: Readonly<Record<string, unknown>>,
@@ -96,7 +91,7 @@ export function textEvent(type: string, fields: object): string {
   return before + after;
 }
 
-/** Creates an event. With `isData`, it ends in `b64_json`, whose value is inserted between the two parts. */
+/** If `isData`, the event ends in `b64_json`, whose value is inserted between the two parts. */
 export function imageEvent(type: string, fields: object, isData: boolean): StreamEvent {
   const text = JSON.stringify({ type, ...fields });
   const start = `event: ${type}\ndata: `;

@@ -19,7 +19,6 @@ export const imageUsageSchema = z
     description: 'Token counts, or 0 if the upstream reports none. Any other counts are the upstream’s own.',
   });
 
-/** @param reported - The upstream's own usage. Its other counts are added to ours. */
 export function presentImageUsage(
   { usage = {} }: Pick<SettleFacts, 'usage'>,
   reported?: unknown,
@@ -39,7 +38,6 @@ export function presentImageUsage(
   };
 }
 
-/** The same counts under the names used in chats. */
 export const chatUsageSchema = z.object({
   prompt_tokens: z.number(),
   completion_tokens: z.number(),

@@ -35,11 +35,10 @@ export interface Images extends Pick<Delivery, 'images' | 'extra'> {
 
 export interface ImageAnswerFacts {
   readonly createdSeconds: number;
-  /** The names of ignored fields. Omitted from the response if empty. */
   readonly warnings: readonly string[];
 }
 
-/** Writes the response in one interface's format. Stored responses are replayed exactly as they were sent. */
+/** Writes the response in the format of one interface. Stored responses are replayed exactly as they were sent. */
 export interface ImagePresenter {
   /** Writes text in parts, so that the upstream's base64 passes through unchanged. */
   readonly images: (made: Images, about: ImageAnswerFacts) => BodyPart[];
@@ -84,12 +83,10 @@ export function presentImages(
   ]);
 }
 
-/** Writes a JSON array of items that are already JSON. */
 export function arrayOf(items: readonly (readonly BodyPart[])[]): BodyPart[] {
   return ['[', ...items.flatMap((item, index) => (index === 0 ? item : [',', ...item])), ']'];
 }
 
-/** Presents warnings. If there are none, the field is omitted. */
 export function presentWarnings(warnings: readonly string[]): { warnings?: string[] } {
   return warnings.length === 0 ? {} : { warnings: [...warnings] };
 }

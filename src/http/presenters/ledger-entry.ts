@@ -62,7 +62,6 @@ export function presentLedgerEntry(entry: LedgerEntry): z.output<typeof ledgerEn
   };
 }
 
-/** Returns null if the cost is unknown. */
 function knownCost({ upstream }: LedgerEntry): string | null {
   if (upstream === undefined || (upstream.cost === 0n && upstream.unknown > 0)) return null;
   return formatMicros(upstream.cost);

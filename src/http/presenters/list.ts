@@ -14,7 +14,6 @@ export function presentPage<Found>(found: readonly Found[], limit: number, prese
   return { object: 'list', data, has_more: found.length > limit };
 }
 
-/** Returns the schema of a page in the official clients' form. */
 export function ownPageSchema<Item extends z.ZodType>(item: Item) {
   return listSchema(item).extend({
     first_id: z.string().nullable(),

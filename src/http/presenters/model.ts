@@ -53,13 +53,10 @@ export const modelSchema = z
   })
   .meta({ id: 'Model' });
 
-/** The part of a model that a caller may use. */
 export interface Offered {
   readonly facts: readonly OfferedFacts[];
-  /** Channel-specific prices, by channel id. */
   readonly channelPrices: ReadonlyMap<string, Pick<Price, 'minimum' | 'lines'>>;
   readonly currency: string;
-  /** The account's factor. Undefined if it is 1. */
   readonly factor?: string | undefined;
 }
 

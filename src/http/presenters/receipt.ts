@@ -18,7 +18,6 @@ import { secondsOrNull, toSeconds, unixSeconds } from './unix-seconds.ts';
 
 const hashSchema = z.string().meta({ description: 'SHA-256, in hexadecimal.' });
 
-/** The signed content of a receipt. */
 const payloadSchema = z.object({
   format: z.literal('mediary-receipt'),
   version: z.literal(1),
@@ -108,13 +107,11 @@ export const receiptSchema = z
 
 export interface ReceiptSources {
   readonly entries: readonly LedgerEntry[];
-  /** Undefined if the request is no longer stored. */
   readonly request: Pick<RequestRecord, 'request'> | undefined;
   readonly currency: string;
   readonly issuer: string | undefined;
 }
 
-/** A receipt's facts other than money. */
 type Subject = Pick<Task, 'id' | 'account' | 'kind' | 'model' | 'status' | 'createdAt'> &
   Partial<Pick<Task, 'error' | 'completedAt' | 'outcome'>>;
 
@@ -132,7 +129,7 @@ export function subjectOfEntries(entries: readonly LedgerEntry[]): Subject | und
   return { ...subject, status: close.kind === 'settle' ? 'succeeded' : 'failed', completedAt: close.at };
 }
 
-/** Returns a task's money from its ledger entries. `charge` is undefined until it is decided. */
+/** `charge` is undefined until it is decided. */
 export function moneyOf(entries: readonly LedgerEntry[]) {
   const [hold, settled, refund] = (['hold', 'settle', 'refund'] as const).map((kind) =>
     entries.find((entry) => entry.kind === kind),
@@ -142,7 +139,7 @@ export function moneyOf(entries: readonly LedgerEntry[]) {
   return { hold, settled, charge: charge ?? (isReleased ? 0n : undefined), refunded: refund?.amount ?? 0n };
 }
 
-/** Presents facts from the record and the ledger. Once the task has ended, only a refund can change them. */
+/** Combines facts from the record and the ledger. Once the task has ended, only a refund can change them. */
 export function presentReceipt(task: Subject, sources: ReceiptSources): z.output<typeof payloadSchema> {
   const { entries, request, currency, issuer = null } = sources;
   const { hold, settled, charge, refunded } = moneyOf(entries);
@@ -204,7 +201,6 @@ function pricesOf({ minimum, lines }: Price) {
   return { minimum, lines };
 }
 
-/** Reads the facts of synchronous images. */
 function reportOf(settled: LedgerEntry | undefined): SettleFacts | undefined {
   const report = factsSchema.safeParse(settledReport(settled?.basis)).data;
   return report === undefined ? undefined : toFacts(report);

@@ -62,9 +62,8 @@ export const reckoningSchema = z
 
 export interface ReckoningContext {
   readonly currency: string;
-  /** The price lines from which the amount was computed. */
   readonly lines: Price['lines'];
-  /** The hold's calculation, if a charge is presented. It shows which facts came from the model's entry. */
+  /** The calculation of the hold, for a charge. It shows which facts came from the model's configuration. */
   readonly hold?: Reckoning | undefined;
 }
 
@@ -156,7 +155,7 @@ function wordsOf(step: WrittenStep, currency: string): string {
   }
 }
 
-/** Converts `12500/1000` into `12.5`. The result is exact, because every quantity's denominator is a power of ten. */
+/** Converts `12500/1000` to `12.5`. The result is exact, because the denominator is always a power of ten. */
 function decimalOf(quantity: string): string {
   const [numerator = '', denominator = ''] = quantity.split('/');
   const places = denominator.length - 1;

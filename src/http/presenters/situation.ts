@@ -43,7 +43,7 @@ export const situationSchema = z
     charge: z.string().nullable().meta({ description: 'The charge that waits for a decision.' }),
     charge_per_hold: z.string().nullable().meta({
       description:
-        'How many times its hold that charge is, with two places. Unless `hold.review_above` of the model says otherwise, a person is asked above 3. Null if no charge waits, or if nothing is held.',
+        'That charge divided by the hold, with two decimal places. A person must decide if the result is above 3, or above the `hold.review_above` of the model. Null if no charge waits, or if nothing is held.',
     }),
     actions: z
       .array(

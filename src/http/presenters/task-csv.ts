@@ -3,7 +3,6 @@ import type { Cell } from '../../money/csv.ts';
 import { attentionOf } from '../../task/attention.ts';
 import type { Task } from '../../task/record.ts';
 
-/** The columns of a task's row in the CSV. */
 export const taskColumns = [
   'id', 'status', 'account', 'key', 'model', 'channel', 'upstream_id', 'request_id', 'hold', 'charge', 'cost',
   'cost_unknown', 'error_class', 'error_code', 'needs_attention', 'created_at', 'completed_at',

@@ -27,7 +27,6 @@ function withoutFiles(request: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(request).map(([name, value]) => [name, shorten(value, name)]));
 }
 
-/** Replaces data URLs, and fields with encoded files, with their length. */
 function shorten(value: unknown, name: string): unknown {
   if (typeof value === 'string') {
     const [head] = /^data:[^,]{0,200},/.exec(value) ?? [name === 'base64' ? '' : undefined];

@@ -14,7 +14,7 @@ const sumsSchema = z.object({
   failures: z.array(z.object({ class: failureClassSchema, count: z.int() })),
   delivery: z.object({ p50_seconds: within, p95_seconds: within }).nullable().meta({
     description:
-      'The seconds within which 50 and 95 in 100 tasks ended after their renders had ended. A number is null if it is above 300. The object is null if no vendor reported when a render ended.',
+      'The time from the end of the render to the end of the task, in seconds, for 50 and for 95 per cent of the tasks. A number is null if it is above 300. The object is null if no vendor reported when a render ended.',
   }),
   held: z.string().meta({ description: 'The sum of the holds of the tasks that were created in this time.' }),
   charged: z.string().meta({
@@ -59,7 +59,6 @@ export interface TrendsAsked {
   readonly model?: string | undefined;
 }
 
-/** Returns the steps' flows, filtered by channel and model if requested. */
 export function chosenFlows({ flows, steps }: Trends, { channel, model }: Omit<TrendsAsked, 'by'>): Flow[] {
   const known = new Set(steps);
   return flows.filter(
@@ -96,8 +95,8 @@ export function presentTrends(
 }
 
 /**
- * Derives past counts of unfinished tasks from the current count, by subtracting tasks created since then and adding
- * tasks ended since then.
+ * Derives past counts of unfinished tasks from the current count: subtracts the tasks created since, and adds those
+ * ended since.
  */
 function unfinishedAt(sums: readonly Flow[], now: number): number[] {
   let left = now;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Returns the schema of every time in a response. A test reads its description. `meaning` is one sentence. */
+/** The schema of every time in a response. A test reads its description. `meaning` is one sentence. */
 export function unixSeconds(meaning = '') {
   return z.int().meta({ description: `Unix seconds. ${meaning}`.trimEnd() });
 }
@@ -13,7 +13,6 @@ export function secondsOrNull(milliseconds: number | undefined): number | null {
   return milliseconds === undefined ? null : toSeconds(milliseconds);
 }
 
-/** Converts milliseconds into seconds, rounded to a tenth. */
 export function tenths(milliseconds: number): number {
   return Math.round(milliseconds / 100) / 10;
 }

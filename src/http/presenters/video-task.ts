@@ -43,7 +43,7 @@ const taskErrorSchema = z.object({
     .meta({ description: 'With `moderation_input`: what was refused, if the upstream says so.' }),
 });
 
-/** All task fields. The status determines which of them are present. */
+/** All fields of a task. The status determines which of them are present. */
 export const taskFields = z.object({
   id: z.string(),
   task_id: z.string(),
@@ -85,7 +85,7 @@ export const taskFields = z.object({
   charge: z.string().optional().meta({ description: 'What a task that succeeded was charged.' }),
 });
 
-/** The video's properties, which not every upstream reports. */
+/** Properties of the video, which not every upstream reports. */
 const shapeFields = { resolution: true, ratio: true, size: true } as const;
 
 const unfinishedTask = taskFields
@@ -116,10 +116,8 @@ const failedTask = taskFields
   .extend({ status: z.literal('failed') })
   .meta({ id: 'FailedTask' });
 
-/** The content of a callback. */
 export const endedTaskSchema = z.union([succeededVideo, succeededImage, failedTask]);
 
-/** The task in the responses to GET, list and cancel, by kind. */
 export const taskSchemas = {
   video: z.discriminatedUnion('status', [unfinishedTask, succeededVideo, failedTask]).meta({
     id: 'VideoTask',
@@ -142,7 +140,6 @@ const page = z.object({
     }),
 });
 
-/** A page of tasks, by kind. */
 export const taskListSchemas = {
   video: page.extend({ data: z.array(taskSchemas.video) }).meta({ id: 'VideoTaskList' }),
   image: page.extend({ data: z.array(taskSchemas.image) }).meta({ id: 'ImageTaskList' }),
@@ -223,9 +220,7 @@ function presentSucceeded(task: Task, mediaUrl: MediaUrl): PresentedTask {
   };
 }
 
-/**
- * Presents the video's shape. The planned pixel size does not apply if the resolution or ratio turned out differently.
- */
+/** The planned pixel size does not apply if the resolution or ratio turned out differently. */
 function presentShape({ size, ...facts }: SettleFacts, planned: Task['shape']): Partial<VideoShape> {
   const { resolution = planned?.resolution, ratio = planned?.ratio } = facts;
   const isAsPlanned =
@@ -233,7 +228,7 @@ function presentShape({ size, ...facts }: SettleFacts, planned: Task['shape']): 
   return defined({ resolution, ratio, size: size ?? (isAsPlanned ? planned?.size : undefined) });
 }
 
-/** Returns the task's message. For a waiting task, it explains the wait in terms that the owner understands. */
+/** For a waiting task, explains the wait in terms that its owner understands. */
 function messageOf(task: Task): string {
   const { status, attention } = task;
   if (isTerminal(status)) return statusMessages[status];
@@ -244,7 +239,7 @@ function messageOf(task: Task): string {
 
 type LinkOf = (name: string, storedAt: number) => MediaLink | undefined;
 
-/** Links to our copy if there is one, and to the upstream's file if not. */
+/** Links to our copy or, if there is none, to the upstream's file. */
 function presentItem(item: ResultItem, linkOf: LinkOf): PresentedTask['data'][number] {
   const { stored } = item;
   const copy = stored === undefined ? undefined : linkOf(stored.name, stored.at);

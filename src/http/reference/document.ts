@@ -5,7 +5,6 @@ type PathItem = NonNullable<OpenApiDocument['paths']>[string];
 type DocumentOperation = NonNullable<PathItem['get']>;
 type Parameter = Exclude<NonNullable<DocumentOperation['parameters']>[number], { $ref: string }>;
 
-/** An operation with all its paths, including aliases. */
 export interface Operation {
   readonly id: string;
   readonly method: string;
@@ -13,7 +12,6 @@ export interface Operation {
   readonly aliases: readonly string[];
   readonly summary: string;
   readonly description: string;
-  /** Empty if the operation requires no authentication. */
   readonly security: readonly { readonly scheme: string; readonly names: readonly string[] }[];
   readonly parameters: readonly Parameter[];
   readonly bodies: readonly Content[];
@@ -41,7 +39,7 @@ export interface Group {
 const methods = ['post', 'get', 'put', 'delete', 'options'] as const;
 
 /**
- * Returns the operations grouped by tag, in tag order. Create operations come first. Aliases are merged into their
+ * Groups operations by tag, in the order of the tags. Create operations come first. Aliases are merged into their
  * operation.
  */
 export function groupsOf({ paths = {}, webhooks = {}, tags = [] }: OpenApiDocument): readonly Group[] {
@@ -89,7 +87,7 @@ function read(
     path,
     aliases,
     summary,
-    // The document repeats the summary for operations without a description.
+    // For an operation without a description, the document repeats the summary.
     description: description === `${summary}.` ? '' : description,
     security: security.flatMap((each) => Object.entries(each).map(([scheme, names]) => ({ scheme, names }))),
     parameters: (found.parameters ?? []).flatMap((each) => ('$ref' in each ? [] : [each])),
@@ -111,10 +109,8 @@ function contentsOf(content: NonNullable<ResponseLike['content']>): readonly Con
   return Object.entries(content).map(([mediaType, { schema }]) => ({ mediaType, schema }));
 }
 
-/** The document's named schemas. */
 export interface Objects {
   readonly names: readonly string[];
-  /** Follows references until it reaches the schema itself. */
   resolve(schema: AnySchema): Schema;
 }
 

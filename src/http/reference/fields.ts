@@ -5,12 +5,10 @@ import { html, isEmpty, nothing } from './markup.ts';
 import type { Markup } from './markup.ts';
 import { prose } from './prose.ts';
 
-/** Where on the page the fields are shown. */
 export interface Place {
   readonly objects: Objects;
-  /** The prefix of the fields' anchors. */
   readonly id: string;
-  /** Whether the fields are sent to the gateway, in which case null counts as absent. */
+  /** Whether the fields are sent to the gateway. Null then counts as missing. */
   readonly isSent: boolean;
 }
 
@@ -18,11 +16,10 @@ export interface Field {
   readonly name: string;
   readonly schema: AnySchema;
   readonly isRequired: boolean;
-  /** If undefined, the schema's description is shown. */
+  /** If undefined, the schema's own description is shown. */
   readonly description?: string | undefined;
 }
 
-/** Renders an object's fields, or a schema's alternatives. */
 export function schemaFields(schema: Schema, place: Place): Markup {
   const required = new Set(schema.required);
   const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => ({
@@ -47,7 +44,6 @@ export function schemaFields(schema: Schema, place: Place): Markup {
   })}`;
 }
 
-/** Puts required fields first. */
 function sorted(fields: readonly Field[], { isSent }: Place): readonly Field[] {
   return isSent ? fields.toSorted((one, other) => Number(other.isRequired) - Number(one.isRequired)) : fields;
 }
@@ -70,7 +66,7 @@ function fieldItem({ name, schema, isRequired, description }: Field, place: Plac
   </li>`;
 }
 
-/** Renders a link to a named schema, with a fold that the page fills with the schema's fields when opened. */
+/** Renders a link to a named schema, with a fold that the page fills with the schema's fields when it is opened. */
 export function unfoldable(name: string): Markup {
   return html`<details class="object" data-object="${name}">
     <summary>Fields of ${name}</summary>
@@ -78,7 +74,6 @@ export function unfoldable(name: string): Markup {
   </details>`;
 }
 
-/** Renders the objects inside a field. */
 function innerOf(schema: AnySchema, place: Place): Markup {
   const name = nameOf(schema);
   const { properties, items, additionalProperties } = place.objects.resolve(schema);
@@ -102,12 +97,11 @@ function innerOf(schema: AnySchema, place: Place): Markup {
   return html`${parts}`;
 }
 
-/** Numbers an alternative's anchors, because alternatives may have fields with the same name. */
+/** Numbers the anchors of an alternative, because alternatives may have fields with the same name. */
 function numbered(place: Place, index: number): Place {
   return { ...place, id: `${place.id}.${index + 1}` };
 }
 
-/** Returns whether a schema, or any schema inside it, has fields. */
 export function isObject(schema: AnySchema, place: Place): boolean {
   const { properties, oneOf, anyOf, items } = place.objects.resolve(schema);
   return (

@@ -11,7 +11,7 @@ export class Markup {
 
 type Part = string | number | Markup | undefined | readonly Part[];
 
-/** A template tag that escapes values, unless they are Markup. Undefined becomes an empty string. */
+/** A template tag that escapes all values except Markup. Undefined becomes an empty string. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   let isInTag = false;
   const pieces = strings.map((text, index) => {

@@ -10,15 +10,12 @@ import { prose } from './prose.ts';
 import { answerSample, languages, programsOf, requestOf } from './request.ts';
 import type { TriedRequest } from './request.ts';
 
-/** State shared by the page's operations while they are written. */
 export interface Writing {
   readonly objects: Objects;
   readonly origin: string;
-  /** Named schemas whose fields the page already shows. Writing adds to this set. */
+  /** The named schemas whose fields the page already shows. Writing adds to this set. */
   readonly homes: Set<string>;
-  /** Error codes that any request may get, which the page lists once. */
   readonly commonCodes: ReadonlySet<string>;
-  /** Error codes that the errors guide explains. */
   readonly explained: ReadonlySet<string>;
 }
 
@@ -88,7 +85,7 @@ function body({ id, bodies }: Operation, writing: Writing): Markup {
   })}`;
 }
 
-/** Shows a schema's fields. A named schema is shown in full only once, and collapsed after that. */
+/** Shows a named schema in full once, and collapsed after that. */
 function shown(schema: AnySchema, place: Place, { objects, homes }: Writing): Markup {
   const name = nameOf(schema);
   if (name === undefined) return schemaFields(objects.resolve(schema), place);
@@ -126,7 +123,6 @@ function answerContent({ mediaType, schema = {} }: Content, place: Place): Marku
   return html`<p class="small soft">${what}</p>`;
 }
 
-/** Extracts the error codes from a response's description. */
 export function codesIn(description: string): readonly string[] {
   return [...description.matchAll(/`(\w+)`/g)].map(([, code = '']) => code);
 }

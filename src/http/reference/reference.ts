@@ -11,15 +11,14 @@ import { codeLink, codesIn, operationSection } from './operation.ts';
 import type { Writing } from './operation.ts';
 import { prose } from './prose.ts';
 
-/** The parts of the `/docs` page, as HTML. */
 export interface Reference {
   readonly contents: string;
   readonly reference: string;
 }
 
 /**
- * Writes the document as a page. Every operation, named schema and field (`VideoRequest.prompt`) has an anchor with its
- * id or name. `origin` is used for the addresses in examples. Yields to the event loop between groups.
+ * Writes the document as a page. Every operation, named schema and field (`VideoRequest.prompt`) has an anchor.
+ * `origin` is used for the addresses in examples. Yields to the event loop between groups.
  */
 export async function writeReference(document: OpenApiDocument, origin: string): Promise<Reference> {
   await nextTurn();
@@ -46,7 +45,6 @@ export async function writeReference(document: OpenApiDocument, origin: string):
   };
 }
 
-/** Returns the error codes that every gateway operation may return. */
 function commonCodes(groups: readonly Group[]): ReadonlySet<string> {
   const called = groups.flatMap(({ operations }) => operations).filter(({ path }) => path.startsWith('/'));
   const sets = called.map(
@@ -59,7 +57,7 @@ function anchorOf(name: string): string {
   return `group-${name.toLowerCase().replaceAll(/\W+/g, '-')}`;
 }
 
-/** The number of initially open groups: those of our own interface for callers. */
+/** How many groups are initially open: those of our own interface for callers. */
 const openGroups = 2;
 
 function contentsOf(groups: readonly Group[], guides: ReturnType<typeof listGuides>): Markup {

@@ -11,7 +11,6 @@ export const languages = [
   'python',
 ] as const satisfies readonly (keyof typeof writers)[];
 
-/** The data from which the page's script sends a request. */
 export interface TriedRequest {
   readonly method: string;
   readonly path: string;
@@ -43,7 +42,6 @@ export function requestOf(operation: Operation, objects: Objects): TriedRequest 
   };
 }
 
-/** Renders the request as a program in each language. */
 export function programsOf(
   operation: Operation,
   request: TriedRequest,

@@ -2,12 +2,11 @@ import { nameOf } from '../openapi-schemas.ts';
 import type { AnySchema, Schema } from '../openapi-schemas.ts';
 import type { Objects } from './document.ts';
 
-/** Below this depth, an object becomes `{}`. */
+/** Deeper objects become `{}`. */
 const depthMax = 6;
 
 interface Sampling {
   readonly objects: Objects;
-  /** Whether objects contain only their required fields. */
   readonly isShort: boolean;
 }
 

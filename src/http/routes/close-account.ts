@@ -39,7 +39,6 @@ export function closeAccount({ accounts, ledger, now }: Deps): Route {
   });
 }
 
-/** Explains what still has to be done with a closed account's money. */
 function explain({ available, held }: Pick<Balance, 'available' | 'held'>): string {
   const running =
     held === 0n

@@ -16,12 +16,11 @@ import type { Route } from '../route.ts';
 
 type Deps = Pick<RouteDeps, 'accounts' | 'checkMediaUrl'> & { readonly stored: FileRouteDeps };
 
-/** The maximum size of a form in bytes, excluding its file. */
+/** The limit for a form in bytes, not counting its file. */
 const formBytesMax = 64 * 1024;
 const filenameCharactersMax = 255;
 /** The file to store, plus a text about it that some clients also send as a file. */
 const filesMax = 2;
-/** Limits how many addresses are fetched concurrently. */
 export const fetchesMax = { name: 'fetched files', placesMax: 8, shareMax: 2 } as const;
 
 const uploaded = uploadedFile.optional();

@@ -92,7 +92,6 @@ const body = z.object({
   }),
 });
 
-/** `routes` returns all routes, to validate the names to which a key is restricted. */
 export function createKey(
   { accounts, catalogue, keys, auth, invitations, randomBytes, now }: Deps,
   routes: () => readonly Route[],
@@ -132,7 +131,7 @@ export function createKey(
         id: `key_${randomBase62(keyIdCharacters, randomBytes)}`,
         account: account.id,
         name: asked.name,
-        // With a link, this key is never handed out, because the key issued through the link replaces it.
+        // With a link, nobody gets this key: the key issued through the link replaces it.
         prefix: invited === undefined ? prefix : '',
         createdAt: at,
         changes: [{ at, by, action: 'created', reason: '' }],

@@ -14,7 +14,7 @@ import type { Route } from '../route.ts';
 type Deps = Pick<RouteDeps, 'accounts' | 'keys' | 'tasks' | 'requests' | 'ledger' | 'mediaUrl' | 'nodes'>;
 
 const pageTasks = 100;
-/** The number of entries per page. A single entry's basis may be 64 KiB long. */
+/** The number of entries per page. The basis of a single entry may be 64 KiB long. */
 const pageEntries = 200;
 
 export function exportAccount(deps: Deps): Route {

@@ -10,7 +10,6 @@ import type { Route } from '../route.ts';
 type Deps = Pick<RouteDeps, 'tasks' | 'ledger' | 'mediaUrl' | 'nodes' | 'accounts' | 'keys' | 'catalogue'>;
 
 const otherKinds = ['account', 'key', 'model', 'channel'] as const;
-/** The maximum number of results of each kind other than tasks. */
 const othersMax = 20;
 
 export function findTasks(deps: Deps): Route {
@@ -35,7 +34,7 @@ export function findTasks(deps: Deps): Route {
         object: z.literal('list'),
         data: z.array(z.object({ found_by: z.enum(taskNamings), task: adminTaskSchema })).meta({
           description:
-            'At most 20 for each kind of id. `error`: the newest with these words, of the newest 2,000 with the longest of them.',
+            'At most 20 for each kind of id. `error`: the newest tasks whose failures contain all of the words. Only the newest 2,000 tasks that contain the longest word are searched.',
         }),
         ledger: z.array(ledgerEntrySchema).meta({
           description:

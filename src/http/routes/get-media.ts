@@ -10,7 +10,7 @@ import type { Route } from '../route.ts';
 
 export type MediaDeps = Pick<KeptResults, 'storage' | 'links'> & { readonly now: () => number };
 
-/** Headers that let pages from other origins read a file, including ranges, if they have its link. */
+/** Lets pages from other origins read a file, including ranges, if they have its link. */
 const openToPages = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'accept-ranges, content-length, content-range, etag',

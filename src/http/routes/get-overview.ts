@@ -11,13 +11,12 @@ type Deps = Pick<
   'takeCensus' | 'accounts' | 'tasks' | 'notices' | 'readHealth' | 'workflowsUrl' | 'now'
 >;
 
-/** How long counts are reused in milliseconds, however many operators read them. */
+/** How long counts are reused, however many operators read them, in milliseconds. */
 const sharedMs = 5_000;
 const hourMs = 60 * 60_000;
 const latenessHours = 3;
 const noticesMax = 200;
 
-/** `routes` returns all routes, to list those that the operator may use. */
 export function getOverview(deps: Deps, routes: () => readonly Route[]): Route {
   const counted = createSharedRead(() => count(deps), { ms: sharedMs, now: deps.now });
   return adminRoute({

@@ -8,7 +8,7 @@ export function getOwnAlert(deps: Pick<AccountAlertDeps, 'accountAlerts' | 'capE
   return keyRoute({
     operationId: 'getOwnAlert',
     scope: 'read_account',
-    summary: 'Show when an event is posted because little is left',
+    summary: 'Show the alert for a low balance and for caps',
     tag: 'Account',
     method: 'get',
     paths: ['/v1/alert'],

@@ -19,7 +19,10 @@ export const actSchema = z
         required: z.boolean(),
       }),
     ),
-    for_one: z.boolean().meta({ description: 'Whether its fields name something that belongs to one task.' }),
+    for_one: z.boolean().meta({
+      description:
+        'Whether its fields apply to one specific task, so that the act cannot be applied to several tasks at once.',
+    }),
     money: z.enum(['none', 'releases', 'by_facts', 'proposed', 'refunds']),
     bills: z.enum(['none', 'unpaid', 'twice']).meta({
       description:

@@ -34,7 +34,7 @@ type Deps = Pick<
   | 'now'
 >;
 
-/** How long task counts are reused in milliseconds, however many operators read them. */
+/** How long task counts are reused, however many operators read them, in milliseconds. */
 const sharedMs = 30_000;
 const slotsMs = 5_000;
 /** How long the day's sums are reused, in milliseconds. Their query can be slow. */
@@ -118,7 +118,7 @@ async function count({ catalogue, tasks, log, now }: Deps) {
 type Earned = ReadonlyMap<string, MarginRow>;
 
 /**
- * Returns each channel's sums for today. If the query takes longer than a second, returns the previous query's sums.
+ * Returns each channel's sums for today. If the query takes longer than a second, returns those of the previous query.
  */
 function createEarned(deps: Deps): () => Promise<Earned> {
   const { log, now } = deps;

@@ -19,7 +19,6 @@ import { beginReport, reportMediaType, reportReply } from '../report-reply.ts';
 import { adminRoute, jsonReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/** The maximum number of rows in a CSV. */
 const rowsMax = 10_000;
 const rowsAtOnce = 100;
 
@@ -50,10 +49,11 @@ const query = z.object({
   created_before: queryNumber(z.int().min(0).optional()).meta({ description: 'Unix seconds, exclusive.' }),
   ended_after: queryNumber(z.int().min(0).optional()).meta({
     description:
-      'Unix seconds, inclusive: tasks that have ended since, the latest end first. With `ended_before`, `status` and `class` only.',
+      'Unix seconds, inclusive. Selects tasks that ended at or after this time, the latest end first. Can be combined with `ended_before`, `status` and `class` only.',
   }),
   ended_before: queryNumber(z.int().min(0).optional()).meta({
-    description: 'Unix seconds, exclusive: tasks that had ended by then, as for `ended_after`.',
+    description:
+      'Unix seconds, exclusive. Selects tasks that ended before this time, in the same order and with the same restriction as `ended_after`.',
   }),
   waiting_for: z.string().optional().meta({
     description: 'Selects tasks that are not submitted, and whose next channel is this one.',
@@ -118,7 +118,6 @@ export function listTasks(deps: Deps): Route {
 
 type Asked = Omit<z.output<typeof query>, 'limit' | 'format'>;
 
-/** `next` identifies the next page of a visibility query. */
 type Found = TaskPage & { readonly next?: string };
 
 async function* cellsOf(asked: Asked, deps: Deps): AsyncIterable<readonly Cell[]> {
@@ -175,8 +174,8 @@ async function findEnded(filter: EndFilter, { limit, after }: CursorPage, deps: 
 }
 
 /**
- * Rejects filters that cannot be combined with an end time. An index holds task ends in order, by status and class. Any
- * other filter would require reading all of them.
+ * Refuses filters that cannot be combined with an end time. An index holds the ends of tasks in order, by status and
+ * class. Any other filter would have to read them all.
  */
 function refuseWithEnd(asked: Asked): void {
   const { ended_after: _after, ended_before: _before, status: _status, class: _class, ...others } = asked;
@@ -199,7 +198,7 @@ interface CallbackReads extends Pick<Deps, 'tasks'> {
   readonly read: (limit: number, after?: string) => Promise<readonly string[]>;
 }
 
-/** Finds tasks by callback state. Few callbacks fail, so the other filters are applied to batches of these tasks. */
+/** Few callbacks fail, so the other filters are applied to batches of tasks with this callback state. */
 async function findByCallback(
   filter: TaskFilter,
   { limit, after }: CursorPage,
@@ -217,10 +216,7 @@ async function findByCallback(
 
 const batchSize = 200;
 
-/**
- * Finds a task by its job's upstream id, including running tasks, which Temporal's search attributes may not contain
- * yet.
- */
+/** Finds running tasks too, whose job id Temporal's search attributes may not contain yet. */
 async function findByUpstreamId(upstreamId: string, { tasks }: Pick<RouteDeps, 'tasks'>): Promise<Found> {
   const task = await tasks.findByUpstreamId(upstreamId);
   return { tasks: task === undefined ? [] : [task], hasMore: false };

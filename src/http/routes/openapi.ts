@@ -4,7 +4,6 @@ import type { OpenApiDocument } from '../openapi-schemas.ts';
 import { notModified, openRoute, partsReply } from '../route.ts';
 import type { Route } from '../route.ts';
 
-/** Serves the document, which is rendered once. `document` describes all routes, including this one. */
 export function openapi(document: () => OpenApiDocument): Route {
   let written: ReturnType<typeof write> | undefined;
   const text = () => (written ??= write(document()));

@@ -3,7 +3,8 @@ import { openRoute } from '../route.ts';
 import type { Route } from '../route.ts';
 
 /**
- * Responds to a preflight for a page from another origin that requests part of a file or checks whether it has changed.
+ * Answers the preflight of a browser for a page of another origin that requests part of a file or checks whether it has
+ * changed.
  */
 export function preflightMedia(): Route {
   return openRoute({

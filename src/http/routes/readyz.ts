@@ -10,7 +10,7 @@ type Deps = Pick<RouteDeps, 'port' | 'pingMongo' | 'isDraining' | 'isProxied' | 
 
 const checkTimeoutMs = 3_000;
 const retrySeconds = 5;
-/** How long check results are reused in milliseconds, however often the route is called. */
+/** How long the result of the checks is reused, in milliseconds. */
 const keptMs = 250;
 
 const warningSchema = z.object({
@@ -55,7 +55,6 @@ function notReady(missing: string, cause?: unknown): GatewayError {
 }
 
 interface Looked {
-  /** Undefined if MongoDB responds. */
   readonly mongodb?: { readonly cause: unknown };
   readonly warnings: readonly Warning[];
 }

@@ -15,7 +15,7 @@ import { timeLimit } from '../../process/running-time.ts';
 
 type Deps = Pick<RouteDeps, 'requests' | 'tasks' | 'channels' | 'port' | 'log' | 'now' | 'publicUrl'>;
 
-/** The time limit for fetching a vendor's public key, so that its callback is not delayed for long. */
+/** The limit for fetching a vendor's public key in milliseconds, so that its callback is not delayed for long. */
 const verifyMs = 3_000;
 
 export function receiveUpstreamCallback(deps: Deps): Route {
@@ -64,8 +64,7 @@ function toCallback(body: unknown, meta: RequestMeta): UpstreamCallback {
 }
 
 /**
- * Lets the adapter interpret the callback. If no adapter is known, the callback counts as news, because it may have
- * arrived before the submission's response.
+ * If no adapter is known, the callback counts as news, because it may have arrived before the submission's response.
  */
 async function readNews(id: string, callback: UpstreamCallback, deps: Deps): Promise<CallbackNews> {
   const task = await deps.tasks.find(id);
@@ -78,7 +77,7 @@ async function readNews(id: string, callback: UpstreamCallback, deps: Deps): Pro
     const context = channel.context(sent?.credential ?? '', task.model, timeLimit(verifyMs));
     const isGenuine = await adapter
       .verifyCallback(callback, { ...context, now: deps.now() })
-      // An unverifiable callback counts as unsigned. It is only a hint, and costs one poll.
+      // A callback that cannot be verified counts as genuine, because it is only a hint and costs one poll.
       .catch(() => true);
     if (!isGenuine) {
       deps.log.warn({ task: id, channel: sent?.channel }, 'a callback with a wrong signature was ignored');

@@ -59,8 +59,7 @@ export function rotateKey({ keys, auth, randomBytes, now }: Deps): Route {
         changes: [{ at, by, action: `created to replace ${old.id}`, reason: why }],
       };
       const endsAt = Math.min(old.expiresAt ?? Infinity, at + old_valid_seconds * 1000);
-      // Insert the new key first. If this process dies in between, there is an unknown extra key rather than a missing
-      // one.
+      // Insert the new key first. If this process dies in between, there is an extra key rather than a missing one.
       await keys.insert(created);
       const change = { at, by, action: `replaced by ${id}`, reason: why };
       if (!(await keys.replace(old.id, { by: id, endsAt, change }))) {

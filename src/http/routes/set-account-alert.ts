@@ -16,7 +16,7 @@ export function setAccountAlert(deps: AccountAlertDeps): Route {
   return settingRoute({
     operationId: 'setAccountAlert',
     access: 'money',
-    summary: 'Set when an event is posted because an account has little left',
+    summary: 'Set the alert of an account for a low balance and for caps',
     description: accountAlertMeaning,
     method: 'post',
     paths: ['/admin/v1/accounts/:account/alert'],

@@ -12,7 +12,7 @@ import type { Route } from '../route.ts';
 type Deps = Pick<RouteDeps, 'catalogue' | 'overrideCircuit' | 'channelSwitches' | 'readHealth' | 'now'>;
 
 const secondsMax = 366 * 24 * 60 * 60;
-/** The year 9999, meaning "until an operator closes it". */
+/** The year 9999, for "until an operator closes it". */
 const forever = 253_402_300_799_000;
 
 const body = z.object({
@@ -56,9 +56,7 @@ export function setCircuit(deps: Deps): Route {
   });
 }
 
-/**
- * Throws if the channel has no such credential or model. A misspelt name would open a circuit that protects nothing.
- */
+/** A misspelt credential or model would open a circuit that protects nothing. */
 function checkTarget(asked: z.output<typeof body>, channel: ChannelConfig): void {
   const { credential, model } = asked;
   const param = !channel.credentials.some(({ id }) => id === credential)

@@ -38,7 +38,7 @@ export function setEndUserCaps(deps: Deps): Route {
   return settingRoute({
     operationId: 'setEndUserCaps',
     access: 'money',
-    // End users' names appear only as pseudonyms, except where they are sealed.
+    // Outside sealed fields, end users appear only under pseudonyms.
     unrecorded: ['users'],
     summary: 'Limit what the end users of an account may spend',
     description:
@@ -68,7 +68,6 @@ export function setEndUserCaps(deps: Deps): Route {
   });
 }
 
-/** Returns the caps as audit log fields, without any end user's name. */
 function fieldsOf(caps: EndUserCaps | undefined) {
   const { day, month, total } = presentCaps(caps?.default ?? {});
   return { day, month, total, users: caps?.named.size ?? 0, ignore_case: caps?.ignoreCase ?? false };

@@ -13,7 +13,7 @@ export function setOwnAlert(deps: AccountAlertDeps): Route {
   return keyRoute({
     operationId: 'setOwnAlert',
     scope: 'manage',
-    summary: 'Set when an event is posted because little is left',
+    summary: 'Set the alert for a low balance and for caps',
     description: accountAlertMeaning,
     tag: 'Account',
     method: 'post',

@@ -91,7 +91,7 @@ function fieldsOf({ all = '1', models }: PriceFactors = noFactors) {
   return { factor: all, ...Object.fromEntries([...models].map(([model, own]) => [`models.${model}`, own])) };
 }
 
-/** Formats the factors, for example as `0.9, clip-1 0.8`. */
+/** Formats factors like `0.9, clip-1 0.8`. */
 function textOf({ all = '1', models }: PriceFactors = noFactors): string {
   return [all, ...[...models].map(([model, own]) => `${model} ${own}`)].join(', ');
 }

@@ -1,20 +1,18 @@
 import type { Statement, StatementEntry } from '../../ledger/statement.ts';
 
-/** Writes a statement in one format. The functions are called in this order, the rows page by page. */
+/** Writes a statement in one format. The functions are called in this order, `rows` once per page. */
 export interface StatementForm {
   readonly mediaType: string;
   readonly headers: Readonly<Record<string, string>>;
   open(statement: TitledStatement): string;
   rows(page: readonly StatementEntry[]): string;
-  /** Called after all pages have been read. */
   close(statement: TitledStatement): string;
 }
 
 export interface TitledStatement extends Statement {
-  /** The account's name for operators, possibly empty. */
   readonly name: string;
   readonly currency: string;
-  /** The month in the form `2026-11`. */
+  /** In the form `2026-11`. */
   readonly month: string;
 }
 

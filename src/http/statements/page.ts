@@ -25,7 +25,6 @@ const styleHash = createHash('sha256').update(style).digest('base64');
 const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'`;
 
 const wordsMax = 1_000;
-/** The text columns of the entries table. */
 const entryColumns = ['Time (UTC)', 'No.', 'Entry', 'Task or reference', 'By, and why'];
 const moneyColumns = ['Amount', 'Change', 'Available', 'Held'];
 

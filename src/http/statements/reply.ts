@@ -32,9 +32,7 @@ interface Asked extends z.output<typeof statementQuery> {
 
 type Deps = Pick<RouteDeps, 'ledger' | 'catalogue'>;
 
-/**
- * Reads one page at a time, after the caller has received the previous one. Stops reading when the caller disconnects.
- */
+/** Reads one page at a time, once the caller has received the previous one. Stops when the caller disconnects. */
 export async function statementReply({ account, month, format }: Asked, deps: Deps): Promise<Reply> {
   const opened = await deps.ledger.statement(account.id, periodOf(month));
   const { currency } = deps.catalogue.current();

@@ -17,7 +17,6 @@ export type CreateVideoDeps = Pick<
   'createTask' | 'admissions' | 'metrics' | 'checkCallbackUrl' | 'checkMediaUrl'
 >;
 
-/** Declarations shared by all routes that create a video from JSON. */
 export const videoCreate = {
   method: 'post',
   readBody: jsonBody,
@@ -26,7 +25,6 @@ export const videoCreate = {
 } as const;
 
 export interface VideoCreate {
-  /** The operationId. With the account, it defines the idempotency key's scope. */
   readonly route: string;
   readonly asked: Understood;
   readonly caller: Caller;
@@ -35,10 +33,8 @@ export interface VideoCreate {
 
 export interface CreatedVideo {
   readonly task: CreatedTask;
-  /** The names of ignored fields, and other facts that the caller should know. */
   readonly warnings: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
-  /** The end user's canonical name, as used to count caps. */
   readonly endUser?: string;
 }
 

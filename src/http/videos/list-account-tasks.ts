@@ -36,7 +36,6 @@ const query = z.object({
 
 export type ListTasksDeps = Pick<RouteDeps, 'tasks' | 'requests' | 'mediaUrl'>;
 
-/** Declares the list of tasks of one kind that a key may see. */
 export function listTasksOf(
   { kind, ...route }: TaskRoute,
   { tasks, requests, mediaUrl }: ListTasksDeps,
@@ -64,7 +63,6 @@ export function listTasksOf(
 
 type OwnTasks = TaskFilter & Reach;
 
-/** Throws invalid_parameter if the cursor is not one of these tasks. */
 export async function pageOfTasks(
   filter: OwnTasks,
   { after: id, ...page }: CursorPage,

@@ -10,10 +10,7 @@ import type { TaskStore } from '../../store/tasks.ts';
 /** An empty id in the path is a missing parameter. Anything unlike our ids is an unknown task. */
 export const taskParams = z.object({ task_id: z.string().min(1) });
 
-/**
- * Finds a task within reach, optionally of one kind. A task out of reach cannot be distinguished from one that never
- * existed.
- */
+/** A task out of reach cannot be distinguished from one that never existed. */
 export async function findOwnTask(
   tasks: Pick<TaskStore, 'find'>,
   { id, reach, kind }: { readonly id: string; readonly reach: Reach; readonly kind?: TaskKind },

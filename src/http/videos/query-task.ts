@@ -19,7 +19,6 @@ export type QueryTaskDeps = PollDeps & Pick<RouteDeps, 'tasks' | 'watcher' | 'me
 export type PollDeps = Pick<RouteDeps, 'catalogue' | 'renders' | 'now'>;
 
 const waitSecondsMax = 30;
-/** The API recommends polling every 2 to 5 seconds. */
 const shortestSeconds = 2;
 const longestSeconds = 5;
 
@@ -29,12 +28,10 @@ const query = z.object({
   }),
 });
 
-/** The kind-specific parts of a route. */
 export interface TaskRoute extends Pick<Route, 'operationId' | 'summary' | 'tag' | 'paths'> {
   readonly kind: TaskKind;
 }
 
-/** Declares the GET of a single task, identical for every kind. */
 export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): Route {
   return keyRoute({
     ...route,
@@ -52,7 +49,7 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
     async handle({ params, query: { wait = 0 }, caller, reach, meta }) {
       const task = await findOwnTask(deps.tasks, { id: params.task_id, reach, kind });
       const reply = replyWith(task, meta, deps);
-      // If the caller's copy is out of date, reply at once instead of waiting for a change.
+      // If the caller's copy is out of date, respond at once instead of waiting for a change.
       const isCurrent = meta.header('if-none-match') === undefined || reply.status === 304;
       if (wait === 0 || isTerminal(task.status) || !isCurrent) return reply;
       const { status } = task;
@@ -85,21 +82,18 @@ function replyWith(task: Task, meta: RequestMeta, deps: QueryTaskDeps): Reply {
   return { ...(eta === undefined ? reply : jsonReply({ ...presented, eta_seconds: eta })), headers };
 }
 
-/** Estimates from past renders with the same channel, model and output. */
 function etaOfTask(task: Task, { renders, now }: PollDeps): Eta | undefined {
   const { channel, model, output, createdAt } = task;
   if (channel === undefined) return undefined;
   return etaOf(renders.times({ channel, model, output }), now() - createdAt);
 }
 
-/** Returns the headers for a task's current state: its charge, or when to poll next. */
 export function progressHeaders(task: Task, deps: PollDeps): Readonly<Record<string, string>> {
   return isTerminal(task.status)
     ? costHeaders(task.charge, deps.catalogue.current().currency)
     : { 'retry-after': String(pollAfterSeconds(task, deps)) };
 }
 
-/** Returns the number of seconds until an unfinished task is likely to have news. */
 export function pollAfterSeconds(task: Task, deps: PollDeps): number {
   return retryAfter(task, etaOfTask(task, deps), deps);
 }
@@ -111,7 +105,7 @@ function retryAfter(task: Task, eta: Eta | undefined, { catalogue, now }: PollDe
   return retryAfterSeconds(elapsedSeconds, model?.expected_seconds ?? expectedSecondsDefault);
 }
 
-/** Returns the number of seconds until news is likely: few around the expected end, and more before and after it. */
+/** News is most likely around the expected end, so the interval grows with the distance from it. */
 function retryAfterSeconds(elapsedSeconds: number, expectedSeconds: number): number {
   const distance = Math.abs(expectedSeconds - elapsedSeconds);
   return Math.min(Math.max(Math.round(distance / 10), shortestSeconds), longestSeconds);

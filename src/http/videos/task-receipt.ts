@@ -14,7 +14,6 @@ export type ReceiptDeps = Pick<
   'tasks' | 'ledger' | 'requests' | 'catalogue' | 'receiptKeys' | 'publicUrl'
 >;
 
-/** Declares a task's receipt, identical for every kind. */
 export function taskReceipt({ kind, ...route }: TaskRoute, deps: ReceiptDeps): Route {
   return keyRoute({
     ...route,

@@ -24,8 +24,6 @@ import type { Names } from '../../intake/names.ts';
 import { understand } from '../../intake/understand.ts';
 import type { Understood } from '../../intake/understand.ts';
 
-/** The body of a video create or estimate request, as sent. */
-
 const mediaItemsMax = 64;
 const durationSecondsMax = 3_600;
 const metadataDepthMax = 32;
@@ -57,7 +55,6 @@ const duration = z
     return z.NEVER;
   });
 
-/** The value was sent as JSON, so it is valid JSON. */
 const isJson = (value: unknown): value is JsonValue => value !== undefined;
 const anyJson = z.unknown().transform((value): JsonValue => (isJson(value) ? value : null));
 const jsonStructure = z.union([z.array(anyJson), z.record(z.string(), anyJson)], {
@@ -167,10 +164,7 @@ export const videoBodySchema = z
 const types: Types = new Map([...typesOf(videoBodySchema.shape), ...typesOf(metadataShape, 'metadata.')]);
 
 export type VideoBody = z.output<typeof videoBodySchema>;
-/**
- * Interprets a create body by its interface's field names. Throws GatewayError with the field names that the caller
- * sent.
- */
+/** Throws GatewayError with the field names that the caller sent. */
 export function understandVideo(
   fields: Readonly<Record<string, unknown>>,
   names: Names = videoNames,

@@ -8,7 +8,6 @@ import { fileAnswers, replyWithFile } from '../stored-file.ts';
 import { pollAfterSeconds } from './query-task.ts';
 import type { PollDeps } from './query-task.ts';
 
-/** Declarations of routes that respond with a task's result. */
 export const contentOperation = {
   description:
     'The gateway’s copy, with range requests. If there is no copy, the answer redirects to the upstream’s file.',
@@ -27,13 +26,12 @@ export const contentOperation = {
 interface ContentAsked {
   readonly index: number;
   readonly meta: RequestMeta;
-  /** Defaults to the video. */
   readonly part?: 'video' | 'last_frame';
 }
 
 type ContentDeps = PollDeps & Pick<RouteDeps, 'keptResults'>;
 
-/** Responds with our copy of a result, or with a redirect. Throws `result_not_ready` or `result_not_found`. */
+/** Sends our copy of a result, or redirects to the result. Throws `result_not_ready` or `result_not_found`. */
 export async function replyWithContent(
   task: Task,
   { index, meta, part = 'video' }: ContentAsked,
@@ -63,7 +61,6 @@ export function resultNotFound(message: string, param = 'task_id'): GatewayError
   return new GatewayError('result_not_found', message, { param });
 }
 
-/** Explains why a task has no result: it has not ended, or it has failed. */
 export function missingResult(task: Task, deps: PollDeps): GatewayError {
   if (isTerminal(task.status))
     return resultNotFound(`The task has failed. GET /v1/videos/generations/${task.id} returns the reason.`);

@@ -13,20 +13,16 @@ import { parseInput } from '../validation.ts';
 import { consumedMetadataNames, videoBodySchema } from './video-body.ts';
 import type { VideoBody, VideoMetadata } from './video-body.ts';
 
-/** A create body with the API's compatibility rules applied. */
 export interface ParsedVideo {
   readonly request: AskedVideo;
   readonly callbackUrl?: string;
-  /** Seconds. */
   readonly expiresAfterSeconds?: number;
-  /** Warnings about fields without effect, under the caller's names. */
   readonly ignored: readonly string[];
 }
 
 /**
- * Checks the parsed body and applies field precedence: `images` over `image`, `duration` over `seconds`, and the top
- * level over `metadata`. The meaning of `size` depends on the model. Unused `metadata` fields remain in `extra`. Throws
- * GatewayError.
+ * Applies field precedence: `images` over `image`, `duration` over `seconds`, and the top level over `metadata`. The
+ * meaning of `size` depends on the model. Unused `metadata` fields remain in `extra`. Throws GatewayError.
  */
 export function readVideo(
   { body: asked, unread, nameOf, strict }: Understood,
@@ -78,9 +74,7 @@ function parseVideo(body: VideoBody, sender: Sender, checks: AddressChecks): Par
 
 interface MediaField {
   readonly urls: readonly string[];
-  /** Returns an item's wire name. */
   readonly nameOf: (index: number) => string;
-  /** The media type that a data URL must have here. */
   readonly mediaType: 'image' | 'video' | 'audio';
 }
 
@@ -184,7 +178,7 @@ function checkRoles(
   });
 }
 
-/** Determines a single value for everything that affects the price, wherever it was sent. The first place wins. */
+/** Determines a single value for everything that affects the price, wherever it was sent. The first occurrence wins. */
 function resolveOutput(body: VideoBody, metadata: VideoMetadata, { nameOf }: Sender) {
   const inBoth = (name: 'mode' | 'resolution' | 'ratio' | 'size'): Said<string> =>
     firstOf([name, body[name]], [`metadata.${name}`, metadata[name]]);

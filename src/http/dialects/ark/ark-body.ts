@@ -35,7 +35,6 @@ export const arkCreateBody = z
     ],
   });
 
-/** Fields other than `content` become `metadata`, unless we have our own names for them. */
 export const arkNames = namesOf(
   { prefix: '', others: 'metadata', alone: 'first_frame' },
   {

@@ -13,7 +13,7 @@ export type ArkStatus = (typeof arkStatuses)[number];
 
 const failureSchema = z.object({ code: z.string(), message: z.string() });
 
-/** The task as typed by the Python SDK (volcengine-ark-runtime 5.0.54, `content_generation_task.py`). */
+/** Source: the Python SDK (volcengine-ark-runtime 5.0.54, `content_generation_task.py`). */
 export const arkTaskSchema = z
   .object({
     id: z.string(),
@@ -52,7 +52,6 @@ function arkStatusOf({ status, error }: Pick<Presented, 'status' | 'error'>): Ar
   return error?.code === 'task_cancelled' ? 'cancelled' : words[status];
 }
 
-/** `request` is undefined if it was not read or is no longer stored. */
 export function presentArkTask(
   task: Task,
   { request, mediaUrl }: { readonly request?: GenerationRequest | undefined; readonly mediaUrl: MediaUrl },
@@ -92,7 +91,7 @@ function askedOf(request: GenerationRequest | undefined): Partial<ArkTask> {
   });
 }
 
-/** Clients detect moderation by this wording. */
+/** Clients recognise moderation by the wording of these codes. */
 function presentFailure({ class: kind, message, input, code }: NonNullable<Presented['error']>) {
   const sensitive = 'SensitiveContentDetected';
   const refused = { image: 'Image', video: 'Video', audio: 'Audio' }[String(input)] ?? 'Text';

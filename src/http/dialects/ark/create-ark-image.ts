@@ -93,9 +93,7 @@ function presenterOf(model: string): ImagePresenter {
   };
 }
 
-/**
- * Writes a stream in Ark's format. Ark sends each image as soon as it is finished, so the stream has no partial images.
- */
+/** Ark sends each image as soon as it is finished, so the stream has no partial images. */
 function streamOf(model: string): ImageStreamPresenter {
   return {
     image({ index: image_index, mediaType, link: { url }, size }, { createdSeconds: created }) {

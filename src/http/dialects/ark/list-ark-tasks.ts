@@ -12,7 +12,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 import { arkStatuses, arkTaskSchema, presentArkTask } from './ark-task.ts';
 import type { ArkStatus } from './ark-task.ts';
 
-/** Pages are numbered, so only this many of the latest tasks are considered. */
+/** The interface numbers its pages, so only this many of the latest tasks are considered. */
 const tasksMax = 500;
 
 const page = queryNumber(z.int().min(1).max(tasksMax).optional());
@@ -54,7 +54,7 @@ export function listArkTasks({ tasks, mediaUrl }: DialectDeps): Route {
   });
 }
 
-/** Ark statuses that correspond to exactly one of ours, so that their tasks can be found through an index. */
+/** Ark statuses that correspond to one of ours, so that an index finds their tasks. */
 const indexed: Readonly<Partial<Record<ArkStatus, TaskStatus>>> = {
   running: 'running',
   succeeded: 'succeeded',

@@ -59,7 +59,6 @@ export const chatChunkSchema = z
   })
   .meta({ id: 'ChatCompletionChunk' });
 
-/** Presents the images as an assistant message. */
 export function chatPresenter(model: string, error: ImagePresenter['error']): ImagePresenter {
   return {
     error,
@@ -76,7 +75,6 @@ export function chatPresenter(model: string, error: ImagePresenter['error']): Im
   };
 }
 
-/** Presents each image as a chunk of the message. `presentError` must return an object with the field `error`. */
 export function chatStream(
   model: string,
   presentError: ImagePresenter['error'],
@@ -90,7 +88,7 @@ export function chatStream(
   const done = 'data: [DONE]\n\n';
   return {
     image({ index, mediaType, link: { url = '' } }, { createdSeconds }) {
-      // `url` is the event's last text, so that the base64 data can be inserted there.
+      // `url` is the last text of the event, so that the base64 can be inserted there.
       const images = [{ type: 'image_url', index, image_url: { url: mediaType === undefined ? url : '' } }];
       const delta = { role: 'assistant', content: '', images };
       const text = chunk(createdSeconds, { finish_reason: null, delta });

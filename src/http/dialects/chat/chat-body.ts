@@ -51,7 +51,6 @@ export const chatBody = z
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields that control how text is generated. Image models do not need them. */
 const ofText = new Set([
   'modalities',
   'image_config',
@@ -77,7 +76,6 @@ const names = namesOf(
   imageFields,
 );
 
-/** Interprets the conversation as an image request. Throws GatewayError. */
 export function understandChat(body: Fields): Understood {
   const { image_config: config = {} } = body;
   if (!isRecord(config))

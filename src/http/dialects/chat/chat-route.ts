@@ -12,7 +12,6 @@ interface ChatRoute {
   readonly dialect?: Dialect;
 }
 
-/** Creates images for front ends that support only chat. */
 export function chatRoute({ operationId, path, dialect }: ChatRoute) {
   const error = dialect?.errors?.present ?? presentError;
   return (deps: DialectDeps): Route =>

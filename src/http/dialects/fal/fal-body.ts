@@ -19,7 +19,7 @@ const media = z.string().min(1).optional();
 const list = z.array(z.string().min(1)).max(itemsMax).optional();
 const { prompt, duration, resolution, ratio, size } = videoBodySchema.shape;
 
-/** Models have different names for the last frame, so all of them are accepted. */
+/** fal's models have different names for the last frame, so all of them are accepted. */
 export const falBody = z
   .looseObject({
     prompt,
@@ -57,7 +57,6 @@ const videoNames = namesOf(
 );
 const imageNames = namesOf({ prefix: '', others: 'body', outer }, { image_size: 'size' }, imageFields);
 
-/** Throws GatewayError. */
 export function understandFal(
   body: Readonly<Record<string, unknown>>,
   kind: TaskKind,
@@ -70,7 +69,7 @@ export function understandFal(
 }
 
 /**
- * Source: `ImageSize` in the models' schemas, and the adjacent enum (@fal-ai/client 1.10.1, `types/endpoints.d.ts`).
+ * Source: `ImageSize` in the models' schemas, and the enum beside it (@fal-ai/client 1.10.1, `types/endpoints.d.ts`).
  */
 const sizes = new Map<unknown, string>([
   ['square_hd', '1024x1024'],

@@ -9,7 +9,6 @@ import { falDialect, falStatuses } from './fal-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 import type { FalModel } from './fal-request.ts';
 
-/** Declarations shared by all of the dialect's routes that create a task. */
 export const falCreate = {
   ...videoCreate,
   dialect: falDialect,
@@ -17,7 +16,6 @@ export const falCreate = {
 } as const;
 
 export interface FalCreate {
-  /** The operationId. With the account, it defines the idempotency key's scope. */
   readonly route: string;
   readonly params: FalModel;
   readonly webhook?: string | undefined;

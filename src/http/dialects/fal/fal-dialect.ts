@@ -31,7 +31,7 @@ export const falDialect: Dialect = {
   },
 };
 
-/** Presents an error in the form that the official client reads: `message` and, for a 422, the `loc` of each issue. */
+/** Presents an error as the official client reads it: `message` and, for a 422, the `loc` of each issue. */
 export function presentFalError({
   message,
   type,
@@ -42,7 +42,7 @@ export function presentFalError({
   return { message, detail, error_type: type };
 }
 
-/** The status that the official client turns into a ValidationError. */
+/** The official client turns this status into a ValidationError. */
 export const invalidInput = 422;
 const aboutInput = [
   'missing_parameter',

@@ -3,7 +3,7 @@ import type { Task } from '../../../task/record.ts';
 import type { TaskStatus } from '../../../task/task.ts';
 import { presentWarnings } from '../../presenters/image.ts';
 
-/** The request as typed by the official client (@fal-ai/client 1.10.1, `types/common.d.ts`). */
+/** Source: the official client (@fal-ai/client 1.10.1, `types/common.d.ts`). */
 export const falRequestSchema = z
   .object({
     status: z.enum(['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']).meta({
@@ -19,7 +19,7 @@ export const falRequestSchema = z
   })
   .meta({ id: 'FalRequest' });
 
-/** The first two segments of a model's address, with which its requests' addresses also begin. */
+/** The first two segments of a model's address, with which the addresses of its requests begin too. */
 export const falModelParams = z.object({
   owner: z.string().min(1).meta({ description: 'Any word if the name of the model has no slash.' }),
   name: z.string().min(1),
@@ -52,7 +52,7 @@ export function presentFalRequest(
     response_url: self,
     status_url: `${self}/status`,
     cancel_url: `${self}/cancel`,
-    // The actual position is unknown.
+    // The real position is unknown.
     ...(status === 'IN_QUEUE' ? { queue_position: 0 } : {}),
     logs: [],
     ...presentWarnings(warnings),

@@ -24,13 +24,12 @@ export const falResultSchema = z
   })
   .meta({ id: 'FalResult' });
 
-/** The responses for a failed task. */
 export const falFailures = {
   422: { description: 'The request failed, and its input is at fault.', schema: falErrorSchema },
   500: { description: 'The request failed for another reason.', schema: falErrorSchema },
 } satisfies Route['otherAnswers'];
 
-/** Presents a request's result. Returns undefined if the request has not ended. */
+/** Returns undefined if the request has not ended. */
 export async function replyWithFalResult(
   task: Task,
   { requests, catalogue, mediaUrl }: Pick<DialectDeps, 'requests' | 'catalogue' | 'mediaUrl'>,

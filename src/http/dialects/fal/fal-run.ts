@@ -8,11 +8,10 @@ import { presentFalError } from './fal-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 import { namedReply, replyWithFalResult } from './fal-result.ts';
 
-/** How often to read the task while nothing changes, in milliseconds. */
 const lookMs = 15_000;
 
 /**
- * Creates a task and responds once it has ended. The task survives a broken connection: it still appears in every list
+ * Creates a task and responds when it has ended. If the connection breaks, the task continues: it appears in every list
  * and is charged.
  */
 export async function runFal(create: FalCreate, deps: DialectDeps): Promise<TextReply> {

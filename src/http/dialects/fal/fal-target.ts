@@ -5,12 +5,11 @@ import { falDialect } from './fal-dialect.ts';
 
 const header = 'x-fal-target-url';
 const queueHost = 'queue.fal.run';
-/** The official service's hosts and our corresponding paths. */
 const places: Readonly<Record<string, string>> = { [queueHost]: '/fal', 'fal.run': '/fal/run' };
 
 /**
- * The official client supports a single proxy address, and passes the original address in a header. Only that address's
- * path is used, and the address is never called: `https://queue.fal.run/any/clip` becomes our `/fal/any/clip`.
+ * The official client supports a single proxy address, and passes the original address in a header. Only the path of
+ * that address is used, and it is never called: `https://queue.fal.run/any/clip` becomes our `/fal/any/clip`.
  */
 export const readFalTarget: Middleware<RequestState> = (context, next) => {
   if (context.path !== '/fal') return next();

@@ -13,10 +13,7 @@ import type { RequestMeta } from '../../route.ts';
 import { videoBodySchema } from '../../videos/video-body.ts';
 import type { Understood } from '../../../intake/understand.ts';
 
-/**
- * The maximum size of a reference file in bytes. The file is stored as base64 with its request, in a single MongoDB
- * document.
- */
+/** The maximum size of a reference file in bytes. It is stored as base64 in the MongoDB document of its request. */
 const referenceBytesMax = 8 * 1024 * 1024;
 
 const reference = z
@@ -26,13 +23,11 @@ const reference = z
   )
   .meta({ description: 'The first frame: a file of at most 8 MiB, `{"image_url"}`, or `{"file_id"}`.' });
 
-/** Our own fields are accepted in addition to the dialect's. */
 export const openaiCreateBody = videoBodySchema.extend({ input_reference: reference.optional() }).meta({
   id: 'OpenaiVideoRequest',
   examples: [{ model: exampleModels.video, prompt: 'A paper boat on a rainy street', seconds: '5' }],
 });
 
-/** Accepts JSON or a form. */
 export function openaiBody({ workspaces, limits }: ImageRouteDeps): BodyReader {
   const form = imageBody(workspaces, limits);
   return {
@@ -44,7 +39,6 @@ export function openaiBody({ workspaces, limits }: ImageRouteDeps): BodyReader {
   };
 }
 
-/** Converts each of the form's files to a data URL, which is stored with the request. Throws GatewayError. */
 export async function withFilesAsData(
   asked: Understood,
   meta: RequestMeta,

@@ -8,7 +8,7 @@ import { unixSeconds } from '../../presenters/unix-seconds.ts';
 import { presentTask } from '../../presenters/video-task.ts';
 import type { taskFields } from '../../presenters/video-task.ts';
 
-/** The video as typed by the official client (openai 7.57, `resources/videos.d.ts`). */
+/** Source: the official client (openai 7.57, `resources/videos.d.ts`). */
 export const openaiVideoSchema = z
   .object({
     id: z.string(),
@@ -41,7 +41,6 @@ const statuses = {
 } as const satisfies Record<TaskStatus, OpenaiVideo['status']>;
 
 export interface OpenaiFacts {
-  /** The create request. Undefined if no longer stored. */
   readonly request: GenerationRequest | undefined;
   readonly mediaUrl: MediaUrl;
   readonly remixOf?: string;

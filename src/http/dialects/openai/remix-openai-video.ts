@@ -54,7 +54,6 @@ export function remixOpenaiVideo(deps: DialectDeps): Route {
   });
 }
 
-/** All other fields are taken from the source video. */
 const remixNames = namesOf(
   { prefix: '' },
   { prompt: 'prompt', strict: 'strict', callback_url: 'metadata.callback_url', metadata: 'metadata' },
@@ -76,7 +75,7 @@ function resultOf(source: Task, deps: DialectDeps): string {
   return url;
 }
 
-/** Errors about these fields name task_id, because the address specifies the source and we set the edit mode. */
+/** Errors about these fields name task_id, because the address specifies the source video and we set the edit mode. */
 function remixName(ours: string): string {
   return /^(?:videos|input_type|metadata\.video_task)/.test(ours) ? 'task_id' : ours;
 }

@@ -11,7 +11,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 import { refusedWithoutTasks, waitingImageRoute } from '../waiting-image-route.ts';
 import { openrouterDialect, presentOpenrouterError } from './openrouter-dialect.ts';
 
-/** The response as typed by the official client (@openrouter/sdk 1.3.19, `models/imagegenerationresponse.ts`). */
+/** Source: the official client (@openrouter/sdk 1.3.19, `models/imagegenerationresponse.ts`). */
 const answerSchema = z
   .object({
     created: z.int().meta({ description: 'Unix seconds.' }),
@@ -21,7 +21,7 @@ const answerSchema = z
   })
   .meta({ id: 'OpenrouterImages' });
 
-/** The events as typed by the same client, `models/imagestreamingresponse.ts`. */
+/** Source: the same client, `models/imagestreamingresponse.ts`. */
 const eventSchema = z
   .object({
     type: z.enum(['image_generation.partial_image', 'image_generation.completed', 'error']),

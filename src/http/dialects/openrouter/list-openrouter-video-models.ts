@@ -10,9 +10,7 @@ import type { DialectDeps } from '../dialect-deps.ts';
 
 const words = z.array(z.string()).nullable();
 
-/**
- * The model as typed by the official client (@openrouter/sdk 1.3.19, `models/videomodel.ts`). Unknown values are null.
- */
+/** Source: the official client (@openrouter/sdk 1.3.19, `models/videomodel.ts`). Unknown values are null. */
 const modelSchema = z
   .object({
     id: z.string(),
@@ -90,7 +88,7 @@ function orUnknown(list: readonly string[]): string[] | null {
 
 const durationsMax = 3_600;
 
-/** Returns only whole seconds. A model may accept other durations too. */
+/** Lists only whole seconds. A model may accept other durations too. */
 function secondsOf({ min, max, step }: NonNullable<ModelConfig['durations']>): number[] {
   const count = Math.min(Math.floor((max - min) / step) + 1, durationsMax);
   return Array.from({ length: count }, (_, index) => min + index * step).filter(Number.isInteger);

@@ -47,7 +47,7 @@ const refused = 'is not supported';
 export const openrouterNames = namesOf(
   { prefix: '' },
   {
-    // These features would change the result and are not supported.
+    // Refused because they would change the result.
     previous_job_id: { refused },
     upscale_factor: { refused },
     creativity: { refused },

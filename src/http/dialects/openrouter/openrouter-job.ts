@@ -7,7 +7,7 @@ import type { taskFields } from '../../presenters/video-task.ts';
 
 const statuses = ['pending', 'in_progress', 'completed', 'failed', 'cancelled', 'expired'] as const;
 
-/** The job as typed by the official client (@openrouter/sdk 1.3.19, `models/videogenerationresponse.ts`). */
+/** Source: the official client (@openrouter/sdk 1.3.19, `models/videogenerationresponse.ts`). */
 export const openrouterJobSchema = z
   .object({
     id: z.string(),
@@ -59,7 +59,7 @@ export function presentOpenrouterJob(
   return { ...about, unsigned_urls, usage: { cost, is_byok: false } };
 }
 
-/** Returns a relative URL if the gateway does not know its own address, as the original service sometimes does. */
+/** Returns a relative URL if the gateway does not know its own address. The original service sometimes does so too. */
 export function pollingUrl(id: string, publicUrl = ''): string {
   return `${publicUrl}/api/v1/videos/${id}`;
 }

@@ -11,7 +11,6 @@ import { understandPrediction } from './replicate-body.ts';
 import { replicateDialect } from './replicate-dialect.ts';
 import type { DialectDeps } from '../dialect-deps.ts';
 
-/** Declarations shared by both create routes. */
 export const predictionCreate = {
   ...videoCreate,
   description:
@@ -25,7 +24,6 @@ export const predictionCreate = {
 } as const;
 
 export interface PredictionCreate {
-  /** Set if the address, rather than the body, specifies the model. */
   readonly model?: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly caller: Caller;

@@ -7,12 +7,12 @@ import type { TaskStatus } from '../../../task/task.ts';
 import { presentTask } from '../../presenters/video-task.ts';
 import type { taskFields } from '../../presenters/video-task.ts';
 
-/** `aborted` is deliberately absent: the official client does not recognise it as final and would poll forever. */
+/** `aborted` is missing on purpose: the official client does not recognise it as final and would poll forever. */
 const statuses = ['starting', 'processing', 'succeeded', 'failed', 'canceled'] as const;
 
 const time = z.string().meta({ description: 'ISO 8601, as in Replicate’s own API.' });
 
-/** The prediction as typed by the official client (replicate 1.4.0, `index.d.ts`). */
+/** Source: the official client (replicate 1.4.0, `index.d.ts`). */
 export const predictionSchema = z
   .object({
     id: z.string(),

@@ -67,7 +67,6 @@ const videoNames = namesOf(
   ...videoFields,
 );
 
-/** Reads a prediction's request. Throws GatewayError. */
 export function understandPrediction(
   { input, ...outer }: Readonly<Record<string, unknown>>,
   kind: TaskKind,

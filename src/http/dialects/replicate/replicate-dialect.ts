@@ -29,8 +29,7 @@ function presentReplicateError(error: GatewayError): z.output<typeof errorSchema
 }
 
 /**
- * Whether one of Replicate's clients sent the request. At some addresses that our own clients also use, they expect
- * different responses.
+ * Whether one of Replicate's clients sent the request. At some addresses they expect other responses than our clients.
  */
 export function isFromReplicate(meta: Pick<RequestMeta, 'header'>): boolean {
   return meta.header('user-agent')?.startsWith('replicate-') === true;
