@@ -2,13 +2,10 @@ import { attentionMessages } from './attention.ts';
 import type { AttentionReason } from './attention.ts';
 import type { RouteCandidate } from './candidates.ts';
 
-/** Reasons for a task's wait that need no decision from an operator. See attention.ts for those that do. */
+/** Reasons that need no decision from an operator. See attention.ts for those that do. */
 export const waitReasons = [
-  /** The channel's limit on concurrent tasks is reached. */
   'slot',
-  /** The channel's circuit is open. */
   'circuit',
-  /** The channel's limit on submissions per second is reached. */
   'rate',
   /** Another task is probing the channel after its circuit was open. */
   'turn',
@@ -28,14 +25,14 @@ export type WaitReason = (typeof waitReasons)[number];
 export const ownCauses = [...waitReasons, 'worker', 'submission', 'job', 'settlement', 'earlier'] as const;
 export type WaitCause = (typeof ownCauses)[number] | AttentionReason;
 
-/** The start of a wait. Times are in Unix milliseconds. */
+/** Times are in Unix milliseconds. */
 export interface NewWait extends Partial<RouteCandidate> {
   readonly cause: WaitCause;
-  /** The code from the upstream or the circuit. Never contains text from an upstream. */
+  /** From the upstream or the circuit. Never contains text from an upstream. */
   readonly code?: string;
   /** The number of tasks ahead when the task last requested a slot. */
   readonly ahead?: number;
-  /** The time of the next try, at the earliest. */
+  /** The next try happens no earlier than this. */
   readonly until?: number;
 }
 
@@ -49,7 +46,7 @@ export interface PastWait extends Omit<Wait, 'until'> {
   readonly times?: number;
 }
 
-/** The current wait and earlier ones, oldest first. */
+/** `waited` is oldest first. */
 export interface Waits {
   readonly wait?: Wait | undefined;
   readonly waited?: readonly PastWait[] | undefined;
@@ -61,8 +58,8 @@ interface Ending {
 }
 
 /**
- * The maximum time from the end of the previous recorded wait to the end of an unrecorded one. The record may have gaps
- * of this length.
+ * A wait is not recorded if it ends within this time after the previous recorded one. The record may have gaps of this
+ * length.
  */
 export const briefMs = 2_000;
 export const pastWaitsMax = 50;
@@ -127,13 +124,13 @@ export const waitMessages: Readonly<Record<WaitCause, string>> = {
   earlier: 'Earlier waits, combined into one.',
 };
 
-/** Describes a wait in callers' terms. For operators, the channel and the code come first. */
+/** The caller's view. For operators, `waitPlace` comes first. */
 export function waitWords({ cause, ahead, ...more }: Wait | PastWait): string {
   const times = 'times' in more && more.times !== undefined ? ` ${more.times} times in a row.` : '';
   return `${waitMessages[cause]}${aheadWords(ahead)}${times}`;
 }
 
-/** The maximum count of tasks ahead. */
+/** Counting stops here. */
 export const aheadMax = 1_000;
 
 function aheadWords(ahead = 0): string {
@@ -148,7 +145,7 @@ export function openWaitWords(wait: Wait): string {
   return `${waitWords(wait)} Since ${timeOf(wait.since)}.${next}`;
 }
 
-/** Returns the wait's channel and the upstream's code, for operators only. */
+/** The wait's channel and the upstream's code, for operators only. */
 export function waitPlace({ channel, credential, code }: NewWait): string {
   const place = [channel, credential].filter((part) => part !== undefined).join('/');
   const why = code === undefined ? '' : `(${code})`;
@@ -171,7 +168,7 @@ export function isNamed(cause: WaitCause): boolean {
 }
 
 /**
- * The reason why a task does not continue although it could: it is paused in Temporal, or no worker has taken its next
- * step in the usual time.
+ * Why a task does not continue although it could: it is paused in Temporal, or no worker has taken its next step in the
+ * usual time.
  */
 export type Stall = 'paused' | 'no_worker';
