@@ -1,17 +1,14 @@
 import { Context } from '@temporalio/activity';
 
-/**
- * The interval between heartbeats as a share of the activity's heartbeat timeout. Up to three heartbeats may be lost.
- */
+/** The interval between heartbeats as a share of the activity's heartbeat timeout: three heartbeats per timeout. */
 const sharePerHeartbeat = 0.27;
 /**
  * The same share for long attempts. It leaves time for an earlier part of the attempt without heartbeats, and for a
  * client that retries a failed request for ten seconds.
  */
 const rareShare = 0.5;
-/** The default for an activity without a heartbeat timeout. */
 const timeoutDefaultMs = 15_000;
-/** Work shorter than this sends no heartbeat, because each heartbeat is a write on the server. */
+/** Shorter work sends no heartbeat, because each heartbeat is a write on the server. */
 const rememberAfterMs = 250;
 
 /**

@@ -44,13 +44,13 @@ export async function measureDelivery(
   return given(kind === 'image' ? withMeasuredImages(facts, media) : withMeasured(facts, media[0], shapeOf));
 }
 
-/** The maximum number of tries to read a video, which may have been published only a moment ago. */
+/** A video may have been published only a moment ago, so reading it is retried. */
 const unreadableTriesMax = 3;
 const unreadableTriesEveryMs = 2_000;
 
 /**
- * The reason why a task was not submitted to a channel that requires the length of input videos. `unread`: they cannot
- * be read now, possibly because of us.
+ * Why a task was not submitted to a channel that requires the length of input videos. `unread`: they cannot be read
+ * now, possibly because of us.
  */
 export type NoLength = 'unreadable' | 'unread';
 

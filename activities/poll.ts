@@ -25,8 +25,8 @@ import type { WatchedJob } from '../src/task/watched-job.ts';
 import type { PollInput, TaskView } from './types.ts';
 
 /**
- * The maximum duration of an attempt that stays in this worker between polls. Even with the time to copy a result,
- * it is below the activity's timeout.
+ * The longest that an attempt stays in this worker between polls. Even with the time to copy a result, it is below the
+ * activity's timeout.
  */
 const stayMaxMs = 10 * 60_000;
 /**
@@ -34,10 +34,7 @@ const stayMaxMs = 10 * 60_000;
  * cannot interrupt an attempt.
  */
 const calledBackWaitMaxMs = 3_000;
-/**
- * The maximum duration of an attempt while the credential is failing, because operators see only completed attempts'
- * failures.
- */
+/** The longest attempt while the credential is failing, because operators see only completed attempts' failures. */
 const troubledStayMaxMs = 30_000;
 const troubledDelayMs = 2_000;
 const delayMinMs = 100;
@@ -88,9 +85,9 @@ export function isFirstAttempt(): boolean {
 }
 
 interface Waiting extends Pick<PollInput, 'expectedSeconds'> {
-  /** Whether no attempt has waited for the job yet. The first poll is then scheduled instead of made immediately. */
+  /** No attempt has waited for the job yet. The first poll is then scheduled instead of made immediately. */
   readonly isFirst: boolean;
-  /** Whether this attempt submitted the job. */
+  /** This attempt submitted the job. */
   readonly isNew?: boolean;
   readonly elapsed: Watch['elapsed'];
 }
@@ -190,7 +187,6 @@ function planNext({ job, expectedMs, memory }: Watch, lists: boolean, deps: Chan
   return { delayMs: Math.max(delayMs, delayMinMs), isFar };
 }
 
-/** Whether the credential has been failing for a while during this attempt. */
 function isTroubled({ memory, begunAt }: Watch, { now }: ChannelActivityDeps): boolean {
   const { errors, isShared, failingSince = begunAt } = memory;
   return errors > 0 && isShared === true && now() - Math.max(begunAt, failingSince) >= troubledStayMaxMs;
@@ -224,7 +220,7 @@ async function noteConcern(
   }
 }
 
-/** Returns the failure that makes the server wait. The next attempt inherits this one's state. */
+/** The failure that makes the server wait. The next attempt inherits this one's state. */
 function stillWaiting({ memory }: Watch, waitMs: number): ApplicationFailure {
   const details = worthKeeping(memory);
   if (details !== undefined) Context.current().heartbeat(details);
