@@ -19,14 +19,11 @@ interface Stretch {
 }
 
 export interface QuestionFacts {
-  /** The time since the upstream accepted the job, in milliseconds. */
+  /** The time since the upstream accepted the job. */
   readonly elapsedMs: number;
-  /** The number of questions left until such renders have ended, at least 1. */
+  /** How many questions are left until such renders have ended, at least 1. */
   readonly left: number;
-  /**
-   * A number in [-0.5, 0.5) that shifts the question within its share of time, so that many jobs do not ask
-   * simultaneously.
-   */
+  /** In [-0.5, 0.5). Shifts the question within its share of time, so that many jobs do not ask simultaneously. */
   readonly jitter: number;
 }
 
@@ -54,7 +51,7 @@ export function nextQuestionMs(
   return rest.at(-1)?.toMs;
 }
 
-/** Returns how many questions an interval is worth relative to others. */
+/** How many questions an interval is worth relative to others. */
 function needOf({ fromMs, toMs, weight }: Stretch): number {
   return Math.sqrt((weight * (toMs - fromMs)) / ((fromMs + toMs) / 2));
 }
