@@ -40,9 +40,8 @@ async function findRun(client: Client, id: string): Promise<'running' | 'closed'
 }
 
 /**
- * Yields the ids of failing workflows. Temporal's server marks them, and removes the mark after the first successful
- * step. Servers before 1.30 do not support this mark. A self-hosted server sets it only if its dynamic configuration
- * enables it.
+ * Temporal's server marks failing workflows, and removes the mark after the first successful step. Servers before 1.30
+ * do not support this mark. A self-hosted server sets it only if its dynamic configuration enables it.
  */
 async function* failingIds(client: Client, among: string): AsyncIterable<string> {
   try {
