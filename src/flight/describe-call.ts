@@ -19,7 +19,6 @@ const bodyCharactersMax = 4_000;
 const exchangesMax = 8;
 const headersMax = 10;
 
-/** One full exchange: the request and the response. */
 export interface RawExchange {
   readonly asked: HttpRequestOptions;
   readonly at: number;
@@ -67,7 +66,7 @@ export function describeCall(call: RawCall): RecordedCall {
   };
 }
 
-/** Returns the words that identify the task's jobs in a list. */
+/** Words that identify the task's jobs in a list. */
 function ownWords({ operation, marker, outcome }: RawCall): ReadonlySet<string> {
   const found =
     outcome.kind === 'found' ? outcome.operations.flatMap(({ id }) => (id === undefined ? [] : [id])) : [];
@@ -97,7 +96,7 @@ function describeExchange(
   };
 }
 
-/** Returns a request's body without anything that its caller wrote, or undefined if it has none. */
+/** The request's body without anything that its caller wrote. */
 function shapeOf(asked: Pick<HttpRequestOptions, 'json' | 'form'>, hidden: Hidden): string | undefined {
   const body = asked.form === undefined ? asked.json : formFields(asked.form);
   if (body === undefined) return undefined;

@@ -69,7 +69,7 @@ function watchTasks<Request extends GenerationRequest>(
 
 type Method<Request, Name extends keyof TaskProvider<Request>> = NonNullable<TaskProvider<Request>[Name]>;
 
-/** Records one request for many tasks, each with its own job. A missing job is polled separately. */
+/** One request for many tasks, each with its own job. A missing job is polled separately. */
 function watchList<Request>(list: Method<Request, 'list'>, watch: Watch): Method<Request, 'list'> {
   return async (operations, context) => {
     const call = openCall(watch, context);
