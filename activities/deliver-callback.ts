@@ -90,7 +90,6 @@ const hostBusy =
 export function createCallbackRequests(deps: CallbackActivityDeps) {
   return { findOwed, send };
 
-  /** Returns undefined if no callback is due. */
   async function findOwed(taskId: string): Promise<OwedCallback | undefined> {
     const [task, stored] = await Promise.all([endedTask(taskId), deps.requests.find(taskId)]);
     const url = stored?.callbackUrl;

@@ -64,7 +64,6 @@ export interface TaskActivityDeps extends ActivityDeps {
   readonly termsOf: (model: string) => Pick<TaskTerms, 'currency' | 'expectedSeconds'>;
   /** Starts the callback delivery for a task that ended without its workflow. Idempotent. */
   readonly owedCallback: (task: string) => Promise<void>;
-  /** The reconciler's further repairs, in order. */
   readonly upkeep: readonly UpkeepStep[];
   readonly upkeepFailures: Pick<UpkeepFailureStore, 'note'>;
   readonly metrics: Pick<Metrics, 'countEnded' | 'countMargin'>;
@@ -95,25 +94,21 @@ export interface ChannelActivityDeps extends ActivityDeps {
   readonly renderImages: ImagesForTasks['render'];
   /** Undefined if we have no storage of our own. Results are then not copied. */
   readonly keepImages?: KeepImages;
-  /** Images that this worker has rendered but not stored yet. */
   readonly unstoredImages: UnstoredImages;
   /** Returns why our storage accepts no files at the moment, or undefined if it accepts them. */
   readonly storageRefusal: StorageRefusal;
   /** Returns the request with our files replaced by their upstream addresses. Throws UpstreamError. */
   readonly registerFiles: Uploads['register'];
-  /** For callers who watch the rendering. */
   readonly partialImages: Pick<PartialImageStore, 'write'>;
   /** Returns why the channel's link does not lead to a file, or undefined if it does. */
   readonly canOpen: (channel: string, url: string) => Promise<string | undefined>;
   /** The process has one limiter per channel and credential. */
   readonly submitLimiter: (candidate: RouteCandidate) => SubmitLimiter;
   readonly signals: TaskSignals;
-  /** The usual render times, which every completed render updates. */
   readonly renders: Pick<RenderClock, 'times' | 'learn'>;
   /** Limits the attempts that remain open and poll because a render is about to end. */
   readonly stays: Pick<StayPlaces, 'enter' | 'isFull' | 'returnInMs'>;
   readonly poller: (candidate: RouteCandidate, kind: TaskKind) => ChannelPoller;
-  /** The currency of the active configuration. */
   readonly currency: () => string;
   /** The address at which upstreams can reach us. Undefined if they cannot. */
   readonly publicUrl?: string;
@@ -139,7 +134,6 @@ export interface TaskSignals {
 
 export interface CallbackActivityDeps extends ActivityDeps {
   readonly webhookSecrets: (account: string) => Promise<readonly string[]>;
-  /** Limits this process's concurrent requests per host. */
   readonly places: HostPlaces;
   /**
    * POSTs once to a caller's address, if the rules for outgoing requests permit it. Throws if there was no response.
@@ -162,7 +156,6 @@ export type PostCallback = (
 /** `heard`: the attempt is alive and has since sent a heartbeat with these details. */
 export type TriedNow = Woken | { readonly kind: 'heard'; readonly details: unknown };
 
-/** The reconciler's queries to Temporal. */
 export interface WorkflowLookup {
   /** The ids of all running task workflows. May be slightly out of date. */
   running(): AsyncIterable<string>;
@@ -171,6 +164,5 @@ export interface WorkflowLookup {
   isRunning(id: string): Promise<boolean>;
   /** The state of the workflow's last run. Undefined if Temporal does not know the workflow. */
   find(id: string): Promise<'running' | 'closed' | undefined>;
-  /** Cuts short the back-off of a task's activity and watches the result for a few seconds. */
   tryNow(task: string, activity: string): Promise<TriedNow>;
 }

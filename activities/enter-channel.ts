@@ -14,7 +14,6 @@ import type { SubmitInput } from './types.ts';
 interface Entering {
   readonly input: SubmitInput;
   readonly submitMs: number;
-  /** An earlier run has already asked for a slot. */
   readonly hasWaited: boolean;
   readonly send: Send<Task>;
 }

@@ -27,7 +27,6 @@ export async function withHeartbeat<Result>(work: Promise<Result>, details?: unk
 interface RareHeartbeat {
   /** Called for each heartbeat. The latest result is passed to the next attempt. */
   readonly details: () => unknown;
-  /** While this returns true, no heartbeat is sent. */
   readonly isQuiet: () => boolean;
 }
 

@@ -24,7 +24,6 @@ export type MeasuringDeps = Pick<
   'measure' | 'measureVideos' | 'shapeOf' | 'channels' | 'log'
 > & { readonly requests: Pick<ChannelActivityDeps['requests'], 'find'> };
 
-/** Adds facts that determine the charge but that the upstream did not report. */
 export async function measureDelivery(
   facts: SettleFacts,
   { items, job }: { readonly items: readonly ResultItem[]; readonly job: MeasuredJob },

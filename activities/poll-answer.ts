@@ -158,7 +158,6 @@ export async function succeeded(
 
 export interface Delivery {
   readonly outcome: TaskOutcome;
-  /** One sentence explaining why callers must not receive the result yet. */
   readonly why?: string;
 }
 

@@ -44,7 +44,6 @@ const delayMinMs = 100;
  */
 const closedDelayMs = 3_000;
 
-/** Waits for the recorded job to end. Returns immediately if there is none. */
 export function createPoll(deps: ChannelActivityDeps) {
   return async function poll(input: PollInput): Promise<TaskView> {
     const elapsed = countElapsed(deps.monotonic);
@@ -87,7 +86,6 @@ export function isFirstAttempt(): boolean {
 interface Waiting extends Pick<PollInput, 'expectedSeconds'> {
   /** No attempt has waited for the job yet. The first poll is then scheduled instead of made immediately. */
   readonly isFirst: boolean;
-  /** This attempt submitted the job. */
   readonly isNew?: boolean;
   readonly elapsed: Watch['elapsed'];
 }

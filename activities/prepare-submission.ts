@@ -67,7 +67,6 @@ export async function measured(
   return length;
 }
 
-/** Undefined if nothing had to be measured. */
 function memoryOf(task: Task, inputSeconds: number | undefined): z.infer<typeof measuredSchema> | undefined {
   return task.inputSeconds === 'unmeasured' ? { inputSeconds: inputSeconds ?? null } : undefined;
 }

@@ -133,7 +133,6 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
   }
 }
 
-/** The creation try of an unfinished or abandoned creation. */
 function tryOf(state: Task['state']): string | undefined {
   if (state.at === 'creating') return state.tryId;
   return state.at === 'ended' ? state.abandoned : undefined;
@@ -262,5 +261,4 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
   }
 }
 
-/** For a task without a hold. */
 const noBasis = { price: { minimum: '0', lines: [] }, facts: {}, version: '' } as const;

@@ -31,7 +31,6 @@ interface Submission {
   readonly task: Task;
   readonly stored: RequestRecord;
   readonly target: UpstreamTarget;
-  /** Set if the channel's response contains the images. */
   readonly atOnce?: AnswersAtOnce | undefined;
   readonly inputSeconds?: number | undefined;
   readonly report: Parameters<Send<Task>>[0];

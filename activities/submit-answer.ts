@@ -29,7 +29,6 @@ const retryDelayMaxMs = 60_000;
 /** How long a round's last channel is retried before the next round, if the plan has other channels. */
 const lastCandidatePersistMs = 300_000;
 
-/** A submission that this activity run has begun. */
 export interface Sent {
   readonly input: SubmitInput;
   readonly task: Task;

@@ -134,7 +134,6 @@ export function createSubmit(deps: ChannelActivityDeps) {
     return retryOrLeave({ input, task }, refusal, deps);
   }
 
-  /** Continues a submission that an earlier run began without recording its outcome. */
   async function resume(task: Task, { n, owner }: Attempt): Promise<Task> {
     const remembered = acceptedSchema.safeParse(Context.current().info.heartbeatDetails);
     if (remembered.success && remembered.data.n === n) {

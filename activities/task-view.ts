@@ -3,7 +3,6 @@ import { shownAttempt } from '../src/task/state.ts';
 import type { Task } from '../src/task/record.ts';
 import type { TaskView } from './types.ts';
 
-/** Without a record, the task counts as abandoned. */
 export function viewOf(task: Task | undefined): TaskView {
   if (task === undefined) return abandonedView;
   const { rev, state, stateSince, deadlineAt, status, charge, error } = task;

@@ -43,7 +43,6 @@ export interface TaskActivities {
   stepTask(task: string, event: WorkflowEvent): Promise<TaskView>;
   /** Checks an operator's act or a caller's cancellation, and records it together with the change. */
   actOnTask(request: ActRequest): Promise<ActReply>;
-  /** Searches for the job of a submission whose response was lost. */
   findLostJob(task: string, rev?: number): Promise<TaskView>;
   /**
    * Ends a job that is no longer wanted, or records that its upstream will not end it. At the deadline, an existing
@@ -95,7 +94,6 @@ export interface ActRequest {
 
 export type ActReply =
   | { readonly done: true; readonly view: TaskView; readonly said: ActionResult }
-  /** Nothing was changed. `message` is a sentence for the sender. */
   | { readonly done: false; readonly message: string };
 
 export interface ChannelActivities {

@@ -62,7 +62,6 @@ function unstopped<Result>(handle: () => Promise<Result>): Promise<Result> {
   return CancellationScope.nonCancellable(handle);
 }
 
-/** `message` is a sentence for the operator. */
 function refused(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, refusedAction);
 }
@@ -132,7 +131,6 @@ function whyNotCancelled(run: TaskRun): string | undefined {
 /** The task's next step may not begin immediately, for example while its previous activity ends. */
 const beginsWithinMs = 5_000;
 
-/** Returns the result as a sentence. */
 async function wake(run: TaskRun, said: string): Promise<string> {
   const { at } = run.view.state;
   const isLeft = (): boolean => run.view.state.at !== at;

@@ -2,8 +2,6 @@ import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Concern } from '../src/task/attention.ts';
 import type { ActionResult, RunningActionName } from '../src/task/acts.ts';
 
-/** Messages that the API and operators send to a task's workflow. */
-
 /** One update per action. Its input is an ActionInput. */
 export function actionUpdate(name: RunningActionName) {
   return defineUpdate<ActionResult, [input: unknown]>(name);

@@ -23,9 +23,7 @@ export interface TaskRun {
   /** The last local activity, which the next one waits for. */
   lastLocal: Promise<unknown>;
   view: SeenView;
-  /** The submission or wait in progress, if any. */
   work: Work | undefined;
-  /** The current values of the search attributes. */
   shown: { readonly channel: string | undefined; readonly attention: string | undefined };
   /** Extra text for the Temporal UI, shown for the rest of the task's life. */
   notice: string;
@@ -49,7 +47,6 @@ export interface Work {
   hasFailed: boolean;
   /** Consecutive failed activities before this one without a change to the record. */
   readonly failures: number;
-  /** The record's revision when the activity began. */
   readonly rev: number;
 }
 
@@ -147,7 +144,6 @@ export function show(run: TaskRun): void {
   describe(run);
 }
 
-/** Writes the search attributes that have changed, together with `others`. */
 function showNews(
   run: TaskRun,
   shown: TaskRun['shown'],

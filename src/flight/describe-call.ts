@@ -66,7 +66,6 @@ export function describeCall(call: RawCall): RecordedCall {
   };
 }
 
-/** Words that identify the task's jobs in a list. */
 function ownWords({ operation, marker, outcome }: RawCall): ReadonlySet<string> {
   const found =
     outcome.kind === 'found' ? outcome.operations.flatMap(({ id }) => (id === undefined ? [] : [id])) : [];
@@ -138,7 +137,6 @@ function keptHeaders(headers: HttpResponse['headers'], hidden: Hidden): Record<s
   return Object.fromEntries(kept.slice(0, headersMax));
 }
 
-/** Removes other tasks' list items. */
 function ownParts(value: unknown, own: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) {
     return value.some(isObject) ? value.filter((item) => mentions(item, own)) : value;

@@ -15,7 +15,6 @@ import { textsOf } from './redact.ts';
  * so a normal task costs one write, shared with other tasks, however often it is polled.
  */
 export interface ExchangeRecorder {
-  /** Never throws. */
   record(task: string, call: RawCall): void;
   /** Attributes calls about the job to the task until the returned function is called. */
   own(job: string, task: string): () => void;

@@ -33,7 +33,6 @@ export interface RecordSources {
   readonly now: () => number;
 }
 
-/** Returns undefined if the task does not exist. */
 export async function readTaskRecord(
   sources: RecordSources,
   id: string,

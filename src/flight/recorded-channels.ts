@@ -17,7 +17,6 @@ import type { ExchangeRecorder } from './exchange-recorder.ts';
 import type { CallOutcome } from './recorded-call.ts';
 import { textsOf } from './redact.ts';
 
-/** Wraps the channels' task adapters to record everything that they send and receive for a task. */
 export function recordedChannels(
   channels: Channels,
   recorder: ExchangeRecorder,

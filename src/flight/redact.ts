@@ -15,7 +15,6 @@ import { withoutCallbackToken } from '../task/callback-address.ts';
 
 /** Text that must not appear in a record. */
 export interface Hidden {
-  /** Keys and secret addresses, which are hidden wherever they occur. */
   readonly secrets: readonly string[];
   /**
    * The caller's own texts: prompts, links, and texts in additional fields. If undefined (unknown), no sentence is
@@ -176,7 +175,6 @@ function lettersOf(text: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** Every text that the caller wrote in a request. */
 export function textsOf(request: GenerationRequest): string[] {
   const media =
     request.kind === 'video'

@@ -5,7 +5,6 @@ import type { RecordEvent, FlightRecord } from './flight-record.ts';
 
 type Facts = Omit<FlightRecord, 'events' | 'history'>;
 
-/** Everything that happened, oldest first, as one line of text per event. */
 export function describeEvents(record: Facts): RecordEvent[] {
   const { task, attempts, waits, calls, ledger, actions, callback } = record;
   const events: RecordEvent[] = [

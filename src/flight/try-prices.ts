@@ -56,7 +56,6 @@ export interface Sum {
   after: Micros;
   /** The known part of the upstream cost. */
   cost: Micros;
-  /** Attempts whose cost is unknown. */
   costUnknown: number;
   unpriced: number;
 }

@@ -8,9 +8,7 @@ import type { HealthState, Processes } from './health-words.ts';
 export interface ChannelHealth {
   readonly channel: string;
   readonly state: HealthState;
-  /** Sentences that state the reasons. */
   readonly text: string;
-  /** The start of the state, if known. */
   readonly since?: number;
   /** No request is sent before this time. */
   readonly until?: number;
@@ -38,7 +36,6 @@ export interface BehindCount {
   readonly credential: string;
   readonly model: string;
   readonly count: number;
-  /** The start of the oldest of these waits. */
   readonly since: number;
 }
 
@@ -74,7 +71,6 @@ export interface PartHealth {
   readonly waiting?: WaitingTasks;
 }
 
-/** As configured in gateway.yaml. */
 export interface HealthChannel {
   readonly id: string;
   readonly enabled: boolean;
@@ -135,7 +131,6 @@ export function isNotable({ state, waiting = { tasks: 1 } }: ChannelHealth): boo
   return state !== 'serving' && (state !== 'paused' || waiting.tasks > 0);
 }
 
-/** The unhealthy circuits that affect these requests. */
 export function partsAgainst(
   { parts }: ChannelHealth,
   { credential, model }: { readonly credential: string; readonly model: string },

@@ -54,7 +54,6 @@ function signOfStatus(status: number): HealthSign {
 
 export type BadSign = Exclude<HealthSign, 'alive'>;
 
-/** A channel's credential, or one of its models. */
 export interface CircuitPlace {
   readonly channel: string;
   readonly credential: string;
@@ -99,7 +98,6 @@ export interface CircuitRecord {
   readonly coolDownMs: number;
   /** No request is sent before this time while the circuit is open. */
   readonly until: number;
-  /** The last state change. */
   readonly at: number;
   /**
    * The tasks whose failures opened the circuit or kept it open, newest last. These tasks may themselves be at fault.
@@ -223,7 +221,6 @@ export interface Failure {
   /** A single trial's task, or the tasks of a streak. */
   readonly tasks: readonly string[];
   readonly accounts: readonly string[];
-  /** The failing models that open a credential's circuit. */
   readonly models?: readonly string[];
   readonly sign: BadSign;
   readonly code: string;

@@ -1,9 +1,7 @@
 /** Decides what to do if an upstream does not know a job. */
 
 export interface MissingJob {
-  /** Consecutive responses that did not know the job. */
   readonly misses: number;
-  /** The time since the upstream accepted the job. */
   readonly elapsedMs: number;
   readonly expectedMs: number;
 }

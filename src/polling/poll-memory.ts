@@ -11,17 +11,14 @@ const memorySchema = z.object({
   phase: z.enum(['submitted', 'running']),
   progress: z.number().optional(),
   queuePosition: z.number().optional(),
-  /** When progress was last written to the record. */
   progressAt: z.number().optional(),
   /** Status and code only: they are stored in a history, and the upstream's message may repeat the caller's text. */
   lastError: z.string().optional(),
   isRefused: z.boolean().optional(),
   /** The last error concerned the credential rather than the job. */
   isShared: z.boolean().optional(),
-  /** The start of the current run of errors. */
   failingSince: z.number().optional(),
   lastAt: z.number().optional(),
-  /** The concern last shown to operators. */
   concern: z.enum(pollConcerns).optional(),
   retryAfterMs: z.number().optional(),
   /** The activity's age when the upstream accepted the job. Undefined if the activity began after that. */
@@ -90,7 +87,6 @@ export function afterFailure(memory: PollMemory, { error, isShared, now }: Faile
 
 const refusedStatuses = new Set([401, 402, 403]);
 
-/** Shown to operators. */
 export function progressOf({ phase, polls, errors, lastError }: PollMemory): string {
   const failing = errors === 0 ? '' : `, the last ${errors} failed (${lastError ?? 'unknown'})`;
   return `${phase}, ${polls} poll${polls === 1 ? '' : 's'}${failing}`;

@@ -1,4 +1,4 @@
-/** Decides when a credential's next request may be sent and whether it may be a list. */
+/** Decides when a credential's next request is due and whether it may be a list. */
 export type PollPace = ReturnType<typeof createPollPace>;
 
 /** The interval between requests that may be lists: fewer than two per second. */
@@ -15,7 +15,6 @@ export function createPollPace(hasList: boolean, now: () => number) {
   const canList = (): boolean => hasList && now() >= listOffUntil;
   const probeAfter = (delayMs: number): void => void (outage = { delayMs, nextProbeAt: now() + delayMs });
   return {
-    /** Whether a single request can currently cover all jobs. */
     canList,
     isDown: () => outage !== undefined,
 
@@ -40,7 +39,6 @@ export function createPollPace(hasList: boolean, now: () => number) {
 
     listFailed: (): void => void (listOffUntil = now() + listRetryMs),
 
-    /** Call this after a failure that affects all questions. */
     failed(): void {
       if (outage === undefined) probeAfter(probeDelayMs);
     },

@@ -71,7 +71,6 @@ export function createQuestions(listMax: number, onWaiting: () => void) {
       return chosen === undefined ? [] : take([chosen]);
     },
 
-    /** Takes as many questions as fit into one list. */
     takeMany: (): readonly Question[] => {
       const chosen: Question[] = [];
       let characters = 0;

@@ -5,22 +5,17 @@ import type { RenderTimes } from '../models/render-times.ts';
 /** Decides when to poll the upstream next. Pure: the same facts and random number give the same result. */
 
 export interface PollFacts {
-  /** Learned or estimated render times for such renders. */
   readonly times: RenderTimes;
-  /** The time since the upstream accepted the job. */
   readonly elapsedMs: number;
-  /** The time until the task's deadline. */
   readonly remainingMs: number;
   /** One of the credential's requests covers all waiting jobs, so an additional question costs almost nothing. */
   readonly lists: boolean;
-  /** Polls of this job so far. */
   readonly polls: number;
   readonly errors: number;
   /** The last error concerned the credential, so its poller decides when the upstream is back. */
   readonly isShared?: boolean | undefined;
   /** Percent (0-100), if the upstream reports progress. */
   readonly progress?: number | undefined;
-  /** The delay that the upstream requested. */
   readonly retryAfterMs?: number | undefined;
   /** In [0, 1). */
   readonly random: number;

@@ -19,7 +19,6 @@ interface Stretch {
 }
 
 export interface QuestionFacts {
-  /** The time since the upstream accepted the job. */
   readonly elapsedMs: number;
   /** How many questions are left until such renders have ended, at least 1. */
   readonly left: number;
@@ -27,7 +26,6 @@ export interface QuestionFacts {
   readonly jitter: number;
 }
 
-/** The jitter as a fraction of a question's share of time. */
 const jitterShare = 0.2;
 
 /**

@@ -142,7 +142,6 @@ function createSender({ options, pace, questions }: SenderDeps) {
     pace.answered();
   }
 
-  /** The list, a single job, or all waiting questions have failed. */
   function fail(batch: readonly Question[], error: UpstreamError): void {
     const ids = batch.map(({ operation }) => operation.id);
     const isList = batch.length > 1;

@@ -10,7 +10,6 @@ import { createStatusPoller } from './status-poller.ts';
 import type { StatusPoller } from './status-poller.ts';
 
 export interface ChannelPoller extends StatusPoller {
-  /** The upstream calls back when a job ends. */
   callsBack(): boolean;
 }
 

@@ -67,7 +67,6 @@ export function createCapEventStore(db: Db, endUsers: EndUserNames) {
       }
     },
 
-    /** Returns those of the given percentages that have already been reported. */
     async reported<Asked extends Pick<ReachedCap, 'cap' | 'by' | 'percent'>>(
       account: string,
       asked: readonly Asked[],

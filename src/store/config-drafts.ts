@@ -17,7 +17,6 @@ export interface DraftEdit {
 export interface ConfigDraft {
   /** Incremented by each edit and each discard. */
   readonly revision: number;
-  /** The published version on which the draft is based. */
   readonly base: number;
   readonly text: string;
   readonly edits: readonly DraftEdit[];

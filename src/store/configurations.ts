@@ -15,7 +15,6 @@ export interface ConfigurationHead {
   readonly reason?: string;
   /** The hash of the latest version that came from a file. Undefined if this version itself did. */
   readonly file?: string;
-  /** The process that read and validated the file. */
   readonly node: string;
   /** Unix milliseconds on that process's clock. */
   readonly at: number;
@@ -127,7 +126,6 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
       return found.map(toHead);
     },
 
-    /** Returns undefined if no earlier version has this number. */
     async textOf(version: number): Promise<string | undefined> {
       const _id = versionId(version);
       const found = await replaced.findOne({ _id });

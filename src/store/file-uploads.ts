@@ -18,9 +18,7 @@ export interface StoredUpload extends UploadKey {
 }
 
 export interface ReadyUpload {
-  /** The upstream deletes the file by this id. */
   readonly id: string;
-  /** Requests refer to the file by this address. */
   readonly url: string;
   /** From then on, no request refers to the file. Unix milliseconds. */
   readonly usableUntil: number;
@@ -38,7 +36,6 @@ interface UploadDocument extends StoredUpload, Partial<Omit<ReadyUpload, 'dueAt'
   readonly _id: string;
   readonly state: 'uploading' | 'ready';
   readonly url?: SealedDocument;
-  /** Identifies this particular upload. */
   readonly owner: string;
   /** 0 if the file has been removed. */
   readonly dueAt: number;

@@ -3,8 +3,8 @@ import type { UpstreamCost } from '../task/cost.ts';
 import { durable, openCollection } from './mongo.ts';
 
 /**
- * Records which process is responsible for the holds of synchronous images. Each API process has one document, which it
- * writes before its first hold and renews while it lives. If renewals stop, the process has died.
+ * A claim of one API process on the holds of its synchronous images. The process writes its lease before its first hold
+ * and renews it while it lives. If renewals stop, the process has died.
  */
 export interface ImageLease {
   /** The prefix of the ids of this process's images. */

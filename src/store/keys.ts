@@ -45,7 +45,6 @@ export interface ApiKey {
   readonly concurrentTasks?: number;
   readonly caps?: KeyCaps;
   readonly expiresAt?: number;
-  /** Set if the owner receives the key through a link. */
   readonly invitation?: Invitation;
   readonly revokedAt?: number;
   /** Accurate to one minute. */
@@ -175,7 +174,6 @@ function keyTerms(keys: Collection<KeyDocument>, now: () => number) {
 
 function keysOfAccount(keys: Collection<KeyDocument>) {
   return {
-    /** Public ids, newest first. */
     async idsOf(account: string, limit: number): Promise<string[]> {
       const found = keys
         .find({ account }, { projection: { _id: 1 } })
@@ -184,7 +182,6 @@ function keysOfAccount(keys: Collection<KeyDocument>) {
       return (await found.toArray()).map(({ _id }) => _id);
     },
 
-    /** Newest first. */
     async *ofAccount(account: string): AsyncIterable<ApiKey> {
       for await (const document of keys.find({ account }).sort({ createdAt: -1 })) yield toKey(document);
     },

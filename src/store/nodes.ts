@@ -24,7 +24,6 @@ export interface RunConfiguration {
   /** 0 if the process runs its own file, which is not known to have been published. */
   readonly version: number;
   readonly hash: string;
-  /** A published version that the process could not load, and the reasons. */
   readonly refused?: { readonly version: number; readonly reasons: readonly string[] };
 }
 
@@ -56,7 +55,6 @@ interface ServedDocument {
 const notedEveryMs = 15_000;
 /** A process that has been silent this long has missed four reports. */
 const silentMs = 24_000;
-/** How long a node that disappeared without notice is still shown. */
 const keptSeconds = 600;
 /** These limit the size of reads. */
 const nodesMax = 1_000;
@@ -114,7 +112,6 @@ export function createNodeStore(db: Db) {
         .filter(({ seen }) => newest - seen <= keptSeconds * 1000);
     },
 
-    /** Unix milliseconds. */
     async lastServed(): Promise<ReadonlyMap<string, number>> {
       const found = await served.find().sort({ _id: 1 }).limit(servedMax).toArray();
       return new Map(found.map(({ _id, at }) => [_id, at.getTime()]));

@@ -35,7 +35,6 @@ export function createNoticeStore(db: Db) {
       return found.map(toKept);
     },
 
-    /** Returns false if another process wrote first. */
     async write({ id, ...notice }: Notice, before: KeptNotice | undefined): Promise<boolean> {
       if (before === undefined) return unlessThere(() => notices.insertOne({ _id: id, ...notice, rev: 1 }));
       const { rev } = before;

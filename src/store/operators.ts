@@ -13,7 +13,6 @@ export interface Operator {
   readonly roles: readonly OperatorRole[];
   /** The HMAC of the token. The token itself is shown once and never stored. */
   readonly hmac: string;
-  /** The token's first characters, by which people recognise it. */
   readonly prefix: string;
   readonly createdAt: number;
   readonly createdBy: string;
@@ -58,7 +57,6 @@ export function createOperatorStore(db: Db, now: () => number) {
       return found === null ? undefined : toOperator(found);
     },
 
-    /** Returns false if no operator with this name has a usable invitation. */
     async withdraw(name: string, by: string): Promise<boolean> {
       const withdrawn = await operators.updateOne(
         {

@@ -6,7 +6,6 @@ interface RateLimitDocument {
   /** `<key>:<minute>` */
   readonly _id: string;
   readonly count: number;
-  /** For MongoDB's TTL index only. */
   readonly expires: Date;
 }
 

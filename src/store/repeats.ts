@@ -137,7 +137,6 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
       return found === null || found.expires.getTime() <= now() ? undefined : toRecord(found);
     },
 
-    /** Signals that the process serving the request is alive. */
     async renew({ id, made }: RepeatName): Promise<void> {
       await records.updateOne({ _id: id, made }, { $inc: { beat: 1 } });
     },

@@ -116,7 +116,6 @@ export function createRequestStore(
       );
     },
 
-    /** In no particular order, with a few in memory at a time. */
     async *each(tasks: readonly string[]): AsyncIterable<RequestRecord> {
       for await (const document of requests.find({ _id: { $in: [...tasks] } })) {
         if (document.expires.getTime() > now()) yield toRecord(document, open);

@@ -6,7 +6,6 @@ import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, SealedParts } from './sealed-document.ts';
 import { durable, openCollection } from './mongo.ts';
 
-/** The documents of one collection that contain sealed values. */
 export interface SealedPlace {
   readonly name: string;
   /** Returns a page of documents, ordered by id, each with the ids of the keys of its values. */

@@ -5,7 +5,6 @@ import type { Micros } from '../money/money.ts';
 import { dayMs } from '../base/times.ts';
 import { ensureIndexes, expiring, openCollection, primaryOnly, repeatOnDuplicate } from './mongo.ts';
 
-/** The latest charges for requests of one shape. Contains no account. */
 interface ShapeChargesDocument {
   readonly _id: string;
   readonly charges: readonly Micros[];

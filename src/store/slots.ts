@@ -7,7 +7,6 @@ import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate, un
  * `<channel>/<credential>`. Times are in Unix milliseconds.
  */
 
-/** One of the tasks that a credential may have at a time. */
 export interface HeldSlot {
   readonly id: string;
   readonly queue: string;
@@ -63,7 +62,6 @@ interface RoundDocument {
   readonly expires: Date;
 }
 
-/** How many slot documents are created at a time. */
 const madeMin = 16;
 const madeMax = 1_000;
 const roundsKeptMs = 7 * 24 * 3600 * 1000;
@@ -233,7 +231,6 @@ function ticketOperations(tickets: Collection<TicketDocument>) {
       await tickets.deleteMany({ task });
     },
 
-    /** Counts a queue's tickets, or those before an order, up to `max`. */
     async countTickets(queue: string, max: number, before?: string): Promise<number> {
       const filter = before === undefined ? { queue } : { queue, order: { $lt: before } };
       return tickets.countDocuments(filter, { limit: max });

@@ -44,7 +44,6 @@ export function createStoredBytesStore(db: Db, now: () => number) {
       await repeatOnDuplicate(() => sums.updateOne({ _id: `${account}/${day}` }, update, { upsert: true }));
     },
 
-    /** Omits days that are over. */
     async find(account: string): Promise<BytesByDay> {
       const today = dayOf(now());
       const range = { $gte: `${account}/${today}`, $lt: endOf(account) };

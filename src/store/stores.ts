@@ -48,7 +48,6 @@ export interface StoreSettings extends Sealing {
   readonly retention?: () => RetentionDays;
 }
 
-/** All of the product's collections except the ledger. */
 export function createStores(
   db: Db,
   now: () => number,

@@ -15,7 +15,6 @@ export interface BilledSpan {
   readonly from: number;
   readonly before: number;
   readonly limit: number;
-  /** `next` from the previous page. */
   readonly after?: string | undefined;
 }
 
@@ -37,7 +36,6 @@ const projection = {
 
 type Found = WithId<Omit<BilledTask, 'id'> & Pick<TaskDocument, 'sort'>> & { readonly _id: string };
 
-/** Finds the tasks to compare with upstreams' bills, newest first. */
 export function taskBills(tasks: Collection<TaskDocument>) {
   async function page(
     name: 'sort' | 'unclaimed',
@@ -62,7 +60,6 @@ export function taskBills(tasks: Collection<TaskDocument>) {
     /** The few tasks with an attempt at the channel that may or may not have a job. */
     listUnclaimed: (span: BilledSpan) => page('unclaimed', { 'attempts.channel': span.channel }, span),
 
-    /** Tasks that have or had these jobs of the channel, in no particular order. */
     async findBilled(channel: string, jobs: readonly string[]): Promise<BilledTask[]> {
       const keys = jobs.map((job) => jobKey(channel, job));
       return (await tasks.find<Found>({ jobs: { $in: keys } }, { projection }).toArray()).map(toBilled);

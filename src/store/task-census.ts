@@ -53,7 +53,6 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
       return rows.map(({ _id, ...row }) => ({ ..._id, ...row }));
     },
 
-    /** The tasks created and the tasks ended from `since` (Unix milliseconds) on. */
     async countSince(since: number): Promise<Throughput> {
       const [created, ended] = await Promise.all([countCreated(tasks, since), countEnded(tasks, since)]);
       return { created, ...ended };

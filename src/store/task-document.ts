@@ -20,7 +20,6 @@ export interface TaskDocument extends Omit<Task, 'id'> {
   readonly _id: string;
   /** Unique. Sorts by creation, newest last. */
   readonly sort: string;
-  /** The parts of the id by which a search finds the task. */
   readonly parts?: readonly string[];
   /** Upstream jobs that belong or belonged to the task: `<channel>/<upstream id>`. No two tasks share a job. */
   readonly jobs?: readonly string[];
@@ -135,7 +134,6 @@ export function placeBehind({ channel, credential }: RouteCandidate): string {
   return `${channel}/${credential}`;
 }
 
-/** Written once, when the task ends. */
 function endOf({ id, outcome }: Task, { completedAt, status, error }: Changes): TaskEnd | undefined {
   if (completedAt === undefined || status === undefined) return undefined;
   const renderedAt = status === 'succeeded' && outcome?.kind === 'succeeded' ? outcome.renderedAt : undefined;

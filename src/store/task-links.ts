@@ -53,7 +53,6 @@ export function createTaskLinks({ seal, open }: Sealing) {
       return Object.fromEntries(links.map(([part, value]) => [`links.${part}`, value]));
     },
 
-    /** Adds the links that this process can open to the outcome. */
     open(id: string, outcome: TaskOutcome, held: SealedParts): TaskOutcome {
       if (outcome.kind === 'succeeded') {
         const items = outcome.items.map((item, n) => ({ ...item, ...linksIn(read(id, held, `${n}`)) }));

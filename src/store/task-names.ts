@@ -18,7 +18,6 @@ const namedMax = 20;
  * id by chance.
  */
 const candidatesMax = 2_000;
-/** Only the longest words of a search are used. */
 const errorWordsMax = 12;
 
 type Reading = Pick<TaskForm, 'toTask'> & Pick<TaskSealing, 'errorTerms'>;

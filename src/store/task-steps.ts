@@ -148,7 +148,6 @@ function createSetWait(
   };
 }
 
-/** Matches the record only if its state and wait are as they were read. */
 function asSeen({ id, rev, wait }: Task) {
   return { _id: id, rev, 'wait.since': wait?.since ?? null };
 }

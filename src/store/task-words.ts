@@ -135,7 +135,6 @@ function withoutLinks<Part extends Pick<Said, 'outcome'>>(part: Part): Part {
   return part.outcome === undefined ? part : { ...part, outcome: unlinked(part.outcome) };
 }
 
-/** Derives `said` from a task's failures. */
 function saidWith(errorTerms: ErrorTerms) {
   function of(
     { id, createdAt }: Pick<Task, 'id' | 'createdAt'>,

@@ -232,7 +232,6 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
       yield* each(tasks.find({ attention: reason }).sort({ sort: -1 }));
     },
 
-    /** Ended tasks whose callers have not been notified yet. */
     async *owing(): AsyncIterable<Task> {
       yield* each(tasks.find({ owes: { $gt: '' } }).sort({ owes: 1 }));
     },

@@ -3,7 +3,6 @@ import { ensureIndexes, expiring, openCollection, primaryOnly, repeatOnDuplicate
 
 export interface UpkeepFailure {
   readonly step: string;
-  /** The number of items that the last failed run left for later. */
   readonly count: number;
 }
 

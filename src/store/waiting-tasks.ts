@@ -7,7 +7,6 @@ import type { OrderedTask } from '../task/fair-order.ts';
 import { placeBehind } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
 
-/** A credential, or one model behind it. */
 interface FailedPlace extends RouteCandidate {
   readonly model?: string;
   /** The deadline at which the list begins, in Unix milliseconds. */

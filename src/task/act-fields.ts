@@ -7,7 +7,6 @@ export interface ActionInput {
   readonly reason: string;
   /** The operator authenticated by the API, or the name entered in Temporal's tools. */
   readonly by: string;
-  /** Describe what the act would do instead of carrying it out. */
   readonly dry_run?: boolean;
   /** From the act's dry run. The act is refused if the task has changed since. */
   readonly plan?: string;
@@ -19,7 +18,6 @@ export interface ActionInput {
   readonly resolution?: string;
   readonly total_tokens?: number;
   readonly images?: number;
-  /** A decimal string. */
   readonly amount?: string;
 }
 
@@ -29,7 +27,6 @@ interface FieldRow {
   readonly label: string;
   /** Help text of the command-line option and the API. It starts in lower case because it follows the act's name. */
   readonly description: string;
-  /** The value's placeholder in command-line help. */
   readonly value: string;
   /** `count` is an integer of at least 1. */
   readonly type: 'text' | 'count' | 'number';

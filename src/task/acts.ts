@@ -14,7 +14,6 @@ interface ActionRow {
   /** One sentence, for the Temporal UI, the command line and the documentation. */
   readonly description: string;
   readonly possible: readonly StateName[];
-  /** `true` marks a required field. */
   readonly fields: Readonly<Partial<Record<ActionField, boolean>>>;
   readonly example: Readonly<Partial<Record<ActionField, string | number>>>;
   readonly money: MoneyEffect;

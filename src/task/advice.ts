@@ -2,7 +2,6 @@ import type { AttentionReason } from './attention.ts';
 
 /** Facts from outside the task's record, as far as they are known. */
 export interface Knowledge {
-  /** Set if the attempt's upstream cannot be searched for the job. */
   readonly isUnsearchable?: true;
   readonly isForgotten?: true;
 }

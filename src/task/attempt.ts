@@ -27,7 +27,6 @@ export interface Operation {
   readonly [key: string]: string;
 }
 
-/** Times are in Unix milliseconds. */
 export interface Attempt extends RouteCandidate, Partial<SaidOfFailure> {
   readonly n: number;
   readonly state: AttemptState;
@@ -35,7 +34,6 @@ export interface Attempt extends RouteCandidate, Partial<SaidOfFailure> {
   readonly marker: string;
   /** The activity run that sends the submission. Only this run may record a refusal. */
   readonly owner: string;
-  /** As configured when the attempt began. */
   readonly terms?: CostTerms;
   readonly startedAt: number;
   readonly endedAt?: number;
@@ -46,7 +44,6 @@ export interface Attempt extends RouteCandidate, Partial<SaidOfFailure> {
   readonly stray?: Operation;
   readonly code?: string;
   readonly failure?: Failure;
-  /** Earlier outcomes, oldest first. */
   readonly past?: readonly PastAttempt[];
 }
 

@@ -6,7 +6,6 @@ export const attentionReasons = [
   'submit_ambiguous',
   /** The upstream accepted the submission but returned the id of a job that already belongs to another task. */
   'upstream_id_taken',
-  /** Polling stopped with an error that retrying will not fix. */
   'poll_failed',
   /** Polls keep failing, or the upstream rejects our key. Polling continues. */
   'poll_failing',
@@ -14,7 +13,6 @@ export const attentionReasons = [
   'overdue',
   /** The outcome needs a decision: its charge is not credible, or the ledger rejects it. */
   'charge_review',
-  /** The configuration no longer has the task's channel or credential. */
   'channel_gone',
   /** No worker has served the task's next step, or its channel, for minutes. */
   'no_worker',

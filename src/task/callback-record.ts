@@ -10,7 +10,6 @@ export interface CallbackRecord {
   readonly begun: number;
   /** When an operator's redelivery made the callback due again. Absent if it has been due since the task ended. */
   readonly since?: number;
-  /** Set if an attempt of this round has failed and another one will follow. */
   readonly isFailing?: boolean;
   /** Earlier rounds, newest last. They send no further requests. */
   readonly replaced?: readonly string[];

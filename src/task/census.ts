@@ -21,7 +21,6 @@ export interface Census {
   readonly verification?: VerificationSummary;
 }
 
-/** Times are in Unix milliseconds. */
 export interface VerificationSummary {
   readonly startedAt: number;
   readonly endedAt: number;
@@ -33,12 +32,10 @@ export const unsubmittedStates = ['creating', 'queued', 'pausing'] as const sati
 
 export interface TaskCount {
   readonly state: StateName;
-  /** The channel that has the job, or the next channel to submit to. */
   readonly channel: string;
   /** Empty if the task is not waiting for anything specific. */
   readonly wait: WaitReason | '';
   readonly count: number;
-  /** When the oldest of these tasks entered the state. */
   readonly since: number;
 }
 
@@ -54,14 +51,12 @@ export interface AttentionCount {
 export interface CallbackCount {
   readonly state: 'due' | 'failing' | 'abandoned';
   readonly count: number;
-  /** When the oldest of these callbacks became due. */
   readonly since?: number;
 }
 
 export interface LedgerTotals {
   readonly available: Micros;
   readonly held: Micros;
-  /** Accounts with a negative available balance. */
   readonly overdrawn: number;
 }
 

@@ -8,9 +8,8 @@ import { isUnbilled } from './rescue.ts';
 import type { Task, TaskOutcome } from './record.ts';
 
 export interface TaskCost {
-  /** The sum of the known costs. */
+  /** Excludes the costs counted in `unknown`. */
   readonly cost: Micros;
-  /** The number of attempts whose cost is unknown. */
   readonly unknown: number;
 }
 

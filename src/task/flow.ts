@@ -55,7 +55,6 @@ function plusFlow(one: Flow, other: Flow): Flow {
   };
 }
 
-/** The sums are in the order in which the names first occur. */
 export function addFlows(flows: Iterable<Flow>, nameOf: (flow: Flow) => string): Map<string, Flow> {
   const sums = new Map<string, Flow>();
   for (const flow of flows) {

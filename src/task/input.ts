@@ -16,7 +16,6 @@ export interface TaskInput
   readonly hold: string;
 }
 
-/** Terms that are not in the record. */
 export interface TaskTerms {
   readonly basis: PriceBasis;
   /** The currency of every amount, so that Temporal's tools show it. */

@@ -71,7 +71,6 @@ export function rendering(task: In<'waiting' | 'stopping'>, event: EventOf<'rend
   return task.status === 'submitted' ? change({ status: 'running' }) : unchanged;
 }
 
-/** Stops polling and asks an operator. */
 export function broken(task: Job, event: EventOf<'broken'>): Next {
   if (!isAboutIts(task, event)) return anotherJob;
   const { n, code } = event;
@@ -80,7 +79,6 @@ export function broken(task: Job, event: EventOf<'broken'>): Next {
   return change({ state: state.at === 'stopping' ? { ...state, code } : { at: 'broken', n, code } });
 }
 
-/** Resumes polling at an operator's request. */
 export function polledAgain({ state: { n } }: In<'broken'>): Next {
   return change({ state: { at: 'waiting', n } });
 }

@@ -5,7 +5,6 @@ export interface MoneyPreview<Amount = Micros> {
   readonly charged: Amount | null;
   readonly released: Amount | null;
   readonly refunded: Amount;
-  /** Jobs that the upstream may bill although no charge covers them. */
   readonly unpaidJobs: number;
 }
 

@@ -1,7 +1,6 @@
 /** Decides when an operator should look at a task that is waiting for its upstream. The task itself continues. */
 
 export interface PollsSoFar {
-  /** Consecutive failed polls. */
   readonly errors: number;
   readonly failingMs: number;
   /** Whether the last poll was refused for a reason that affects the whole channel: its key, balance or permissions. */

@@ -25,7 +25,6 @@ export interface Task {
   readonly model: string;
   readonly plan: TaskPlan;
   readonly createdAt: number;
-  /** Chosen by the caller or generated. */
   readonly requestId?: string;
   readonly deadlineAt: number;
   /**
@@ -90,12 +89,10 @@ export interface Task {
   readonly waited?: readonly PastWait[];
   /** Why an operator should look at the task, even though it continues. */
   readonly concern?: Concern;
-  /** Why the task needs an operator. */
   readonly attention?: AttentionReason;
   readonly callback?: CallbackRecord;
 }
 
-/** Frozen when the task is created. */
 export interface TaskPlan {
   readonly candidates: readonly RouteCandidate[];
   /** Where another job may replace one that fails upstream. If absent, the task ends instead. */
@@ -125,7 +122,6 @@ export type TaskOutcome =
       readonly failure?: Failure;
       /** Links from the upstream that callers must not follow. Only operators see them. */
       readonly withheld?: readonly string[];
-      /** Set if the upstream charges nothing for the job. */
       readonly unbilled?: true;
       readonly cost?: Cost;
     });

@@ -2,8 +2,6 @@ import type { Cost } from '../money/cost.ts';
 import type { FailureClass } from '../errors/failure.ts';
 import type { RouteCandidate } from './candidates.ts';
 
-/** Decides whether and where to replace a job that failed upstream. */
-
 export const rescuableClasses = [
   'capacity',
   'internal',
@@ -15,7 +13,6 @@ export const rescuableClasses = [
 export interface Fallback {
   readonly candidates: readonly RouteCandidate[];
   readonly on: readonly FailureClass[];
-  /** If less time than this is left before the deadline, no replacement is submitted. */
   readonly neededSeconds: number;
 }
 

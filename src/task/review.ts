@@ -3,8 +3,6 @@ import type { Ending, EventOf, Question, StateOf } from './state.ts';
 import { change, notNow, refuse } from './transition.ts';
 import type { In, Next } from './transition.ts';
 
-/** The questions that an operator answers before a task's outcome is written. */
-
 /**
  * Asks an operator about the decided outcome before it is written. Refused if a different outcome has been decided in
  * the meantime.

@@ -16,7 +16,6 @@ export interface Service {
   readonly unserved: (channel?: string) => Unserved | undefined;
 }
 
-/** Facts outside the task's record that help to explain its situation. */
 export interface Surroundings extends Pick<Service, 'unserved'> {
   /** Whether the channel or the credential is missing from the newest configuration. */
   readonly isGone: (candidate: RouteCandidate) => boolean;
@@ -54,7 +53,6 @@ export function serviceOf(nodes: readonly Node[], lastServed: ReadonlyMap<string
 }
 
 export interface NextStep {
-  /** The channel whose workers can take the step. Absent if any worker can. */
   readonly channel?: string;
 }
 
@@ -70,7 +68,6 @@ export function channelsAhead(task: Pick<Task, 'state' | 'attempts' | 'plan'>): 
 
 type Going = Pick<Task, 'state' | 'attempts'>;
 
-/** Returns undefined if the task has ended. */
 export function nextStep({ state, attempts }: Going): NextStep | undefined {
   if (!isUnfinished(state)) return undefined;
   if (isIdle(state)) return defined({ channel: state.left[0]?.channel });

@@ -19,7 +19,6 @@ import { isNamed, openWaitWords, ownCauses, waitPlace } from './wait.ts';
 import type { WaitCause } from './wait.ts';
 import { waitInState } from './state-wait.ts';
 
-/** The record fields that `situation` needs. The workflow has them too. */
 export interface Standing extends Knowledge, Pick<
   Task,
   | 'id' | 'state' | 'stateSince' | 'deadlineAt' | 'hold' | 'hasCallback'
@@ -27,7 +26,6 @@ export interface Standing extends Knowledge, Pick<
 > {
   /** A task can be refunded only once, even if partly. */
   readonly isRefunded?: true;
-  /** Set if, as far as we know, no running worker takes the task's next step. */
   readonly unserved?: Unserved;
   readonly attempt?: Omit<ShownAttempt, 'n'>;
 } // prettier-ignore
@@ -41,7 +39,6 @@ export const waitCauses = [...attentionReasons, ...ownCauses] as const satisfies
  */
 export interface Situation {
   readonly name: StateName;
-  /** One sentence about the cause of the wait. */
   readonly what: string;
   readonly waitsFor?: WaitCause;
   readonly since: number;
@@ -49,10 +46,8 @@ export interface Situation {
   /** What an operator should do. Also present if no decision is needed yet. */
   readonly advice?: string;
   readonly until?: number;
-  /** The channel that has, or may have, the job. */
   readonly where?: RouteCandidate;
   readonly upstreamId?: string;
-  /** The text to search for at the upstream. */
   readonly marker?: string;
   readonly charge?: Micros;
   /** Only acts that are possible now, recommended ones first. */

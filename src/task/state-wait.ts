@@ -64,7 +64,6 @@ function isKnown(known: Wait, wait: NewWait): boolean {
   return isSameWait(known, wait) && known.ahead === wait.ahead && Math.abs(before - after) <= briefMs;
 }
 
-/** Oldest first, including the current one. */
 export function waitsOf(task: Task): readonly (Wait | PastWait)[] {
   const open = waitOf(task);
   return [...(task.waited ?? []), ...(open === undefined ? [] : [open])];

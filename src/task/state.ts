@@ -32,13 +32,11 @@ export type TaskState =
   | (Lost & { readonly at: 'searching'; readonly stop?: Exclude<Stop, 'cancel'> })
   /** The search found nothing, or the upstream cannot be searched, so an operator is asked. */
   | (Lost & { readonly at: 'asking' })
-  /** The upstream has attempt `n`'s job. */
   | { readonly at: 'waiting'; readonly n: number }
   /** The upstream has been asked to end the job. `code` is the error that had stopped polling. */
   | { readonly at: 'stopping'; readonly n: number; readonly stop: Stop; readonly code?: string }
   /** Polling stopped with an error that retrying will not fix, and an operator has been asked. */
   | { readonly at: 'broken'; readonly n: number; readonly code: string }
-  /** The outcome is decided. The money and the outcome are being written. */
   | { readonly at: 'ending'; readonly ending: Ending }
   /** The outcome is decided, but an operator has been asked before it is written. */
   | ({ readonly at: 'review' } & Question)
@@ -125,7 +123,6 @@ export type TaskEvent =
   | { readonly kind: 'held'; readonly hold: bigint }
   /** The task has to wait for something, so its creation is complete. */
   | { readonly kind: 'begun' }
-  /** These channels are no longer in the configuration. */
   | { readonly kind: 'skipped'; readonly channels: readonly string[] }
   | {
       readonly kind: 'sending';
@@ -163,9 +160,7 @@ export type TaskEvent =
   | Polled
   | { readonly kind: 'broken'; readonly n: number; readonly job?: string; readonly code: string }
   | { readonly kind: 'wanted'; readonly stop: Stop }
-  /** The task can end, because it has no job or its job has ended. */
   | { readonly kind: 'stopped'; readonly n?: number; readonly job?: string }
-  /** The upstream refuses to cancel the job. */
   | { readonly kind: 'unstoppable'; readonly n?: number; readonly job?: string }
   | { readonly kind: 'adopted'; readonly operation: Operation }
   | { readonly kind: 'undone' }
@@ -179,7 +174,6 @@ export type TaskEvent =
   | { readonly kind: 'extended'; readonly seconds: number }
   | ({ readonly kind: 'reviewed' } & Question)
   | { readonly kind: 'approved' }
-  /** An operator performed an act that does not change the state. */
   | { readonly kind: 'acted' }
   /** The task's workflow is closed. */
   | { readonly kind: 'orphaned' }

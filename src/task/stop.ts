@@ -117,7 +117,6 @@ export function isAboutIts(task: Task, { n, job }: { readonly n?: number; readon
   return (n === undefined || n === attempt?.n) && (job === undefined || job === attempt?.operation?.id);
 }
 
-/** The task has no job, or the upstream has ended it. */
 export function stopped(task: Task, event: EventOf<'stopped'>): Next {
   const stop = stopOf(task.state);
   if (stop === undefined) return refuse('not_now', 'The task has no stop to carry out.');

@@ -210,7 +210,6 @@ export function acceptedLate(task: Task, { n, operation }: EventOf<'accepted'>):
 }
 
 interface Taken extends Pick<EventOf<'accepted'>, 'n' | 'operation' | 'traceId'> {
-  /** Set if an operator identified the job. */
   readonly adopted?: true;
 }
 
@@ -252,7 +251,6 @@ export function asked({ state }: In<'searching'>): Next {
   return change({ state: { at: 'asking', n, code, ...defined({ taken }) } });
 }
 
-/** Searches the upstream again at an operator's request. */
 export function searchedAgain({ state }: In<'asking'>): Next {
   return change({ state: { ...state, at: 'searching' } });
 }

@@ -52,6 +52,5 @@ export interface ResultItem {
   readonly base64?: string;
   readonly lastFrameUrl?: string;
   readonly expiresAt?: number;
-  /** The gateway's own copy. */
   readonly stored?: StoredMedia;
 }

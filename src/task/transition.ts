@@ -33,7 +33,6 @@ export function refuse(code: RefusalCode, message: string): Next {
   return { ok: false, code, message };
 }
 
-/** `what` is the event or its display name. */
 export function notNow({ state }: Task, what: string): Next {
   const code = state.at === 'ended' || state.at === 'ending' ? 'over' : 'not_now';
   return refuse(code, `\`${what}\` is not possible while ${stateWords[state.at]}.`);

@@ -13,7 +13,6 @@ export const waitReasons = [
   'backoff',
   /** The upstream refused the submission or could not be reached. */
   'upstream',
-  /** The request's files are being read, or uploaded to the upstream. */
   'files',
   /** The result storage is not accepting files, and this upstream's results must be stored. */
   'storage',
@@ -32,7 +31,6 @@ export interface NewWait extends Partial<RouteCandidate> {
   readonly code?: string;
   /** The number of tasks ahead when the task last requested a slot. */
   readonly ahead?: number;
-  /** The next try happens no earlier than this. */
   readonly until?: number;
 }
 
@@ -46,7 +44,6 @@ export interface PastWait extends Omit<Wait, 'until'> {
   readonly times?: number;
 }
 
-/** `waited` is oldest first. */
 export interface Waits {
   readonly wait?: Wait | undefined;
   readonly waited?: readonly PastWait[] | undefined;

@@ -39,7 +39,6 @@ export async function bundlePath(): Promise<string> {
   return keptPath(`workflow-bundles/${hash.digest('hex')}.json`);
 }
 
-/** Returns undefined if no complete bundle exists. */
 export function readBundle(path: string): WorkflowBundleWithSourceMap | undefined {
   try {
     return bundleSchema.parse(JSON.parse(readKept(path) ?? ''));

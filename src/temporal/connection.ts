@@ -6,7 +6,6 @@ import type { Addresses } from '../config/addresses.ts';
 import type { Environment } from '../config/environment.ts';
 import { createPayloadCodec } from './payload-codec.ts';
 
-/** This process's connection settings for Temporal. */
 export interface TemporalSettings {
   readonly address: string;
   readonly namespace: string;

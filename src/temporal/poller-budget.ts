@@ -22,7 +22,6 @@ export function pollsPerQueue(queues: number, open = 0): number {
   return Math.min(Math.max(share, 1), queuePollsMax);
 }
 
-/** All polls of a worker process that starts with this many channels. */
 export function pollsOfWorker(channels: number): number {
   const queues = channels * queuesPerChannel;
   return fixedQueues * queuePollsMax + queues * pollsPerQueue(queues);

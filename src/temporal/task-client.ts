@@ -90,7 +90,6 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
     } as const satisfies WorkflowStartOptions;
   }
 
-  /** Runs calls under a single deadline and translates Temporal's errors for callers. */
   async function ask<Result>(
     ms: number,
     call: () => Promise<Result>,
@@ -153,7 +152,6 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
 }
 
 interface Asking {
-  /** The error for a task that has already ended. */
   readonly ended?: ErrorCode;
   readonly late?: () => GatewayError;
 }
@@ -265,7 +263,6 @@ function isFailed(error: unknown): error is WorkflowUpdateFailedError {
   return error instanceof WorkflowUpdateFailedError;
 }
 
-/** The workflow's refusal with its reason, if the error contains one. */
 function refusalOf(error: unknown): ApplicationFailure | undefined {
   const cause = isFailed(error) ? error.cause : undefined;
   return cause instanceof ApplicationFailure && cause.type === refusedAction ? cause : undefined;

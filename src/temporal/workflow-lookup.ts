@@ -7,7 +7,6 @@ import { refusedQuery } from './refused-query.ts';
 import { defined } from '../base/defined.ts';
 import { tasksOf } from '../base/queues.ts';
 
-/** Looks up task workflows for the reconciler and `ledger verify`. */
 export function createWorkflowLookup(
   client: Client,
   queuePrefix: string,
