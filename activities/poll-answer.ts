@@ -22,7 +22,6 @@ import type { Pending, PollMemory } from '../src/polling/poll-memory.ts';
 import { CredentialFailure } from '../src/polling/status-poller.ts';
 import type { WatchedJob } from '../src/task/watched-job.ts';
 
-/** The longest that an attempt may spend on copying a result. */
 export const copyMaxMs = 75_000;
 /** After this many failed polls, which take about a minute, a link is delivered although its host does not respond. */
 const silencesMax = 5;

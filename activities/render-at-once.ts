@@ -21,7 +21,6 @@ import type { Accepted } from './submit-answer.ts';
  */
 const attendedMs = 17 * 60_000;
 
-/** A channel that renders this request synchronously, within its response. */
 export interface AnswersAtOnce extends Pick<ChannelCall, 'channel' | 'provider' | 'request' | 'perCall'> {
   /** The response contains the images themselves, so our storage must keep them. */
   readonly isData: boolean;

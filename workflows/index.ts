@@ -1,4 +1,4 @@
-/** The bundle's entry point exports all workflows of the `tasks` worker. */
+/** The entry point of the bundle: all workflows of the `tasks` worker. */
 import { workflowInfo } from '@temporalio/workflow';
 import { callbackActivities, reconcileTasks as reconcile } from './activity-proxies.ts';
 import type { ReconcileReport } from '../activities/types.ts';

@@ -95,7 +95,6 @@ function describeExchange(
   };
 }
 
-/** The request's body without anything that its caller wrote. */
 function shapeOf(asked: Pick<HttpRequestOptions, 'json' | 'form'>, hidden: Hidden): string | undefined {
   const body = asked.form === undefined ? asked.json : formFields(asked.form);
   if (body === undefined) return undefined;

@@ -13,7 +13,6 @@ import { withoutCallbackToken } from '../task/callback-address.ts';
  * strings or encoded bytes, even if an upstream repeats them.
  */
 
-/** Text that must not appear in a record. */
 export interface Hidden {
   readonly secrets: readonly string[];
   /**

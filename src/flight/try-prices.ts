@@ -65,7 +65,6 @@ export interface Tried {
   readonly byModel: ReadonlyMap<string, Sum>;
   /** The key `undefined` collects all accounts beyond `accountsMax`. */
   readonly byAccount: ReadonlyMap<string | undefined, Sum>;
-  /** The first `unpricedMax` tasks that the other prices cannot charge. */
   readonly unpriced: readonly { readonly task: string; readonly why: string }[];
 }
 

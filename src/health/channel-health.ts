@@ -30,7 +30,6 @@ export interface WaitingTasks {
   readonly oldest?: number;
 }
 
-/** A model's tasks that are waiting for a failed upstream. */
 export interface BehindCount {
   readonly channel: string;
   readonly credential: string;
@@ -140,7 +139,6 @@ export function partsAgainst(
 
 type Verdict = Pick<ChannelHealth, 'state' | 'text' | 'since' | 'until'>;
 
-/** A verdict on the channel as a whole, regardless of its circuits. */
 function wholeOf({ id, enabled }: HealthChannel, facts: HealthFacts): Verdict | undefined {
   if (!enabled) return { state: 'paused', text: channelWords.configuredOff };
   const used = facts.switchOf(id);

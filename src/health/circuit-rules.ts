@@ -11,7 +11,6 @@ export type HealthSign = 'alive' | 'failure' | 'throttled' | 'account' | 'model'
 export interface JudgedError {
   readonly outcome: UpstreamOutcome;
   readonly code: string;
-  /** Undefined if there was no response. */
   readonly status: number | undefined;
 }
 
@@ -93,7 +92,6 @@ export const relapseMs = 5 * minute;
 export interface CircuitRecord {
   readonly state: 'open' | 'closed';
   readonly sign: BadSign;
-  /** The upstream's code for the failure that opened the circuit. */
   readonly code: string;
   readonly coolDownMs: number;
   /** No request is sent before this time while the circuit is open. */

@@ -39,7 +39,6 @@ export interface BalanceEvent {
 
 type SeenEvent = Pick<BalanceEvent, 'id' | 'tries'>;
 
-/** A ledger entry that moved the available balance across the limit. */
 export interface Crossing {
   readonly isBelow: boolean;
   readonly seq: bigint;
@@ -115,7 +114,6 @@ export function createAccountAlertStore(db: Db) {
 
 function judgedCaps(alerts: Collection<AlertDocument>) {
   return {
-    /** Entries up to this one are not compared again. */
     async noteJudged(account: string, upTo: bigint): Promise<void> {
       await alerts.updateOne({ _id: account, 'caps.upTo': { $lt: upTo } }, { $set: { 'caps.upTo': upTo } });
     },

@@ -39,7 +39,6 @@ export interface AccountDeletion {
   readonly by: string;
   readonly reason: string;
   readonly requestedAt: number;
-  /** The ledger entry up to which images have been removed. */
   readonly imagesUpTo?: bigint;
   readonly finishedAt?: number;
 }
@@ -169,7 +168,6 @@ function accountEnds(
   toAccount: (document: AccountDocument) => Account,
 ) {
   return {
-    /** Returns false if the account does not exist or is already closed. */
     async close(id: string, change: Change): Promise<boolean> {
       const changed = await accounts.updateOne(
         { _id: id, closedAt: { $exists: false } },

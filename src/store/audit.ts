@@ -37,7 +37,6 @@ export interface AuditEntry {
   readonly items?: readonly AuditItem[];
 }
 
-/** `key` identifies the item within its entry. */
 interface AuditItemBegun {
   readonly key: string;
   readonly task: string;

@@ -22,7 +22,6 @@ interface CapEventDocument extends Omit<CapEvent, 'id' | 'dueAt'> {
   /** Combines account, window and percentage, so that two processes cannot report the same event. */
   readonly _id: string;
   readonly event: string;
-  /** Undefined once nothing is left to post. */
   readonly dueAt?: number;
   /** Undefined for caps whose window never ends. */
   readonly expires?: Date;

@@ -5,7 +5,7 @@ import { durable, openCollection, repeatOnDuplicate } from './mongo.ts';
 /** A circuit that has opened at least once. Written only when its state changes. */
 interface CircuitDocument extends CircuitRecord {
   readonly _id: string;
-  /** Until then, a probe may be in flight. */
+  /** A probe may be in flight until this time. */
   readonly probeUntil: number;
   readonly probe?: string;
 }

@@ -97,7 +97,6 @@ export function createConfigDraftStore(db: Db, { seal, open }: Sealing) {
       return found.map(({ _id: name, sealed: _sealed, ...about }) => ({ name, ...about }));
     },
 
-    /** Skips names that do not exist. */
     async openSecrets(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
       if (names.length === 0) return new Map();
       const found = await secrets.find({ _id: { $in: [...names] } }).toArray();

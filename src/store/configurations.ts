@@ -140,7 +140,6 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
       }
     },
 
-    /** Publishes only if `version` is in force, and returns undefined if it is not. */
     async publishAfter(version: number, next: NewConfiguration): Promise<ConfigurationHead | undefined> {
       const before = await confirmWhole();
       return before === undefined || before.version !== BigInt(version)

@@ -42,7 +42,6 @@ export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<Databa
   let offset = Number.NEGATIVE_INFINITY;
   let isCounted = false;
   let awakeAt = 0;
-  /** The mark's latest revision that this process has read. */
   let rev: number | undefined;
   let jump: ClockJump | undefined;
   await look();

@@ -20,7 +20,7 @@ export interface StoredUpload extends UploadKey {
 export interface ReadyUpload {
   readonly id: string;
   readonly url: string;
-  /** From then on, no request refers to the file. Unix milliseconds. */
+  /** No request refers to the file after this time. Unix milliseconds. */
   readonly usableUntil: number;
   /** When the file is deleted at the upstream, in Unix milliseconds. */
   readonly dueAt: number;

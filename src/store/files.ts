@@ -35,7 +35,6 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       await files.insertOne({ _id, state: 'writing', ...file, filename });
     },
 
-    /** Returns false if the file is no longer recorded. */
     async complete(id: string, expiresAt: number): Promise<boolean> {
       const update = { $set: { state: 'ready' as const, expiresAt } };
       return (await files.updateOne({ _id: id, state: 'writing' }, update)).matchedCount === 1;

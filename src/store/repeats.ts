@@ -126,7 +126,6 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
       await refusals.updateOne({ _id: id }, { $inc: { refused: 1 }, $set: { expires } }, { upsert: true });
     },
 
-    /** Consumes one recorded refusal with this name. Returns false if none is left. */
     async takeRefused(id: string): Promise<boolean> {
       const filter = { _id: id, refused: { $gt: 0 }, expires: { $gt: new Date(now()) } };
       return (await refusals.updateOne(filter, { $inc: { refused: -1 } })).modifiedCount === 1;

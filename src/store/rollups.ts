@@ -26,7 +26,6 @@ export function createRollupStore(db: Db) {
   return {
     ensureIndexes: () => ensureIndexes(rollups, [expiring]),
 
-    /** Excludes the hour of `before`. */
     async list(from: number, before: number): Promise<Rollup[]> {
       const found = await rollups.find({ _id: { $gte: hourOf(from), $lt: hourOf(before) } }).toArray();
       return found.map(({ at, readAt, flows }) => ({ at, readAt, flows }));

@@ -146,7 +146,7 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
       return (await slots.updateOne({ _id: id, task }, { $set: { until } })).matchedCount === 1;
     },
 
-    /** Extends all leases of the task that end earlier. */
+    /** Leases that already end later stay as they are. */
     async keep({ task, until }: Lease): Promise<void> {
       await slots.updateMany({ task }, { $max: { until } });
     },

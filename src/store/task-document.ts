@@ -51,7 +51,6 @@ export type EndKind = 'succeeded' | FailureClass;
 
 interface TaskEnd {
   readonly kind: EndKind;
-  /** Like the task's `sort`, but with its end time. */
   readonly sort: string;
   /**
    * The time from the render's end to the task's end. Undefined if the vendor does not report when the render ended.
@@ -97,7 +96,6 @@ export function toTask(document: TaskDocument): Task {
 /** Fields by path. Undefined removes the field. */
 type MoreFields = Readonly<Record<string, unknown>>;
 
-/** Includes the derived fields that these changes affect. */
 export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) {
   const was = derived(before);
   const follows = derived({

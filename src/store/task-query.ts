@@ -67,7 +67,6 @@ function waitingQuery(channel: string): Filter<TaskDocument> {
   };
 }
 
-/** The first sort key of a time in Unix seconds. */
 function startOf(seconds: number | undefined): string | undefined {
   return seconds === undefined ? undefined : sortKey(seconds * 1000, '');
 }

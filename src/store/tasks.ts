@@ -87,13 +87,11 @@ export function createTaskStore(db: Db, now: () => number, sealing: TaskSealing)
       ]);
     },
 
-    /** Returns false and changes nothing if the record exists. */
     async insert(task: Task): Promise<boolean> {
       const isFirst = await unlessThere(() => tasks.insertOne(form.toDocument(task)));
       if (isFirst) hints.set(task.id, task);
       return isFirst;
     },
-    /** Skips tasks that have not ended. Returns the number removed. */
     async removeEnded(ids: readonly string[]): Promise<number> {
       for (const id of ids) hints.delete(id);
       return (await tasks.deleteMany({ _id: { $in: [...ids] }, 'state.at': 'ended' })).deletedCount;
@@ -146,7 +144,6 @@ function taskLists(tasks: Collection<TaskDocument>, { toTask }: Pick<TaskReading
       return pageOf(endQuery(filter, last), { 'end.sort': -1 }, limit);
     },
 
-    /** Returns the tasks among `ids` that pass the filter, ordered by id. */
     async listThese(ids: readonly string[], filter: TaskFilter): Promise<Task[]> {
       const these = { ...listQuery(filter, undefined), _id: { $in: [...ids] } };
       return (await tasks.find(these).sort({ _id: 1 }).toArray()).map(toTask);

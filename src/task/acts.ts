@@ -188,7 +188,6 @@ export function needsPlan(name: OperatorActionName): boolean {
 export const planOutdated =
   'The plan no longer applies: the task has changed since its dry run, or the act has other fields. Repeat the dry run to see what the act would do now.';
 
-/** They do not involve the workflow. */
 export type EndedActionName = {
   [Name in OperatorActionName]: Table[Name]['events'] extends readonly [] ? Name : never;
 }[OperatorActionName];

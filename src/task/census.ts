@@ -17,7 +17,6 @@ export interface Census {
   readonly health: readonly ChannelHealth[];
   readonly callbacks: readonly CallbackCount[];
   readonly copies: readonly { readonly state: 'retry' | 'gave_up'; readonly count: number }[];
-  /** Undefined if the ledger has never been verified. */
   readonly verification?: VerificationSummary;
 }
 
@@ -41,7 +40,6 @@ export interface TaskCount {
 
 export interface AttentionCount {
   readonly reason: AttentionReason;
-  /** Empty if the task has no channel. */
   readonly channel: string;
   readonly count: number;
   readonly since: number;

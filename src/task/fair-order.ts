@@ -136,7 +136,6 @@ function placeInTurns(
   return ahead;
 }
 
-/** `servedAt` is 0 for a model that was never served. */
 export function modelInTurn(
   models: readonly string[],
   servedAt: (model: string) => number,

@@ -47,7 +47,6 @@ export type TaskState =
 export interface Round {
   readonly round: number;
   readonly left: readonly RouteCandidate[];
-  /** Channels that had no capacity when this round tried them. */
   readonly full: readonly RouteCandidate[];
   /** Set if the round replaces a failed or rejected job. Each channel is then tried once. */
   readonly replaces?: true;
@@ -130,7 +129,6 @@ export type TaskEvent =
       readonly owner: string;
       readonly marker: string;
       readonly terms?: CostTerms;
-      /** The total length of the request's videos, if it has just been measured. */
       readonly inputSeconds?: number;
     }
   | {
@@ -165,7 +163,7 @@ export type TaskEvent =
   | { readonly kind: 'adopted'; readonly operation: Operation }
   | { readonly kind: 'undone' }
   | { readonly kind: 'resubmitted'; readonly channel?: string }
-  /** `charge` is the amount shown to the operator, in micro-units. */
+  /** `charge` is what the operator has seen, in micro-units. */
   | {
       readonly kind: 'completed';
       readonly outcome: Extract<TaskOutcome, { kind: 'succeeded' }>;
@@ -203,7 +201,8 @@ interface NotAccepted extends Refused {
 }
 
 /**
- * The upstream rejected the request itself. If no attempt had begun, data needed to send the request no longer exists.
+ * The upstream rejected the request itself. If no attempt had begun, the request cannot be sent: its data is gone, or
+ * the length of an input video could not be read.
  */
 interface Rejected extends Refused, SaidOfFailure {
   readonly kind: 'rejected';
@@ -293,7 +292,6 @@ export function isUnfinished({ at }: TaskState): boolean {
   return at !== 'ended';
 }
 
-/** Whether the task's creation was abandoned, so that it never existed. */
 export function isAbandoned(state: TaskState): boolean {
   return state.at === 'ended' && state.abandoned !== undefined;
 }

@@ -42,7 +42,7 @@ export function withAttempt(task: Task, n: number, changes: Partial<Attempt>): r
   return task.attempts.map((attempt) => (attempt.n === n ? { ...attempt, ...changes } : attempt));
 }
 
-/** Without this, a late response could give the task a job that nothing waits for. */
+/** Abandons lost attempts. Otherwise, a late response could give the task a job that nothing waits for. */
 export function withoutLost({ attempts }: Pick<Task, 'attempts'>): readonly Attempt[] {
   return attempts.map((attempt) =>
     attempt.state === 'lost' || attempt.state === 'sending' ? { ...attempt, state: 'abandoned' } : attempt,

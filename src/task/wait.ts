@@ -121,13 +121,13 @@ export const waitMessages: Readonly<Record<WaitCause, string>> = {
   earlier: 'Earlier waits, combined into one.',
 };
 
-/** The caller's view. For operators, `waitPlace` comes first. */
+/** Callers may read this. For operators, the result of `waitPlace` is put in front. */
 export function waitWords({ cause, ahead, ...more }: Wait | PastWait): string {
   const times = 'times' in more && more.times !== undefined ? ` ${more.times} times in a row.` : '';
   return `${waitMessages[cause]}${aheadWords(ahead)}${times}`;
 }
 
-/** Counting stops here. */
+/** Counts stop at this number. */
 export const aheadMax = 1_000;
 
 function aheadWords(ahead = 0): string {
@@ -136,7 +136,6 @@ function aheadWords(ahead = 0): string {
   return ahead === 1 ? ' One task was ahead of it.' : ` ${ahead} tasks were ahead of it.`;
 }
 
-/** Adds the wait's times, for texts that do not show them elsewhere. */
 export function openWaitWords(wait: Wait): string {
   const next = wait.until === undefined ? '' : ` The next try begins after ${timeOf(wait.until)}.`;
   return `${waitWords(wait)} Since ${timeOf(wait.since)}.${next}`;

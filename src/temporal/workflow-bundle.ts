@@ -11,7 +11,6 @@ export async function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
   return readBundle(await bundlePath()) ?? runBundler();
 }
 
-/** Always builds a new bundle, even if one is stored. */
 export async function runBundler(): Promise<WorkflowBundleWithSourceMap> {
   const bundler = fork(modulePath('src/temporal/bundle-process'), {
     execArgv: ['--import', new URL('../typescript.js', import.meta.url).href],
