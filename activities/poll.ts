@@ -25,7 +25,7 @@ import type { WatchedJob } from '../src/task/watched-job.ts';
 import type { PollInput, TaskView } from './types.ts';
 
 /**
- * The longest that an attempt stays in this worker between polls. Even with the time to copy a result, it is below the
+ * The longest attempt that waits in this worker between polls. Even with the time to copy a result, it is below the
  * activity's timeout.
  */
 const stayMaxMs = 10 * 60_000;

@@ -85,7 +85,7 @@ export const circuitRules: Record<BadSign, CircuitRule> = {
   unreachable: { tasks: 5, coolDownMs: 15 * second, coolDownMaxMs: minute },
 };
 
-/** A circuit that opens again within this time after closing continues with its previous cool-down. */
+/** A circuit that opens again within this time after closing doubles its previous cool-down. */
 export const relapseMs = 5 * minute;
 
 /** A circuit as shared by all processes. Times are in Unix milliseconds. */
