@@ -21,14 +21,14 @@ import { agreedCharge } from './settlement.ts';
 import { viewOf } from './task-view.ts';
 import type { ActReply, ActRequest } from './types.ts';
 
-/** A successful check's result: the event to write, which the table must allow for this action. */
+/** The result of a successful check. The acts table must allow its event for this act. */
 interface Proposal<Name extends RunningActionName = RunningActionName> extends Said {
   readonly event: EventOf<ActionEvent<Name>>;
-  /** A note that is appended to the sentence in the record, but not to the reply. */
+  /** Appended to the sentence in the record, but not to the reply. */
   readonly note?: string;
 }
 
-/** A refused act, which changed nothing. `message` is a sentence for the operator. */
+/** Nothing was changed. `refused` is a sentence for the operator. */
 interface Refused {
   readonly refused: string;
 }
@@ -107,7 +107,6 @@ export function createActOnTask(deps: Deps) {
     return { done: true, view: viewOf(stepped.task), said: result };
   }
 
-  /** Extends the retention of the caller's request and of the task's slots along with the task's deadline. */
   async function keepAlong({ id, key, deadlineAt }: Task, { action }: ActRequest): Promise<void> {
     if (action !== 'extend') return;
     await Promise.all([
@@ -235,7 +234,7 @@ async function complete(task: Task, request: ActRequest, deps: Deps): Promise<Pr
   };
 }
 
-/** The maximum time for copying the result. Afterwards, the vendor's link is delivered. */
+/** If copying takes longer, the vendor's link is delivered. */
 const copyMaxMs = 20_000;
 
 /** Opens the result before anyone is charged for it. A dry run does not copy it. */

@@ -3,7 +3,7 @@ import type { TaskActivityDeps } from './deps.ts';
 
 /**
  * Writes or withdraws a concern in the record and signals each change to the workflow once. If the workflow cannot be
- * reached, reverts the change and throws. Resolves with false if nothing has changed.
+ * reached, reverts the change and throws. Returns false if nothing has changed.
  */
 export function createConcerns({ tasks, signals }: Pick<TaskActivityDeps, 'tasks' | 'signals'>) {
   return {

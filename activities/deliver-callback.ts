@@ -17,12 +17,13 @@ import { persistently } from './persistently.ts';
  * length.
  */
 export const answerWithinMs = 10_000;
-/** The limit for recording the outcome. It and twice `answerWithinMs` must fit into the activity's timeout. */
+/**
+ * The limit for recording the outcome. Together with twice `answerWithinMs`, it must fit into the activity's timeout.
+ */
 const recordWithinMs = 10_000;
-/** The maximum time from handing over a callback to its recorded outcome. */
+/** The longest from handing over a callback to its recorded outcome. */
 export const callbackWithinMs = 2 * answerWithinMs + recordWithinMs;
 
-/** A callback that is due, with everything needed to send it. */
 export interface OwedCallback extends Pick<Task, 'account' | 'traceparent'> {
   readonly task: string;
   readonly url: string;
@@ -30,12 +31,11 @@ export interface OwedCallback extends Pick<Task, 'account' | 'traceparent'> {
   readonly secrets: readonly string[];
 }
 
-/** The outcome of a request. */
 interface SentCallback {
-  /** The number of the request within its round, counted from 1. */
+  /** The number of the request within its round, from 1. */
   readonly n: number;
   readonly state: CallbackState;
-  /** The response's status, or the reason why there was none. */
+  /** The response's status, or why there was none. */
   readonly heard: string;
 }
 
@@ -48,7 +48,7 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
   const { findOwed, send } = createCallbackRequests(deps);
 
   /**
-   * Handles a request that cannot be built, for example because a sealed secret's key is missing. Marks the callback as
+   * The request cannot be built, for example because a sealed secret's key is missing. The callback is marked as
    * failing without using up a request.
    */
   async function unsendable(task: string, round: string, err: unknown): Promise<never> {
@@ -70,7 +70,7 @@ export function createDeliverCallback(deps: CallbackActivityDeps) {
     }
     const owed = await findOwed(task).catch((error: unknown) => unsendable(task, round, error));
     if (owed === undefined) return;
-    // Take the place before counting the attempt, because queueing behind other requests does not count as one.
+    // Wait for the host before counting the attempt, because queueing behind other requests does not count as one.
     const place = await deps.places.take(new URL(owed.url).origin, owed.account);
     if (!place.isGranted) throw later('CallbackHostBusy', hostBusy, place.afterMs);
     const sent = await send(owed, round).finally(() => place.leave());
@@ -90,7 +90,6 @@ const hostBusy =
 export function createCallbackRequests(deps: CallbackActivityDeps) {
   return { findOwed, send };
 
-  /** Finds the task's due callback. Returns undefined if none is due. */
   async function findOwed(taskId: string): Promise<OwedCallback | undefined> {
     const [task, stored] = await Promise.all([endedTask(taskId), deps.requests.find(taskId)]);
     const url = stored?.callbackUrl;
@@ -106,10 +105,7 @@ export function createCallbackRequests(deps: CallbackActivityDeps) {
     return { task: taskId, account, url, body: deps.present(task), secrets, ...defined({ traceparent }) };
   }
 
-  /**
-   * Returns the task once it has ended. Rereads a cached record of an unfinished task, because only an ended task has a
-   * callback to deliver.
-   */
+  /** Rereads a cached record of an unfinished task, because only an ended task has a callback to deliver. */
   async function endedTask(id: string): Promise<Task | undefined> {
     const seen = await deps.tasks.look(id);
     return seen === undefined || isTerminal(seen.status) ? seen : deps.tasks.confirm(id);

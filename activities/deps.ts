@@ -48,24 +48,22 @@ interface ActivityDeps {
 export interface TaskActivityDeps extends ActivityDeps {
   readonly ledger: Ledger;
   readonly channels: Channels;
-  /** Releases a task's slots when it has ended or left a channel. */
   readonly slots: Pick<SlotKeeper, 'release'>;
   readonly keySlots: Pick<KeySlotStore, 'release'>;
   readonly workflows: WorkflowLookup;
   readonly workers: () => Promise<Pick<Service, 'unserved'>>;
   readonly signals: TaskSignals;
-  /** Returns false if this process failed to load the newest published configuration. */
+  /** False if this process failed to load the newest published configuration. */
   readonly isConfigCurrent: () => boolean;
-  /** Returns false while a jump of the database's clock is unresolved. */
+  /** False while a jump of the database's clock is unresolved. */
   readonly isTimeRight: () => boolean;
   readonly abandonCreation: AbandonCreation;
-  /** Starts the task's workflow. Idempotent. */
+  /** Idempotent. */
   readonly start: TaskPort['start'];
-  /** Returns what a task's workflow needs from the running configuration in addition to the record. */
+  /** What a task's workflow needs from the running configuration in addition to the record. */
   readonly termsOf: (model: string) => Pick<TaskTerms, 'currency' | 'expectedSeconds'>;
   /** Starts the callback delivery for a task that ended without its workflow. Idempotent. */
   readonly owedCallback: (task: string) => Promise<void>;
-  /** The reconciler's further repairs, in order. */
   readonly upkeep: readonly UpkeepStep[];
   readonly upkeepFailures: Pick<UpkeepFailureStore, 'note'>;
   readonly metrics: Pick<Metrics, 'countEnded' | 'countMargin'>;
@@ -74,7 +72,7 @@ export interface TaskActivityDeps extends ActivityDeps {
 
 export interface UpkeepStep {
   readonly name: string;
-  /** Resolves with the number of items repaired and the number that could not be. */
+  /** A number counts the items repaired. `Walked` also counts those that could not be. */
   readonly run: () => Promise<number | Walked>;
 }
 
@@ -88,34 +86,29 @@ export interface ChannelActivityDeps extends ActivityDeps {
   readonly deliver: Deliver;
   readonly measure: MeasureResult;
   readonly measureVideos: MeasureVideos;
-  /** Finds the shape of the channel's model that matches a rendered video of this size. */
   readonly shapeOf: (
     job: { readonly model: string; readonly channel: string },
     size: string,
   ) => VideoShape | undefined;
   /** Calls a channel whose response contains the images. Rejects only if the gateway itself is at fault. */
   readonly renderImages: ImagesForTasks['render'];
-  /** Stores copies of images. Undefined if we have no storage of our own, in which case results are not copied. */
+  /** Undefined if we have no storage of our own. Results are then not copied. */
   readonly keepImages?: KeepImages;
-  /** The images that this worker has rendered but not stored yet. */
   readonly unstoredImages: UnstoredImages;
-  /** Resolves with the reason why our storage accepts no files at the moment. Undefined if it accepts them. */
+  /** Returns why our storage accepts no files at the moment, or undefined if it accepts them. */
   readonly storageRefusal: StorageRefusal;
   /** Returns the request with our files replaced by their upstream addresses. Throws UpstreamError. */
   readonly registerFiles: Uploads['register'];
-  /** The partial images for callers who watch the rendering. */
   readonly partialImages: Pick<PartialImageStore, 'write'>;
-  /** Returns why the channel's link does not lead to a file. Undefined if it does. */
+  /** Returns why the channel's link does not lead to a file, or undefined if it does. */
   readonly canOpen: (channel: string, url: string) => Promise<string | undefined>;
-  /** Returns a credential's limiter. The process has one per channel and credential. */
+  /** The process has one limiter per channel and credential. */
   readonly submitLimiter: (candidate: RouteCandidate) => SubmitLimiter;
   readonly signals: TaskSignals;
-  /** The usual render times, which every completed render updates. */
   readonly renders: Pick<RenderClock, 'times' | 'learn'>;
-  /** The places for attempts that remain open and poll because a render is about to end. */
+  /** Limits the attempts that remain open and poll because a render is about to end. */
   readonly stays: Pick<StayPlaces, 'enter' | 'isFull' | 'returnInMs'>;
   readonly poller: (candidate: RouteCandidate, kind: TaskKind) => ChannelPoller;
-  /** Returns the currency of the active configuration. */
   readonly currency: () => string;
   /** The address at which upstreams can reach us. Undefined if they cannot. */
   readonly publicUrl?: string;
@@ -133,20 +126,18 @@ export interface ChannelActivityDeps extends ActivityDeps {
 
 /** Signals from other processes to a task's workflow, if it still has one. */
 export interface TaskSignals {
-  /** Sets the task's concern. Undefined clears it. */
+  /** Undefined clears the task's concern. */
   concern(task: string, concern: Concern | undefined): Promise<void>;
-  /**
-   * Reports that no worker serves these channels, so that a task can move to others if it has not been submitted yet.
-   */
+  /** No worker serves these channels, so a task that has not been submitted yet should move to others. */
   unserved(task: string, channels: readonly string[]): Promise<void>;
 }
 
 export interface CallbackActivityDeps extends ActivityDeps {
-  /** Returns the account's signing secrets (`whsec_…`), newest first. */
   readonly webhookSecrets: (account: string) => Promise<readonly string[]>;
-  /** Limits this process's concurrent requests per host. */
   readonly places: HostPlaces;
-  /** POSTs once to a caller's address, subject to the Safety rules. Throws if there was no response. */
+  /**
+   * POSTs once to a caller's address, if the rules for outgoing requests permit it. Throws if there was no response.
+   */
   readonly post: PostCallback;
   /** Returns the task as JSON text, exactly as GET would. */
   readonly present: (task: Task) => string;
@@ -165,15 +156,13 @@ export type PostCallback = (
 /** `heard`: the attempt is alive and has since sent a heartbeat with these details. */
 export type TriedNow = Woken | { readonly kind: 'heard'; readonly details: unknown };
 
-/** The reconciler's queries to Temporal. */
 export interface WorkflowLookup {
-  /** Yields the ids of all running task workflows. May be slightly out of date. */
+  /** The ids of all running task workflows. May be slightly out of date. */
   running(): AsyncIterable<string>;
-  /** Yields the ids of running task workflows whose most recent workflow tasks have all failed or timed out. */
+  /** The ids of running task workflows whose most recent workflow tasks have all failed or timed out. */
   failing(): AsyncIterable<string>;
   isRunning(id: string): Promise<boolean>;
-  /** Returns the state of the workflow's last run. Undefined if Temporal does not know the workflow. */
+  /** The state of the workflow's last run. Undefined if Temporal does not know the workflow. */
   find(id: string): Promise<'running' | 'closed' | undefined>;
-  /** Cuts short the back-off of a task's activity and watches the result for a few seconds. */
   tryNow(task: string, activity: string): Promise<TriedNow>;
 }

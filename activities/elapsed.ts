@@ -1,8 +1,8 @@
 import { Context } from '@temporalio/activity';
 
 /**
- * Returns the activity's minimum age when its attempt began, in milliseconds. Both times come from the server's clock.
- * Excludes the attempt's time in its queue.
+ * The activity's minimum age when its attempt began. Both times come from the server's clock. Excludes the attempt's
+ * time in its queue.
  */
 export function elapsedBefore(): number {
   const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;

@@ -13,14 +13,11 @@ import type { SubmitInput } from './types.ts';
 
 interface Entering {
   readonly input: SubmitInput;
-  /** The maximum duration of the submission, in milliseconds. */
   readonly submitMs: number;
-  /** Whether an earlier run has already asked for a slot. */
   readonly hasWaited: boolean;
   readonly send: Send<Task>;
 }
 
-/** Sends the task, unless the channel is full or its circuit is open. */
 export async function enterChannel(
   task: Task,
   { input, submitMs, hasWaited, send }: Entering,

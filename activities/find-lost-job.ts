@@ -16,7 +16,7 @@ import { recordAcceptance } from './submit-answer.ts';
 import { viewOf } from './task-view.ts';
 import type { TaskView } from './types.ts';
 
-/** The maximum difference between the upstream's timestamp of a job and the attempt's, in milliseconds. */
+/** How far the upstream's timestamp of a job may differ from the attempt's. */
 const clockSkewMs = 120_000;
 
 /**
@@ -41,10 +41,7 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
   };
 }
 
-/**
- * Returns the upstream's jobs that have the attempt's marker. Undefined if it cannot list them or the request has been
- * deleted.
- */
+/** Undefined if the upstream cannot list its jobs or the request has been deleted. */
 async function findJobsOf(
   task: Task,
   attempt: Attempt,

@@ -145,7 +145,6 @@ function failed(task: Task, error: TaskError | undefined, upstream?: UpstreamCos
   };
 }
 
-/** Returns why an operator must decide on the charge. */
 function reasonToReview(
   { kind, hold: held, outcome }: SucceededTask,
   { settlement: { amount, facts }, isBeyond }: TaskCharge,

@@ -6,12 +6,9 @@ import type { OwedCallback } from './deliver-callback.ts';
 import type { CallbackActivityDeps } from './deps.ts';
 import type { FirstCallback } from './types.ts';
 
-/** The maximum time that the workflow, and all its other work, waits for the receiver. */
+/** The longest that the workflow, and all its other work, waits for the receiver. */
 const promptMs = 1_500;
-/**
- * The maximum time from handing over a request to its outcome: the wait for a connection plus the wait for the
- * response.
- */
+/** The longest from handing over a request to its outcome: the wait for a connection plus the wait for the response. */
 const unansweredMs = 2 * answerWithinMs + 5_000;
 
 export interface FirstCallbackDeps extends CallbackActivityDeps {

@@ -1,17 +1,14 @@
 import { Context } from '@temporalio/activity';
 
-/**
- * The interval between heartbeats as a share of the activity's heartbeat timeout. Up to three heartbeats may be lost.
- */
+/** The interval between heartbeats as a share of the activity's heartbeat timeout: three heartbeats per timeout. */
 const sharePerHeartbeat = 0.27;
 /**
  * The same share for long attempts. It leaves time for an earlier part of the attempt without heartbeats, and for a
  * client that retries a failed request for ten seconds.
  */
 const rareShare = 0.5;
-/** The default for an activity without a heartbeat timeout. */
 const timeoutDefaultMs = 15_000;
-/** Work shorter than this sends no heartbeat, because each heartbeat is a write on the server. */
+/** Shorter work sends no heartbeat, because each heartbeat is a write on the server. */
 const rememberAfterMs = 250;
 
 /**
@@ -30,7 +27,6 @@ export async function withHeartbeat<Result>(work: Promise<Result>, details?: unk
 interface RareHeartbeat {
   /** Called for each heartbeat. The latest result is passed to the next attempt. */
   readonly details: () => unknown;
-  /** While this returns true, no heartbeat is sent. */
   readonly isQuiet: () => boolean;
 }
 

@@ -19,7 +19,6 @@ export interface WorkerDeps {
   readonly callbacks: FirstCallbackDeps;
 }
 
-/** Creates the activities of the `tasks` queue's worker, which take a task from its record to its end. */
 export function createTaskActivities({ tasks, channels, callbacks }: WorkerDeps): TaskActivities {
   return {
     ...createTaskSteps(tasks),
@@ -33,12 +32,10 @@ export function createTaskActivities({ tasks, channels, callbacks }: WorkerDeps)
   };
 }
 
-/** Creates the activities of the worker on each channel's queue. */
 export function createChannelActivities(deps: ChannelActivityDeps): ChannelActivities {
   return { submit: createSubmit(deps), poll: createPoll(deps) };
 }
 
-/** Creates the activities of the worker on the `callbacks` queue. */
 export function createCallbackActivities(deps: CallbackActivityDeps): CallbackActivities {
   return { deliverCallback: createDeliverCallback(deps) };
 }

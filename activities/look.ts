@@ -4,7 +4,6 @@ import type { TaskActivityDeps } from './deps.ts';
 import { viewOf } from './task-view.ts';
 import type { TaskActivities, TaskView } from './types.ts';
 
-/** The steps that read and write the record on behalf of the workflow. */
 export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'lookAtTask' | 'stepTask'> {
   const { tasks, ledger, log } = deps;
   return {
@@ -34,9 +33,7 @@ export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'l
     return { ...viewOf(task), remainingMs: task.deadlineAt - deps.now() };
   }
 
-  /**
-   * Skips channels that are no longer configured. No worker serves their queues, so the task would wait there forever.
-   */
+  /** No worker serves the queue of a channel that is no longer configured, so the task would wait there forever. */
   async function withoutGoneChannels(task: Task): Promise<Task> {
     if (!isIdle(task.state)) return task;
     const gone = await goneOf(task.state.left.map(({ channel }) => channel));
@@ -45,7 +42,7 @@ export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'l
     return (await skip(task.id, gone)) ?? task;
   }
 
-  /** Skips these channels. Also frees the task's slots there, because nothing else would. */
+  /** Also frees the task's slots there, because nothing else would. */
   async function skip(id: string, channels: readonly string[]): Promise<Task | undefined> {
     const { ok, task } = await tasks.step(id, { kind: 'skipped', channels });
     if (!ok) return task;

@@ -24,7 +24,6 @@ export type MeasuringDeps = Pick<
   'measure' | 'measureVideos' | 'shapeOf' | 'channels' | 'log'
 > & { readonly requests: Pick<ChannelActivityDeps['requests'], 'find'> };
 
-/** Adds facts that determine the charge but that the upstream did not report. */
 export async function measureDelivery(
   facts: SettleFacts,
   { items, job }: { readonly items: readonly ResultItem[]; readonly job: MeasuredJob },
@@ -44,13 +43,13 @@ export async function measureDelivery(
   return given(kind === 'image' ? withMeasuredImages(facts, media) : withMeasured(facts, media[0], shapeOf));
 }
 
-/** The maximum number of tries to read a video, which may have been published only a moment ago. */
+/** A video may have been published only a moment ago, so reading it is retried. */
 const unreadableTriesMax = 3;
 const unreadableTriesEveryMs = 2_000;
 
 /**
- * The reason why a task was not submitted to a channel that requires the length of input videos. `unread`: they cannot
- * be read now, possibly because of us.
+ * Why a task was not submitted to a channel that requires the length of input videos. `unread`: they cannot be read
+ * now, possibly because of us.
  */
 export type NoLength = 'unreadable' | 'unread';
 

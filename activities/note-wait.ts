@@ -3,8 +3,8 @@ import type { NewWait } from '../src/task/wait.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 
 /**
- * Records what a task is waiting for, so that GET can show it. Rewrites a recorded wait only if the next try's time has
- * changed. Never throws, because a failure to record a wait must not stop a submission.
+ * Records what a task is waiting for, so that GET can show it. Never throws, because a failure to record a wait must
+ * not stop a submission.
  */
 export async function noteWait(
   { id: task, state }: Pick<Task, 'id' | 'state'>,

@@ -9,7 +9,6 @@ import type { ChannelActivityDeps } from './deps.ts';
 import { later } from './later.ts';
 import { timeLimit } from '../src/process/running-time.ts';
 
-/** A candidate with everything needed to call its upstream. */
 export interface UpstreamTarget {
   readonly config: ChannelConfig;
   readonly provider: TaskProvider<GenerationRequest>;
@@ -19,7 +18,9 @@ export interface UpstreamTarget {
 type TargetDeps = Pick<ChannelActivityDeps, 'channels'>;
 type Owner = Pick<Task, 'id' | 'kind' | 'model'>;
 
-/** Throws ChannelGoneError if the running configuration no longer has the channel, its credential or its capability. */
+/**
+ * Returns ChannelGoneError if the running configuration no longer has the channel, its credential or its capability.
+ */
 export function openTarget(
   { channels }: TargetDeps,
   { id: task, kind, model }: Owner,
@@ -40,7 +41,7 @@ export function requireTarget(deps: TargetDeps, task: Owner, candidate: RouteCan
   return opened;
 }
 
-/** Returns a benign failure, because an operator caused it. The message explains how to undo the change. */
+/** The failure is benign, because an operator caused it. Its message explains how to undo the change. */
 export function channelGone({ message }: ChannelGoneError): ApplicationFailure {
   return later('ChannelGone', message);
 }

@@ -22,20 +22,14 @@ import type { Pending, PollMemory } from '../src/polling/poll-memory.ts';
 import { CredentialFailure } from '../src/polling/status-poller.ts';
 import type { WatchedJob } from '../src/task/watched-job.ts';
 
-/** The maximum time that an attempt spends on copying a result. */
 export const copyMaxMs = 75_000;
-/**
- * The number of failed polls, which take about a minute, after which a link is delivered although its host does not
- * respond.
- */
+/** After this many failed polls, which take about a minute, a link is delivered although its host does not respond. */
 const silencesMax = 5;
-/** The minimum interval between records of progress, to avoid a write every second. */
+/** Avoids a write every second. */
 const progressEveryMs = 10_000;
 
-/** An attempt at waiting for a job to end. */
 export interface Watch {
   readonly job: WatchedJob;
-  /** The model's usual render time, in milliseconds. */
   readonly expectedMs: number;
   readonly place: StayPlace | undefined;
   /** Ends the attempt when the task is cancelled, the worker shuts down, or an operator requests an immediate retry. */
@@ -44,12 +38,11 @@ export interface Watch {
   readonly asking: AbortSignal;
   /** The start of the attempt, in Unix milliseconds by our clock. */
   readonly begunAt: number;
-  /** Returns the activity's minimum age in milliseconds, unaffected by changes to this machine's clock. */
+  /** The activity's minimum age in milliseconds, unaffected by changes to this machine's clock. */
   readonly elapsed: () => number;
   memory: PollMemory;
-  /** Whether an operator is waiting for the next poll's result. */
   readonly wasReset: boolean;
-  /** Whether the job has failed and the task's outcome is being written. */
+  /** The job has failed, and the task's outcome is being written. */
   decides: boolean;
 }
 
@@ -98,17 +91,15 @@ export interface Delivering {
   readonly deps: DeliveryDeps;
   readonly copyMaxMs: number;
   readonly askAgain: () => Promise<OperationStatus>;
-  /** Whether to deliver a link even if its host does not respond. The host may still respond to the caller. */
+  /** Deliver a link even if its host does not respond. The host may still respond to the caller. */
   readonly isLast: boolean;
 }
 
 interface Recording extends Delivering {
   readonly deps: ChannelActivityDeps;
-  /** The minimum time that this activity has waited for the job, in milliseconds. */
   readonly elapsedMs?: number;
 }
 
-/** Records that the job has ended upstream: writes the task's outcome, or arranges for a replacement job. */
 export async function recordEnd(status: Ended, job: WatchedJob, recording: Recording): Promise<Task> {
   const { task, n, candidate } = job;
   const { deps, elapsedMs } = recording;
@@ -150,10 +141,7 @@ async function step(
   return stepped.task;
 }
 
-/**
- * Returns the result with linked files replaced by our own copies. If a link is refused, requests fresh links
- * immediately.
- */
+/** Replaces linked files with our own copies. If a link is refused, requests fresh links immediately. */
 export async function succeeded(
   status: Succeeded,
   job: MeasuredJob,
@@ -169,7 +157,6 @@ export async function succeeded(
 
 export interface Delivery {
   readonly outcome: TaskOutcome;
-  /** One sentence explaining why callers must not receive the result yet. */
   readonly why?: string;
 }
 
@@ -211,19 +198,18 @@ async function failed(
   return { kind: 'failed', code, ...said, failure: typed, ...defined({ unbilled, cost, withheld }) };
 }
 
-/** Clamps another clock's time to a range of ours. Returns undefined if no time was reported. */
+/** Clamps another clock's time to a range of ours. Undefined if no time was reported. */
 function within(named: number | undefined, from: number, to: number): number | undefined {
   return named === undefined ? undefined : Math.min(Math.max(named, from), to);
 }
 
 /**
- * The share of the measured time to count for a job that ended before the first poll. It took less time than measured,
- * so the next job's first poll should be earlier.
+ * The share of the measured time that counts for a job that ended before the first poll. The job took less time than
+ * measured, so the next job's first poll should be earlier.
  */
 const unseenEndShare = 0.8;
 
 interface RenderTook {
-  /** The time from acceptance to end, in milliseconds. Another process may have written the acceptance time. */
   readonly seenMs: number;
   /** The same duration, measured by Temporal's clock and a monotonic clock. */
   readonly countedMs: number;
@@ -245,14 +231,11 @@ function renderTime(status: Ended, { job, memory }: Watch, took: RenderTook): nu
   return (ranMs + seenMs) / 2;
 }
 
-/**
- * The harmless difference between the two durations in milliseconds, caused by slow writes, full queues or a busy
- * worker.
- */
+/** A harmless difference between the two durations, caused by slow writes, full queues or a busy worker. */
 const apartMs = 10_000;
 const apartShare = 0.1;
 
-/** Whether a clock changed while the job rendered, or the earlier count was lost. */
+/** A clock changed while the job rendered, or the earlier count was lost. */
 function hasJumped({ seenMs, countedMs }: RenderTook): boolean {
   return Math.abs(seenMs - countedMs) > Math.max(apartMs, apartShare * countedMs);
 }

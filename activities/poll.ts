@@ -25,8 +25,8 @@ import type { WatchedJob } from '../src/task/watched-job.ts';
 import type { PollInput, TaskView } from './types.ts';
 
 /**
- * The maximum duration of an attempt that stays in this worker between polls. Even with the time to copy a result,
- * it is below the activity's timeout.
+ * The longest attempt that waits in this worker between polls. Even with the time to copy a result, it is below the
+ * activity's timeout.
  */
 const stayMaxMs = 10 * 60_000;
 /**
@@ -34,10 +34,7 @@ const stayMaxMs = 10 * 60_000;
  * cannot interrupt an attempt.
  */
 const calledBackWaitMaxMs = 3_000;
-/**
- * The maximum duration of an attempt while the credential is failing, because operators see only completed attempts'
- * failures.
- */
+/** The longest attempt while the credential is failing, because operators see only completed attempts' failures. */
 const troubledStayMaxMs = 30_000;
 const troubledDelayMs = 2_000;
 const delayMinMs = 100;
@@ -47,7 +44,6 @@ const delayMinMs = 100;
  */
 const closedDelayMs = 3_000;
 
-/** Waits for the recorded job to end. Returns immediately if there is none. */
 export function createPoll(deps: ChannelActivityDeps) {
   return async function poll(input: PollInput): Promise<TaskView> {
     const elapsed = countElapsed(deps.monotonic);
@@ -88,9 +84,8 @@ export function isFirstAttempt(): boolean {
 }
 
 interface Waiting extends Pick<PollInput, 'expectedSeconds'> {
-  /** Whether no attempt has waited for the job yet. The first poll is then scheduled instead of made immediately. */
+  /** No attempt has waited for the job yet. The first poll is then scheduled instead of made immediately. */
   readonly isFirst: boolean;
-  /** Whether this attempt submitted the job. */
   readonly isNew?: boolean;
   readonly elapsed: Watch['elapsed'];
 }
@@ -190,7 +185,6 @@ function planNext({ job, expectedMs, memory }: Watch, lists: boolean, deps: Chan
   return { delayMs: Math.max(delayMs, delayMinMs), isFar };
 }
 
-/** Whether the credential has been failing for a while during this attempt. */
 function isTroubled({ memory, begunAt }: Watch, { now }: ChannelActivityDeps): boolean {
   const { errors, isShared, failingSince = begunAt } = memory;
   return errors > 0 && isShared === true && now() - Math.max(begunAt, failingSince) >= troubledStayMaxMs;
@@ -224,7 +218,7 @@ async function noteConcern(
   }
 }
 
-/** Returns the failure that makes the server wait. The next attempt inherits this one's state. */
+/** The failure that makes the server wait. The next attempt inherits this one's state. */
 function stillWaiting({ memory }: Watch, waitMs: number): ApplicationFailure {
   const details = worthKeeping(memory);
   if (details !== undefined) Context.current().heartbeat(details);

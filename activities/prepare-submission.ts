@@ -14,8 +14,6 @@ import { noteWait } from './note-wait.ts';
 import { isFirstAttempt } from './poll.ts';
 import type { SubmitInput } from './types.ts';
 
-/** The steps that prepare a submission. */
-
 /** The heartbeat details after measuring. Null means that the length could not be measured. */
 const measuredSchema = z.object({ inputSeconds: z.number().nullable() });
 
@@ -69,12 +67,11 @@ export async function measured(
   return length;
 }
 
-/** Returns the heartbeat details. Undefined if nothing had to be measured. */
 function memoryOf(task: Task, inputSeconds: number | undefined): z.infer<typeof measuredSchema> | undefined {
   return task.inputSeconds === 'unmeasured' ? { inputSeconds: inputSeconds ?? null } : undefined;
 }
 
-/** Records that the task is waiting for its files if preparing them takes a long time. */
+/** If the work takes a while, records that the task is waiting for its files. */
 async function prepared<Result>(
   { task, input }: Preparing,
   work: Promise<Result>,

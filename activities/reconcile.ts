@@ -16,15 +16,13 @@ import { createFinishTask } from './finish.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import type { ReconcileReport } from './types.ts';
 
-/**
- * The time, by our own clock, after which a task counts as abandoned if it has no running workflow and has not changed.
- */
+/** A task counts as abandoned if it has no running workflow and has not changed for this long, by our own clock. */
 const abandonedAfterMs = 2 * 60_000;
-/** The time without a serving worker, by our own clock, after which an operator is asked about a channel. */
+/** How long a channel may be without a worker, by our own clock, before an operator is asked about it. */
 const unservedAfterMs = 2 * 60_000;
 /**
- * The time after its deadline when a task counts as overdue. By then, its workflow should have polled once more and
- * ended it.
+ * A task counts as overdue this long after its deadline. By then, its workflow should have polled once more and ended
+ * it.
  */
 const overdueGraceMs = 10 * 60_000;
 
@@ -135,7 +133,6 @@ export function createReconcileTasks(deps: TaskActivityDeps) {
   }
 }
 
-/** Returns the creation try of an unfinished or abandoned creation. */
 function tryOf(state: Task['state']): string | undefined {
   if (state.at === 'creating') return state.tryId;
   return state.at === 'ended' ? state.abandoned : undefined;
@@ -181,7 +178,7 @@ function createRepairs(deps: TaskActivityDeps) {
     const last = { task: id, basis };
     const finished = await finish(last);
     if (finished.state.at === 'review') {
-      // No workflow is left to wait for a response.
+      // No workflow is left to wait for an operator's decision.
       await tasks.step(id, { kind: 'orphaned' });
       await finish(last);
     }
@@ -189,7 +186,6 @@ function createRepairs(deps: TaskActivityDeps) {
     return true;
   }
 
-  /** Starts the delivery of an ended task's due callback. */
   async function deliverOwed({ id, hasCallback }: Task): Promise<boolean> {
     if (!hasCallback || (await workflows.isRunning(id))) return false;
     await deps.owedCallback(id);
@@ -206,7 +202,7 @@ function createRepairs(deps: TaskActivityDeps) {
     return note(id, 'workflow_overdue');
   }
 
-  /** Raises a concern if the workflow cannot continue, which nobody would notice until the deadline. */
+  /** Nobody would notice until the deadline that the workflow cannot continue. */
   async function askAboutFailing(id: string): Promise<boolean> {
     const task = await tasks.find(id);
     if (task === undefined || !isUnfinished(task.state) || task.attention !== undefined) return false;
@@ -221,10 +217,7 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
   const { note, withdraw } = createConcerns(deps);
   return { askAboutChannel, askAboutWorker };
 
-  /**
-   * Raises a concern if the task's channel or credential is no longer configured, because no worker then serves its
-   * queues.
-   */
+  /** No worker serves the queues of a channel or credential that is no longer configured. */
   async function askAboutChannel({ id, state, attempts, concern }: Task): Promise<boolean> {
     if (!isConfigCurrent()) return false;
     const attempt = attemptAt(state, attempts);
@@ -234,7 +227,7 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
     return isGone ? note(id, 'channel_gone') : withdraw(id, 'channel_gone');
   }
 
-  /** Raises a concern if no worker has served the channel for a while. A worker that merely restarts is back sooner. */
+  /** A worker that merely restarts is back before the concern is raised. */
   async function askAboutWorker(task: Task, { unserved }: Pick<Service, 'unserved'>): Promise<boolean> {
     const { id, concern, attention } = task;
     const missing = unserved(nextStep(task)?.channel);
@@ -268,5 +261,4 @@ function createChannelQuestions(deps: TaskActivityDeps, sightings: Sightings) {
   }
 }
 
-/** The price basis of a task without a hold. */
 const noBasis = { price: { minimum: '0', lines: [] }, facts: {}, version: '' } as const;

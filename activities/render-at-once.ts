@@ -15,16 +15,18 @@ import { persistently } from './persistently.ts';
 import { copyMaxMs, deliver } from './poll-answer.ts';
 import type { Accepted } from './submit-answer.ts';
 
-/** The maximum duration of the call. Shorter than the activity's timeout, to leave time for copying links. */
+/**
+ * The longest that the call and storing its images may take together. Shorter than the activity's timeout, to leave
+ * time for copying links.
+ */
 const attendedMs = 17 * 60_000;
 
-/** A channel that renders this request synchronously, within its response. */
 export interface AnswersAtOnce extends Pick<ChannelCall, 'channel' | 'provider' | 'request' | 'perCall'> {
-  /** Whether the response contains the images themselves, so that our storage must keep them. */
+  /** The response contains the images themselves, so our storage must keep them. */
   readonly isData: boolean;
 }
 
-/** Returns the channel's call. Undefined if the channel renders asynchronously, as a job. */
+/** Returns undefined if the channel renders asynchronously, as a job. */
 export function answersAtOnce(
   request: GenerationRequest,
   channel: OpenChannel | undefined,
@@ -39,7 +41,7 @@ export function answersAtOnce(
 
 export interface ImageRendering extends AnswersAtOnce, Pick<ChannelCall, 'candidate'> {
   readonly task: Pick<Task, 'id' | 'account' | 'kind' | 'model'>;
-  /** The attempt's marker, used because the upstream returns no job id. */
+  /** Stands in for the job's id, because the upstream returns none. */
   readonly marker: string;
 }
 
@@ -124,8 +126,8 @@ async function patientlyKept(
 }
 
 /**
- * Stores the images. Returns undefined if the images themselves are at fault, so that retrying is pointless. Without
- * storage for copies, the plan contains no channel that responds with data.
+ * Returns undefined if the images themselves are at fault, so that retrying is pointless. Without storage for copies,
+ * the plan contains no channel that responds with data.
  */
 async function keptItems(
   task: string,

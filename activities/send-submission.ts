@@ -21,26 +21,24 @@ import type { Accepted, Sent } from './submit-answer.ts';
 import type { SubmitInput } from './types.ts';
 
 /**
- * The minimum stall between claiming and sending a submission after which the worker does not send it. After a minute,
- * the server notices the missing heartbeats, and another process decides.
+ * A worker that stalls this long between claiming and sending a submission does not send it. After a minute, the server
+ * notices the missing heartbeats, and another process decides.
  */
 const stalledMs = 8_000;
 
-/** Everything that a request needs, prepared before the record is set to `sending`. */
 interface Submission {
   readonly input: SubmitInput;
   readonly task: Task;
   readonly stored: RequestRecord;
   readonly target: UpstreamTarget;
-  /** Set if the channel's response contains the images. */
   readonly atOnce?: AnswersAtOnce | undefined;
   readonly inputSeconds?: number | undefined;
   readonly report: Parameters<Send<Task>>[0];
 }
 
 /**
- * Sends the request. Sets the record to `sending` first and records the outcome afterwards. Returns an unused token to
- * the credential's rate limit.
+ * Sets the record to `sending` before the request and records the outcome afterwards. If nothing was sent, the unused
+ * token goes back to the credential's rate limit.
  */
 export function createSend(deps: ChannelActivityDeps) {
   return async function send(submission: Submission): Promise<Task> {
@@ -61,8 +59,8 @@ export function createSend(deps: ChannelActivityDeps) {
     const marker = markerOf({ task: task.id, n });
     const known = defined({ inputSeconds });
     const event = { kind: 'sending', candidate, owner, marker, terms, ...known } as const;
-    // Measured from before the claim, because this process may stall after the claim is written but before it learns of
-    // that.
+    // Measured from before the claim, because this process may stall after the claim is written but before the write is
+    // acknowledged.
     const begunAt = deps.now();
     const begun = await stepTo(task, event, deps);
     const attempt = begun.state.at === 'sending' ? attemptAt(begun.state, begun.attempts) : undefined;
@@ -73,8 +71,7 @@ export function createSend(deps: ChannelActivityDeps) {
     await racePoint('submit.begun', id);
     if (deps.now() - begunAt > stalledMs) return recordStall(sent, deps);
     onSend();
-    // From here on, neither a cancellation nor a shutdown interrupts the work, because the response must be
-    // read.
+    // From here on, neither a cancellation nor a shutdown interrupts the work, because the response must be read.
     const answer = await withHeartbeat(answerTo(submission, attempt.marker));
     await racePoint('submit.answered', id);
     report(answer instanceof UpstreamError ? answer : undefined);

@@ -52,7 +52,10 @@ export function isOutage(error: unknown, { tasks }: Pick<TaskActivityDeps, 'task
   return tasks.isOutage(error) || (error instanceof Error && error.name === 'LedgerUnavailableError');
 }
 
-/** Returns the task's cost to the operator, under the terms frozen in its attempts. Omits what cannot be computed. */
+/**
+ * The task's cost to the operator, under the terms frozen in its attempts. Costs that cannot be computed count as
+ * unknown.
+ */
 export async function upstreamCostOf(task: Task, terms: Terms): Promise<UpstreamCost> {
   const { channel = task.attempts.at(-1)?.channel ?? '', model } = task;
   return { ...costOfTask(task, await costByRules(task, terms)), channel, model };

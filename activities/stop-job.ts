@@ -12,13 +12,10 @@ import { watchedJob } from '../src/task/watched-job.ts';
 import type { WatchedJob } from '../src/task/watched-job.ts';
 import type { TaskView } from './types.ts';
 
-/** The maximum time that the final poll spends on copying a result, in milliseconds. */
+/** The longest that the final poll may spend on copying a result. */
 const lastCopyMaxMs = 25_000;
 
-/**
- * Ends a job that is no longer wanted. Does not use the channel's queue, and finishes even if the channel has been
- * removed.
- */
+/** Does not use the channel's queue, and finishes even if the channel has been removed. */
 export function createStopJob(deps: ChannelActivityDeps) {
   return async function stopJob(id: string, rev?: number): Promise<TaskView> {
     const task = await deps.tasks.look(id, rev);
@@ -48,7 +45,7 @@ export async function stopUnwanted(task: Task, deps: ChannelActivityDeps): Promi
   return write('stopped');
 }
 
-/** Asks the upstream to cancel. Returns false if it refused or could not be reached. */
+/** Returns false if the upstream refused or could not be reached. */
 async function cancel(
   { operation }: WatchedJob,
   { provider, config, context }: UpstreamTarget,
@@ -59,7 +56,7 @@ async function cancel(
   return answer === 'cancelled';
 }
 
-/** Polls once more and returns how the job ended. Undefined if it has not ended. */
+/** Polls once more and records how the job ended. Returns undefined if it has not ended. */
 async function askOnceMore(
   job: WatchedJob,
   { provider, config, context }: UpstreamTarget,

@@ -26,10 +26,9 @@ import type { SubmitInput } from './types.ts';
 
 const retryDelayMinMs = 1_000;
 const retryDelayMaxMs = 60_000;
-/** The time for which a round's last channel is retried before the next round, if the plan has other channels. */
+/** How long a round's last channel is retried before the next round, if the plan has other channels. */
 const lastCandidatePersistMs = 300_000;
 
-/** A submission that this activity run has begun. */
 export interface Sent {
   readonly input: SubmitInput;
   readonly task: Task;
@@ -38,12 +37,12 @@ export interface Sent {
   readonly request: GenerationRequest;
 }
 
-/** An accepted submission. `outcome` is set if the response already contained the result. */
+/** `outcome` is set if the response already contained the result. */
 export interface Accepted extends Submitted {
   readonly outcome?: TaskOutcome;
 }
 
-/** Records that the upstream has the job. The same write shows whether the job is still wanted. */
+/** The write that records the job also shows whether the job is still wanted. */
 export async function recordAcceptance(
   { task, n, owner }: Pick<Sent, 'task' | 'n' | 'owner'>,
   { operation, traceId, outcome }: Accepted,
@@ -81,7 +80,6 @@ export async function recordStall(sent: Sent, deps: ChannelActivityDeps): Promis
   throw later('WorkerStalled', message);
 }
 
-/** Records why the upstream refused, and decides how to continue. */
 export async function recordRefusal(
   sent: Sent,
   error: UpstreamError,
@@ -110,8 +108,8 @@ export async function recordRefusal(
 }
 
 /**
- * Handles a channel that requires the length of input videos if the gateway could not read it. The task fails only if
- * the videos are at fault and every channel in its plan requires the length.
+ * The channel requires the length of input videos, and the gateway could not read it. The task fails only if the videos
+ * are at fault and every channel in its plan requires the length.
  */
 export function recordNoLength(
   { input, task }: Pick<Sent, 'input' | 'task'>,
@@ -181,7 +179,7 @@ export async function retryOrLeave(
   throw later('NotAccepted', `the channel does not accept the job at the moment (${why}); retrying`, retryMs);
 }
 
-/** Returns how long the task may keep trying this channel, in milliseconds. Returns 0 if another channel comes next. */
+/** How long the task may keep trying this channel. 0 if another channel comes next. */
 function leftHereMs({ plan, state, deadlineAt }: Task, { now }: Pick<ChannelActivityDeps, 'now'>): number {
   if (!isSubmitting(state) || state.left.length > 1) return 0;
   const remainingMs = deadlineAt - now();

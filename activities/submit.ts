@@ -63,8 +63,8 @@ export function createSubmit(deps: ChannelActivityDeps) {
 
   /**
    * Waits for the job in this activity. Does not wait if the job belongs to another channel or is no longer wanted, or
-   * if other waits already occupy all the queue's places, which submissions also need. `isNew`: whether the job was
-   * accepted during this run.
+   * if the account may not keep another wait open in this worker, because submissions need the same slots. `isNew`: the
+   * job was accepted during this run.
    */
   async function wait(task: Task, input: SubmitInput, { isNew, elapsed }: Waiting): Promise<Task> {
     const job = task.state.at === 'waiting' ? watchedJob(task) : undefined;
@@ -134,7 +134,6 @@ export function createSubmit(deps: ChannelActivityDeps) {
     return retryOrLeave({ input, task }, refusal, deps);
   }
 
-  /** Continues a submission that an earlier run began without recording its outcome. */
   async function resume(task: Task, { n, owner }: Attempt): Promise<Task> {
     const remembered = acceptedSchema.safeParse(Context.current().info.heartbeatDetails);
     if (remembered.success && remembered.data.n === n) {
@@ -173,8 +172,8 @@ interface Waiting {
 }
 
 /**
- * Whether the task has moved to another channel or is paused, so that it no longer needs a slot here. This run or an
- * earlier one recorded that.
+ * The task has moved to another channel or is paused, so it no longer needs a slot here. This run or an earlier one
+ * recorded that.
  */
 function hasTurned({ state }: Task, candidate: RouteCandidate): boolean {
   if (state.at === 'pausing') return true;

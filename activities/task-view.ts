@@ -3,7 +3,6 @@ import { shownAttempt } from '../src/task/state.ts';
 import type { Task } from '../src/task/record.ts';
 import type { TaskView } from './types.ts';
 
-/** Returns the workflow's view of a record. Without a record, returns an abandoned task's view. */
 export function viewOf(task: Task | undefined): TaskView {
   if (task === undefined) return abandonedView;
   const { rev, state, stateSince, deadlineAt, status, charge, error } = task;

@@ -2,7 +2,7 @@ import type { TaskSpans } from '../src/observability/task-spans.ts';
 import type { Deliver } from '../src/routing/delivery.ts';
 import type { PostCallback } from './deps.ts';
 
-/** Traces callbacks as spans that their receivers can continue. `traceparent` identifies the request itself. */
+/** Traces callbacks as spans that their receivers can continue through the `traceparent` header. */
 export function tracedPost(post: PostCallback, spans: TaskSpans | undefined): PostCallback {
   if (spans === undefined) return post;
   return (delivery, task) => {

@@ -21,12 +21,10 @@ export interface TaskView extends Pick<
   | 'concern' | 'channel' | 'upstreamId' | 'wait'
 > {
   readonly attempt?: ShownAttempt;
-  /** The charge in micro-units. */
+  /** In micro-units. */
   readonly charge?: string;
   readonly error?: Pick<TaskError, 'code' | 'class'>;
-  /**
-   * The time until the deadline in milliseconds, by the clock that wrote it. Set only by `lookAtTask` and `stepTask`.
-   */
+  /** The time until the deadline, by the clock that wrote it. Set only by `lookAtTask` and `stepTask`. */
   readonly remainingMs?: number;
 } // prettier-ignore
 
@@ -36,7 +34,7 @@ export interface TaskView extends Pick<
  * is never older than the workflow's.
  */
 export interface TaskActivities {
-  /** Returns the record from the database. Omits unconfigured channels from the round. */
+  /** Rereads the record from the database. Removes unconfigured channels from the round. */
   lookAtTask(task: string, account: string): Promise<TaskView>;
   /**
    * Writes one of the workflow's own events, usually caused by the passage of time. A refusal changes nothing, and the
@@ -45,7 +43,6 @@ export interface TaskActivities {
   stepTask(task: string, event: WorkflowEvent): Promise<TaskView>;
   /** Checks an operator's act or a caller's cancellation, and records it together with the change. */
   actOnTask(request: ActRequest): Promise<ActReply>;
-  /** Searches for the job of a submission whose response was lost. */
   findLostJob(task: string, rev?: number): Promise<TaskView>;
   /**
    * Ends a job that is no longer wanted, or records that its upstream will not end it. At the deadline, an existing
@@ -56,19 +53,17 @@ export interface TaskActivities {
   finishTask(finish: FinishInput): Promise<TaskView>;
   /** Makes a callback's first request, unless that might delay others. Never throws. */
   firstCallback(task: string): Promise<FirstCallback>;
-  /** Cuts short the back-off of the task's activity and watches the result for a few seconds. */
   wakeTask(task: string, activity: string): Promise<Woken>;
   /** Repairs what a terminated or deleted workflow left behind. */
   reconcileTasks(): Promise<ReconcileReport>;
 }
 
 /**
- * The result of waking an activity. `busy`: a worker was already running an attempt. `begun`: a worker has started the
- * new attempt. `not_begun`: no worker has started it yet. `ended`: the activity is over.
+ * `busy`: a worker was already running an attempt. `begun`: a worker has started the new attempt. `not_begun`: no
+ * worker has started it yet. `ended`: the activity is over.
  */
 export type Woken =
   | { readonly kind: 'busy' | 'begun' | 'not_begun' | 'ended' }
-  /** `ended` describes how the attempt ended, for display. */
   | { readonly kind: 'tried'; readonly ended: string };
 
 /** Events caused only by the passage of time, the end of an activity, or other processes' observations. */
@@ -87,9 +82,9 @@ export interface ActRequest {
   readonly input: ActionInput;
   /** The update's id, which ensures that an act is recorded only once. */
   readonly id: string;
-  /** The time in Unix milliseconds. */
+  /** Unix milliseconds. */
   readonly at: number;
-  /** Set if the caller cancels. In that case, no operator is recorded. */
+  /** Set if the caller cancels. No operator is recorded then. */
   readonly isCallers?: true;
   /** Set if the workflow was cancelled with Temporal's own tools. Its history shows by whom. */
   readonly isCancelRequest?: true;
@@ -99,10 +94,8 @@ export interface ActRequest {
 
 export type ActReply =
   | { readonly done: true; readonly view: TaskView; readonly said: ActionResult }
-  /** A refused request, which changed nothing. `message` is a sentence for its sender. */
   | { readonly done: false; readonly message: string };
 
-/** The activities of the workers on a channel's queues. */
 export interface ChannelActivities {
   /** Submits once, then waits for the job to end, as `poll` does. */
   submit(input: SubmitInput): Promise<TaskView>;
@@ -122,7 +115,6 @@ export interface PollInput {
 export interface CallbackActivities {
   /**
    * Delivers an ended task's callback, unless this round has already delivered it.
-   *
    * @param round - Names the series of attempts. Absent for the task's own series; the run's id for a requested one.
    * @param dueAt - Unix milliseconds. The next request is not made before this time, even if an earlier one was.
    */
@@ -140,8 +132,6 @@ export type FirstCallback =
 export interface ReconcileReport {
   readonly checked: number;
   readonly repaired: number;
-  /** The number of items that could not be repaired this time. */
   readonly failed: number;
-  /** The number of repairs by step. */
   readonly upkeep: Readonly<Record<string, number>>;
 }

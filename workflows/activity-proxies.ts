@@ -22,11 +22,11 @@ import type { TaskRun } from './task-run.ts';
 /** All timeouts and retry policies of a task's activities. */
 
 /**
- * The activity timeout: long enough for the longest submission (`timeouts.submit_ms`, `timeouts.image_ms`), a wait of
- * ten minutes, and a copy.
+ * Long enough for the longest submission (`timeouts.submit_ms`, `timeouts.image_ms`), a wait of ten minutes, and a
+ * copy.
  */
 const attendedTimeout = '20m';
-/** The time within which a dead worker is detected. Activities send about four heartbeats in this time. */
+/** A dead worker is detected within this time. Activities send a heartbeat about every four seconds. */
 const heartbeatTimeout = '15s';
 /**
  * The heartbeat timeout for a wait, and for a submission that becomes one. These activities send only two heartbeats
@@ -34,8 +34,7 @@ const heartbeatTimeout = '15s';
  */
 const waitHeartbeatTimeout = '1m';
 /**
- * The maximum retry interval. Attempts that only waited count as failed, so after a long wait, a worker's death always
- * costs this full interval.
+ * Attempts that only waited count as failed, so after a long wait, a worker's death always costs this full interval.
  */
 const waitRetryMax = '20s';
 
@@ -62,8 +61,8 @@ function inTurn<Result>(run: TaskRun, work: () => Promise<Result>): Promise<Resu
 }
 
 /**
- * Runs the call as a local activity in this worker. While the database is unavailable, runs it as an activity that is
- * retried for as long as necessary.
+ * Runs the call as a local activity in this worker. If that fails because the database is unavailable, runs it as an
+ * activity that is retried for as long as necessary.
  */
 async function localFirst<Result>(
   run: TaskRun,
@@ -98,8 +97,7 @@ export function finishTask(run: TaskRun): Promise<void> {
 }
 
 /**
- * The actions that query an upstream first. All others are a single write. In both cases, the operator waits for the
- * reply.
+ * Actions that query an upstream first. All others are a single write. In both cases, the operator waits for the reply.
  */
 const asking: readonly ActRequest['action'][] = ['adopt', 'complete'];
 
@@ -128,7 +126,7 @@ const brief = proxyLocalActivities<TaskActivities>({
   retry: { maximumAttempts: 1 },
 });
 
-/** Makes one brief try. The `deliverCallback` activity does the rest. */
+/** Tries once, briefly. The `deliverCallback` activity does the rest. */
 export function firstCallback(run: TaskRun): Promise<FirstCallback> {
   return inTurn(run, () => brief.firstCallback(run.input.task));
 }
@@ -180,24 +178,24 @@ function waiting(taskQueue: string, activityId: string, summary: string): Channe
 }
 
 /**
- * Runs the submission and the entire wait that follows. It is retried, without history events, until the job has ended
- * upstream.
+ * Covers the submission and the entire wait that follows. The activity is retried, without history events, until the
+ * job has ended upstream.
  */
 export function submitOn(channel: string): Pick<ChannelActivities, 'submit'> {
   const queue = channelQueue(prefixOf(workflowInfo().taskQueue), channel);
   return waiting(queue, activityIds.submit, `${channel}: submission and wait`);
 }
 
-/** Runs the remaining wait if the submission activity does not wait, or has stopped waiting. */
+/** Covers the remaining wait if the submission activity does not wait, or has stopped waiting. */
 export function pollOn(channel: string): Pick<ChannelActivities, 'poll'> {
   const queue = pollsQueue(prefixOf(workflowInfo().taskQueue), channel);
   return waiting(queue, activityIds.poll, `waiting for ${channel}`);
 }
 
 /**
- * Runs the callback delivery. Requests are made after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h.
- * The activity sets each delay and ends the series. A request that could not be sent because of a busy host, a dead
- * worker or an unavailable database is retried sooner.
+ * Requests are made after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. The activity sets each delay
+ * and ends the series. A request that could not be sent because of a busy host, a dead worker or an unavailable
+ * database is retried sooner.
  */
 export function callbackActivities(): CallbackActivities {
   return proxyActivities<CallbackActivities>({

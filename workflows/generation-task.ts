@@ -51,7 +51,7 @@ function resultOf({ view: { state, status, charge = '0', error } }: TaskRun): Ta
 }
 
 /**
- * Handles the deadline. An operator can move it before or after it has passed. A task that cannot end immediately, for
+ * Enforces the deadline. An operator can move it before or after it has passed. A task that cannot end immediately, for
  * example because its charge is being written, ends as soon as possible. The record decides whether the deadline has
  * passed. If a timer fires early because the clock of Temporal's server was changed, it is restarted.
  */
@@ -76,8 +76,8 @@ async function keepDeadline(run: TaskRun): Promise<void> {
 }
 
 /**
- * The interval between checks while the database's clock has jumped. During that time, no activity can determine
- * whether the deadline has passed.
+ * After a jump of the database's clock, no activity can determine whether the deadline has passed, so the workflow
+ * checks again at this interval.
  */
 const unknownTimeLookMs = 300_000;
 
@@ -88,7 +88,6 @@ function canExpire({ view: { state } }: TaskRun): boolean {
   return state.at !== 'ending' && (stop === undefined || stop === 'cancel');
 }
 
-/** Acts on the state until the record changes. */
 async function advance(run: TaskRun): Promise<void> {
   const { view } = run;
   switch (view.state.at) {
@@ -135,15 +134,12 @@ async function pause(run: TaskRun, { round, ms }: Extract<TaskState, { at: 'paus
 }
 
 /**
- * The growing intervals at which the record is read while an operator is being asked. A worker that was believed dead
+ * While an operator is being asked, the record is read at growing intervals, because a worker that was believed dead
  * may still write to it.
  */
 const personLookMs = { min: 600_000, max: 6 * 3_600_000 };
 
-/**
- * Waits for an operator's decision. Stops waiting for activities that are still running, because they must no longer
- * decide.
- */
+/** Stops waiting for activities that are still running, because the decision is now the operator's. */
 async function waitForPerson(run: TaskRun): Promise<void> {
   const { rev } = run.view;
   leave(run);
@@ -153,7 +149,7 @@ async function waitForPerson(run: TaskRun): Promise<void> {
   }
 }
 
-/** Runs the submission. Its activity then also waits for the job to end. */
+/** The activity that submits then also waits for the job to end. */
 async function submit(run: TaskRun, candidate: RouteCandidate | undefined): Promise<void> {
   if (candidate === undefined) return stepTask(run, { kind: 'skipped', channels: [] });
   const { task, expectedSeconds } = run.input;
@@ -175,14 +171,14 @@ async function awaitSubmission(run: TaskRun): Promise<void> {
 }
 
 /**
- * The maximum time that a task about to end waits for the response to a submission in flight, before it takes the
- * submission away from its worker. Within this time, a dead worker is detected, and another worker on the same queue
- * reports what is known.
+ * How long a task that is about to end waits for the response to a submission in flight, before it takes the submission
+ * away from its worker. Within this time, a dead worker is detected, and another worker on the same queue reports what
+ * is known.
  */
 const answerPatienceMs = 90_000;
 
 /**
- * Handles a submission in flight when its task is about to end. If a worker still receives the response, the response
+ * The task is about to end while a submission is in flight. If a worker still receives the response, the response
  * determines how the task ends.
  */
 async function awaitAnswer(run: TaskRun): Promise<void> {
@@ -221,8 +217,8 @@ async function search(run: TaskRun, wanted: Stop | undefined): Promise<void> {
 }
 
 /**
- * Handles a job that is no longer wanted. If the upstream cannot be asked, the task ends anyway, but a cancellation
- * does not succeed. After a failure of our own, the task does not end until the upstream can be asked again.
+ * The job is no longer wanted. If the upstream cannot be asked, the task ends anyway, but a cancellation does not
+ * succeed. After a failure of our own, the upstream is asked once more before the task ends.
  */
 async function stop(run: TaskRun, wanted: Stop, isAgain = false): Promise<void> {
   const { rev } = run.view;
@@ -268,7 +264,6 @@ function begin(run: TaskRun, kind: Pick<Work, 'activity' | 'channel'>, start: ()
   return begun;
 }
 
-/** Resolves when the activity is over, the record has changed, or `ms` milliseconds have passed. */
 async function ended(run: TaskRun, begun: Work, ms?: number): Promise<void> {
   const { rev } = run.view;
   const hasEnded = (): boolean => begun.isOver || run.view.rev !== rev;
@@ -285,16 +280,11 @@ async function follow(run: TaskRun, begun: Work): Promise<void> {
     await changed(run, Math.min(failedPauseMinMs * 2 ** begun.failures, failedPauseMaxMs));
 }
 
-/**
- * The initial pause after an activity has failed permanently, to avoid restarting it in a tight loop. It doubles with
- * each consecutive failure.
- */
+/** Prevents a tight loop after an activity has failed permanently. The pause doubles with each consecutive failure. */
 const failedPauseMinMs = 1_000;
 const failedPauseMaxMs = 300_000;
 
-/**
- * Reads the record after an activity ended without returning it, because nothing else shows what the upstream received.
- */
+/** The activity ended without returning the record, and nothing else shows what the upstream received. */
 async function lookAfterFailure(run: TaskRun): Promise<void> {
   await lookAtTask(run);
   const { state } = run.view;
@@ -302,12 +292,12 @@ async function lookAfterFailure(run: TaskRun): Promise<void> {
   await stepTask(run, { kind: 'lost', n: state.n, code: 'submission_lost' });
 }
 
-/** Stops waiting for this activity, which notices at its next heartbeat. */
+/** The activity notices the cancellation at its next heartbeat. */
 function leave({ work: begun }: TaskRun): void {
   if (begun !== undefined && !begun.isOver) begun.scope.cancel();
 }
 
-/** Resolves with true once the previous activity is over, or with false if the record changes first. */
+/** Waits until the previous activity is over. Returns false if the record changes first. */
 async function isFree(run: TaskRun): Promise<boolean> {
   const former = run.work;
   if (former === undefined) return true;

@@ -49,8 +49,8 @@ export function handleActions(run: TaskRun): void {
 const callersCancelWords = ' Without an input it is the caller’s own cancellation.';
 
 /**
- * The input of an update that has neither a name nor a reason. Such an update comes from the caller, because an
- * operator's update always has an input.
+ * Stands in for a missing input. Such an update comes from the caller, because an operator's update always has an
+ * input.
  */
 const callersCancel: ActionInput = { reason: 'cancelled by its caller', by: 'caller' };
 
@@ -62,7 +62,6 @@ function unstopped<Result>(handle: () => Promise<Result>): Promise<Result> {
   return CancellationScope.nonCancellable(handle);
 }
 
-/** `message` is a sentence for the operator. */
 function refused(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, refusedAction);
 }
@@ -119,10 +118,7 @@ function whyNotFailed(run: TaskRun): string | undefined {
   return status === 'succeeded' ? 'The upstream had already finished: the task succeeded.' : undefined;
 }
 
-/**
- * Returns why the task was not cancelled. A job that keeps running and incurring costs must not be reported as
- * cancelled.
- */
+/** A job that keeps running and incurring costs must not be reported as cancelled. */
 function whyNotCancelled(run: TaskRun): string | undefined {
   const { state, status, error } = run.view;
   if (error?.code === 'task_cancelled') return undefined;
@@ -132,10 +128,9 @@ function whyNotCancelled(run: TaskRun): string | undefined {
     : 'The upstream is already working on it, so it can no longer be cancelled.';
 }
 
-/** The maximum time for a task's next step to begin, for example while its previous activity ends. */
+/** The task's next step may not begin immediately, for example while its previous activity ends. */
 const beginsWithinMs = 5_000;
 
-/** Immediately tries what the task is waiting for, and returns the result as a sentence. */
 async function wake(run: TaskRun, said: string): Promise<string> {
   const { at } = run.view.state;
   const isLeft = (): boolean => run.view.state.at !== at;

@@ -1,4 +1,4 @@
-/** All workflows of the `tasks` worker. This file is the bundle's entry point. */
+/** The entry point of the bundle: all workflows of the `tasks` worker. */
 import { workflowInfo } from '@temporalio/workflow';
 import { callbackActivities, reconcileTasks as reconcile } from './activity-proxies.ts';
 import type { ReconcileReport } from '../activities/types.ts';
@@ -10,7 +10,7 @@ export async function redeliverCallback(task: string): Promise<void> {
   await callbackActivities().deliverCallback(task, workflowInfo().runId);
 }
 
-/** Repairs tasks. Started by a Schedule every few minutes. */
+/** Started by a Schedule every few minutes. */
 export async function reconcileTasks(): Promise<ReconcileReport> {
   return reconcile();
 }

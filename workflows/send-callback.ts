@@ -6,13 +6,13 @@ import { callbackActivities, firstCallback } from './activity-proxies.ts';
 import { note } from './task-run.ts';
 import type { TaskRun } from './task-run.ts';
 
-/** The minimum delay before a request is repeated while its sender may still be waiting for the response. */
+/**
+ * Without an outcome, the request is not repeated for this long, because its sender may still be waiting for the
+ * response.
+ */
 const unknownAnswerMs = 25_000;
 
-/**
- * Delivers the callback that reports the task's end. The first request needs no activity if its receiver responds
- * promptly.
- */
+/** The first request needs no activity if its receiver responds promptly. */
 export async function sendCallback(run: TaskRun): Promise<void> {
   const first = await sendFirst(run);
   if (first.state === 'delivered') return;
@@ -31,7 +31,7 @@ async function deliver(task: string, dueAt: number | undefined): Promise<boolean
   }
 }
 
-/** Makes the first request, unless the caller of an update would also have to wait for the callback receiver. */
+/** Skips the first request if the caller of an update would also have to wait for the callback receiver. */
 async function sendFirst(run: TaskRun): Promise<FirstCallback> {
   if (!allHandlersFinished()) return { state: 'pending' };
   try {

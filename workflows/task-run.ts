@@ -23,9 +23,7 @@ export interface TaskRun {
   /** The last local activity, which the next one waits for. */
   lastLocal: Promise<unknown>;
   view: SeenView;
-  /** The submission or wait in progress, if any. */
   work: Work | undefined;
-  /** The current values of the search attributes. */
   shown: { readonly channel: string | undefined; readonly attention: string | undefined };
   /** Extra text for the Temporal UI, shown for the rest of the task's life. */
   notice: string;
@@ -33,24 +31,22 @@ export interface TaskRun {
 
 interface SeenView extends TaskView {
   /**
-   * The deadline in Unix milliseconds, by the workflow's clock. The record's deadline uses the database's clock, so
-   * only durations are taken from it.
+   * The deadline in Unix milliseconds, by the workflow's clock. The record's deadline uses the database's clock, so it
+   * contributes only durations.
    */
   readonly dueAt: number;
 }
 
-/** An activity that is running for the task on its channel. */
 export interface Work {
   readonly activity: 'submit' | 'poll' | 'find';
   readonly channel: string;
   readonly scope: CancellationScope;
-  /** Whether the activity is over. Until then, a worker may be running it, even if it was cancelled. */
+  /** Until the activity is over, a worker may be running it, even if it was cancelled. */
   isOver: boolean;
-  /** Whether the activity ended without returning a view. The record shows how far it got. */
+  /** The activity ended without returning a view. The record shows how far it got. */
   hasFailed: boolean;
-  /** The number of consecutive failed activities before this one without a change to the record. */
+  /** Consecutive failed activities before this one without a change to the record. */
   readonly failures: number;
-  /** The record's revision when the activity began. */
   readonly rev: number;
 }
 
@@ -77,7 +73,6 @@ export function newTaskRun(input: TaskInput): TaskRun {
   };
 }
 
-/** Adopts an activity's view of the record, unless the workflow knows a newer revision. */
 export function see(run: TaskRun, view: TaskView): void {
   if (view.rev < run.view.rev) return;
   const dueAt =
@@ -89,7 +84,7 @@ export function see(run: TaskRun, view: TaskView): void {
 }
 
 /**
- * Resolves when the workflow's view of the record changes, or after `ms` milliseconds. The summary describes the timer.
+ * Waits until the workflow's view of the record changes, at most `ms` milliseconds. The summary describes the timer.
  */
 export async function changed(run: TaskRun, ms?: number, summary = 'a pause'): Promise<void> {
   const { rev } = run.view;
@@ -100,7 +95,7 @@ export async function changed(run: TaskRun, ms?: number, summary = 'a pause'): P
 
 const summaryCharactersMax = 200;
 
-/** Returns a summary of what the task is waiting for, shown with the timer in the Temporal UI's Timeline. */
+/** What the task is waiting for, shown with the timer in the Temporal UI's Timeline. */
 export function waitSummary(run: TaskRun): string {
   const { attention, what } = situationOf(run);
   return plainText(
@@ -116,7 +111,6 @@ function situationOf({ view, input }: TaskRun): Situation {
   return situation({ ...known, id, hold: BigInt(hold), hasCallback, ...defined({ unserved }) });
 }
 
-/** Returns the missing worker, as recorded by the reconciler. */
 function unservedOf({ concern, state, attempt }: TaskView): Unserved | undefined {
   if (concern !== 'no_worker') return undefined;
   const next = isIdle(state) ? state.left[0] : attempt;
@@ -127,7 +121,7 @@ export function isOver({ view }: TaskRun): boolean {
   return !isUnfinished(view.state);
 }
 
-/** Whether the requested end of the task is decided: it has happened or has proved impossible. */
+/** The requested end of the task has happened or has proved impossible. */
 export function isDecided(run: TaskRun): boolean {
   const { state } = run.view;
   return isOver(run) || (stopOf(state) === undefined && state.at !== 'ending');
@@ -150,7 +144,6 @@ export function show(run: TaskRun): void {
   describe(run);
 }
 
-/** Writes the search attributes that have changed, together with `others`. */
 function showNews(
   run: TaskRun,
   shown: TaskRun['shown'],
@@ -169,7 +162,7 @@ function showNews(
   if (news.length > 0) upsertSearchAttributes(news);
 }
 
-/** Writes Markdown for the Temporal UI: what the task is waiting for, since when, and what an operator can do. */
+/** Markdown for the Temporal UI: what the task is waiting for, since when, and what an operator can do. */
 function describe(run: TaskRun): void {
   const { stateSince, deadlineAt } = run.view;
   const since = new Date(stateSince).toISOString();

@@ -19,7 +19,6 @@ const bodyCharactersMax = 4_000;
 const exchangesMax = 8;
 const headersMax = 10;
 
-/** One full exchange: the request and the response. */
 export interface RawExchange {
   readonly asked: HttpRequestOptions;
   readonly at: number;
@@ -67,7 +66,6 @@ export function describeCall(call: RawCall): RecordedCall {
   };
 }
 
-/** Returns the words that identify the task's jobs in a list. */
 function ownWords({ operation, marker, outcome }: RawCall): ReadonlySet<string> {
   const found =
     outcome.kind === 'found' ? outcome.operations.flatMap(({ id }) => (id === undefined ? [] : [id])) : [];
@@ -97,7 +95,6 @@ function describeExchange(
   };
 }
 
-/** Returns a request's body without anything that its caller wrote, or undefined if it has none. */
 function shapeOf(asked: Pick<HttpRequestOptions, 'json' | 'form'>, hidden: Hidden): string | undefined {
   const body = asked.form === undefined ? asked.json : formFields(asked.form);
   if (body === undefined) return undefined;
@@ -139,7 +136,6 @@ function keptHeaders(headers: HttpResponse['headers'], hidden: Hidden): Record<s
   return Object.fromEntries(kept.slice(0, headersMax));
 }
 
-/** Removes other tasks' list items. */
 function ownParts(value: unknown, own: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) {
     return value.some(isObject) ? value.filter((item) => mentions(item, own)) : value;

@@ -15,12 +15,10 @@ import { textsOf } from './redact.ts';
  * so a normal task costs one write, shared with other tasks, however often it is polled.
  */
 export interface ExchangeRecorder {
-  /** Records a call for the task. Never throws. */
   record(task: string, call: RawCall): void;
   /** Attributes calls about the job to the task until the returned function is called. */
   own(job: string, task: string): () => void;
   ownerOf(job: string): string | undefined;
-  /** Writes everything that is still pending. */
   close(): Promise<void>;
 }
 
@@ -32,25 +30,21 @@ export interface ExchangeRecorderDeps {
 }
 
 /**
- * How long to delay writes about a job's end or anything that may need an operator. Other writes are combined with one
- * of these, or wait for `laterMs`.
+ * The delay of writes about a job's end or anything that may need an operator. Other writes are combined with one of
+ * these, or wait for `laterMs`.
  */
 const soonMs = 1_000;
 const laterMs = 120_000;
 /**
- * How long to delay writes about failed polls. Shorter than for other polls, but long enough to combine several
- * failures.
+ * The delay of writes about failed polls. Shorter than for other polls, but long enough to combine several failures.
  */
 const failingMs = 15_000;
 const batchMax = 200;
-/** The maximum number of calls per task in memory. The document has its own limits. */
+/** Calls per task in memory. The document has its own limits. */
 const callsMax = 12;
-/** The maximum number of tasks with unwritten calls. Beyond it, new tasks are not recorded until space is available. */
+/** Beyond this many tasks with unwritten calls, new tasks are not recorded until space is available. */
 const pendingTasksMax = 5_000;
-/**
- * The maximum number of polled tasks to remember. The least recently polled one is forgotten, so its next poll is
- * recorded even if unchanged.
- */
+/** If the least recently polled task is forgotten, its next poll is recorded even if unchanged. */
 const polledTasksMax = 50_000;
 const textsTasksMax = 1_000;
 
@@ -65,7 +59,7 @@ interface Polled {
   skipped: number;
 }
 
-/** Returns a name that is unique among the jobs of all channels. */
+/** Unique among the jobs of all channels. */
 export function jobOf(channel: string, { id }: { readonly id: string }): string {
   return `${channel}/${id}`;
 }
@@ -92,7 +86,6 @@ export function createExchangeRecorder(deps: ExchangeRecorderDeps): ExchangeReco
 class Recorder {
   readonly #deps: ExchangeRecorderDeps;
   readonly #pending = new Map<string, Pending>();
-  /** Each task's last poll result. */
   readonly #polled = createRecent<Polled>(polledTasksMax);
   readonly #texts = createRecent<readonly string[]>(textsTasksMax);
   readonly #describing = new Set<Promise<void>>();
@@ -148,7 +141,7 @@ class Recorder {
     }
   }
 
-  /** Returns the caller's texts. Calls after the submission do not include them, so recent tasks' texts are cached. */
+  /** Calls after the submission do not include the caller's texts, so recent tasks' texts are cached. */
   async #textsOf(task: string, carried?: readonly string[]): Promise<readonly string[] | undefined> {
     const known = carried ?? this.#texts.get(task) ?? (await this.#requestedTexts(task));
     if (known !== undefined && !this.#texts.has(task)) {
@@ -196,7 +189,7 @@ class Recorder {
   }
 }
 
-/** Returns the part of a poll's result that is worth recording. Progress alone is not. */
+/** The part of a poll's result that is worth recording. Progress alone is not. */
 function meaningOf(outcome: CallOutcome): string {
   if (outcome.kind === 'pending') return outcome.phase;
   if (outcome.kind === 'error') return `${outcome.code} ${outcome.status ?? ''}`;

@@ -28,12 +28,11 @@ export interface RecordSources {
   readonly resultCopies: Pick<ResultCopyStore, 'find'>;
   readonly ledger: Pick<Ledger, 'entriesOfTask'>;
   readonly channels: Channels;
-  /** Returns the workflow history as JSON, or undefined if Temporal does not have it or does not respond. */
+  /** The workflow history as JSON. Undefined if Temporal does not have it or does not respond. */
   readonly history: (task: string) => Promise<unknown>;
   readonly now: () => number;
 }
 
-/** Returns undefined if the task does not exist. */
 export async function readTaskRecord(
   sources: RecordSources,
   id: string,
@@ -74,7 +73,7 @@ export async function readTaskRecord(
   return { ...record, events: describeEvents(record), ...defined({ history }) };
 }
 
-/** Returns calls in start order, skipping any that this version cannot read. */
+/** In start order, without calls that this version cannot read. */
 function readCalls(texts: readonly string[]): RecordedCall[] {
   const calls = texts.flatMap((text) => recordedCallSchema.safeParse(JSON.parse(text)).data ?? []);
   return calls.toSorted((a, b) => a.at - b.at);

@@ -17,7 +17,6 @@ import type { ExchangeRecorder } from './exchange-recorder.ts';
 import type { CallOutcome } from './recorded-call.ts';
 import { textsOf } from './redact.ts';
 
-/** Wraps the channels' task adapters to record everything that they send and receive for a task. */
 export function recordedChannels(
   channels: Channels,
   recorder: ExchangeRecorder,
@@ -69,7 +68,7 @@ function watchTasks<Request extends GenerationRequest>(
 
 type Method<Request, Name extends keyof TaskProvider<Request>> = NonNullable<TaskProvider<Request>[Name]>;
 
-/** Records one request for many tasks, each with its own job. A missing job is polled separately. */
+/** One request for many tasks, each with its own job. A missing job is polled separately. */
 function watchList<Request>(list: Method<Request, 'list'>, watch: Watch): Method<Request, 'list'> {
   return async (operations, context) => {
     const call = openCall(watch, context);

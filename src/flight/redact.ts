@@ -13,9 +13,7 @@ import { withoutCallbackToken } from '../task/callback-address.ts';
  * strings or encoded bytes, even if an upstream repeats them.
  */
 
-/** Text that must not appear in a record. */
 export interface Hidden {
-  /** Keys and secret addresses, which are hidden wherever they occur. */
   readonly secrets: readonly string[];
   /**
    * The caller's own texts: prompts, links, and texts in additional fields. If undefined (unknown), no sentence is
@@ -29,9 +27,9 @@ const itemsMax = 40;
 const fieldsMax = 80;
 const wordCharactersMax = 160;
 const sentenceCharactersMax = 300;
-/** The maximum length of text that is compared with the caller's. */
+/** Only this much of a text is compared with the caller's. */
 const comparedCharactersMax = 2_000;
-/** The number of consecutive letters that identify part of the caller's text inside another text. */
+/** This many consecutive letters identify part of the caller's text inside another text. */
 const partCharacters = 16;
 const shortLetters = 8;
 
@@ -54,7 +52,7 @@ export function redactJson(value: unknown, hidden: Hidden): JsonValue {
   return redactValue(value, '', { veil: prepare(hidden), depth: 0 });
 }
 
-/** Redacts text that is not JSON. Keeps its beginning unless it came from the caller. */
+/** For text that is not JSON. Keeps its beginning unless it came from the caller. */
 export function redactText(text: string, hidden: Hidden): string {
   return redactString(text, 'message', prepare(hidden));
 }
@@ -97,15 +95,10 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/**
- * The minimum length of a name that might be a key. All keys in use are at least this long, and most field names are
- * shorter.
- */
+/** A shorter name cannot be a key. All keys in use are at least this long, and most field names are shorter. */
 const keyCharactersMin = 12;
 
-/**
- * Redacts a field name, because an upstream that repeats parts of a request may use a caller's text or a key as a name.
- */
+/** An upstream that repeats parts of a request may use a caller's text or a key as a field name. */
 function redactName(name: string, veil: Veil): string {
   if (name.length > 64 || /\s/.test(name) || isCallers(name, veil)) return '[name]';
   if (holdsSecret(name, veil)) return '[name]';
@@ -157,7 +150,7 @@ function isCallers(text: string, { exact, letters }: Veil): boolean {
   );
 }
 
-/** Whether the text contains the whole word. Inside words, a short text such as "sea" would match too often. */
+/** Inside words, a short text such as "sea" would match too often, so the whole word must match. */
 function hasWord(text: string, word: string): boolean {
   return text
     .slice(0, comparedCharactersMax)
@@ -181,7 +174,6 @@ function lettersOf(text: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** Returns every text that the caller wrote in a request. */
 export function textsOf(request: GenerationRequest): string[] {
   const media =
     request.kind === 'video'

@@ -5,7 +5,6 @@ import type { RecordEvent, FlightRecord } from './flight-record.ts';
 
 type Facts = Omit<FlightRecord, 'events' | 'history'>;
 
-/** Returns everything that happened, oldest first, as one line of text per event. */
 export function describeEvents(record: Facts): RecordEvent[] {
   const { task, attempts, waits, calls, ledger, actions, callback } = record;
   const events: RecordEvent[] = [
@@ -57,7 +56,7 @@ function absolute(seconds: number): string {
   return new Date(seconds * 1000).toISOString();
 }
 
-/** Formats a duration such as `+1.203 s`, `+12 min 5 s` or `+3 h 7 min`. */
+/** Such as `+1.203 s`, `+12 min 5 s` or `+3 h 7 min`. */
 function relative(seconds: number): string {
   const sign = seconds < 0 ? '-' : '+';
   const length = Math.abs(seconds);

@@ -17,16 +17,15 @@ import type { LedgerEntry } from '../ledger/entry.ts';
 import type { SettledImagesAsked } from '../ledger/settled-images.ts';
 import { factsSchema, toFacts } from './recorded-call.ts';
 
-/** The other prices, keyed by model and channel id. */
+/** By model, and by channel for channels that have their own prices. */
 export interface OtherPrices {
   readonly models: Readonly<Record<string, Price>>;
-  /** The prices of channels that have their own, by channel and model. */
   readonly channels: Readonly<Record<string, Readonly<Record<string, Price>>>>;
 }
 
 export interface TryPrices {
   readonly prices: OtherPrices;
-  /** In Unix seconds. Only tasks created at or after this time are included. */
+  /** Unix seconds. Only tasks created at or after this time are included. */
   readonly since: number;
   /** The current time in Unix milliseconds. */
   readonly until: number;
@@ -37,7 +36,7 @@ export interface TryPrices {
 }
 
 export interface TryPricesDeps {
-  /** Lists tasks, newest first. `after` is the last task of the previous page. */
+  /** Newest first. `after` is the last task of the previous page. */
   readonly list: (
     filter: {
       readonly status: 'succeeded';
@@ -47,19 +46,16 @@ export interface TryPricesDeps {
     },
     page: { readonly limit: number; readonly after?: Task },
   ) => Promise<{ readonly tasks: readonly Task[]; readonly hasMore: boolean }>;
-  /** Yields the ids of synchronous images charged in the period. */
   readonly settledImages: (asked: SettledImagesAsked) => AsyncIterable<string>;
   readonly entriesOfTask: (task: string) => Promise<readonly LedgerEntry[]>;
 }
 
-/** The sums over tasks that the other prices can charge, and the number of tasks that they cannot. */
 export interface Sum {
   tasks: number;
   before: Micros;
   after: Micros;
   /** The known part of the upstream cost. */
   cost: Micros;
-  /** The number of attempts whose cost is unknown. */
   costUnknown: number;
   unpriced: number;
 }
@@ -69,12 +65,11 @@ export interface Tried {
   readonly byModel: ReadonlyMap<string, Sum>;
   /** The key `undefined` collects all accounts beyond `accountsMax`. */
   readonly byAccount: ReadonlyMap<string | undefined, Sum>;
-  /** The first `unpricedMax` tasks that the other prices cannot charge. */
   readonly unpriced: readonly { readonly task: string; readonly why: string }[];
 }
 
 const pageSize = 100;
-/** The maximum number of accounts with separate sums. */
+/** Further accounts share one sum. */
 const accountsMax = 10_000;
 const unpricedMax = 20;
 
@@ -117,7 +112,6 @@ export async function tryPrices(asked: TryPrices, deps: TryPricesDeps): Promise<
 interface TriedTask extends Pick<Task, 'id' | 'account' | 'model' | 'cost' | 'costUnknown'> {
   /** The charge minus the refund. */
   readonly before: Micros;
-  /** The charge at the other prices minus the refund, or the reason why they cannot charge the task. */
   readonly result: { readonly after: Micros } | { readonly why: string };
 }
 
@@ -160,7 +154,7 @@ interface Charged extends Pick<TriedTask, 'id' | 'account' | 'model' | 'cost' | 
   readonly channel?: string;
   readonly charge: Micros;
   readonly facts: SettleFacts | undefined;
-  /** Whether another job replaced a failed job, in which case the hold limits the charge. */
+  /** Another job replaced a failed job, so the hold limits the charge. */
   readonly wasReplaced: boolean;
 }
 
@@ -190,7 +184,7 @@ function tryEntries(charged: Charged, entries: readonly LedgerEntry[], prices: O
   return { ...tried, result: { after: earned(amount) } };
 }
 
-/** Returns the hold at the other prices or, if those use other quantities, the original hold. */
+/** The hold at the other prices or, if those use other quantities, the original hold. */
 function holdAgain(other: PriceBasis, { basis, amount }: LedgerEntry): Micros {
   const reckoning = readHoldReckoning(basis);
   if (reckoning === undefined) return amount;
@@ -211,7 +205,7 @@ function otherBasis(model: string, basis: PriceBasis, prices: OtherPrices): Pric
   return { ...basis, price, channels: Object.fromEntries(channels) };
 }
 
-/** Returns the adapter formula's result if the charge was based on it. */
+/** The adapter formula's result, if the charge was based on it. */
 function tokensOf(entries: readonly LedgerEntry[]): bigint | undefined {
   const settled = entries.find(({ kind }) => kind === 'settle');
   const { lines = [] } = readSettleReckoning(settled?.basis) ?? {};

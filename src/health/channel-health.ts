@@ -4,18 +4,16 @@ import type { BadSign, Circuit, CircuitEvidence, CircuitOpening } from './circui
 import { channelWords, wordsOfPart } from './health-words.ts';
 import type { HealthState, Processes } from './health-words.ts';
 
-/** A channel's health. Times are in Unix milliseconds. */
+/** Times are in Unix milliseconds. */
 export interface ChannelHealth {
   readonly channel: string;
   readonly state: HealthState;
-  /** Sentences that state the reasons. */
   readonly text: string;
-  /** The start of the state. Undefined if unknown. */
   readonly since?: number;
-  /** The time before which no request is sent. */
+  /** No request is sent before this time. */
   readonly until?: number;
   readonly opened: Openings;
-  /** The waiting tasks. Undefined if they could not be counted. */
+  /** Undefined if the waiting tasks could not be counted. */
   readonly waiting?: WaitingTasks;
   /** The channel's circuits that have opened at least once. */
   readonly parts: readonly PartHealth[];
@@ -26,19 +24,17 @@ export interface Openings {
   readonly day: number;
 }
 
-/** Tasks that are not submitted yet. `oldest` is the time when the oldest one began to wait. */
+/** Tasks that are not submitted yet. `oldest` is when the oldest one began to wait. */
 export interface WaitingTasks {
   readonly tasks: number;
   readonly oldest?: number;
 }
 
-/** The number of a model's tasks that are waiting for a failed upstream. */
 export interface BehindCount {
   readonly channel: string;
   readonly credential: string;
   readonly model: string;
   readonly count: number;
-  /** The start of the oldest of these waits. */
   readonly since: number;
 }
 
@@ -70,11 +66,10 @@ export interface PartHealth {
   readonly opened: Openings;
   readonly openings: readonly CircuitOpening[];
   readonly processes?: Processes;
-  /** The tasks that are waiting for the circuit to close. Undefined if they could not be counted. */
+  /** Tasks that are waiting for the circuit to close. Undefined if they could not be counted. */
   readonly waiting?: WaitingTasks;
 }
 
-/** A channel as configured in gateway.yaml. */
 export interface HealthChannel {
   readonly id: string;
   readonly enabled: boolean;
@@ -83,24 +78,23 @@ export interface HealthChannel {
 }
 
 export interface HealthNode {
-  /** The node's id: `<kind>/<process>`. */
+  /** `<kind>/<process>` */
   readonly id: string;
   readonly kind: 'api' | 'worker';
   readonly state: 'running' | 'leaving' | 'gone';
   readonly channels?: readonly string[];
-  /** The circuits that exist only in this process because it cannot reach their upstreams. */
+  /** Circuits that exist only in this process because it cannot reach their upstreams. */
   readonly unreached?: readonly Circuit[];
 }
 
-/** The input of `healthOf`. */
 export interface HealthFacts {
   readonly circuits: readonly Circuit[];
   readonly nodes: readonly HealthNode[];
   readonly switchOf: (channel: string) => ChannelSwitch | undefined;
-  /** Returns why the channel is unserved. Undefined if a running worker serves it. */
+  /** Returns undefined if a running worker serves the channel. */
   readonly unserved: (channel: string) => { readonly channel?: string; readonly since?: number } | undefined;
   readonly waitingAt: (channel: string) => WaitingTasks | undefined;
-  /** The tasks that are waiting for a failed upstream. Undefined if they could not be counted. */
+  /** Tasks that are waiting for a failed upstream. Undefined if they could not be counted. */
   readonly behind: readonly BehindCount[] | undefined;
   readonly now: number;
 }
@@ -114,7 +108,7 @@ interface ChannelSwitch {
 
 const hourMs = 60 * 60_000;
 const flapsMin = 3;
-/** The maximum number of circuits that the sentence mentions. `parts` always lists all of them. */
+/** The sentence mentions at most this many circuits. `parts` always lists all of them. */
 const namedMax = 3;
 
 /** Determines a channel's health and its wording. No other code decides either. */
@@ -130,14 +124,12 @@ export function healthOf(channel: HealthChannel, facts: HealthFacts): ChannelHea
 }
 
 /**
- * Whether the channel should be shown to operators unprompted. A paused channel matters only while tasks are waiting
- * for it.
+ * Whether to show the channel to operators unprompted. A paused channel matters only while tasks are waiting for it.
  */
 export function isNotable({ state, waiting = { tasks: 1 } }: ChannelHealth): boolean {
   return state !== 'serving' && (state !== 'paused' || waiting.tasks > 0);
 }
 
-/** Returns the unhealthy circuits that affect these requests. */
 export function partsAgainst(
   { parts }: ChannelHealth,
   { credential, model }: { readonly credential: string; readonly model: string },
@@ -147,7 +139,6 @@ export function partsAgainst(
 
 type Verdict = Pick<ChannelHealth, 'state' | 'text' | 'since' | 'until'>;
 
-/** Returns a verdict on the channel as a whole, if there is one. */
 function wholeOf({ id, enabled }: HealthChannel, facts: HealthFacts): Verdict | undefined {
   if (!enabled) return { state: 'paused', text: channelWords.configuredOff };
   const used = facts.switchOf(id);
@@ -191,7 +182,6 @@ function summaryOf(parts: readonly PartHealth[]): Pick<Verdict, 'text' | 'since'
   };
 }
 
-/** Returns the state of a channel with these circuits, none of which is closed. */
 function stateOfAll({ credentials, models }: HealthChannel, down: readonly PartHealth[]): HealthState {
   const states = credentials.flatMap(({ id }) =>
     Object.keys(models).map((model) => stateOfUse(id, model, down)),
@@ -225,14 +215,14 @@ function partsOf(channel: HealthChannel, facts: HealthFacts): readonly PartHealt
   return parts.map((part) => ({ ...part, ...defined({ waiting: ours && waitingBehind(part, ours) }) }));
 }
 
-/** Returns the tasks waiting for the circuit. Nothing waits for a closed circuit. */
+/** Nothing waits for a closed circuit. */
 function waitingBehind(part: PartHealth, behind: readonly BehindCount[]): WaitingTasks {
   const isBehind = ({ credential, model }: BehindCount) =>
     isDown(part) && credential === part.credential && covers(part, model);
   return waitingOf(behind.filter(isBehind));
 }
 
-/** Whether the circuit's credential and model are still configured. Other circuits are ignored. */
+/** Circuits of other credentials and models are ignored. */
 function isConfigured({ id }: Circuit, { id: channel, credentials, models }: HealthChannel): boolean {
   const { channel: of, credential, model } = placeOf(id);
   if (of !== channel || !credentials.some((one) => one.id === credential)) return false;
@@ -276,9 +266,7 @@ function stateOfCircuit({ state, until, by, at, openings = [] }: Circuit, now: n
   return by === undefined ? 'ill' : 'paused';
 }
 
-/**
- * Returns when an illness began. For an open circuit, this is its last opening, because a failed probe changes `at`.
- */
+/** For an open circuit, this is its last opening, because a failed probe changes `at`. */
 function sinceOf({ at, openings = [] }: Circuit, state: HealthState, now: number): number {
   if (state === 'serving' || state === 'paused') return at;
   if (state === 'flapping') return openings.find((opening) => opening.at > now - hourMs)?.at ?? at;

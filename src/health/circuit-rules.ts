@@ -11,7 +11,6 @@ export type HealthSign = 'alive' | 'failure' | 'throttled' | 'account' | 'model'
 export interface JudgedError {
   readonly outcome: UpstreamOutcome;
   readonly code: string;
-  /** The upstream response's status. Undefined if there was no response. */
   readonly status: number | undefined;
 }
 
@@ -44,8 +43,8 @@ export function signOf({ outcome, code, status }: JudgedError): HealthSign | und
 }
 
 /**
- * Returns the sign of a status. 401 and 402 concern the key and the balance. A 403 may mean that the key lacks
- * permission for one model. A redirect is temporary.
+ * 401 and 402 concern the key and the balance. A 403 may mean that the key lacks permission for one model. A redirect
+ * is temporary.
  */
 function signOfStatus(status: number): HealthSign {
   if (status === 401 || status === 402) return 'account';
@@ -54,37 +53,30 @@ function signOfStatus(status: number): HealthSign {
 
 export type BadSign = Exclude<HealthSign, 'alive'>;
 
-/** A circuit's target: a channel's credential, or one of its models. */
 export interface CircuitPlace {
   readonly channel: string;
   readonly credential: string;
   readonly model?: string;
 }
 
-/**
- * Parses a circuit's id: `<channel>/<credential>` or `<channel>/<credential>/<model>`. Only model names may contain
- * slashes.
- */
+/** Parses `<channel>/<credential>` or `<channel>/<credential>/<model>`. Only model names may contain slashes. */
 export function placeOf(id: string): CircuitPlace {
   const [channel = '', credential = '', ...model] = id.split('/');
   return { channel, credential, ...(model.length === 0 ? {} : { model: model.join('/') }) };
 }
 
 interface CircuitRule {
-  /** The number of failed tasks, without a success in between, that opens the circuit. */
+  /** This many failed tasks, without a success in between, open the circuit. */
   readonly tasks: number;
   readonly coolDownMs: number;
-  /** The longest cool-down. While probes fail, the cool-down doubles up to this limit. */
+  /** While probes fail, the cool-down doubles up to this limit. */
   readonly coolDownMaxMs: number;
 }
 
 const second = 1000;
 const minute = 60 * second;
 
-/**
- * One rule per bad sign. An account without funds stays that way for a long time, whereas an upstream at capacity soon
- * has room again.
- */
+/** An account without funds stays that way for a long time, but an upstream at capacity soon has room again. */
 export const circuitRules: Record<BadSign, CircuitRule> = {
   failure: { tasks: 5, coolDownMs: 15 * second, coolDownMaxMs: 10 * minute },
   throttled: { tasks: 10, coolDownMs: 10 * second, coolDownMaxMs: minute },
@@ -93,25 +85,23 @@ export const circuitRules: Record<BadSign, CircuitRule> = {
   unreachable: { tasks: 5, coolDownMs: 15 * second, coolDownMaxMs: minute },
 };
 
-/** The time after closing within which a circuit that opens again continues with its previous cool-down. */
+/** A circuit that opens again within this time after closing doubles its previous cool-down. */
 export const relapseMs = 5 * minute;
 
 /** A circuit as shared by all processes. Times are in Unix milliseconds. */
 export interface CircuitRecord {
   readonly state: 'open' | 'closed';
   readonly sign: BadSign;
-  /** The upstream's code for the failure that opened the circuit. */
   readonly code: string;
   readonly coolDownMs: number;
-  /** The time before which no request is sent, while the circuit is open. */
+  /** No request is sent before this time while the circuit is open. */
   readonly until: number;
-  /** The time of the last state change. */
   readonly at: number;
   /**
    * The tasks whose failures opened the circuit or kept it open, newest last. These tasks may themselves be at fault.
    */
   readonly failedTasks?: readonly string[];
-  /** The time before which those tasks may send no request, while the circuit is open. */
+  /** Those tasks may send no request before this time while the circuit is open. */
   readonly suspectsUntil?: number;
   /**
    * The failures that opened the circuit. While all of them belong to one account, other accounts' requests are sent.
@@ -129,7 +119,7 @@ export interface CircuitRecord {
   readonly openings?: readonly CircuitOpening[];
 }
 
-/** A circuit with its id: `<channel>/<credential>`, followed by `/<model>` if the circuit protects a single model. */
+/** The id is `<channel>/<credential>`, followed by `/<model>` if the circuit protects a single model. */
 export interface Circuit extends CircuitRecord {
   readonly id: string;
 }
@@ -141,7 +131,7 @@ export interface CircuitEvidence {
   readonly accounts: readonly string[];
 }
 
-/** An opening at `at` (Unix milliseconds) and its cause: upstream responses or an operator. */
+/** `at` is in Unix milliseconds. The cause is an upstream's responses or an operator. */
 export interface CircuitOpening {
   readonly at: number;
   readonly sign: BadSign;
@@ -153,7 +143,7 @@ export interface CircuitOpening {
 export const openingsMax = 50;
 export const historyMs = 24 * 60 * minute;
 
-/** Adds an opening. A failed probe keeps the circuit open and does not count as another opening. */
+/** A failed probe keeps the circuit open and does not count as another opening. */
 function openingsWith(opening: CircuitOpening, before: CircuitRecord | undefined): readonly CircuitOpening[] {
   const { openings = [], state } = before ?? {};
   if (state === 'open') return openings;
@@ -164,9 +154,8 @@ function openingsWith(opening: CircuitOpening, before: CircuitRecord | undefined
 const failedTasksMax = 20;
 const evidenceMax = 20;
 
-/** A request's account and model. */
 export interface CircuitUser {
-  /** The account. If undefined, every circuit affects the request. */
+  /** If undefined, evidence from any account concerns the request. */
   readonly account?: string | undefined;
   readonly model: string;
 }
@@ -190,7 +179,6 @@ export function accountsOf(evidence: readonly CircuitEvidence[] = []): readonly 
   return [...new Set(evidence.flatMap(({ accounts }) => accounts))];
 }
 
-/** Adds a failed probe to the evidence. */
 export function withEvidence(record: CircuitRecord, failure: CircuitEvidence, model: string): CircuitRecord {
   const { models } = record;
   return {
@@ -218,7 +206,7 @@ export function isSuspect(record: CircuitRecord | undefined, task: string): bool
   return record?.failedTasks?.includes(task) === true;
 }
 
-/** Returns the time, in Unix milliseconds, before which this task may send no request. */
+/** The time, in Unix milliseconds, before which this task may send no request. */
 export function closedTo(
   record: CircuitRecord,
   { task, ...user }: CircuitUser & { readonly task: string },
@@ -228,17 +216,16 @@ export function closedTo(
 }
 
 export interface Failure {
-  /** The tasks that failed: a single trial's task, or those of a streak. */
+  /** A single trial's task, or the tasks of a streak. */
   readonly tasks: readonly string[];
   readonly accounts: readonly string[];
-  /** The failing models that open a credential's circuit. */
   readonly models?: readonly string[];
   readonly sign: BadSign;
   readonly code: string;
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Returns the record after a failure that opens the circuit, or keeps it open after a probe. */
+/** For a failure that opens the circuit, or keeps it open after a probe. */
 export function openedBy(failure: Failure, before: CircuitRecord | undefined, now: number): CircuitRecord {
   const rule = circuitRules[failure.sign];
   const relapsed = before !== undefined && (before.state === 'open' || now - before.at < relapseMs);
@@ -263,8 +250,8 @@ export function openedBy(failure: Failure, before: CircuitRecord | undefined, no
 }
 
 /**
- * Returns the record after a trial that provides no evidence against the protected target, because its task was already
- * suspect or the response concerns only the model. Another task's next trial comes no later than before.
+ * For a trial that provides no evidence against the protected target, because its task was already suspect or the
+ * response concerns only the model. Another task's next trial comes no later than before.
  */
 export function failedAgain(record: CircuitRecord, now: number): CircuitRecord {
   return { ...record, suspectsUntil: now + 2 * record.coolDownMs };
@@ -305,7 +292,7 @@ export function orderedBy(
     : { ...shared, state, until: 0, openings };
 }
 
-/** Returns the narrowest scope to which a response's evidence applies. Key and balance belong to the credential. */
+/** The narrowest scope to which a response's evidence applies. Key and balance belong to the credential. */
 export function scopeOf(sign: BadSign): 'credential' | 'model' {
   return sign === 'account' ? 'credential' : 'model';
 }
@@ -315,7 +302,7 @@ export function spreads(sign: BadSign): boolean {
   return sign !== 'model' && sign !== 'account';
 }
 
-/** Closes the circuit and remembers the tasks that had opened it, so that they do not open it again. */
+/** Remembers the tasks that had opened the circuit, so that they do not open it again. */
 export function closedAfter(record: CircuitRecord, now: number): CircuitRecord {
   const { sign, code, coolDownMs, failedTasks = [], openings = [] } = record;
   return {

@@ -3,7 +3,7 @@ import { accountsOf } from './circuit-rules.ts';
 
 /** All sentences about channel health. Every page and tool shows them unchanged. */
 
-/** The causes by sign. The upstream's code follows each in parentheses. */
+/** The upstream's code follows in parentheses. */
 const causes: Readonly<Record<BadSign, string>> = {
   failure: 'requests fail',
   throttled: 'the upstream limits the rate',
@@ -12,7 +12,7 @@ const causes: Readonly<Record<BadSign, string>> = {
   unreachable: 'the host cannot be reached',
 };
 
-/** Returns the cause in words. Callers also read it, so it does not mention any operator. */
+/** Callers read this too, so it does not mention any operator. */
 export function causeOf({ sign, code, by }: Pick<CircuitRecord, 'sign' | 'code' | 'by'>): string {
   return by === undefined ? `${causes[sign]} (${code})` : 'an operator stopped submissions';
 }
@@ -32,7 +32,7 @@ export const channelWords = {
 export const healthStates = ['serving', 'flapping', 'partly_ill', 'probing', 'ill', 'paused'] as const;
 export type HealthState = (typeof healthStates)[number];
 
-/** The number of processes that cannot reach the upstream, and the total number. */
+/** How many of all processes cannot reach the upstream. */
 export interface Processes {
   readonly ill: number;
   readonly of: number;

@@ -1,19 +1,13 @@
-/** Decides what to do if an upstream does not know a job. Pure. */
+/** Decides what to do if an upstream does not know a job. */
 
 export interface MissingJob {
-  /** The number of consecutive responses that did not know the job. */
   readonly misses: number;
-  /** The time since the upstream accepted the job, in milliseconds. */
   readonly elapsedMs: number;
-  /** The model's usual render time, in milliseconds. */
   readonly expectedMs: number;
 }
 
 const missesMin = 5;
-/**
- * The minimum grace period. An upstream's replicas may take minutes to agree on a new job, or its usual render time if
- * longer.
- */
+/** An upstream's replicas may take minutes to agree on a new job, or its usual render time if that is longer. */
 const graceMinMs = 5 * 60_000;
 
 /**

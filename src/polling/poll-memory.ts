@@ -11,17 +11,14 @@ const memorySchema = z.object({
   phase: z.enum(['submitted', 'running']),
   progress: z.number().optional(),
   queuePosition: z.number().optional(),
-  /** When progress was last written to the record. */
   progressAt: z.number().optional(),
   /** Status and code only: they are stored in a history, and the upstream's message may repeat the caller's text. */
   lastError: z.string().optional(),
   isRefused: z.boolean().optional(),
-  /** Whether the last error concerned the credential rather than the job. */
+  /** The last error concerned the credential rather than the job. */
   isShared: z.boolean().optional(),
-  /** The start of the current run of errors. */
   failingSince: z.number().optional(),
   lastAt: z.number().optional(),
-  /** The concern last shown to operators. */
   concern: z.enum(pollConcerns).optional(),
   retryAfterMs: z.number().optional(),
   /** The activity's age when the upstream accepted the job. Undefined if the activity began after that. */
@@ -31,17 +28,17 @@ export type PollMemory = z.infer<typeof memorySchema>;
 
 const newMemory: PollMemory = { polls: 0, errors: 0, gone: 0, phase: 'submitted' };
 
-/** Parses an attempt's details. Ignores another activity's details. */
+/** Ignores another activity's details. */
 export function rememberedPolls(details: unknown): PollMemory {
   return memorySchema.safeParse(details).data ?? newMemory;
 }
 
-/** Returns the memory for a job that this attempt has just submitted. */
+/** For a job that this attempt has just submitted. */
 export function newPolls(acceptedAfterMs: number): PollMemory {
   return acceptedAfterMs < turnMinMs ? newMemory : { ...newMemory, acceptedAfterMs };
 }
 
-/** The minimum wait for a submission's turn that is recorded, so that it does not count as render time. */
+/** A submission that waited at least this long is recorded, so that its wait does not count as render time. */
 const turnMinMs = 5_000;
 
 /**
@@ -53,10 +50,7 @@ export function worthKeeping(memory: PollMemory): PollMemory | undefined {
 
 export type Pending = Extract<OperationStatus, { state: 'pending' }>;
 
-/**
- * Returns the memory after a poll that found the job unfinished. Our status never moves backwards, even if the
- * upstream's does.
- */
+/** The poll found the job unfinished. Our status never moves backwards, even if the upstream's does. */
 export function afterPending(memory: PollMemory, { phase, progress, queuePosition }: Pending, now: number) {
   const { concern, progressAt, acceptedAfterMs } = memory;
   return {
@@ -93,7 +87,6 @@ export function afterFailure(memory: PollMemory, { error, isShared, now }: Faile
 
 const refusedStatuses = new Set([401, 402, 403]);
 
-/** Describes the state of polling for operators. */
 export function progressOf({ phase, polls, errors, lastError }: PollMemory): string {
   const failing = errors === 0 ? '' : `, the last ${errors} failed (${lastError ?? 'unknown'})`;
   return `${phase}, ${polls} poll${polls === 1 ? '' : 's'}${failing}`;

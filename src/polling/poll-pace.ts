@@ -1,9 +1,9 @@
-/** Decides when a credential's next request may be sent and whether it may be a list. */
+/** Decides when a credential's next request is due and whether it may be a list. */
 export type PollPace = ReturnType<typeof createPollPace>;
 
 /** The interval between requests that may be lists: fewer than two per second. */
 const listPaceMs = 520;
-/** The delay before requesting a list again after a list request failed. */
+/** After a failed list request, jobs are polled individually for this long. */
 const listRetryMs = 60_000;
 const probeDelayMs = 1_000;
 const probeDelayMaxMs = 5_000;
@@ -15,20 +15,16 @@ export function createPollPace(hasList: boolean, now: () => number) {
   const canList = (): boolean => hasList && now() >= listOffUntil;
   const probeAfter = (delayMs: number): void => void (outage = { delayMs, nextProbeAt: now() + delayMs });
   return {
-    /** Returns whether a single request can currently cover all jobs. */
     canList,
     isDown: () => outage !== undefined,
 
-    /**
-     * Returns the milliseconds until the next request. `hasLone`: a question that must not be part of a list is
-     * waiting.
-     */
+    /** Milliseconds until the next request. `hasLone`: a question that must not be part of a list is waiting. */
     dueInMs(hasLone: boolean): number {
       if (outage !== undefined) return outage.nextProbeAt - now();
       return canList() && !hasLone ? nextListAt - now() : 0;
     },
 
-    /** Marks the start of the next request. Returns whether it may be a list. */
+    /** Call this when the next request starts. Returns whether it may be a list. */
     begins(hasLone: boolean): boolean {
       if (outage !== undefined) probeAfter(Math.min(2 * outage.delayMs, probeDelayMaxMs));
       else if (canList() && !hasLone) {
@@ -38,13 +34,11 @@ export function createPollPace(hasList: boolean, now: () => number) {
       return false;
     },
 
-    /** Marks a response from the upstream, which ends an outage. */
+    /** Any response from the upstream ends an outage. */
     answered: (): void => void (outage = undefined),
 
-    /** Marks a failed list request. For a while, jobs are polled individually. */
     listFailed: (): void => void (listOffUntil = now() + listRetryMs),
 
-    /** Marks a failure that affects all questions. */
     failed(): void {
       if (outage === undefined) probeAfter(probeDelayMs);
     },

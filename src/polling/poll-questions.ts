@@ -1,7 +1,7 @@
 import type { OperationStatus } from '../providers/provider.ts';
 import type { WatchedJob } from '../task/watched-job.ts';
 
-/** A job to poll. `model` is our callers' name for the model, whose mapping determines how the response is read. */
+/** `model` is our callers' name for the model, whose mapping determines how the response is read. */
 export type PolledJob = Pick<WatchedJob, 'task' | 'operation' | 'model'>;
 
 export interface Question extends PolledJob {
@@ -9,27 +9,22 @@ export interface Question extends PolledJob {
   readonly signal: AbortSignal;
   readonly answer: (status: OperationStatus) => void;
   readonly fail: (error: unknown) => void;
-  /**
-   * Whether the job was missing from a list. It is then polled individually, under the same limit as every other
-   * request.
-   */
+  /** The job was missing from a list. It is then polled individually, under the same limit as every other request. */
   alone: boolean;
 }
 
 export type PollQuestions = ReturnType<typeof createQuestions>;
 
-/**
- * The maximum number of id characters in one list. The ids are part of the request's address, and servers accept 8 KB.
- */
+/** Limits the ids in one list. They are part of the request's address, and servers accept 8 KB. */
 const idCharactersMax = 6_000;
-/** The number of characters that a query needs per id in addition to the id itself. */
+/** The characters that a query needs per id in addition to the id itself. */
 const idOverhead = 18;
 
-/** Holds a credential's open questions, first come, first served. Calls `onWaiting` whenever one is added. */
+/** A credential's open questions, first come, first served. `onWaiting` is called whenever one is added. */
 export function createQuestions(listMax: number, onWaiting: () => void) {
   const waiting = new Set<Question>();
 
-  /** Asks about a job. Rejects when the signal aborts, which withdraws the question. */
+  /** Rejects when the signal aborts, which withdraws the question. */
   async function ask(job: PolledJob, signal: AbortSignal): Promise<OperationStatus> {
     // The signal's event has already fired, so nothing would reject the promise.
     if (signal.aborted) throw reasonOf(signal);
@@ -64,20 +59,18 @@ export function createQuestions(listMax: number, onWaiting: () => void) {
 
   return {
     ask,
-    /** Puts unanswered questions back in the queue. */
+    /** Also puts unanswered questions back in the queue. */
     add,
     size: (): number => waiting.size,
     hasLone: (): boolean => firstLone() !== undefined,
     takeAll: () => take([...waiting]),
 
-    /** Takes one question for a request about a single job. */
     takeOne: (): readonly Question[] => {
       const [first] = waiting;
       const chosen = firstLone() ?? first;
       return chosen === undefined ? [] : take([chosen]);
     },
 
-    /** Takes as many questions as fit into one list. */
     takeMany: (): readonly Question[] => {
       const chosen: Question[] = [];
       let characters = 0;

@@ -5,34 +5,25 @@ import type { RenderTimes } from '../models/render-times.ts';
 /** Decides when to poll the upstream next. Pure: the same facts and random number give the same result. */
 
 export interface PollFacts {
-  /** The learned or estimated render times for such renders. */
   readonly times: RenderTimes;
-  /** The time since the upstream accepted the job, in milliseconds. */
   readonly elapsedMs: number;
-  /** The time until the task's deadline, in milliseconds. */
   readonly remainingMs: number;
-  /**
-   * Whether one of the credential's requests covers all waiting jobs, so that an additional question costs almost
-   * nothing.
-   */
+  /** One of the credential's requests covers all waiting jobs, so an additional question costs almost nothing. */
   readonly lists: boolean;
-  /** The number of polls of this job so far. */
   readonly polls: number;
   readonly errors: number;
-  /** Whether the last error concerned the credential, in which case its poller decides when the upstream is back. */
+  /** The last error concerned the credential, so its poller decides when the upstream is back. */
   readonly isShared?: boolean | undefined;
-  /** The progress in percent (0-100), if the upstream reports it. */
+  /** Percent (0-100), if the upstream reports progress. */
   readonly progress?: number | undefined;
-  /** The delay that the upstream requested, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
-  /** A random number in [0, 1). */
+  /** In [0, 1). */
   readonly random: number;
 }
 
 export interface NextPoll {
-  /** The delay from now, in milliseconds. */
   readonly delayMs: number;
-  /** Whether the delay is too long to wait here, so that it becomes a timer on the server. */
+  /** The delay is too long to wait in this process, so it becomes a timer on the server. */
   readonly isFar: boolean;
 }
 
@@ -42,21 +33,24 @@ const shortestDelayMs = 500;
 /** The lead time of a server-side timer. It may fire up to a second late, and the attempt starts only afterwards. */
 const leadMs = 1_500;
 const earlyJitter = 0.05;
-/** The minimum delay for a server-side timer, which costs two writes. */
+/** A server-side timer costs two writes, so shorter delays do not use one. */
 const farMs = 8_000;
 /**
- * The maximum number of questions about a job, without a list, until all renders of its kind have ended. One more is
+ * How many questions may be asked about a job, without a list, until all renders of its kind have ended. One more is
  * reserved for a lost attempt.
  */
 const questionsMax = 11;
-/** The maximum delay of an attempt that is waiting here. A server-side timer costs as much as two of its heartbeats. */
+/**
+ * The longest delay of an attempt that waits in this process. A server-side timer costs as much as two of its
+ * heartbeats.
+ */
 const stayedDelayMaxMs = 60_000;
 /** The delay as a fraction of the elapsed time, used without a list once the budget is spent. */
 const rareShare = 0.25;
 const rarestDelayMs = 120_000;
 const overtimeDelayMs = 15_000;
 const longestDelayMs = 60_000;
-/** The delay after an error that concerns the credential. The credential's poller decides when to send a request. */
+/** For an error that concerns the credential. The credential's poller decides when to send a request. */
 const sharedDelayMs = 100;
 
 /**
@@ -113,7 +107,7 @@ function corrected({ times, progress, elapsedMs }: PollFacts): RenderTimes {
   return { ...times, points: times.points.map(({ ms, weight }) => ({ ms: ms * factor, weight })) };
 }
 
-/** Returns a factor of 1 ± 20 %. */
+/** A factor of 1 ± 20 %. */
 function jitterOf(random: number): number {
   return 0.8 + 0.4 * random;
 }

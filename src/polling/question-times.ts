@@ -19,18 +19,13 @@ interface Stretch {
 }
 
 export interface QuestionFacts {
-  /** The time since the upstream accepted the job, in milliseconds. */
   readonly elapsedMs: number;
-  /** The number of questions left until such renders have ended, at least 1. */
+  /** How many questions are left until such renders have ended, at least 1. */
   readonly left: number;
-  /**
-   * A number in [-0.5, 0.5) that shifts the question within its share of time, so that many jobs do not ask
-   * simultaneously.
-   */
+  /** In [-0.5, 0.5). Shifts the question within its share of time, so that many jobs do not ask simultaneously. */
   readonly jitter: number;
 }
 
-/** The jitter as a fraction of a question's share of time. */
 const jitterShare = 0.2;
 
 /**
@@ -54,7 +49,7 @@ export function nextQuestionMs(
   return rest.at(-1)?.toMs;
 }
 
-/** Returns how many questions an interval is worth relative to others. */
+/** How many questions an interval is worth relative to others. */
 function needOf({ fromMs, toMs, weight }: Stretch): number {
   return Math.sqrt((weight * (toMs - fromMs)) / ((fromMs + toMs) / 2));
 }

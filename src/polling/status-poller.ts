@@ -46,13 +46,13 @@ export interface StatusPollerOptions {
   readonly now: () => number;
 }
 
-/** The time within which polls share a request. */
+/** Polls that arrive within this time share a request. */
 const gatherMs = 50;
-/** The longest pause before the pace is checked again, because an outage may have ended in the meantime. */
+/** After at most this long, the pace is checked again, because an outage may have ended in the meantime. */
 const restMaxMs = 500;
 const throttledPauseMs = 2_000;
 const listMaxDefault = 100;
-/** The maximum number of jobs to remember whose question failed while others succeeded. */
+/** Limits the jobs to remember whose question failed while others succeeded. */
 const suspectsMax = 1_000;
 
 export function createStatusPoller(options: StatusPollerOptions): StatusPoller {
@@ -142,7 +142,6 @@ function createSender({ options, pace, questions }: SenderDeps) {
     pace.answered();
   }
 
-  /** Handles a failure of the list, of a single job, or of all waiting questions. */
   function fail(batch: readonly Question[], error: UpstreamError): void {
     const ids = batch.map(({ operation }) => operation.id);
     const isList = batch.length > 1;
@@ -165,8 +164,7 @@ function failEach(batch: readonly Question[], error: unknown): void {
 }
 
 /**
- * Whether the upstream responded, but not with a list. A failure of the upstream itself, or "not now", affects all
- * questions.
+ * The upstream responded, but not with a list. A failure of the upstream itself, or "not now", affects all questions.
  */
 function isRefusedList({ status, outcome }: UpstreamError): boolean {
   return status !== undefined && status < 500 && outcome !== 'throttled';
@@ -174,7 +172,7 @@ function isRefusedList({ status, outcome }: UpstreamError): boolean {
 
 const sharedStatuses = new Set([401, 402, 403, 408, 429]);
 
-/** Whether the response, or the lack of one, provides no evidence about the job in question. */
+/** The response, or the lack of one, provides no evidence about the job in question. */
 function isShared({ status, gone, outcome }: UpstreamError): boolean {
   if (gone) return false;
   if (outcome === 'throttled' || outcome === 'unavailable') return true;

@@ -10,11 +10,10 @@ import { createStatusPoller } from './status-poller.ts';
 import type { StatusPoller } from './status-poller.ts';
 
 export interface ChannelPoller extends StatusPoller {
-  /** Whether the upstream calls back when a job ends. */
   callsBack(): boolean;
 }
 
-/** Creates one poller per channel, credential and kind of task, shared by all their jobs in this process. */
+/** One poller per channel, credential and kind of task, shared by all their jobs in this process. */
 export function createStatusPollers({
   channels,
   limiter,
@@ -24,7 +23,7 @@ export function createStatusPollers({
 }: {
   readonly channels: Channels;
   readonly limiter: (perSecond: () => number) => RateLimiter;
-  /** Records which job is polled. An adapter that polls many jobs at once does not know which task each belongs to. */
+  /** Learns which task each polled job belongs to, because an adapter that polls many jobs at once does not know. */
   readonly recorder: Pick<ExchangeRecorder, 'own'>;
   readonly now: () => number;
   readonly publicUrl?: string;
@@ -35,7 +34,7 @@ export function createStatusPollers({
     const first = channels(id);
     const provider = first === undefined ? undefined : taskProviderFor(first.provider, kind);
     if (first === undefined || provider === undefined) throw new ChannelGoneError(id);
-    /** Returns the channel's current configuration, or the initial one if the channel has since been removed. */
+    /** The channel's current configuration, or the initial one if the channel has since been removed. */
     const channel = () => channels(id) ?? first;
     const poller = createStatusPoller({
       provider,

@@ -13,19 +13,17 @@ export interface AccountAlert {
   readonly threshold?: Micros;
   /** An event is posted for each percentage of a cap that is reached. Undefined if no such events are wanted. */
   readonly caps?: JudgedCaps;
-  /** The address to which events are posted. It may contain secrets. */
+  /** May contain secrets. */
   readonly address: Sealed;
   readonly isBelow: boolean;
   /** The ledger entry that last changed `isBelow`. Older entries are ignored. */
   readonly seq: bigint;
-  /** Events not yet delivered. */
   readonly pending: readonly BalanceEvent[];
 }
 
 export interface JudgedCaps {
   /** The last ledger entry, inclusive, up to which usage has been compared with the caps. */
   readonly upTo: bigint;
-  /** Incremented each time the caps change. */
   readonly revision: number;
   /** The revision for which usage was last compared with the caps. */
   readonly judged: number;
@@ -35,18 +33,15 @@ export interface BalanceEvent {
   readonly id: string;
   readonly available: Micros;
   readonly at: number;
-  /** The number of delivery attempts started so far. */
   readonly tries: number;
   readonly dueAt: number;
 }
 
 type SeenEvent = Pick<BalanceEvent, 'id' | 'tries'>;
 
-/** Whether an entry moved the available balance across the limit. */
 export interface Crossing {
   readonly isBelow: boolean;
   readonly seq: bigint;
-  /** Set if the balance fell below the limit. */
   readonly event?: BalanceEvent;
 }
 
@@ -89,7 +84,6 @@ export function createAccountAlertStore(db: Db) {
       return (await alerts.find({ _id: { $in: [...accounts] } }).toArray()).map(toAlert);
     },
 
-    /** Returns alerts in account order. */
     async list({
       after,
       limit,
@@ -120,7 +114,6 @@ export function createAccountAlertStore(db: Db) {
 
 function judgedCaps(alerts: Collection<AlertDocument>) {
   return {
-    /** Marks entries up to this one as compared, so that they are not compared again. */
     async noteJudged(account: string, upTo: bigint): Promise<void> {
       await alerts.updateOne({ _id: account, 'caps.upTo': { $lt: upTo } }, { $set: { 'caps.upTo': upTo } });
     },
@@ -144,7 +137,6 @@ function judgedCaps(alerts: Collection<AlertDocument>) {
 
 function alertEvents(alerts: Collection<AlertDocument>) {
   return {
-    /** Returns alerts with an event that is due for delivery. */
     async due(now: number, limit: number): Promise<AccountAlert[]> {
       return (
         await alerts

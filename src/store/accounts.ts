@@ -18,11 +18,10 @@ export interface Account {
   readonly name: string;
   /** How far below zero holds may take `available`, in micro-units. */
   readonly overdraftLimit: bigint;
-  /** Undefined if there are no caps. */
   readonly endUserCaps?: EndUserCaps;
   /** Undefined if the account pays list prices. */
   readonly priceFactors?: PriceFactors;
-  /** The account's secrets, newest first. Older ones remain valid after a rotation. */
+  /** Newest first. Older secrets remain valid after a rotation. */
   readonly webhookSecrets: readonly Sealed[];
   /** Unix milliseconds. */
   readonly createdAt: number;
@@ -40,9 +39,7 @@ export interface AccountDeletion {
   readonly by: string;
   readonly reason: string;
   readonly requestedAt: number;
-  /** The ledger entry up to which images have been removed. */
   readonly imagesUpTo?: bigint;
-  /** Undefined while work remains. */
   readonly finishedAt?: number;
 }
 
@@ -54,7 +51,6 @@ interface AccountDocument extends Omit<Account, 'id' | 'endUserCaps' | 'priceFac
   /** Model names may contain dots, so they are stored as values, not field names. The general factor has no model. */
   readonly priceFactors?: readonly { readonly model?: string; readonly factor: string }[];
   readonly webhookSecrets: readonly SealedDocument[];
-  /** Search terms that find the account. */
   readonly texts?: readonly string[];
   /** A copy of the account's id while its deletion is incomplete. It keeps the index small. */
   readonly deleting?: string;
@@ -80,7 +76,6 @@ export function createAccountStore(db: Db, endUsers: EndUserNames) {
     ...accountLists(accounts, toAccount),
     ...accountTerms(accounts, endUsers),
 
-    /** Returns false if the account already exists. */
     insert: ({ id: _id, webhookSecrets, ...account }: NewAccount): Promise<boolean> =>
       unlessThere(() => {
         const sealed = webhookSecrets.map(toSealedDocument);
@@ -93,13 +88,12 @@ export function createAccountStore(db: Db, endUsers: EndUserNames) {
       return found === null ? undefined : toAccount(found);
     },
 
-    /** Returns the ids of those of these accounts that are closed. */
     async closedAmong(ids: readonly string[]): Promise<ReadonlySet<string>> {
       const closed = accounts.find({ _id: { $in: [...ids] }, closedAt: { $exists: true } });
       return new Set((await closed.project({ _id: 1 }).toArray()).map(({ _id }) => String(_id)));
     },
 
-    /** Adds a secret that signs from now on. The previous two stay valid. */
+    /** The new secret signs from now on. The previous two stay valid. */
     async addWebhookSecret(id: string, sealed: Sealed, change: Change): Promise<boolean> {
       const $each = [toSealedDocument(sealed)];
       const webhookSecrets = { $each, $position: 0, $slice: webhookSecretsMax };
@@ -119,7 +113,6 @@ function accountTerms(accounts: Collection<AccountDocument>, endUsers: EndUserNa
       return changed.matchedCount === 1;
     },
 
-    /** Replaces the factors. Returns false if the account does not exist. */
     async setPriceFactors(id: string, { all, models }: PriceFactors, change: Change): Promise<boolean> {
       const priceFactors = [
         ...(all === undefined ? [] : [{ factor: all }]),
@@ -132,7 +125,6 @@ function accountTerms(accounts: Collection<AccountDocument>, endUsers: EndUserNa
       return changed.matchedCount === 1;
     },
 
-    /** Replaces the caps. Returns false if the account does not exist. */
     async setEndUserCaps(id: string, caps: EndUserCaps, change: Change): Promise<boolean> {
       const changed = await accounts.updateOne(
         { _id: id },
@@ -154,7 +146,7 @@ function accountLists(
   toAccount: (document: AccountDocument) => Account,
 ) {
   return {
-    /** Finds accounts by the start of a word in the name, or by part of the id. */
+    /** Matches the start of a word in the name, or any part of the id. */
     async search(text: string, limit: number): Promise<Account[]> {
       const found = accounts.find({ texts: inTexts(text) }).limit(limit);
       return (await found.toArray()).map(toAccount);
@@ -176,7 +168,6 @@ function accountEnds(
   toAccount: (document: AccountDocument) => Account,
 ) {
   return {
-    /** Returns false if the account does not exist or is already closed. */
     async close(id: string, change: Change): Promise<boolean> {
       const changed = await accounts.updateOne(
         { _id: id, closedAt: { $exists: false } },
@@ -203,7 +194,6 @@ function accountEnds(
       return begun.matchedCount === 1;
     },
 
-    /** Returns some of the accounts whose deletion is incomplete. */
     async deleting(): Promise<Account[]> {
       const found = accounts.find({ deleting: { $gt: '' } }).sort({ deleting: 1 });
       return (await found.limit(deletionsAtOnce).toArray()).map(toAccount);

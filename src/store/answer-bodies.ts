@@ -5,24 +5,23 @@ import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
 interface BodyDocument {
-  /** The id, as `<made>/<n>`. */
+  /** `<made>/<n>` */
   readonly _id: string;
   /** The bytes as Latin-1 text. */
   readonly sealed: SealedDocument;
-  /** When MongoDB's TTL index removes the document. */
   readonly expires: Date;
 }
 
 /** Well below MongoDB's 16 MB limit, because Latin-1 text can double in size as UTF-8. */
 const documentBytes = 4 * 1024 * 1024;
 
-/** Stores response bodies, split into documents, so that repeated requests get the same response. */
+/** Keeps response bodies, split into documents, so that repeated requests get the same response. */
 export function createAnswerBodyStore(db: Db, { seal, open }: Sealing) {
   const bodies = openCollection<BodyDocument>(db, 'image_result_bodies', durable);
   return {
     ensureIndexes: () => ensureIndexes(bodies, [expiring]),
 
-    /** Resolves with the number of documents written. Idempotent. */
+    /** Returns the number of documents written. Idempotent. */
     async write(answer: {
       readonly made: string;
       readonly body: readonly Uint8Array[];
@@ -43,7 +42,6 @@ export function createAnswerBodyStore(db: Db, { seal, open }: Sealing) {
       for (const id of made) await bodies.deleteMany({ _id: { $gte: `${id}/`, $lt: `${id}/:` } });
     },
 
-    /** Throws if a part is missing. */
     async read(made: string, documents: number): Promise<Uint8Array[]> {
       const parts: Uint8Array[] = [];
       for (let n = 0; n < documents; n += 1) {

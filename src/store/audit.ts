@@ -18,7 +18,6 @@ import { sortKey } from './task-document.ts';
 
 /** An operator's act, completed or attempted. Times are in Unix milliseconds. */
 export interface AuditEntry {
-  /** Sorts by time. */
   readonly id: string;
   readonly at: number;
   readonly by: string;
@@ -32,16 +31,12 @@ export interface AuditEntry {
   /** The request as JSON. */
   readonly what: string;
   readonly outcome: ActOutcome;
-  /** Why the act was refused or failed. */
   readonly result?: string;
-  /** Values before and after the act. Undefined if not recorded. */
   readonly changes?: readonly ConfigChange[];
   readonly endedAt?: number;
-  /** A bulk act's items, one per task. */
   readonly items?: readonly AuditItem[];
 }
 
-/** `key` identifies the item within its entry. */
 interface AuditItemBegun {
   readonly key: string;
   readonly task: string;
@@ -50,14 +45,12 @@ interface AuditItemBegun {
 
 export interface AuditItem extends AuditItemBegun, Pick<AuditEntry, 'outcome' | 'result' | 'endedAt'> {}
 
-/** Fields shared by all acts of a bulk entry. */
 type BulkFacts = Pick<AuditEntry, 'id' | 'at' | 'by' | 'via' | 'address' | 'action' | 'reason' | 'what'> & {
   readonly bulk: string;
 };
 
 interface Sorted {
   readonly _id: string;
-  /** The entry's id. */
   readonly sort: string;
 }
 type SingleDocument = Omit<AuditEntry, 'id' | 'items'> & Sorted & { readonly items?: undefined };
@@ -130,7 +123,7 @@ export function createAuditStore(db: Db) {
       await bulks.updateMany({ ...about, items: { $exists: true } }, { $unset: { 'items.$[].result': '' } });
     },
 
-    /** Returns entries, newest first. `after` is the id of the previous page's last entry. */
+    /** Newest first. `after` is the id of the previous page's last entry. */
     async list(
       { by, task, target, since }: AuditFilter,
       { limit, after }: { readonly limit: number; readonly after?: string },
@@ -153,7 +146,6 @@ export function createAuditStore(db: Db) {
   };
 }
 
-/** Groups related acts as items of one entry. */
 function bulkActs(bulks: Collection<BulkDocument>) {
   return {
     /**

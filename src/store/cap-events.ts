@@ -6,13 +6,12 @@ import { dayMs } from '../base/times.ts';
 import { durable, ensureIndexes, expiring, openCollection, unlessThere } from './mongo.ts';
 
 /**
- * A report that usage has reached a percentage of a cap, made once per window. It is kept after delivery to prevent
+ * A report, made once per window, that usage has reached a percentage of a cap. It is kept after delivery to prevent
  * duplicates.
  */
 export interface CapEvent extends ReachedCap {
   readonly id: string;
   readonly account: string;
-  /** The number of delivery attempts started so far. */
   readonly tries: number;
   /** Unix milliseconds. */
   readonly dueAt: number;
@@ -23,13 +22,12 @@ interface CapEventDocument extends Omit<CapEvent, 'id' | 'dueAt'> {
   /** Combines account, window and percentage, so that two processes cannot report the same event. */
   readonly _id: string;
   readonly event: string;
-  /** Undefined once nothing is left to post. */
   readonly dueAt?: number;
   /** Undefined for caps whose window never ends. */
   readonly expires?: Date;
 }
 
-/** Counted from the end of the window, in milliseconds. Longer than any delivery is retried. */
+/** Counted from the end of the window. Longer than any delivery is retried. */
 const keptMs = 8 * dayMs;
 
 export type CapEventStore = ReturnType<typeof createCapEventStore>;
@@ -56,7 +54,6 @@ export function createCapEventStore(db: Db, endUsers: EndUserNames) {
         { name: 'due', key: { dueAt: 1 }, sparse: true },
       ]),
 
-    /** Adds events in order. Existing events stay unchanged. */
     async add(found: readonly CapEvent[]): Promise<void> {
       const reported = new Set(await existing(found.map((event) => placeOf(event.account, event))));
       for (const { id: event, ...rest } of found) {
@@ -69,7 +66,6 @@ export function createCapEventStore(db: Db, endUsers: EndUserNames) {
       }
     },
 
-    /** Returns which of these percentages have already been reported. */
     async reported<Asked extends Pick<ReachedCap, 'cap' | 'by' | 'percent'>>(
       account: string,
       asked: readonly Asked[],
@@ -78,7 +74,6 @@ export function createCapEventStore(db: Db, endUsers: EndUserNames) {
       return asked.filter((one) => known.has(placeOf(account, one)));
     },
 
-    /** Returns the accounts with an event that is due for delivery. */
     dueAccounts: (now: number): Promise<string[]> => events.distinct('account', { dueAt: { $lte: now } }),
 
     async due(account: string, now: number, limit: number): Promise<CapEvent[]> {
@@ -88,7 +83,6 @@ export function createCapEventStore(db: Db, endUsers: EndUserNames) {
       );
     },
 
-    /** Counts events not yet delivered. */
     countUndelivered: (account: string): Promise<number> =>
       events.countDocuments({ account, dueAt: { $gt: 0 } }),
 

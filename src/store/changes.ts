@@ -1,4 +1,3 @@
-/** An operator's change, kept in the document that it changed. */
 export interface Change {
   /** Unix milliseconds. */
   readonly at: number;
@@ -9,7 +8,6 @@ export interface Change {
 
 const changesMax = 50;
 
-/** Returns a `$push` value that keeps the newest `changesMax` changes. */
 export function pushed(change: Change) {
   return { changes: { $each: [change], $slice: -changesMax } };
 }

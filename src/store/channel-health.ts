@@ -5,18 +5,15 @@ import { durable, openCollection, repeatOnDuplicate } from './mongo.ts';
 /** A circuit that has opened at least once. Written only when its state changes. */
 interface CircuitDocument extends CircuitRecord {
   readonly _id: string;
-  /** The time until which a probe is in flight. */
+  /** A probe may be in flight until this time. */
   readonly probeUntil: number;
-  /** The task or image that is the probe. */
   readonly probe?: string;
 }
 
 interface Probe {
   readonly task: string;
   readonly isSuspect: boolean;
-  /**
-   * False if the failures affect only other models or accounts, so the request need not wait out the cool-down.
-   */
+  /** False if the failures affect only other models or accounts, so the request need not wait out the cool-down. */
   readonly isConcerned: boolean;
   readonly leaseMs: number;
 }
@@ -26,7 +23,7 @@ export type ChannelHealthStore = ReturnType<typeof createChannelHealthStore>;
 export function createChannelHealthStore(db: Db, now: () => number) {
   const circuits = openCollection<CircuitDocument>(db, 'channel_health', durable);
   return {
-    /** Returns all circuits: at most one per credential or model that has had trouble. */
+    /** At most one per credential or model that has had trouble. */
     async list(): Promise<Circuit[]> {
       return (await circuits.find().toArray()).map(toCircuit);
     },
@@ -37,8 +34,8 @@ export function createChannelHealthStore(db: Db, now: () => number) {
     },
 
     /**
-     * Returns true if this task may probe an open circuit whose cool-down is over. Across all processes, only one task
-     * at a time may do so. Tasks that failed there are suspect and wait longer.
+     * Returns true if this task may probe an open circuit. Across all processes, only one task at a time may do so.
+     * Tasks that failed there are suspect and wait longer.
      */
     async takeProbe(id: string, { task, isSuspect, isConcerned, leaseMs }: Probe): Promise<boolean> {
       const at = now();

@@ -20,7 +20,6 @@ export type ChannelStateStore = ReturnType<typeof createChannelStateStore>;
 export function createChannelStateStore(db: Db) {
   const states = openCollection<ChannelStateDocument>(db, 'channel_states', durable);
   return {
-    /** Returns all switches, at most one per channel. */
     async list(): Promise<ChannelState[]> {
       return (await states.find().toArray()).map(({ _id: id, ...state }) => ({ id, ...state }));
     },

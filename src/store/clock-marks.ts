@@ -6,14 +6,12 @@ export interface ClockMark {
   readonly at: number;
   /** Incremented by each confirmation by a process or an operator. */
   readonly rev: number;
-  /** Undefined if no process disputes the time. */
   readonly jump?: ClockJump;
 }
 
 export interface ClockJump {
   /** The time by the process's own count. */
   readonly expected: number;
-  /** The time reported by the database. */
   readonly seen: number;
 }
 
@@ -23,7 +21,7 @@ interface MarkDocument extends ClockMark {
 
 export type ClockMarks = ReturnType<typeof createClockMarks>;
 
-/** Stores a single document that all processes share and that outlives them. */
+/** A single document, shared by all processes, that outlives them. */
 export function createClockMarks(db: Db) {
   const marks: Collection<MarkDocument> = openCollection<MarkDocument>(db, 'clock', durable);
   const _id = 'database';
@@ -32,7 +30,7 @@ export function createClockMarks(db: Db) {
       return (await marks.findOne({ _id })) ?? undefined;
     },
 
-    /** Records that the time is right, as a process has counted or an operator has stated. */
+    /** Records a time that a process's own count or an operator has confirmed. */
     async confirm(at: number): Promise<void> {
       const update = { $set: { at }, $inc: { rev: 1 }, $unset: { jump: '' } } as const;
       await repeatOnDuplicate(() => marks.updateOne({ _id }, update, { upsert: true }));

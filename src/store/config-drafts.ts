@@ -4,7 +4,7 @@ import { durable, openCollection, unlessThere } from './mongo.ts';
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** An edit of the draft, shown to editors who have read an older revision. */
+/** Shown to editors who have read an older revision. */
 export interface DraftEdit {
   readonly revision: number;
   readonly by: string;
@@ -15,12 +15,10 @@ export interface DraftEdit {
 
 /** The configuration that operators are preparing. There is one draft for the whole gateway. */
 export interface ConfigDraft {
-  /** Incremented by each edit and each discard of the draft. */
+  /** Incremented by each edit and each discard. */
   readonly revision: number;
-  /** The published version on which the draft is based. */
   readonly base: number;
   readonly text: string;
-  /** The most recent edits, oldest first. */
   readonly edits: readonly DraftEdit[];
 }
 
@@ -29,7 +27,6 @@ interface DraftDocument {
   readonly revision: number;
   readonly base?: number;
   readonly edits: readonly DraftEdit[];
-  /** Undefined once the draft has been discarded. */
   readonly sealed?: SealedDocument;
 }
 
@@ -39,7 +36,6 @@ export interface ConfiguredSecret {
   readonly name: string;
   /** The value's last characters. Empty for a short value. */
   readonly ending: string;
-  /** Unix milliseconds. */
   readonly at: number;
   readonly by: string;
   /** The only origin to which the secret may be sent. Undefined for a secret that is not sent to an upstream. */
@@ -61,7 +57,6 @@ export function createConfigDraftStore(db: Db, { seal, open }: Sealing) {
   const drafts = openCollection<DraftDocument>(db, 'configuration_drafts', durable);
   const secrets = openCollection<SecretDocument>(db, 'configured_secrets', durable);
 
-  /** Returns false if the draft has a different revision. */
   async function replace(revision: number, next: Omit<DraftDocument, '_id' | 'revision'>): Promise<boolean> {
     const document = { ...next, revision: revision + 1 };
     if (revision === 0) return unlessThere(() => drafts.insertOne({ _id: only, ...document }));
@@ -70,7 +65,7 @@ export function createConfigDraftStore(db: Db, { seal, open }: Sealing) {
   }
 
   return {
-    /** Returns revision 0 if no draft has ever existed. */
+    /** Revision 0 means that no draft has ever existed. */
     async read(): Promise<{ readonly revision: number; readonly draft?: ConfigDraft }> {
       const found = await drafts.findOne({ _id: only });
       if (found === null) return { revision: 0 };
@@ -83,7 +78,6 @@ export function createConfigDraftStore(db: Db, { seal, open }: Sealing) {
     write: ({ revision, base, text, edits }: ConfigDraft): Promise<boolean> =>
       replace(revision, { base, edits: edits.slice(-editsMax), sealed: toSealedDocument(seal(place, text)) }),
 
-    /** Returns false for the same reasons as `write`. */
     discard: (revision: number): Promise<boolean> => replace(revision, { edits: [] }),
 
     async keepSecret({
@@ -95,7 +89,6 @@ export function createConfigDraftStore(db: Db, { seal, open }: Sealing) {
       await secrets.insertOne({ _id: name, ...about, sealed });
     },
 
-    /** Lists the secrets by name, without values. */
     async listSecrets(): Promise<readonly ConfiguredSecret[]> {
       const found = await secrets
         .find({}, { projection: { sealed: 0 } })
@@ -104,7 +97,6 @@ export function createConfigDraftStore(db: Db, { seal, open }: Sealing) {
       return found.map(({ _id: name, sealed: _sealed, ...about }) => ({ name, ...about }));
     },
 
-    /** Returns the values for these names. Skips names that do not exist. */
     async openSecrets(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
       if (names.length === 0) return new Map();
       const found = await secrets.find({ _id: { $in: [...names] } }).toArray();

@@ -4,20 +4,17 @@ import { durable, ensureIndexes, openCollection, readByWrite, unlessThere } from
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** The configuration that all processes run, and its publisher. */
+/** The configuration that all processes run, and who published it. */
 export interface ConfigurationHead {
-  /** Incremented by each publication. */
   readonly version: number;
   /** The first 12 hex digits of the text's SHA-256. */
   readonly hash: string;
-  /** The currency used for all accounts. */
   readonly currency: string;
   /** An operator's name, or `signal` or `start`. */
   readonly by: string;
   readonly reason?: string;
   /** The hash of the latest version that came from a file. Undefined if this version itself did. */
   readonly file?: string;
-  /** The process that read and validated the file. */
   readonly node: string;
   /** Unix milliseconds on that process's clock. */
   readonly at: number;
@@ -37,13 +34,13 @@ interface ConfigurationDocument extends Omit<ConfigurationHead, 'version'> {
   readonly _id: string;
   readonly version: bigint;
   readonly sealed: SealedDocument;
-  /** The number of reads performed as writes to get what the majority has. */
+  /** Incremented by reads that had to be writes. See `readByWrite`. */
   readonly reads?: number;
 }
 
 const only = 'published';
 const versionsShownMax = 100;
-/** The length to which ids are zero-padded, so that they sort numerically. */
+/** Ids are zero-padded, so that they sort numerically. */
 const versionDigits = 10;
 const place = { purpose: 'configuration', id: only } as const;
 
@@ -57,7 +54,6 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
   const published = openCollection<ConfigurationDocument>(db, 'configuration', durable);
   const replaced = openCollection<ConfigurationDocument>(db, 'replaced_configurations', durable);
 
-  /** Returns undefined if another process published first. */
   async function publishOver(
     before: ConfigurationDocument | undefined,
     { text, isDraft, ...next }: NewConfiguration,
@@ -121,7 +117,6 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
       return found !== null || (await confirmHead())?.hash === hash;
     },
 
-    /** Returns versions older than the one in force, newest first. */
     async replaced(): Promise<readonly ConfigurationHead[]> {
       const found = await replaced
         .find({}, { projection: { sealed: 0 } })
@@ -131,7 +126,6 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
       return found.map(toHead);
     },
 
-    /** Returns an earlier version's text, or undefined if the version does not exist. */
     async textOf(version: number): Promise<string | undefined> {
       const _id = versionId(version);
       const found = await replaced.findOne({ _id });
@@ -146,7 +140,6 @@ export function createConfigurationStore(db: Db, { seal, open }: Sealing) {
       }
     },
 
-    /** Publishes only if `version` is in force, and returns undefined if it is not. */
     async publishAfter(version: number, next: NewConfiguration): Promise<ConfigurationHead | undefined> {
       const before = await confirmWhole();
       return before === undefined || before.version !== BigInt(version)

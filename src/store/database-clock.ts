@@ -6,7 +6,7 @@ import type { ClockJump, ClockMark, ClockMarks } from './clock-marks.ts';
 export interface DatabaseClock {
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Returns the clock jump that makes this time unsafe for dating money entries. Undefined if there is none. */
+  /** Returns the clock jump that makes this time unsafe for dating money entries, if there is one. */
   readonly jump: () => ClockJump | undefined;
   readonly stop: () => void;
 }
@@ -22,7 +22,6 @@ export interface DatabaseClockDeps {
   readonly ownNow?: () => number;
   /** Called when the database cannot be reached. The clock then runs on from the last known time. */
   readonly onError: (error: unknown) => void;
-  /** Called after each check. */
   readonly onTime: (serverTime: number) => void;
 }
 
@@ -43,7 +42,6 @@ export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<Databa
   let offset = Number.NEGATIVE_INFINITY;
   let isCounted = false;
   let awakeAt = 0;
-  /** The mark's latest revision that this process has read. */
   let rev: number | undefined;
   let jump: ClockJump | undefined;
   await look();
@@ -91,7 +89,6 @@ export async function openDatabaseClock(deps: DatabaseClockDeps): Promise<Databa
   };
 }
 
-/** Returns Unix milliseconds. */
 export async function readDatabaseTime(db: Pick<Db, 'command'>): Promise<number> {
   const { localTime } = await db.command({ hello: 1 });
   if (!(localTime instanceof Date)) throw new Error('MongoDB does not say what time it is');

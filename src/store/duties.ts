@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
 import { durable, openCollection, unlessThere } from './mongo.ts';
 
-/** A duty that exactly one process performs for as long as it lives. */
+/** A duty that one process at a time performs, for as long as it lives. */
 interface DutyDocument {
   readonly _id: string;
-  /** Incremented with each turn of the performing process. */
+  /** Incremented each time another process takes over. */
   readonly turn: number;
 }
 
@@ -13,12 +13,11 @@ export type Duties = ReturnType<typeof createDuties>;
 export function createDuties(db: Db) {
   const duties = openCollection<DutyDocument>(db, 'duties', durable);
   return {
-    /** Returns 0 if no process has ever performed the duty. */
     async turn(duty: string): Promise<number> {
       return (await duties.findOne({ _id: duty }))?.turn ?? 0;
     },
 
-    /** Returns true if this process got the turn that follows `seen`. */
+    /** Returns true if this process took over. Only one of the processes that read `seen` can. */
     async takeTurn(duty: string, seen: number): Promise<boolean> {
       if (seen > 0) {
         const taken = await duties.updateOne({ _id: duty, turn: seen }, { $set: { turn: seen + 1 } });

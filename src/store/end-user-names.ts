@@ -19,7 +19,6 @@ const nameCharactersMax = 256;
 /**
  * Encrypts names with AES-256-CBC. As in SIV, the initialisation vector is an HMAC of the name under another key, and
  * is verified after decryption. Padding hides the length of short names.
- *
  * @param key - 32 bytes that must outlive SECRETS_KEY, because ledger entries are never rewritten.
  */
 export function createEndUserNames(key: Uint8Array): EndUserNames {

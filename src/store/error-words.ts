@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * Returns search terms for the words in failures, longest words first. They make sealed messages searchable by word:
- * without the key, a term can be neither read nor matched with a word.
+ * Returns search terms for the words in failures, longest words first. Sealed messages can be searched by these terms.
+ * Without the key, a term can be neither read nor matched with a word.
  */
 export type ErrorTerms = (texts: readonly string[], max?: number) => string[];
 

@@ -11,11 +11,9 @@ export interface NewExchanges {
 }
 
 interface ExchangesDocument {
-  /** The task's id. */
   readonly _id: string;
   readonly submits: readonly string[];
   readonly polls: readonly string[];
-  /** When MongoDB's TTL index removes the document. */
   readonly expires: Date;
 }
 
@@ -35,7 +33,7 @@ export function createExchangeStore(
   return {
     ensureIndexes: () => ensureIndexes(exchanges, [expiring]),
 
-    /** Writes for many tasks in one command. Several processes may add to the same document. */
+    /** One command for many tasks. Several processes may add to the same document. */
     async add(news: readonly NewExchanges[]): Promise<void> {
       if (news.length === 0) return;
       const expires = new Date(now() + keptMs());
@@ -57,7 +55,7 @@ export function createExchangeStore(
       await exchanges.deleteMany({ _id: { $in: [...tasks] } });
     },
 
-    /** Returns exchanges in the order of their addition. */
+    /** Submissions first, each list in the order in which it was recorded. */
     async find(task: string): Promise<readonly string[]> {
       const found = await exchanges.findOne({ _id: task });
       return found === null || found.expires.getTime() < now() ? [] : [...found.submits, ...found.polls];

@@ -4,9 +4,8 @@ import { durable, ensureIndexes, openCollection, unlessThere, updateWith } from 
 import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, Sealing } from './sealed-document.ts';
 
-/** Identifies a file at an upstream under one of its credentials. Times are in Unix milliseconds. */
+/** A file's copy at an upstream, uploaded with one of the upstream's credentials. */
 export interface UploadKey {
-  /** `file_…` */
   readonly file: string;
   readonly channel: string;
   readonly credential: string;
@@ -19,20 +18,17 @@ export interface StoredUpload extends UploadKey {
 }
 
 export interface ReadyUpload {
-  /** The id by which the upstream deletes the file. */
   readonly id: string;
-  /** The address by which requests refer to the file. */
   readonly url: string;
-  /** The time after which no request refers to the file. */
+  /** No request refers to the file after this time. Unix milliseconds. */
   readonly usableUntil: number;
-  /** The time at which the file is deleted at the upstream. */
+  /** When the file is deleted at the upstream, in Unix milliseconds. */
   readonly dueAt: number;
 }
 
 export type Claim =
   | { readonly kind: 'ours' }
   | { readonly kind: 'ready'; readonly url: string }
-  /** Another process is uploading the file. */
   | { readonly kind: 'busy'; readonly owner: string };
 
 interface UploadDocument extends StoredUpload, Partial<Omit<ReadyUpload, 'dueAt' | 'url'>> {
@@ -40,7 +36,6 @@ interface UploadDocument extends StoredUpload, Partial<Omit<ReadyUpload, 'dueAt'
   readonly _id: string;
   readonly state: 'uploading' | 'ready';
   readonly url?: SealedDocument;
-  /** Identifies this particular upload. */
   readonly owner: string;
   /** 0 if the file has been removed. */
   readonly dueAt: number;
@@ -48,7 +43,7 @@ interface UploadDocument extends StoredUpload, Partial<Omit<ReadyUpload, 'dueAt'
 
 export type FileUploadStore = ReturnType<typeof createFileUploadStore>;
 
-/** How long an upload may take before its process is presumed dead, in milliseconds. */
+/** After this time, the process that is uploading is presumed dead. */
 const forgottenMs = 86_400_000;
 
 export function createFileUploadStore(db: Db, now: () => number, { seal, open }: Sealing) {
@@ -87,7 +82,7 @@ export function createFileUploadStore(db: Db, now: () => number, { seal, open }:
       return (await uploads.updateOne(owned, { $set })).matchedCount === 1;
     },
 
-    /** Marks the upload as failed. The next call to `claim` retries it. */
+    /** The upload has failed. The next call to `claim` retries it. */
     async abandon(key: UploadKey, owner: string): Promise<void> {
       await uploads.deleteOne({ _id: idOf(key), owner, state: 'uploading' });
     },

@@ -35,7 +35,6 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       await files.insertOne({ _id, state: 'writing', ...file, filename });
     },
 
-    /** Marks the file as complete. Returns false if it is no longer recorded. */
     async complete(id: string, expiresAt: number): Promise<boolean> {
       const update = { $set: { state: 'ready' as const, expiresAt } };
       return (await files.updateOne({ _id: id, state: 'writing' }, update)).matchedCount === 1;
@@ -49,15 +48,12 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       await files.updateOne({ _id: id }, { $set: { state: 'writing', bytes: 0, expiresAt: at } });
     },
 
-    /** Returns undefined unless the file is complete. */
     async find(id: string): Promise<UserFile | undefined> {
       const found = await files.findOne({ _id: id, state: 'ready' });
       return found === null ? undefined : toFile(found);
     },
 
-    /**
-     * Returns files that have not expired at `at`, newest first. `after` is the id of the previous page's last file.
-     */
+    /** Files that have not expired at `at`, newest first. `after` is the id of the previous page's last file. */
     async list(
       { account, key }: Reach,
       { limit, after, at }: { readonly limit: number; readonly after?: string; readonly at: number },
@@ -71,9 +67,7 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       return { files: found.slice(0, limit).map(toFile), hasMore: found.length > limit };
     },
 
-    /**
-     * Returns the total size of an account's files that have not expired at `at`, including files still being written.
-     */
+    /** Includes files still being written, but not those that have expired at `at`. */
     async bytesOf(account: string, at: number): Promise<number> {
       const $match = { account, expiresAt: { $gt: at } };
       const $group = { _id: null, bytes: { $sum: '$bytes' } };
@@ -91,12 +85,11 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       return found.map(toNamed);
     },
 
-    /** Returns files in any state, in no particular order. */
     async someOf(account: string, limit: number): Promise<readonly NamedFile[]> {
       return (await files.find({ account }, nameOnly).limit(limit).toArray()).map(toNamed);
     },
 
-    /** Removes the record. The reconciler then also deletes the copies at upstreams. */
+    /** The reconciler then also deletes the copies at upstreams. */
     async remove(id: string): Promise<void> {
       await uploads.drop(id);
       await files.deleteOne({ _id: id });

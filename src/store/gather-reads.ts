@@ -1,14 +1,14 @@
 /**
- * Under load, callers share reads: requests that arrive while reads are in flight are served together by the next one.
- * No caller gets a result that was read before it asked, and none waits for a read that hangs.
+ * Shares reads under load: requests that arrive while reads are in flight are served together by the next one. No
+ * caller gets a result that was read before it asked, and none waits for a read that hangs.
  */
 export interface Reads<Value> {
   readonly one: (id: string) => Promise<Value | undefined>;
-  /** Returns the documents found, by id. Missing ones are read individually, because a reply's size is limited. */
+  /** Ids that are missing from the result are read individually, because a reply's size is limited. */
   readonly many: (ids: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
 }
 
-/** The number of reads in flight beyond which reads are gathered. A lone caller never waits. */
+/** With this many reads in flight, further reads are gathered. A lone caller never waits. */
 const directMax = 2;
 /** A gathered read starts as soon as another one returns, or after this many milliseconds at the latest. */
 const gatherMs = 2;

@@ -3,13 +3,12 @@ import type { UpstreamCost } from '../task/cost.ts';
 import { durable, openCollection } from './mongo.ts';
 
 /**
- * Records which process is responsible for the holds of synchronous images. Each API process has one document, which it
- * writes before its first hold and renews while it lives. If renewals stop, the process has died.
+ * A claim of one API process on the holds of its synchronous images. The process writes its lease before its first hold
+ * and renews it while it lives. If renewals stop, the process has died.
  */
 export interface ImageLease {
   /** The prefix of the ids of this process's images. */
   readonly id: string;
-  /** A readable name for the process. */
   readonly process: string;
   /** The first id that the process may still be working on. All earlier ones are finished. */
   readonly from: string;
@@ -26,7 +25,6 @@ interface LeaseDocument extends Omit<ImageLease, 'id'> {
 /** Images delivered while the ledger was unavailable. Their `charge` (micro-units) must be settled, not released. */
 export interface OwedCharge {
   readonly charge: bigint;
-  /** The calculation as JSON. */
   readonly basis: string;
   readonly upstream: UpstreamCost;
 }
@@ -37,7 +35,7 @@ interface OwedDocument extends OwedCharge {
 
 export type ImageLeaseStore = ReturnType<typeof createImageLeaseStore>;
 
-/** The length of the part of an image id that identifies its process's lease. */
+/** The part of an image id that identifies its process's lease. */
 export const imageLeaseIdLength = 16;
 
 export function createImageLeaseStore(db: Db) {
@@ -66,7 +64,7 @@ export function createImageLeaseStore(db: Db) {
       await leases.deleteOne({ _id: id });
     },
 
-    /** Yields one lease per living API process, and one per dead process with open holds. */
+    /** One lease per living API process, and one per dead process with open holds. */
     async *each(): AsyncIterable<ImageLease> {
       for await (const { _id: id, process, from, beat } of leases
         .find({ _id: { $gt: '' } })
@@ -75,7 +73,10 @@ export function createImageLeaseStore(db: Db) {
       }
     },
 
-    /** Takes over what the process began. Returns false if the lease has been renewed since it was read. */
+    /**
+     * Returns false if the lease has been renewed since it was read. Otherwise, the caller must close the dead
+     * process's holds.
+     */
     async declareDead({ id, beat }: Pick<ImageLease, 'id' | 'beat'>): Promise<boolean> {
       const declared = await leases.updateOne({ _id: id, beat }, { $set: { dead: true } });
       return declared.matchedCount === 1;

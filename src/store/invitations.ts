@@ -1,6 +1,5 @@
 import type { Invited } from '../base/invitation.ts';
 
-/** A used link and the token issued for it. */
 export interface RedeemedLink {
   /** HMAC of the link. */
   readonly link: string;
@@ -9,12 +8,12 @@ export interface RedeemedLink {
 
 export const invitationIndex = { name: 'invitation', key: { 'invitation.hmac': 1 }, sparse: true } as const;
 
-/** How long a caller whose response was lost can get the same response again, in milliseconds. */
+/** How long a caller whose response was lost can get the same response again. */
 const repeatMs = 10 * 60_000;
 
 /**
- * A single conditional write stores the issued token, so only one of several concurrent requests gets one. If that
- * caller repeats its request within ten minutes, it gets the same response.
+ * A single conditional write stores the issued token, so that only one of several concurrent requests gets one. If that
+ * caller repeats its request within `repeatMs`, it gets the same response.
  */
 export function redemptionOf({ link, issued: { hmac, prefix } }: RedeemedLink, now: number) {
   const unused = { 'invitation.usedAt': { $exists: false }, 'invitation.expiresAt': { $gt: now } };

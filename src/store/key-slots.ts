@@ -8,14 +8,13 @@ import { durable, openCollection, unlessThere } from './mongo.ts';
  * in Unix milliseconds.
  */
 interface KeySlotsDocument {
-  /** The key's id. */
   readonly _id: string;
   readonly tasks: readonly KeySlot[];
 }
 
 export interface KeySlot {
   readonly task: string;
-  /** The time after which the task stops counting, even if a process died without releasing it. */
+  /** The task stops counting then, even if a process died without releasing it. */
   readonly until: number;
   readonly since: number;
 }
@@ -25,7 +24,7 @@ export type KeySlotStore = ReturnType<typeof createKeySlotStore>;
 export function createKeySlotStore(db: Db, now: () => number) {
   const keys = openCollection<KeySlotsDocument>(db, 'key_slots', durable);
 
-  /** Adds the task if there is room and it is not yet listed. Returns true if this call added it. */
+  /** Returns true if this call added the task. It adds a task only if there is room and the task is not yet listed. */
   async function add(key: string, slot: KeySlot, limit: number): Promise<boolean> {
     // Position `limit - 1` is empty while the list is shorter than `limit`.
     const added = await keys.updateOne(
@@ -41,9 +40,8 @@ export function createKeySlotStore(db: Db, now: () => number) {
 
   return {
     /**
-     * Counts a task against its key. Returns true if the task counts now or already did, because the same task may ask
-     * twice. Returns false if the key has `limit` unfinished tasks. `until` is a time by which the task must have
-     * ended, in case its process dies.
+     * Returns true if the task counts now or already did, because the same task may ask twice. Returns false if the key
+     * has `limit` unfinished tasks. `until` is a time by which the task must have ended, in case its process dies.
      */
     async take(
       key: string,
@@ -59,7 +57,7 @@ export function createKeySlotStore(db: Db, now: () => number) {
       return (await add(key, slot, limit)) || has(key, task);
     },
 
-    /** Extends `until` after the task's deadline has moved. Idempotent. Does nothing for a key without a limit. */
+    /** For a deadline that has moved. Idempotent. Does nothing for a key without a limit. */
     async keepUntil(key: string, { task, until }: Pick<KeySlot, 'task' | 'until'>): Promise<void> {
       await keys.updateOne({ _id: key, 'tasks.task': task }, { $max: { 'tasks.$.until': until } });
     },
@@ -73,7 +71,6 @@ export function createKeySlotStore(db: Db, now: () => number) {
       await keys.deleteMany({ _id: { $in: [...ids] } });
     },
 
-    /** Returns every key, with the tasks that count against it. */
     async list(): Promise<{ readonly key: string; readonly tasks: readonly KeySlot[] }[]> {
       const documents = await keys.find().toArray();
       return documents.map(({ _id, tasks }) => ({ key: _id, tasks }));

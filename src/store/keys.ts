@@ -20,9 +20,7 @@ const sameMomentMax = 20;
 
 /** An API key. The key itself is shown once and never stored. Times are in Unix milliseconds. */
 export interface ApiKey {
-  /** The key's HMAC, by which requests look it up. */
   readonly hmac: string;
-  /** The public id: `key_…` */
   readonly id: string;
   readonly account: string;
   readonly name: string;
@@ -33,27 +31,23 @@ export interface ApiKey {
   readonly addresses?: readonly string[];
   /** Operations that the key may call. Undefined allows every operation covered by its scopes. */
   readonly routes?: readonly string[];
-  /** The maximum length of a video that the key may request, in seconds. */
   readonly secondsMax?: number;
-  /** The maximum resolution that the key may request, such as `1080p`. */
+  /** The highest resolution that the key may request, such as `1080p`. */
   readonly resolutionMax?: string;
-  /** Undefined allows all models. */
   readonly models?: readonly string[];
   readonly channels?: readonly string[];
   /** Whether requests may reference assets in an upstream account (`asset://…`). Undefined means no. */
   readonly assetUrls?: boolean;
   /** Whether a field without effect is an error in all requests made with the key. */
   readonly strict?: boolean;
-  /** Whether every create request must name an end user. */
   readonly endUserRequired?: boolean;
   readonly requestsPerMinute?: number;
   readonly concurrentTasks?: number;
   readonly caps?: KeyCaps;
   readonly expiresAt?: number;
-  /** Set if the owner receives the key through a link. */
   readonly invitation?: Invitation;
   readonly revokedAt?: number;
-  /** Unix milliseconds, accurate to one minute. */
+  /** Accurate to one minute. */
   readonly lastUsedAt?: number;
   /** The first key in a chain of replacements, which share its limits. Set only for a key that replaced another. */
   readonly countedAs?: string;
@@ -62,7 +56,7 @@ export interface ApiKey {
   readonly createdAt: number;
 }
 
-/** Returns what a rotated key passes on to its replacement: account, scopes and limits. */
+/** What a rotated key passes on to its replacement: account, scopes and limits. */
 function termsOf(key: ApiKey) {
   const { hmac: _hmac, id: _public, prefix: _prefix, createdAt: _created, changes: _changes, ...rest } = key;
   const { lastUsedAt: _used, revokedAt: _revoked, replacedBy: _by, countedAs: _as, ...others } = rest;
@@ -71,17 +65,13 @@ function termsOf(key: ApiKey) {
 }
 
 interface KeyDocument extends Omit<ApiKey, 'id' | 'caps'> {
-  /** The public id. */
   readonly _id: string;
   readonly caps?: readonly CapsDocument[];
-  /** Search terms that find the key. */
   readonly texts?: readonly string[];
 }
 
 interface Replacement {
-  /** The id of the new key. */
   readonly by: string;
-  /** The time at which the old key ends, in Unix milliseconds. */
   readonly endsAt: number;
   readonly change: Change;
 }
@@ -111,13 +101,11 @@ export function createKeyStore(db: Db, now: () => number) {
       return found === null ? undefined : toKey(found);
     },
 
-    /** Finds a key by its public id. */
     async find(id: string): Promise<ApiKey | undefined> {
       const found = await keys.findOne({ _id: id });
       return found === null ? undefined : toKey(found);
     },
 
-    /** Finds a key by the HMAC of its invitation link. */
     async findInvited(link: string): Promise<ApiKey | undefined> {
       const found = await keys.findOne({ 'invitation.hmac': link });
       return found === null ? undefined : toKey(found);
@@ -165,7 +153,7 @@ export function createKeyStore(db: Db, now: () => number) {
 
 function keyTerms(keys: Collection<KeyDocument>, now: () => number) {
   return {
-    /** Returns the caps that apply to a key and its replacements: those of the newest key that has not ended. */
+    /** The caps of a key and its replacements: those of the newest key, unless it has ended. */
     async capsInForce(id: string): Promise<KeyCaps | undefined> {
       let key = await keys.findOne({ _id: id });
       while (key?.replacedBy !== undefined) key = await keys.findOne({ _id: key.replacedBy });
@@ -174,7 +162,6 @@ function keyTerms(keys: Collection<KeyDocument>, now: () => number) {
         : toKeyCaps(key.caps);
     },
 
-    /** Replaces the caps of the key with this public id. Returns false if the key does not exist. */
     async setCaps(id: string, caps: KeyCaps, change: Change): Promise<boolean> {
       const changed = await keys.updateOne(
         { _id: id },
@@ -187,7 +174,6 @@ function keyTerms(keys: Collection<KeyDocument>, now: () => number) {
 
 function keysOfAccount(keys: Collection<KeyDocument>) {
   return {
-    /** Returns up to `limit` public ids of an account's keys. */
     async idsOf(account: string, limit: number): Promise<string[]> {
       const found = keys
         .find({ account }, { projection: { _id: 1 } })
@@ -196,7 +182,6 @@ function keysOfAccount(keys: Collection<KeyDocument>) {
       return (await found.toArray()).map(({ _id }) => _id);
     },
 
-    /** Yields every key of an account, newest first. */
     async *ofAccount(account: string): AsyncIterable<ApiKey> {
       for await (const document of keys.find({ account }).sort({ createdAt: -1 })) yield toKey(document);
     },
@@ -205,12 +190,10 @@ function keysOfAccount(keys: Collection<KeyDocument>) {
       return keys.countDocuments({ account });
     },
 
-    /** Removes a key that was never handed out. */
     async remove(id: string): Promise<void> {
       await keys.deleteOne({ _id: id });
     },
 
-    /** Removes a deleted account's keys, by public id. */
     async removeMany(ids: readonly string[]): Promise<void> {
       await keys.deleteMany({ _id: { $in: [...ids] } });
     },
@@ -233,13 +216,13 @@ function toKeyCaps(documents: readonly CapsDocument[]): KeyCaps {
 
 function keyLists(keys: Collection<KeyDocument>) {
   return {
-    /** Finds keys by the start of the key, by the start of a word in its name, or by part of its id. */
+    /** Matches the start of the key, the start of a word in its name, or any part of its id. */
     async search(text: string, limit: number): Promise<ApiKey[]> {
       const found = keys.find({ texts: inTexts(text) }).limit(limit);
       return (await found.toArray()).map(toKey);
     },
 
-    /** Returns keys, newest first. `after` is the previous page's last key. */
+    /** Newest first. `after` is the previous page's last key. */
     async list(
       filter: { readonly account?: string },
       { limit, after }: { readonly limit: number; readonly after?: ApiKey },
@@ -255,7 +238,6 @@ function keyLists(keys: Collection<KeyDocument>) {
   };
 }
 
-/** Returns the update that gives the owner a key. */
 function receiving(redeemed: RedeemedLink, address: string, at: number) {
   const { filter, update } = redemptionOf(redeemed, at);
   const change = { at, by: 'its owner', action: `received by the link, from ${address}`, reason: '' };

@@ -11,18 +11,16 @@ export interface Mongo {
 }
 
 export interface MongoSettings {
-  /** Identifies this process in the server's log and in currentOp. */
   readonly appName?: string;
-  /** The maximum number of connections kept by this process. */
   readonly poolSize?: number;
 }
 
 const databaseDefault = 'mediary';
 const poolSizeDefault = 50;
-/** Longer than any of our commands takes, in milliseconds. Keeps a half-dead server from blocking a request forever. */
+/** Longer than any of our commands takes. Keeps a half-dead server from blocking a request forever. */
 const socketTimeoutMs = 30_000;
 /**
- * The limit in milliseconds for a server, a connection, a place in the pool, and the majority. It is longer than a
+ * How long to wait for a server, a connection, a free connection in the pool, and the majority. It is longer than a
  * process is usually suspended, because a suspension counts as waiting.
  */
 const waitMs = 20_000;
@@ -48,7 +46,7 @@ export const primaryOnly = {
   readPreference: 'primary',
 } as const;
 
-/** Opens a collection. Reads int64 as bigint, and sees this process's earlier writes. */
+/** Reads int64 as bigint, and sees this process's earlier writes. */
 export function openCollection<Schema extends Document>(
   db: Db,
   name: string,
@@ -58,9 +56,9 @@ export function openCollection<Schema extends Document>(
 }
 
 /**
- * Connects. Fails within twenty seconds if no server responds, and immediately with a MongoAddressError if the address
- * is invalid. Every int64 is read as bigint. Every write waits for the majority. Works with a stand-alone server, a
- * replica set and a sharded cluster.
+ * Fails within twenty seconds if no server responds, and immediately with a MongoAddressError if the address is
+ * invalid. Every int64 is read as bigint. Writes wait for the majority unless a collection is opened with
+ * `primaryOnly`. Works with a stand-alone server, a replica set and a sharded cluster.
  */
 export async function connectMongo(uri: string, settings: MongoSettings = {}): Promise<Mongo> {
   endUnfinishedWrites();
@@ -99,7 +97,6 @@ function createClient(uri: string, options: MongoClientOptions): MongoClient {
   }
 }
 
-/** Returns the database in the connection string. If none is specified, the driver itself would use `test`. */
 export function databaseName(uri: string): string {
   const path = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(uri)?.[1];
   return path === undefined ? databaseDefault : decodeURIComponent(path);
@@ -123,15 +120,11 @@ export function updateWith(operators: Readonly<Record<string, object>>): object 
   return Object.fromEntries(kept.filter(([, fields]) => Object.keys(fields).length > 0));
 }
 
-/**
- * Whether two writers collided on an `_id` or unique key. For insertMany, whether the first failure was such a
- * collision.
- */
+/** Two writers collided on an `_id` or unique key. For insertMany, considers the first failure only. */
 export function isDuplicateKey(error: unknown): error is MongoServerError {
   return error instanceof MongoServerError && error.code === duplicateKeyCode;
 }
 
-/** Whether the server ended a query at its `maxTimeMS`. */
 export function isOverTime(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === overTimeCode;
 }
@@ -167,7 +160,6 @@ const indexConflictCodes: readonly unknown[] = [85, 86];
 
 export interface IndexShape {
   readonly name: string;
-  /** The fields in index order. */
   readonly key: Readonly<Record<string, IndexDirection>>;
   readonly unique?: true;
   readonly sparse?: true;
@@ -175,7 +167,6 @@ export interface IndexShape {
   readonly expireAfterSeconds?: number;
 }
 
-/** The index of a collection in which documents expire at `expires`. */
 export const expiring: IndexShape = { name: 'expires', key: { expires: 1 }, expireAfterSeconds: 0 };
 
 /**
@@ -193,7 +184,7 @@ export class IndexConflictError extends Error {
   }
 }
 
-/** Creates missing indexes and leaves existing ones alone. Several processes may do so concurrently. */
+/** Leaves existing indexes alone. Several processes may do this concurrently. */
 export async function ensureIndexes<Schema extends Document>(
   collection: Collection<Schema>,
   shapes: readonly IndexShape[],
@@ -208,7 +199,6 @@ export async function ensureIndexes<Schema extends Document>(
   }
 }
 
-/** Whether an index with this name and shape exists. */
 export async function hasIndex<Schema extends Document>(
   collection: Collection<Schema>,
   shape: IndexShape,

@@ -3,19 +3,17 @@ import { defined } from '../base/defined.ts';
 import type { Circuit } from '../health/circuit-rules.ts';
 import { durable, ensureIndexes, openCollection, repeatOnDuplicate, updateWith } from './mongo.ts';
 
-/** A process's report about itself, sent every few seconds. */
+/** What a process reports about itself every few seconds. */
 export interface NodeReport {
   /** `<kind>/<host>/<pid>/<run>` */
   readonly id: string;
   readonly kind: 'api' | 'worker';
-  /** The product's version. */
   readonly version: string;
   /** Unix milliseconds. */
   readonly since: number;
-  /** Whether the process is shutting down. It then accepts no new work, and finishes what it began. */
+  /** The process is shutting down. It accepts no new work, and finishes what it began. */
   readonly leaving: boolean;
   readonly config: RunConfiguration;
-  /** The channels whose queues the worker serves. */
   readonly channels?: readonly string[];
   /** Circuits that exist only in this process, because it cannot reach their upstreams. */
   readonly unreached: readonly Circuit[];
@@ -26,14 +24,13 @@ export interface RunConfiguration {
   /** 0 if the process runs its own file, which is not known to have been published. */
   readonly version: number;
   readonly hash: string;
-  /** A published version that the process could not load, and the reasons. */
   readonly refused?: { readonly version: number; readonly reasons: readonly string[] };
 }
 
 export interface NodeLoad {
-  /** The 99th percentile of the event loop's delay since the last report, in milliseconds. */
+  /** The 99th percentile of the event loop's delay since the last report. */
   readonly eventLoopLagMs: number;
-  /** The number of an API's requests or a worker's activities in progress. */
+  /** An API's requests or a worker's activities. */
   readonly inFlight: number;
 }
 
@@ -49,21 +46,17 @@ interface NodeDocument extends Omit<NodeReport, 'id'> {
   readonly seen: Date;
 }
 
-/**
- * The time at which a worker last reported serving a channel. The channel is a value, because its id may contain dots.
- */
+/** When a worker last reported serving a channel. The channel is a value, because its id may contain dots. */
 interface ServedDocument {
   readonly _id: string;
   readonly at: Date;
 }
 
-/** How often a continuously served channel is recorded, in milliseconds. */
 const notedEveryMs = 15_000;
-/** A process that has been silent this long has missed four reports and counts as gone. */
+/** A process that has been silent this long has missed four reports. */
 const silentMs = 24_000;
-/** How long a node that disappeared without notice is still shown, in seconds. */
 const keptSeconds = 600;
-/** Limits the size of reads. */
+/** These limit the size of reads. */
 const nodesMax = 1_000;
 const servedMax = 10_000;
 
@@ -109,7 +102,7 @@ export function createNodeStore(db: Db) {
       await nodes.deleteOne({ _id });
     },
 
-    /** Returns the nodes seen within ten minutes before the most recent report. */
+    /** Nodes seen within ten minutes before the most recent report. */
     async list(): Promise<readonly Node[]> {
       const found = await nodes.find().sort({ _id: 1 }).limit(nodesMax).toArray();
       // The reading process also reports, so the newest report is about as recent as the read.
@@ -119,7 +112,6 @@ export function createNodeStore(db: Db) {
         .filter(({ seen }) => newest - seen <= keptSeconds * 1000);
     },
 
-    /** Returns when each channel was last served, in Unix milliseconds. */
     async lastServed(): Promise<ReadonlyMap<string, number>> {
       const found = await served.find().sort({ _id: 1 }).limit(servedMax).toArray();
       return new Map(found.map(({ _id, at }) => [_id, at.getTime()]));

@@ -30,13 +30,11 @@ export function createNoticeStore(db: Db) {
       return found === null ? undefined : toKept(found);
     },
 
-    /** Returns the notices in this state, most recently changed first. */
     async list(state: Notice['state'], limit = noticesMax): Promise<KeptNotice[]> {
       const found = await notices.find({ state }).sort({ revisedAt: -1 }).limit(limit).toArray();
       return found.map(toKept);
     },
 
-    /** Returns false if another process wrote first. */
     async write({ id, ...notice }: Notice, before: KeptNotice | undefined): Promise<boolean> {
       if (before === undefined) return unlessThere(() => notices.insertOne({ _id: id, ...notice, rev: 1 }));
       const { rev } = before;
@@ -44,12 +42,10 @@ export function createNoticeStore(db: Db) {
       return replaced.matchedCount === 1;
     },
 
-    /** Removes a notice about something that no longer exists. */
     async remove(id: string): Promise<void> {
       await notices.deleteOne({ _id: id });
     },
 
-    /** Records which revision a target has received. */
     async recordNotified(id: string, target: string, revision: number): Promise<void> {
       await notices.updateOne({ _id: id }, { $set: { [`notified.${target}`]: revision }, $inc: { rev: 1 } });
     },

@@ -12,7 +12,6 @@ export interface OperatorSession {
   /** The HMAC of the operator token that opened the session. The session ends with that token. */
   readonly openedBy: string;
   readonly address: string;
-  /** The browser's `user-agent`. */
   readonly agent: string;
   readonly createdAt: number;
   readonly expiresAt: number;
@@ -29,14 +28,13 @@ export interface SessionFilter {
   readonly operator?: string;
 }
 
-/** The maximum number of sessions per operator. Opening another one ends the oldest. */
+/** Opening another session ends the operator's oldest. */
 const sessionsMax = 50;
-/** The maximum number of sessions in a list. */
 const listedMax = 1000;
 
 export type OperatorSessionStore = ReturnType<typeof createOperatorSessionStore>;
 
-/** Stores sessions until they end. The audit log records who opened and ended each one. */
+/** Sessions are removed when they end. The audit log records who opened and ended each one. */
 export function createOperatorSessionStore(db: Db, now: () => number) {
   const sessions = openCollection<SessionDocument>(db, 'operator_sessions', durable);
   return {
@@ -59,7 +57,7 @@ export function createOperatorSessionStore(db: Db, now: () => number) {
       if (oldest.length > 0) await sessions.deleteMany({ _id: { $in: oldest.map((one) => one._id) } });
     },
 
-    /** Skips expired sessions that MongoDB has not removed yet. */
+    /** MongoDB may not have removed an expired session yet. */
     async findByHmac(hmac: string): Promise<OperatorSession | undefined> {
       const found = await sessions.findOne({ hmac });
       return found === null || found.expires.getTime() <= now() ? undefined : toSession(found);
@@ -70,7 +68,6 @@ export function createOperatorSessionStore(db: Db, now: () => number) {
       return found === null ? undefined : toSession(found);
     },
 
-    /** Returns unexpired sessions, newest first. */
     async list(filter: SessionFilter): Promise<OperatorSession[]> {
       const found = await sessions
         .find({ ...filter })
@@ -80,7 +77,6 @@ export function createOperatorSessionStore(db: Db, now: () => number) {
       return found.map(toSession).filter(({ expiresAt }) => expiresAt > now());
     },
 
-    /** Returns false if the session has already ended. */
     async end(id: string): Promise<boolean> {
       return (await sessions.deleteOne({ _id: id })).deletedCount === 1;
     },

@@ -9,16 +9,13 @@ import type { LastUses } from './last-uses.ts';
 
 /** A person or program with its own token for the operators' API. Times are in Unix milliseconds. */
 export interface Operator {
-  /** The name recorded with every action. */
   readonly name: string;
   readonly roles: readonly OperatorRole[];
   /** The HMAC of the token. The token itself is shown once and never stored. */
   readonly hmac: string;
-  /** The token's first characters, by which people recognise it. */
   readonly prefix: string;
   readonly createdAt: number;
   readonly createdBy: string;
-  /** Set if the operator was invited. */
   readonly invitation?: Invitation;
   /** Accurate to one minute. */
   readonly lastUsedAt?: number;
@@ -27,11 +24,10 @@ export interface Operator {
 }
 
 interface OperatorDocument extends Omit<Operator, 'name'> {
-  /** The operator's name. */
   readonly _id: string;
 }
 
-/** The maximum length of a list. It far exceeds any real number of operators. */
+/** Far exceeds any real number of operators. */
 const operatorsMax = 1000;
 
 export type OperatorStore = ReturnType<typeof createOperatorStore>;
@@ -49,7 +45,6 @@ export function createOperatorStore(db: Db, now: () => number) {
       return unlessThere(() => operators.replaceOne(replaced, fields, { upsert: true }));
     },
 
-    /** Finds an operator by the HMAC of the invitation link. */
     async findInvited(link: string): Promise<Operator | undefined> {
       const found = await operators.findOne({ 'invitation.hmac': link });
       return found === null ? undefined : toOperator(found);
@@ -62,7 +57,6 @@ export function createOperatorStore(db: Db, now: () => number) {
       return found === null ? undefined : toOperator(found);
     },
 
-    /** Returns false if no operator with this name has a usable invitation. */
     async withdraw(name: string, by: string): Promise<boolean> {
       const withdrawn = await operators.updateOne(
         {
@@ -95,7 +89,7 @@ export function createOperatorStore(db: Db, now: () => number) {
       return (await operators.countDocuments({ _id: name }, { limit: 1 })) === 1;
     },
 
-    /** Returns undefined if no operator with this name currently has access. */
+    /** Returns the operator before the change, or undefined if no operator with this name has access. */
     async setRoles(name: string, roles: readonly OperatorRole[]): Promise<Operator | undefined> {
       const found = await operators.findOneAndUpdate(
         { _id: name, revokedAt: { $exists: false } },

@@ -8,9 +8,8 @@ import type { SealedDocument, Sealing } from './sealed-document.ts';
 interface PartialImageDocument {
   /** `<task>/<n>` */
   readonly _id: string;
-  /** The image as base64. */
+  /** Base64. */
   readonly sealed: SealedDocument;
-  /** When MongoDB's TTL index removes the document. */
   readonly expires: Date;
 }
 
@@ -18,7 +17,7 @@ interface PartialImageDocument {
 const base64BytesMax = 12 * 1024 * 1024;
 const keptMs = 3_600_000;
 
-/** Stores partial images, passing them from the rendering process to the process whose caller is watching. */
+/** Passes partial images from the process that renders to the process whose caller is watching. */
 export type PartialImageStore = ReturnType<typeof createPartialImageStore>;
 
 export function createPartialImageStore(db: Db, now: () => number, { seal, open }: Sealing) {
@@ -34,7 +33,6 @@ export function createPartialImageStore(db: Db, now: () => number, { seal, open 
       await partials.replaceOne({ _id }, { sealed, expires: new Date(now() + keptMs) }, { upsert: true });
     },
 
-    /** Returns undefined if the image does not exist yet. */
     async find(task: string, n: number): Promise<string | undefined> {
       const _id = `${task}/${n}`;
       const found = await partials.findOne({ _id });

@@ -1,12 +1,11 @@
 import type { Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** The number of requests that one key made in one minute, counted across all processes. */
+/** The requests of one key in one minute, counted across all processes. */
 interface RateLimitDocument {
   /** `<key>:<minute>` */
   readonly _id: string;
   readonly count: number;
-  /** When MongoDB's TTL index removes the document. Nothing else depends on it. */
   readonly expires: Date;
 }
 

@@ -4,7 +4,6 @@ import { isUsable, renderSamplesMax } from '../models/render-times.ts';
 import type { RenderKind, RenderSample } from '../models/render-times.ts';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** The latest renders of one kind of output. */
 export interface RenderRecord extends RenderKind {
   readonly id: string;
   readonly samples: readonly RenderSample[];
@@ -13,14 +12,13 @@ export interface RenderRecord extends RenderKind {
 interface RenderTimesDocument extends RenderKind {
   readonly _id: string;
   readonly samples: readonly RenderSample[];
-  /** When MongoDB's TTL index removes the document. Kinds that are no longer rendered are thereby forgotten. */
+  /** Extended by each new sample, so that kinds that are no longer rendered are forgotten. */
   readonly expires: Date;
 }
 
 const keptMs = 90 * 24 * 3_600_000;
-/** The maximum number of render kinds that a process reads. Limits memory use and the size of the read. */
 const recordsMax = 2_000;
-/** Picks only the required fields, even if the document contains others. */
+/** Ignores any other fields that a document may contain. */
 const recordSchema = z.object({
   _id: z.string(),
   channel: z.string(),
@@ -63,7 +61,7 @@ export function createRenderTimesStore(db: Db, now: () => number) {
       });
     },
 
-    /** Adds samples with one atomic push, so that processes that learn concurrently lose nothing. */
+    /** One atomic push, so that processes that learn concurrently lose nothing. */
     async add(kind: RenderKind, samples: readonly RenderSample[]): Promise<void> {
       await repeatOnDuplicate(() => push(kind, samples));
     },

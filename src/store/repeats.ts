@@ -10,7 +10,7 @@ import type { Sealing } from './sealed-document.ts';
  * well below MongoDB's 16 MB limit.
  */
 export interface RepeatRecord {
-  /** With a key: the HMAC of account, route and key. For a try: `<HMAC of account, route and body>/<what it made>`. */
+  /** With a key: the HMAC of account, route and key. For a try: `<HMAC of account, route and body>/<made>`. */
   readonly id: string;
   /** The id of what the first request creates: a task, or a ledger entry's image request. */
   readonly made: string;
@@ -27,7 +27,6 @@ export interface RepeatRecord {
   readonly of?: string;
 }
 
-/** The part of a response that is kept alongside its body. */
 export interface AnswerHead {
   readonly status: number;
   /** False if an upstream may have accepted the request even though the response reports a failure. */
@@ -39,20 +38,22 @@ interface StoredAnswer extends AnswerHead {
   readonly documents?: number;
 }
 
-/** A task's record has neither state nor response: it is done, and the task is found by its id. */
+/**
+ * The record of a request that creates a task has neither state nor response: it is done, and the task is found by its
+ * id.
+ */
 interface RepeatDocument extends Pick<RepeatRecord, 'made' | 'fingerprint' | 'answer' | 'of'> {
   readonly _id: string;
   /** Set for a try whose response, as far as we know, did not reach the client. */
   readonly lost?: true;
-  /** Set for a try that a later one repeats. */
   readonly claimed?: true;
   readonly state?: RepeatRecord['state'];
   readonly beat?: number;
-  /** When MongoDB's TTL index removes the document. Nothing else depends on it. */
+  /** For MongoDB's TTL index, and for claims that it has not removed yet. */
   readonly expires: Date;
 }
 
-/** Counts retries refused before any work began, by request name. */
+/** Retries refused before any work began, counted by request name. */
 interface RefusedDocument {
   readonly _id: string;
   readonly refused: number;
@@ -62,12 +63,10 @@ interface RefusedDocument {
 export interface RepeatClaim extends Pick<RepeatRecord, 'id' | 'made' | 'fingerprint' | 'of'> {
   /** Set if repeats wait for the result. Not needed for a task, whose id suffices. */
   readonly isAwaited?: true;
-  /** How long repeats are recognised, in milliseconds. */
   readonly keptMs: number;
 }
 
 interface AnswerToStore extends AnswerHead {
-  /** Undefined if the body is too large to keep. */
   readonly body?: readonly Uint8Array[];
 }
 
@@ -84,7 +83,6 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
     await records.updateOne({ _id: id, made }, updateWith({ $set: fields }));
   };
   return {
-    /** Deletes the stored responses for these ids. */
     removeBodies: (made: readonly string[]): Promise<void> => bodies.removeMany(made),
 
     async ensureIndexes(): Promise<void> {
@@ -122,13 +120,12 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
 
     hasTry,
 
-    /** Records another request with this name, refused with an error that clients retry. */
+    /** A request with this name was refused with an error that clients retry. */
     async addRefused(id: string, keptMs: number): Promise<void> {
       const expires = new Date(now() + keptMs);
       await refusals.updateOne({ _id: id }, { $inc: { refused: 1 }, $set: { expires } }, { upsert: true });
     },
 
-    /** Consumes one recorded refusal with this name. Returns false if none is left. */
     async takeRefused(id: string): Promise<boolean> {
       const filter = { _id: id, refused: { $gt: 0 }, expires: { $gt: new Date(now()) } };
       return (await refusals.updateOne(filter, { $inc: { refused: -1 } })).modifiedCount === 1;
@@ -139,12 +136,11 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
       return found === null || found.expires.getTime() <= now() ? undefined : toRecord(found);
     },
 
-    /** Signals that the process serving the request is alive. */
     async renew({ id, made }: RepeatName): Promise<void> {
       await records.updateOne({ _id: id, made }, { $inc: { beat: 1 } });
     },
 
-    /** Keeps the response. No request receives it before `complete`. Idempotent. */
+    /** No request receives the response before `complete`. Idempotent. */
     async store(name: RepeatName, { status, mayRetry, body }: AnswerToStore): Promise<void> {
       const { made } = name;
       const record = await records.findOne({ _id: name.id, made }, { projection: { expires: 1 } });
@@ -161,11 +157,9 @@ export function createRepeatStore(db: Db, now: () => number, sealing: Sealing) {
       await records.deleteOne({ _id: id, made });
     },
 
-    /** Throws if a part is missing. */
     readBody: (made: string, documents: number) => bodies.read(made, documents),
   };
 
-  /** Whether an unclaimed try with this name exists. */
   async function hasTry(name: string, { lost }: { readonly lost: boolean }): Promise<boolean> {
     return (await records.findOne(unclaimed(name, lost), { projection: { _id: 1 } })) !== null;
   }

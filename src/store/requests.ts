@@ -17,9 +17,8 @@ export interface RequestRecord {
   readonly request: GenerationRequest;
   /** The secret part of the address at which an upstream may call us back about this task. */
   readonly callbackToken: string;
-  /** The caller's callback address, kept here because it may contain secrets. */
+  /** Kept here because it may contain secrets. */
   readonly callbackUrl?: string;
-  /** The warnings in the create response. */
   readonly warnings: readonly string[];
   /** Why other channels are not in the task's plan, written for people. */
   readonly dropped: readonly DroppedChannel[];
@@ -27,27 +26,20 @@ export interface RequestRecord {
   readonly by: string;
 }
 
-/** `deadlineAt` is the task's deadline, in Unix milliseconds. The request is kept for some time after it. */
+/** `deadlineAt` is in Unix milliseconds. The request is kept for some time after it. */
 export interface NewRequest extends RequestRecord, Pick<Task, 'deadlineAt'> {}
 
-/** The parts written by the caller. */
 type Written = Pick<RequestRecord, 'request' | 'callbackToken' | 'callbackUrl'>;
 
 interface RequestDocument extends Omit<RequestRecord, 'task' | keyof Written> {
   readonly _id: string;
-  /**
-   * Encrypted JSON of what the caller wrote: the request and the callback address, along with the token of the
-   * upstream's callback.
-   */
+  /** Encrypted JSON of `Written`. */
   readonly sealed: SealedDocument;
   /** The beginning of the prompt. It is separate because a request may be many megabytes long. */
   readonly prompt: SealedDocument;
-  /**
-   * When MongoDB's TTL index removes the document. The first write sets it, so that the caller's data is deleted even
-   * if nothing else happens to the task.
-   */
+  /** The first write sets it, so that the caller's data is deleted even if nothing else happens to the task. */
   readonly expires: Date;
-  /** The number of reads that had to be writes. */
+  /** Incremented by reads that had to be writes. See `readByWrite`. */
   readonly reads?: number;
 }
 
@@ -80,7 +72,7 @@ export function createRequestStore(
       await ensureIndexes(requests, [expiring]);
     },
 
-    /** Returns when a task's request is deleted, in Unix milliseconds. */
+    /** When a task's request is deleted, in Unix milliseconds. */
     expiresAt,
     ...requestChanges(requests, expiresAt),
 
@@ -100,10 +92,7 @@ export function createRequestStore(
       return (await unlessThere(() => requests.insertOne(document))) ? sealed.data.length : undefined;
     },
 
-    /**
-     * Returns undefined once the request has expired, whether or not MongoDB has deleted it. A result of undefined is
-     * certain.
-     */
+    /** Returns undefined once the request has expired, whether or not MongoDB has deleted it. Undefined is certain. */
     async find(task: string): Promise<RequestRecord | undefined> {
       const seen = kept(await requests.findOne({ _id: task }));
       return seen ?? kept(await requests.findOneAndUpdate({ _id: task }, ...readByWrite));
@@ -127,7 +116,6 @@ export function createRequestStore(
       );
     },
 
-    /** Yields these tasks' requests in no particular order, with a few in memory at a time. */
     async *each(tasks: readonly string[]): AsyncIterable<RequestRecord> {
       for await (const document of requests.find({ _id: { $in: [...tasks] } })) {
         if (document.expires.getTime() > now()) yield toRecord(document, open);
@@ -146,7 +134,7 @@ function requestChanges(requests: Collection<RequestDocument>, expiresAt: (deadl
       return (await requests.updateOne({ _id: task }, { $set: { by } })).matchedCount === 1;
     },
 
-    /** Extends retention after the task's deadline has moved. Idempotent: of two moves, the later deadline counts. */
+    /** For a deadline that has moved. Idempotent: of two moves, the later deadline counts. */
     async keepUntil(task: string, deadlineAt: number): Promise<void> {
       await requests.updateOne({ _id: task }, { $max: { expires: new Date(expiresAt(deadlineAt)) } });
     },
@@ -173,7 +161,6 @@ function readPrompt(id: string, prompt: SealedDocument, open: Sealing['open']): 
 /** Shown if this process lacks the key that sealed the prompt. */
 const unreadable = 'cannot be read';
 
-/** Decrypts what was written. */
 function toRecord(document: RequestDocument, open: Sealing['open']): RequestRecord {
   const { _id: task, sealed, prompt: _prompt, expires: _expires, reads: _reads, ...legible } = document;
   const written = writtenSchema.parse(JSON.parse(open(placeOf(task), toSealed(sealed))));

@@ -5,7 +5,6 @@ import { durable, ensureIndexes, openCollection, repeatOnDuplicate } from './mon
 export interface ResultCopy {
   readonly task: string;
   readonly state: 'stored' | 'retry' | 'gave_up' | 'expired';
-  /** The names of stored files. */
   readonly names: readonly string[];
   readonly tries: number;
   /** For `retry`, when the copy is retried. For `stored` and `gave_up`, when the existing files are deleted. */
@@ -14,7 +13,6 @@ export interface ResultCopy {
 }
 
 interface ResultCopyDocument extends Omit<ResultCopy, 'task'> {
-  /** The task's id. */
   readonly _id: string;
 }
 

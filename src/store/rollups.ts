@@ -3,11 +3,10 @@ import { dayMs } from '../base/times.ts';
 import type { Flow } from '../task/flow.ts';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** One hour's flows, as of `readAt`. This is a cache that can be recomputed from the records and the ledger. */
+/** One hour's flows, as of `readAt`. A cache that can be recomputed from the records and the ledger. */
 export interface Rollup {
-  /** The time at which the hour begins, in Unix milliseconds. */
   readonly at: number;
-  /** The time just before the records were read, in Unix milliseconds. */
+  /** Just before the records were read, in Unix milliseconds. */
   readonly readAt: number;
   readonly flows: readonly Flow[];
 }
@@ -27,13 +26,12 @@ export function createRollupStore(db: Db) {
   return {
     ensureIndexes: () => ensureIndexes(rollups, [expiring]),
 
-    /** Lists the hourly rollups from `from` up to, but not including, `before`. */
     async list(from: number, before: number): Promise<Rollup[]> {
       const found = await rollups.find({ _id: { $gte: hourOf(from), $lt: hourOf(before) } }).toArray();
       return found.map(({ at, readAt, flows }) => ({ at, readAt, flows }));
     },
 
-    /** Replaces the rollups of these hours. Two processes may write one concurrently: either result is correct. */
+    /** Two processes may write the same hour concurrently. Either result is correct. */
     async put(all: readonly Rollup[]): Promise<void> {
       const writes = all.map(({ at, readAt, flows }) => {
         const $set = { at, readAt, flows, expires: new Date(at + keptMs) };

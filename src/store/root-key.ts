@@ -23,7 +23,6 @@ export function createRootKeyStore(db: Db) {
       return found === null ? undefined : toSealed(found.sealed);
     },
 
-    /** Returns false if a key already exists. */
     insert: (sealed: Sealed): Promise<boolean> =>
       unlessThere(() => secrets.insertOne({ _id, sealed: toSealedDocument(sealed) })),
   };

@@ -1,23 +1,19 @@
 import { Binary } from 'mongodb';
 import type { Sealed, SealedAt } from '../base/sealed.ts';
 
-/** Encrypts values before they are stored, and decrypts them. */
 export interface Sealing {
   readonly seal: (at: SealedAt, text: string) => Sealed;
   /** Throws if the key is missing, or if the text was sealed for another place. */
   readonly open: (at: SealedAt, sealed: Sealed) => string;
 }
 
-/** A sealed value as stored in MongoDB. */
 export interface SealedDocument {
-  /** The id of the key that opens the value. */
   readonly key: string;
   readonly data: Binary;
   /** A copy of the value's first bytes. No two values begin alike, so these bytes suffice to detect a change. */
   readonly head: Binary;
 }
 
-/** One field's values, by name. */
 export type SealedParts = Readonly<Record<string, SealedDocument>>;
 
 const headBytes = 16;

@@ -6,13 +6,11 @@ import { toSealed, toSealedDocument } from './sealed-document.ts';
 import type { SealedDocument, SealedParts } from './sealed-document.ts';
 import { durable, openCollection } from './mongo.ts';
 
-/** The documents of one collection that contain sealed values. */
 export interface SealedPlace {
-  /** The collection's name. */
   readonly name: string;
-  /** Returns the ids of the keys of each document's values, ordered by document id. Returns at most one page. */
+  /** Returns a page of documents, ordered by id, each with the ids of the keys of its values. */
   page(after?: string): Promise<readonly HeldKeys[]>;
-  /** Replaces a document's values. Returns false if they have been changed or removed since they were read. */
+  /** Returns false if the values have been changed or removed since they were read. */
   rewrite(id: string, reseal: (at: SealedAt, sealed: Sealed) => Sealed): Promise<boolean>;
 }
 
@@ -21,7 +19,6 @@ export interface HeldKeys {
   readonly keyIds: readonly string[];
 }
 
-/** Returns the places of all sealed values of the product. */
 export function createSealedPlaces(db: Db): readonly SealedPlace[] {
   return sealPurposes.map((purpose) => createSealedPlace(db, purpose));
 }
@@ -87,7 +84,6 @@ function listHeld(held: Held | string | undefined): readonly HeldValue[] {
   return Object.entries(held).map(([part, value]) => ({ part, value }));
 }
 
-/** Restores the values to the field's form. */
 function inForm(held: Held, values: readonly HeldValue[]): Held | undefined {
   if (isSealedDocument(held)) return values[0]?.value;
   if (isList(held)) return values.map(({ value }) => value);

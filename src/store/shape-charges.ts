@@ -5,9 +5,7 @@ import type { Micros } from '../money/money.ts';
 import { dayMs } from '../base/times.ts';
 import { ensureIndexes, expiring, openCollection, primaryOnly, repeatOnDuplicate } from './mongo.ts';
 
-/** The latest charges for requests of one shape. They contain no account. */
 interface ShapeChargesDocument {
-  /** The hash of the shape. */
   readonly _id: string;
   readonly charges: readonly Micros[];
   /** Extended by each new charge, so that only unused shapes are forgotten. */
@@ -23,7 +21,7 @@ export function createShapeChargesStore(db: Db, now: () => number) {
   return {
     ensureIndexes: () => ensureIndexes(shapes, [expiring]),
 
-    /** Adds charges with one atomic push, so that concurrent writers lose nothing. */
+    /** One atomic push, so that concurrent writers lose nothing. */
     async add(shape: string, charges: readonly Micros[]): Promise<void> {
       await repeatOnDuplicate(() =>
         shapes.updateOne(
@@ -37,7 +35,6 @@ export function createShapeChargesStore(db: Db, now: () => number) {
       );
     },
 
-    /** Returns the charges, oldest first. */
     async find(shape: string): Promise<readonly Micros[]> {
       const found = await shapes.findOne({ _id: idOf(shape) });
       return found?.charges ?? [];

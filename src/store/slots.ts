@@ -7,7 +7,6 @@ import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate, un
  * `<channel>/<credential>`. Times are in Unix milliseconds.
  */
 
-/** One of a credential's places for concurrent tasks. */
 export interface HeldSlot {
   readonly id: string;
   readonly queue: string;
@@ -19,13 +18,11 @@ interface SlotDocument {
   readonly _id: string;
   readonly queue: string;
   readonly n: number;
-  /** The id of the task that holds the slot. Empty if none does. */
   readonly task: string;
   /** The end of the lease. The slot is free after it, even if its holder died without returning it. */
   readonly until: number;
 }
 
-/** A task that is waiting for a slot. */
 interface TicketDocument {
   /** `<task>@<queue>` */
   readonly _id: string;
@@ -33,19 +30,17 @@ interface TicketDocument {
   readonly queue: string;
   readonly account: string;
   readonly model: string;
-  /** Whether a submission of the task was lost. */
   readonly wasLost: boolean;
   /** The sort key among one account's tasks for a model: `urgencyKey` in src/task/fair-order.ts. */
   readonly urgency: string;
-  /** The account of the first ticket has the turn. The key sorts lost tasks last, then by round and urgency. */
+  /** The account with the first ticket is next. The key sorts lost tasks last, then by round and urgency. */
   readonly order: string;
   readonly round: number;
-  /** The time at which the task checks again automatically. Before that, it must be woken. */
+  /** When the task checks again automatically. To continue before that, it must be woken. */
   readonly looksAt: number;
   readonly expires: Date;
 }
 
-/** A task's place in a queue. */
 export type Ticket = Pick<
   TicketDocument,
   'task' | 'queue' | 'account' | 'model' | 'wasLost' | 'order' | 'round' | 'looksAt'
@@ -67,7 +62,6 @@ interface RoundDocument {
   readonly expires: Date;
 }
 
-/** The number of slot documents created at a time. */
 const madeMin = 16;
 const madeMax = 1_000;
 const roundsKeptMs = 7 * 24 * 3600 * 1000;
@@ -134,10 +128,7 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
   }
 
   return {
-    /**
-     * Takes a slot that is free or has an expired lease, with one atomic update. Returns its id, or undefined if all
-     * are held.
-     */
+    /** Takes a slot that is free or has an expired lease, with one atomic update. Returns undefined if all are held. */
     async reserve(queue: string, limit: number, lease: Lease): Promise<string | undefined> {
       const whole = `${queue}/${limit}`;
       for (let seen = 0; ;) {
@@ -155,7 +146,7 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
       return (await slots.updateOne({ _id: id, task }, { $set: { until } })).matchedCount === 1;
     },
 
-    /** Extends everything that the task holds until this time, unless it already lasts longer. */
+    /** Leases that already end later stay as they are. */
     async keep({ task, until }: Lease): Promise<void> {
       await slots.updateMany({ task }, { $max: { until } });
     },
@@ -169,13 +160,12 @@ function slotOperations(slots: Collection<SlotDocument>, now: () => number) {
       return (await slots.find({ task }).toArray()).map(toSlot);
     },
 
-    /** Whether a slot is free now. This is only a hint, because another task may take it first. */
+    /** Only a hint, because another task may take the slot first. */
     async hasFree(queue: string, limit: number): Promise<boolean> {
       const held = await slots.countDocuments({ queue, n: { $lt: limit }, until: { $gt: now() } });
       return held < limit;
     },
 
-    /** Returns all held slots: at most the sum of all limits. */
     async held(): Promise<HeldSlot[]> {
       return (await slots.find({ until: { $gt: now() } }).toArray()).map(toSlot);
     },
@@ -193,13 +183,12 @@ function toSlot({ _id: id, queue, task }: SlotDocument): HeldSlot {
 
 function ticketOperations(tickets: Collection<TicketDocument>) {
   return {
-    /** Returns the order of the task's ticket, or undefined if it has none. Records when the task checks again. */
+    /** Records when the task checks again. Returns the ticket's order, or undefined if the task has no ticket. */
     async keepTicket(task: string, queue: string, looksAt: number): Promise<string | undefined> {
       const kept = await tickets.findOneAndUpdate({ _id: `${task}@${queue}` }, { $set: { looksAt } });
       return kept?.order;
     },
 
-    /** Returns the ticket's order. */
     async insertTicket(ticket: NewTicket, round: number): Promise<string> {
       const { task, queue, deadlineAt, ...more } = ticket;
       const last = more.wasLost ? '1' : '0';
@@ -210,31 +199,30 @@ function ticketOperations(tickets: Collection<TicketDocument>) {
       return order;
     },
 
-    /** Returns the queue's next task. */
     async firstTicket(queue: string): Promise<Ticket | undefined> {
       return (await tickets.findOne({ queue }, { sort: { order: 1 } })) ?? undefined;
     },
 
     /**
-     * Returns the models of the tasks that may take this ticket's turn: the account's tasks with the same `wasLost`.
+     * The models of the tasks that may be served in this ticket's place: the account's tasks with the same `wasLost`.
      */
     modelsInTurn({ queue, account, wasLost }: Ticket): Promise<string[]> {
       return tickets.distinct('model', { queue, account, wasLost });
     },
 
-    /** Returns this model's most urgent task that may take this ticket's turn. */
+    /** This model's most urgent task that may be served in this ticket's place. */
     async mostUrgent({ queue, account, wasLost }: Ticket, model: string): Promise<Ticket | undefined> {
       const found = await tickets.findOne({ queue, account, wasLost, model }, { sort: { urgency: 1 } });
       return found ?? undefined;
     },
 
-    /** Gives this ticket the turn of another of its account's tasks, which was served in its place. */
+    /** Moves this ticket to the position of another of its account's tickets, whose task was served in its place. */
     async takeOverTurn({ task, queue, order }: Ticket, left: Ticket): Promise<void> {
       const { order: taken, round } = left;
       await tickets.updateOne({ _id: `${task}@${queue}`, order }, { $set: { order: taken, round } });
     },
 
-    /** Returns true if this call removed the ticket. If several processes remove it, only one of them gets true. */
+    /** If several processes remove the ticket, only one of them gets true. */
     async removeTicket(task: string, queue: string): Promise<boolean> {
       return (await tickets.deleteOne({ _id: `${task}@${queue}` })).deletedCount === 1;
     },
@@ -243,7 +231,6 @@ function ticketOperations(tickets: Collection<TicketDocument>) {
       await tickets.deleteMany({ task });
     },
 
-    /** Counts a queue's tickets, or those before an order, up to `max`. */
     async countTickets(queue: string, max: number, before?: string): Promise<number> {
       const filter = before === undefined ? { queue } : { queue, order: { $lt: before } };
       return tickets.countDocuments(filter, { limit: max });
@@ -266,15 +253,16 @@ function roundOperations(rounds: Collection<RoundDocument>, now: () => number) {
 
   return {
     /**
-     * Implements start-time fair queueing: an account's tickets get consecutive rounds, beginning after the round being
-     * served. One account's burst and another's single task thus meet in the first round.
+     * Start-time fair queueing: an account's tickets get consecutive rounds, beginning after the round being served.
+     * One account's burst and another's single task thus meet in the first round.
      */
     async takeRound(queue: string, account: string): Promise<number> {
       const id = `${queue}|${account}`;
       const served = (await rounds.findOne({ _id: queue }))?.round ?? 0;
       const round = await nextRound(id);
       if (round > served) return round;
-      // The account was not in the queue for a while. It enters at the current round and accumulates no turns.
+      // The account was not in the queue for a while. It enters at the current round, and gains nothing from its
+      // absence.
       const entered = await rounds.updateOne(
         { _id: id, round: { $lte: served } },
         { $set: { round: served + 1 } },

@@ -3,7 +3,6 @@ import type { Pace, Period } from '../process/pace.ts';
 
 /** A small collection as last read by this process. Decisions use memory, never the database. */
 export interface Snapshot<Item> {
-  /** Reads the collection once. Rejects if MongoDB does not respond. */
   readonly refresh: () => Promise<void>;
   /** Reads once per period. A failed read keeps the previous data. */
   readonly start: (pace: Pace) => void;
@@ -28,7 +27,9 @@ export function createSnapshot<Item extends { readonly id: string }>({
   let known = new Map<string, Item>();
   let readsBegun = 0;
   let lastRead = 0;
-  /** Items that this process decided, each with the number of reads that began earlier and may therefore lack it. */
+  /**
+   * What this process decided. `after` is the number of reads that had begun by then and may therefore lack the item.
+   */
   const decided = new Map<string, { readonly item: Item; readonly after: number }>();
 
   const refresh = async (): Promise<void> => {

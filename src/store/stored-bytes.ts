@@ -2,12 +2,12 @@ import type { Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 import { dayMs } from '../base/times.ts';
 
-/** The bytes stored for an account that are deleted on one day. */
+/** The bytes of an account that are to be deleted on one day. */
 interface StoredBytesDocument {
   /** `<account>/<day>` */
   readonly _id: string;
   readonly bytes: bigint;
-  /** The end of that day, for MongoDB's TTL index, which only tidies up. */
+  /** The end of that day, for MongoDB's TTL index only. */
   readonly expires: Date;
 }
 
@@ -18,13 +18,12 @@ export function dayOf(at: number): number {
   return Math.floor(at / dayMs);
 }
 
-/** Returns Unix milliseconds. */
 export function endOfDay(day: number): number {
   return (day + 1) * dayMs;
 }
 
 /**
- * Sorts after all of an account's days, which have five digits until the year 2243, because a colon follows the digits.
+ * Sorts after all of an account's days, because a colon follows the digits. Days have five digits until the year 2243.
  */
 function endOf(account: string): string {
   return `${account}/:`;
@@ -45,7 +44,6 @@ export function createStoredBytesStore(db: Db, now: () => number) {
       await repeatOnDuplicate(() => sums.updateOne({ _id: `${account}/${day}` }, update, { upsert: true }));
     },
 
-    /** Omits days that are over. */
     async find(account: string): Promise<BytesByDay> {
       const today = dayOf(now());
       const range = { $gte: `${account}/${today}`, $lt: endOf(account) };

@@ -48,7 +48,6 @@ export interface StoreSettings extends Sealing {
   readonly retention?: () => RetentionDays;
 }
 
-/** Opens all of the product's collections except the ledger. */
 export function createStores(
   db: Db,
   now: () => number,
@@ -94,7 +93,7 @@ export function createStores(
   };
 }
 
-/** Creates missing indexes. Throws IndexConflictError if one exists with a different shape. */
+/** Throws IndexConflictError if an index exists with a different shape. */
 export async function ensureStoreIndexes(stores: Partial<Stores>): Promise<void> {
   // Wait for all, so that none is still being created after a failure.
   const made = await Promise.allSettled(

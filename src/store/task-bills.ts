@@ -6,24 +6,19 @@ import type { TaskDocument } from './task-document.ts';
 
 export interface BilledPage {
   readonly tasks: readonly BilledTask[];
-  /** The cursor of the next page. Undefined on the last page. */
   readonly next?: string;
 }
 
-/**
- * Selects a channel's tasks that were created in this period, in Unix milliseconds. The start is included and the end
- * excluded.
- */
+/** A channel's tasks that were created in this period, in Unix milliseconds. `before` is exclusive. */
 export interface BilledSpan {
   readonly channel: string;
   readonly from: number;
   readonly before: number;
   readonly limit: number;
-  /** `next` from the previous page. */
   readonly after?: string | undefined;
 }
 
-/** Reads nothing else of the record, because an upstream's bill may cover about a hundred thousand tasks. */
+/** Limits what is read of each record, because an upstream's bill may cover about a hundred thousand tasks. */
 const projection = {
   sort: 1,
   account: 1,
@@ -41,7 +36,6 @@ const projection = {
 
 type Found = WithId<Omit<BilledTask, 'id'> & Pick<TaskDocument, 'sort'>> & { readonly _id: string };
 
-/** Finds the tasks to compare with upstreams' bills, newest first. */
 export function taskBills(tasks: Collection<TaskDocument>) {
   async function page(
     name: 'sort' | 'unclaimed',
@@ -60,13 +54,12 @@ export function taskBills(tasks: Collection<TaskDocument>) {
   }
 
   return {
-    /** Lists tasks whose last job is or was at the channel. */
+    /** Tasks whose last job is or was at the channel. */
     listBilled: (span: BilledSpan) => page('sort', { channel: span.channel }, span),
 
-    /** Lists the few tasks with an attempt at the channel that may or may not have a job. */
+    /** The few tasks with an attempt at the channel that may or may not have a job. */
     listUnclaimed: (span: BilledSpan) => page('unclaimed', { 'attempts.channel': span.channel }, span),
 
-    /** Finds tasks that have or had these jobs of the channel, in no particular order. */
     async findBilled(channel: string, jobs: readonly string[]): Promise<BilledTask[]> {
       const keys = jobs.map((job) => jobKey(channel, job));
       return (await tasks.find<Found>({ jobs: { $in: keys } }, { projection }).toArray()).map(toBilled);

@@ -4,7 +4,6 @@ import { ownCallbackRound } from '../base/ids.ts';
 import { readByWrite } from './mongo.ts';
 import type { TaskDocument } from './task-document.ts';
 
-/** A series of attempts to deliver a task's callback. */
 export interface CallbackRound {
   readonly task: string;
   readonly round: string;
@@ -14,7 +13,6 @@ export interface CallbackRound {
 const attemptsMax = 50;
 const replacedMax = 50;
 
-/** Reads and writes the callback part of a task's record. */
 export function taskCallbacks(tasks: Collection<TaskDocument>, now: () => number) {
   return { ...callbackRounds(tasks, now), ...callbackAnswers(tasks), ...callbackDebts(tasks) };
 }
@@ -38,10 +36,10 @@ function callbackRounds(tasks: Collection<TaskDocument>, now: () => number) {
 
   return {
     /**
-     * Counts an attempt before its request is sent, so that it counts even if its process dies. Resolves with its
-     * number in this round, from 1, or with undefined if this round has already delivered the callback or a newer round
-     * has replaced it. Only one round is in force at a time, because two rounds that counted alternately would never
-     * end. A round on demand delivers the callback again, even if it was delivered before.
+     * Counts an attempt before its request is sent, so that it counts even if its process dies. Returns its number in
+     * this round, from 1, or undefined if this round has already delivered the callback or a newer round has replaced
+     * it. Only one round is in force at a time, because two rounds that counted alternately would never end. A round
+     * that an operator requested delivers the callback again, even if it was delivered before.
      */
     async beginCallback(next: CallbackRound): Promise<number | undefined> {
       const { task, round } = next;
@@ -157,14 +155,14 @@ function pushed(attempt: CallbackAttempt) {
 
 function callbackDebts(tasks: Collection<TaskDocument>) {
   return {
-    /** Records that no callback is owed, because its address is no longer known. */
+    /** The callback's address is no longer known. */
     async oweNothing(task: string): Promise<void> {
       await tasks.updateOne({ _id: task, owes: task }, { $unset: { owes: '' } });
     },
 
     /**
-     * Returns tasks with abandoned callbacks, ordered by id, after `after`. A task that leaves the list does not move
-     * the others.
+     * Tasks with abandoned callbacks, ordered by id, after `after`. A task that leaves the list does not move the
+     * others.
      */
     async abandonedCallbacks(limit: number, after: string = ''): Promise<string[]> {
       const found = tasks.find({ gaveUp: { $gt: after } }, { projection: { _id: 1 } }).sort({ gaveUp: 1 });
@@ -172,8 +170,7 @@ function callbackDebts(tasks: Collection<TaskDocument>) {
     },
 
     /**
-     * Like `abandonedCallbacks`, but returns tasks whose callback is due and has failed at least once in its current
-     * series.
+     * Like `abandonedCallbacks`, for tasks whose callback is due and has failed at least once in its current series.
      */
     async failingCallbacks(limit: number, after: string = ''): Promise<string[]> {
       const failing = { owes: { $gt: after }, 'callback.isFailing': true };

@@ -21,14 +21,14 @@ import { endKinds } from './task-query.ts';
 /** A count that takes longer is abandoned without a result. */
 const limit = { maxTimeMS: 10_000 };
 
-/** The count for one kind. `since` is the oldest one's time, in Unix milliseconds. */
+/** `since` is the time of the oldest, in Unix milliseconds. */
 interface Row<Kind> {
   readonly _id: Kind;
   readonly count: number;
   readonly since: number;
 }
 
-/** Counts for operators. Each count reads only what a small index finds, and returns one row per kind. */
+/** Each count reads only what a small index finds, and returns one row per kind. */
 export function taskCensus(tasks: Collection<TaskDocument>) {
   function rowsOf<Kind>($match: object, _id: object, since: unknown = '$stateSince'): Promise<Row<Kind>[]> {
     const $group = { _id, count: { $sum: 1 }, since: { $min: since } };
@@ -46,7 +46,6 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
       }));
     },
 
-    /** Counts the tasks that need an operator, by reason and channel. An empty channel means that they have none. */
     async countAttention(): Promise<AttentionCount[]> {
       const kind = { reason: '$attention', channel: { $ifNull: ['$channel', ''] } };
       const asking = { attention: { $in: attentionReasons } };
@@ -54,22 +53,17 @@ export function taskCensus(tasks: Collection<TaskDocument>) {
       return rows.map(({ _id, ...row }) => ({ ..._id, ...row }));
     },
 
-    /** Counts the tasks created and the tasks ended from `since` (Unix milliseconds) on. */
     async countSince(since: number): Promise<Throughput> {
       const [created, ended] = await Promise.all([countCreated(tasks, since), countEnded(tasks, since)]);
       return { created, ...ended };
     },
 
-    /**
-     * Measures the lateness of the newest tasks that ended from `since` on. Undefined if it is not known for any of
-     * them.
-     */
+    /** Covers the newest tasks that ended from `since` on. Undefined if the lateness of none of them is known. */
     latenessSince: (since: number) => measureLateness(tasks, since),
 
-    /** Counts each of these channels' tasks, and measures how long they took. */
     countByChannel: (channels: readonly string[], since: number) => countByChannel(tasks, channels, since),
 
-    /** Counts callbacks. A callback is failing once its first attempt has failed. */
+    /** A callback is failing once its first attempt has failed. */
     async countCallbacks(): Promise<CallbackCount[]> {
       const [rows, abandoned] = await Promise.all([
         rowsOf<boolean>({ owes: { $gt: '' } }, isFailing, owedSince),
@@ -109,7 +103,7 @@ async function countEnded(
   };
 }
 
-/** The maximum number of tasks to measure. More would not change the result. */
+/** Measuring more tasks would not change the result. */
 const measuredMax = 1_000;
 
 async function measureLateness(

@@ -20,13 +20,12 @@ export interface TaskDocument extends Omit<Task, 'id'> {
   readonly _id: string;
   /** Unique. Sorts by creation, newest last. */
   readonly sort: string;
-  /** The parts of the id by which a search finds the task. */
   readonly parts?: readonly string[];
   /** Upstream jobs that belong or belonged to the task: `<channel>/<upstream id>`. No two tasks share a job. */
   readonly jobs?: readonly string[];
-  /** Set when the task has ended but its caller has not been notified yet. */
+  /** The task's id once the task has ended, until its caller has been notified. */
   readonly owes?: string;
-  /** A copy of the task's id while its callback is abandoned. Operators list these tasks, so the index stays small. */
+  /** The task's id while its callback is abandoned. Operators list these tasks, so the index stays small. */
   readonly gaveUp?: string;
   /** Set if the task has a callback: the logs that list it, and a copy of `sort`. */
   readonly log?: { readonly of: readonly string[]; readonly sort: string };
@@ -36,28 +35,25 @@ export interface TaskDocument extends Omit<Task, 'id'> {
    * Set while the task is waiting for a failed upstream. A separate field, so that its index contains only these tasks.
    */
   readonly behind?: { readonly place: string; readonly deadlineAt: number };
-  /** Set when the task has ended: the countable facts about its end, with an index of their own. */
+  /** The countable facts about the task's end, with an index of their own. */
   readonly end?: TaskEnd;
-  /** The terms of the words in the task's failures, by which a search finds it, and a copy of `sort`. */
+  /** Terms for the words in the task's failures, by which a search finds it, and a copy of `sort`. */
   readonly said?: { readonly terms: readonly string[]; readonly sort: string };
   /** Upstreams' messages, sealed by task-words.ts. */
   readonly words?: SealedParts;
   /** Each result's links, or the links withheld from callers. Sealed by task-links.ts. */
   readonly links?: SealedParts;
-  /** The number of reads that had to be writes. */
+  /** Incremented by reads that had to be writes. See `readByWrite`. */
   readonly reads?: number;
 }
 
-/** How a task ended: `succeeded`, or the class of its failure. */
 export type EndKind = 'succeeded' | FailureClass;
 
 interface TaskEnd {
   readonly kind: EndKind;
-  /** Like the task's `sort`, but with its end time. */
   readonly sort: string;
   /**
-   * The time from the render's end to the task's end, in milliseconds. Undefined if the vendor does not report when the
-   * render ended.
+   * The time from the render's end to the task's end. Undefined if the vendor does not report when the render ended.
    */
   readonly lateMs?: number;
 }
@@ -71,7 +67,6 @@ export function toDocument(task: Task): TaskDocument {
   return { _id, ...found, ...fields, ...defined({ ...derived(task), behind, log }) };
 }
 
-/** Returns the name of the callback log that this reach may read. */
 export function logOf({ account, key }: Reach): string {
   return key === undefined ? `account ${account}` : `key ${key}`;
 }
@@ -101,7 +96,6 @@ export function toTask(document: TaskDocument): Task {
 /** Fields by path. Undefined removes the field. */
 type MoreFields = Readonly<Record<string, unknown>>;
 
-/** Returns the update for these changes and for those that follow from them. */
 export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) {
   const was = derived(before);
   const follows = derived({
@@ -125,7 +119,6 @@ export function updateOf(before: Task, changes: Changes, more: MoreFields = {}) 
 /** Waits that may end early when an upstream recovers. `backoff` may not, because the upstream set its end. */
 const failedUpstream: ReadonlySet<string> = new Set(['circuit', 'turn', 'upstream']);
 
-/** Returns the value of `behind`, or undefined if the task is not waiting for a failed upstream. */
 export function behindOf({
   deadlineAt,
   wait,
@@ -139,7 +132,6 @@ export function placeBehind({ channel, credential }: RouteCandidate): string {
   return `${channel}/${credential}`;
 }
 
-/** Returns the facts about the task's end. They are written once, when it ends. */
 function endOf({ id, outcome }: Task, { completedAt, status, error }: Changes): TaskEnd | undefined {
   if (completedAt === undefined || status === undefined) return undefined;
   const renderedAt = status === 'succeeded' && outcome?.kind === 'succeeded' ? outcome.renderedAt : undefined;
@@ -189,7 +181,7 @@ function changed(was: Derived, follows: Derived): Partial<Derived> {
   );
 }
 
-/** Returns a fixed-width key, so that strings sort like times. */
+/** Fixed width, so that strings sort like times. */
 export function sortKey(time: number, id: string): string {
   return `${paddedTime(time)}-${id}`;
 }
@@ -198,7 +190,7 @@ function paddedTime(milliseconds: number): string {
   return milliseconds.toString().padStart(14, '0');
 }
 
-/** Returns the name of a creation try. No two tries share one. */
+/** No two tries share one. */
 export function tryIdAt(milliseconds: number, random: string): string {
   return `${paddedTime(milliseconds)}-${random}`;
 }

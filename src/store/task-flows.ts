@@ -28,7 +28,7 @@ interface FlowId {
   readonly model: string;
 }
 
-/** Counts the tasks created and the tasks ended in a time span. Needs two queries, each on an index by time. */
+/** Needs two queries, each on an index by time. */
 export function taskFlows(tasks: Collection<TaskDocument>) {
   return {
     async flows({ from, before, stepMs }: FlowsAsked): Promise<Flow[]> {
@@ -88,7 +88,7 @@ function endedFlow({ _id: { kind, ...id }, count, ...sums }: Ended): Flow {
     : { ...flow, failures: { [kind]: Number(count) } };
 }
 
-/** Converts `at`, because MongoDB may return an int64. */
+/** MongoDB may return `at` as an int64. */
 function flowId({ at, channel, model }: FlowId): FlowId {
   return { at: Number(at), channel, model };
 }

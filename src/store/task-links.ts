@@ -32,7 +32,6 @@ export function createTaskLinks({ seal, open }: Sealing) {
     );
   }
 
-  /** Undefined if the outcome has no link. */
   function sealedOf(id: string, outcome: TaskOutcome | undefined): SealedParts | undefined {
     const parts = partsOf(outcome);
     return parts.length === 0 ? undefined : sealed(id, parts);
@@ -41,20 +40,19 @@ export function createTaskLinks({ seal, open }: Sealing) {
   return {
     seal: sealedOf,
 
-    /** Returns the change to the links. A changed outcome is replaced completely, so all links are replaced too. */
+    /** A changed outcome is replaced completely, so all links are replaced too. */
     changeOf({ id, outcome }: Task, changes: Changes): { readonly links?: SealedParts | undefined } {
       if (!('outcome' in changes)) return {};
       const links = sealedOf(id, changes.outcome);
       return links === undefined && outcome === undefined ? {} : { links };
     },
 
-    /** Returns the fields to set for these items. For an item without links, the record keeps its existing links. */
+    /** For an item without links, the record keeps its existing links. */
     fieldsOf(id: string, items: readonly ResultItem[]): Readonly<Record<string, unknown>> {
       const links = Object.entries(sealed(id, partsOfItems(items)));
       return Object.fromEntries(links.map(([part, value]) => [`links.${part}`, value]));
     },
 
-    /** Returns the outcome with the links that this process can open. */
     open(id: string, outcome: TaskOutcome, held: SealedParts): TaskOutcome {
       if (outcome.kind === 'succeeded') {
         const items = outcome.items.map((item, n) => ({ ...item, ...linksIn(read(id, held, `${n}`)) }));

@@ -14,18 +14,15 @@ export interface NamedTask {
 /** Callers choose their request ids, so one may match any number of tasks. */
 const namedMax = 20;
 /**
- * The maximum number of tasks considered for part of an id or for a word. About 170 of a hundred million tasks share
- * part of an id by chance.
+ * How many tasks are considered for part of an id or for a word. About 170 of a hundred million tasks share part of an
+ * id by chance.
  */
 const candidatesMax = 2_000;
-/** The maximum number of words in a search for a failure. The longest are chosen. */
 const errorWordsMax = 12;
 
 type Reading = Pick<TaskForm, 'toTask'> & Pick<TaskSealing, 'errorTerms'>;
 
-/** Finds tasks by what people know about them. */
 export function taskNames(tasks: Collection<TaskDocument>, { toTask, errorTerms }: Reading) {
-  /** Returns ids that contain this text. */
   async function idsWith(text: string): Promise<string[]> {
     const parts = partsWithin(text);
     if (parts === undefined) return [];
@@ -37,7 +34,7 @@ export function taskNames(tasks: Collection<TaskDocument>, { toTask, errorTerms 
       .slice(0, namedMax);
   }
 
-  /** Returns the newest tasks whose failures contain all of these words, among the newest with the longest of them. */
+  /** All of these words must occur. Considers only the newest tasks that contain the longest of them. */
   async function idsByError(text: string): Promise<string[]> {
     const [longest, ...others] = errorTerms([text], errorWordsMax);
     if (longest === undefined) return [];

@@ -12,17 +12,15 @@ import type { EndKind, TaskDocument } from './task-document.ts';
 export interface TaskFilter extends Partial<
   Pick<Task, 'account' | 'key' | 'status' | 'model' | 'channel' | 'kind' | 'attention'>
 > {
-  /** Only for failed tasks. */
   readonly failureClass?: FailureClass;
   readonly needsAttention?: boolean;
-  /** Unix seconds. The first is included and the second excluded. */
+  /** Unix seconds. `createdAfter` is inclusive, `createdBefore` exclusive. */
   readonly createdAfter?: number;
   readonly createdBefore?: number;
   /** Only tasks that are not submitted and have this channel next. */
   readonly waitingFor?: string;
 }
 
-/** Returns the query for a page of tasks. `last` is the previous page's last sort key. */
 export function listQuery(
   filter: TaskFilter,
   last: string | undefined,
@@ -56,7 +54,7 @@ export function listQuery(
   };
 }
 
-/** Finds what the census counts as waiting for the channel. */
+/** Must match what the census counts as waiting for the channel. */
 function waitingQuery(channel: string): Filter<TaskDocument> {
   const absent = { $exists: false };
   return {
@@ -69,7 +67,6 @@ function waitingQuery(channel: string): Filter<TaskDocument> {
   };
 }
 
-/** Returns the first sort key of a time in Unix seconds. */
 function startOf(seconds: number | undefined): string | undefined {
   return seconds === undefined ? undefined : sortKey(seconds * 1000, '');
 }
@@ -78,13 +75,12 @@ function earliest(...bounds: readonly (string | undefined)[]): string | undefine
   return bounds.filter((bound) => bound !== undefined).sort()[0];
 }
 
-/** Times are in Unix seconds. The start is included and the end excluded. */
+/** Unix seconds. `endedAfter` is inclusive, `endedBefore` exclusive. */
 export interface EndFilter extends Pick<TaskFilter, 'status' | 'failureClass'> {
   readonly endedAfter?: number;
   readonly endedBefore?: number;
 }
 
-/** Returns the query for a page of ended tasks. `last` is the previous page's last `end.sort`. */
 export function endQuery(filter: EndFilter, last: string | undefined): Filter<TaskDocument> {
   const upper = earliest(last, startOf(filter.endedBefore));
   return {

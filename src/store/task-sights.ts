@@ -17,12 +17,11 @@ const asksNothing = {
 };
 
 const ofPolls: ReadonlySet<Concern> = new Set(pollConcerns);
-/** Concerns that a poll cannot judge. */
 const beyondPolls = concerns.filter((concern) => !ofPolls.has(concern));
 
 /**
- * Observations for display only: no decision depends on them. Each write checks that certain things have not happened
- * before it.
+ * Observations for display only: no decision depends on them. Each write applies only to a task that is still in a
+ * suitable state.
  */
 export function taskSights(
   tasks: Collection<TaskDocument>,
@@ -52,7 +51,7 @@ export function taskSights(
       return asked.modifiedCount === 1;
     },
 
-    /** Removes a concern that has passed, unless another concern has replaced it in the meantime. */
+    /** Does nothing if another concern has replaced this one in the meantime. */
     async withdrawConcern(id: string, concern: Concern): Promise<boolean> {
       const withdrawn = await tasks.updateOne(
         { _id: id, concern, ...asksNothing },
@@ -61,7 +60,7 @@ export function taskSights(
       return withdrawn.matchedCount === 1;
     },
 
-    /** Changes where the files are stored, but not the files. */
+    /** The items have the same files in another place. */
     async replaceItems(id: string, items: readonly ResultItem[]): Promise<void> {
       await tasks.updateOne(
         { _id: id, 'outcome.kind': 'succeeded' },

@@ -39,8 +39,8 @@ export interface TaskStepsDeps {
 }
 
 /**
- * The maximum number of collisions in one step. Fewer processes than this ever change one record concurrently, so more
- * collisions mean a loop in our own code.
+ * Fewer processes than this ever change one record concurrently, so more collisions in one step mean a loop in our own
+ * code.
  */
 const collisionsMax = 50;
 const actionsMax = 100;
@@ -107,13 +107,12 @@ export function taskSteps({ tasks, hints, now, form }: TaskStepsDeps) {
     step,
     setWait: createSetWait({ tasks, now }, { look, confirm, remember }),
     /**
-     * Returns the record, possibly a little stale but not older than `rev`. For decisions made by a step. If it reports
-     * that the record does not exist, that is certain.
+     * Returns the record, possibly a little stale but not older than `rev`. For decisions made by a step. Undefined
+     * means with certainty that the record does not exist.
      */
     look,
     /** Returns the current record, read by a write. For decisions that no write follows. */
     confirm,
-    /** Removes the record from this process's memory. */
     forget: (id: string): void => void hints.delete(id),
   };
 }
@@ -149,7 +148,6 @@ function createSetWait(
   };
 }
 
-/** Matches the record only if its state and wait are as they were read. */
 function asSeen({ id, rev, wait }: Task) {
   return { _id: id, rev, 'wait.since': wait?.since ?? null };
 }
@@ -166,7 +164,7 @@ interface Deciding {
   readonly act: PlannedAct | undefined;
 }
 
-/** Decides what an event changes. An act that is already recorded was carried out, so it changes nothing. */
+/** An act that is already recorded was carried out, so it changes nothing. */
 function decide(task: Task, event: TaskEvent, { at, act }: Deciding): Next {
   if (act === undefined) return next(task, event, at);
   const actions = task.actions ?? [];

@@ -39,8 +39,8 @@ export function createTaskForm({ errorTerms, ...sealing }: TaskSealing): TaskFor
     );
 
   /**
-   * Decrypts messages. An unreadable message does not hide the rest of the task, because its key may be missing only
-   * here and only temporarily.
+   * An unreadable message does not hide the rest of the task, because its key may be missing only in this process and
+   * only temporarily.
    */
   function read(id: string, held: SealedParts): Words {
     return Object.fromEntries(
@@ -105,7 +105,6 @@ function wordsOf({ attempts = [], outcome, error }: Said): Words {
   return Object.fromEntries(all.flatMap((words) => Object.entries(words)));
 }
 
-/** Returns the sealed fields that change. Undefined removes a field. */
 function changesOf(
   was: Words,
   is: Words,
@@ -136,9 +135,7 @@ function withoutLinks<Part extends Pick<Said, 'outcome'>>(part: Part): Part {
   return part.outcome === undefined ? part : { ...part, outcome: unlinked(part.outcome) };
 }
 
-/** Derives `said` from a task's failures. */
 function saidWith(errorTerms: ErrorTerms) {
-  /** Returns undefined if nothing has failed. */
   function of(
     { id, createdAt }: Pick<Task, 'id' | 'createdAt'>,
     texts: readonly string[],
@@ -177,7 +174,6 @@ function isEmpty(words: Words): boolean {
   return Object.keys(words).length === 0;
 }
 
-/** Returns the part with these messages instead of its own. */
 function saying<Part extends Said>(part: Part, words: Words): Part {
   const { attempts, outcome, error } = part;
   const said = <Of extends Partial<SaidOfFailure>>(

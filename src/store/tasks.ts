@@ -35,7 +35,6 @@ export interface PageRequest {
   readonly limit: number;
   /** The previous page's last task. It may have been removed since. */
   readonly after?: Pick<Task, 'id' | 'createdAt'>;
-  /** Whether to list the oldest first. By default, the newest come first. */
   readonly oldestFirst?: boolean;
 }
 
@@ -50,12 +49,12 @@ interface EndPageRequest extends Pick<PageRequest, 'limit'> {
 export type TaskStore = ReturnType<typeof createTaskStore>;
 
 /**
- * The number of remembered records, which need no read before their next change. They are only hints, because every
- * change checks the revision.
+ * Remembered records need no read before their next change. They are only hints, because every change checks the
+ * revision.
  */
 const hintsMax = 1_000;
 
-/** Task records. They are read here and changed by task-steps.ts. */
+/** Reads task records. Only task-steps.ts changes their state. */
 export function createTaskStore(db: Db, now: () => number, sealing: TaskSealing) {
   const tasks = openCollection<TaskDocument>(db, 'tasks', durable);
   const form = createTaskForm(sealing);
@@ -88,20 +87,16 @@ export function createTaskStore(db: Db, now: () => number, sealing: TaskSealing)
       ]);
     },
 
-    /** Inserts the first record. If one exists, leaves it unchanged and returns false. */
     async insert(task: Task): Promise<boolean> {
       const isFirst = await unlessThere(() => tasks.insertOne(form.toDocument(task)));
       if (isFirst) hints.set(task.id, task);
       return isFirst;
     },
-    /** Removes the records of those of these tasks that have ended. Returns the number removed. */
     async removeEnded(ids: readonly string[]): Promise<number> {
       for (const id of ids) hints.delete(id);
       return (await tasks.deleteMany({ _id: { $in: [...ids] }, 'state.at': 'ended' })).deletedCount;
     },
-    /** Whether the same write may succeed later. */
     isOutage,
-    /** Removes an abandoned creation's record. */
     async removeAbandoned(id: string): Promise<void> {
       hints.delete(id);
       await tasks.deleteOne({ _id: id, 'state.abandoned': { $exists: true } });
@@ -124,7 +119,6 @@ interface TaskReading {
   readonly toTask: TaskForm['toTask'];
 }
 
-/** Pages and parts of lists, each in an index's order. */
 function taskLists(tasks: Collection<TaskDocument>, { toTask }: Pick<TaskReading, 'toTask'>) {
   async function pageOf(filter: Filter<TaskDocument>, sort: Sort, limit: number): Promise<TaskPage> {
     const found = await tasks.find(filter, { sort, limit: limit + 1 }).toArray();
@@ -137,7 +131,7 @@ function taskLists(tasks: Collection<TaskDocument>, { toTask }: Pick<TaskReading
       return pageOf(listQuery(filter, last, oldestFirst), { sort: oldestFirst === true ? 1 : -1 }, limit);
     },
 
-    /** Lists tasks whose callback was sent at least once, newest task first. */
+    /** Tasks whose callback has begun, newest task first. */
     async listCallbacks(reach: Reach, { state, limit, after }: CallbackPageRequest): Promise<TaskPage> {
       const before = after && { 'log.sort': { $lt: sortKey(after.createdAt, after.id) } };
       const states = state === undefined ? callbackStates : [state];
@@ -145,13 +139,11 @@ function taskLists(tasks: Collection<TaskDocument>, { toTask }: Pick<TaskReading
       return pageOf(sent, { 'log.sort': -1 }, limit);
     },
 
-    /** Lists ended tasks, latest end first. */
     async listEnded(filter: EndFilter, { limit, after }: EndPageRequest): Promise<TaskPage> {
       const last = after && sortKey(after.completedAt, after.id);
       return pageOf(endQuery(filter, last), { 'end.sort': -1 }, limit);
     },
 
-    /** Returns those of these tasks that pass the filter, by id. */
     async listThese(ids: readonly string[], filter: TaskFilter): Promise<Task[]> {
       const these = { ...listQuery(filter, undefined), _id: { $in: [...ids] } };
       return (await tasks.find(these).sort({ _id: 1 }).toArray()).map(toTask);
@@ -169,13 +161,11 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
   }
 
   return {
-    /** Reads one document by `_id`. */
     async find(id: string): Promise<Task | undefined> {
       const found = await findById(id);
       return found === undefined ? undefined : toTask(found);
     },
 
-    /** Reads many tasks by `_id`, in any order, for requests that are waiting. */
     findMany: (ids: readonly string[]): Promise<Task[]> => all({ _id: { $in: [...ids] } }),
 
     /**
@@ -186,14 +176,17 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
       return found.toSorted((a, b) => b.createdAt - a.createdAt)[0];
     },
 
-    /** Returns the task that has or had this job. If there is one, an operator's request is refused. */
+    /**
+     * Returns the task that has or had this job. Confirms it with a write, because an operator is refused the job if
+     * there is one.
+     */
     async ownerOf(job: string): Promise<string | undefined> {
       const seen = await tasks.findOne({ jobs: job }, { projection: { _id: 1 } });
       if (seen === null) return undefined;
       return (await tasks.findOneAndUpdate({ _id: seen._id, jobs: job }, ...readByWrite))?._id;
     },
 
-    /** Yields every unfinished task, most urgent first within each status, with one batch in memory at a time. */
+    /** Most urgent first within each status, with one batch in memory at a time. */
     async *unfinished(): AsyncIterable<Task> {
       for (const status of unfinishedStatuses) {
         yield* each(tasks.find({ status }).sort({ deadlineAt: 1 }));
@@ -201,8 +194,8 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
     },
 
     /**
-     * Returns tasks that ended before this time (Unix milliseconds) and whose callers were notified, oldest first
-     * within each kind of end.
+     * Tasks that ended before this time (Unix milliseconds) and whose callers were notified, oldest first within each
+     * kind of end.
      */
     async endedBefore(time: number, limit: number): Promise<string[]> {
       const found: string[] = [];
@@ -216,7 +209,6 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
       return found;
     },
 
-    /** Returns the ids of an account's tasks, oldest first, up to `limit`. */
     async idsOf(account: string, limit: number): Promise<string[]> {
       const found = tasks
         .find({ account }, { projection: { _id: 1 } })
@@ -225,7 +217,6 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
       return (await found.toArray()).map(({ _id }) => _id);
     },
 
-    /** Counts an account's tasks, and how many of them have not ended. */
     async countOf(account: string): Promise<{ readonly all: number; readonly unfinished: number }> {
       const [all, unfinished] = await Promise.all([
         tasks.countDocuments({ account }),
@@ -234,12 +225,10 @@ function taskReads(tasks: Collection<TaskDocument>, { findById, toTask }: TaskRe
       return { all, unfinished };
     },
 
-    /** Yields the tasks that need an operator for this reason. */
     async *asking(reason: AttentionReason): AsyncIterable<Task> {
       yield* each(tasks.find({ attention: reason }).sort({ sort: -1 }));
     },
 
-    /** Yields ended tasks whose callers have not been notified yet. */
     async *owing(): AsyncIterable<Task> {
       yield* each(tasks.find({ owes: { $gt: '' } }).sort({ owes: 1 }));
     },

@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 
-/** The part of the driver's connection used here. */
 interface DriverConnection {
   readonly socket: Socket;
   readonly closed: boolean;
@@ -16,10 +15,10 @@ interface DriverModule {
 let isDone = false;
 
 /**
- * Ends writes that would otherwise wait forever. In the driver (7.8 and 7.9), a write to a connection that is just
- * closing never ends: it waits for the socket's `drain` or `error`, but a destroyed socket emits neither. If that write
- * is a heartbeat, the process finds no server until it restarts. After the first call, a closed connection counts as an
- * error for the waiting write (docs/decisions/0015-processes.md).
+ * Ends writes that would otherwise wait forever. In the driver (7.8 and 7.9), a write to a closing connection never
+ * ends: it waits for the socket's `drain` or `error`, but a destroyed socket emits neither. If that write is a
+ * heartbeat, the process finds no server until it restarts. With this patch, closing a connection raises an error in
+ * the waiting write (docs/decisions/0015-processes.md).
  */
 export function endUnfinishedWrites(): void {
   if (isDone) return;

@@ -3,19 +3,16 @@ import { ensureIndexes, expiring, openCollection, primaryOnly, repeatOnDuplicate
 
 export interface UpkeepFailure {
   readonly step: string;
-  /** The number of items that the last failed run left for later. */
   readonly count: number;
 }
 
 interface UpkeepFailureDocument {
-  /** The step's name. */
   readonly _id: string;
   readonly count: number;
-  /** When MongoDB's TTL index removes the document. */
   readonly expires: Date;
 }
 
-/** Longer than any item is postponed, in milliseconds, so that a lasting failure stays a single notice. */
+/** Longer than any item is postponed, so that a lasting failure stays a single notice. */
 const keptMs = 2 * 3_600_000;
 
 export type UpkeepFailureStore = ReturnType<typeof createUpkeepFailureStore>;
@@ -31,7 +28,7 @@ export function createUpkeepFailureStore(db: Db, now: () => number) {
       await repeatOnDuplicate(() => failures.replaceOne({ _id }, noted, { upsert: true }));
     },
 
-    /** Returns when the step last recorded a failure, in Unix milliseconds by the writing process's clock. */
+    /** In Unix milliseconds by the writing process's clock. */
     async lastNote(step: string): Promise<number | undefined> {
       const noted = await failures.findOne({ _id: step });
       return noted === null ? undefined : noted.expires.getTime() - keptMs;

@@ -8,7 +8,6 @@ interface VerificationDocument extends VerificationSummary {
 
 export type VerificationStore = ReturnType<typeof createVerificationStore>;
 
-/** Stores the result of the last ledger verification, in one document. */
 export function createVerificationStore(db: Db) {
   const verifications = openCollection<VerificationDocument>(db, 'ledger_verifications', durable);
   return {

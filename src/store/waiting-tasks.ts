@@ -7,7 +7,6 @@ import type { OrderedTask } from '../task/fair-order.ts';
 import { placeBehind } from './task-document.ts';
 import type { TaskDocument } from './task-document.ts';
 
-/** A credential, or one model behind it. */
 interface FailedPlace extends RouteCandidate {
   readonly model?: string;
   /** The deadline at which the list begins, in Unix milliseconds. */
@@ -25,7 +24,6 @@ const projection = { account: 1, model: 1, deadlineAt: 1, createdAt: 1, attempts
 
 export function waitingTasks(tasks: Collection<TaskDocument>) {
   return {
-    /** Lists tasks that are waiting for a failed upstream, earliest deadline first. */
     async waitingFor(
       { channel, credential, model, from = 0 }: FailedPlace,
       limit: number,
@@ -40,7 +38,6 @@ export function waitingTasks(tasks: Collection<TaskDocument>) {
       return found.map(({ _id: id, ...task }) => orderedTask({ id, ...task }));
     },
 
-    /** Counts the tasks waiting for failed upstreams. */
     async countBehind(): Promise<BehindCount[]> {
       const _id = { channel: '$wait.channel', credential: '$wait.credential', model: '$model' };
       const $group = { _id, count: { $sum: 1 }, since: { $min: '$wait.since' } };

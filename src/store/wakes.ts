@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { durable, ensureIndexes, expiring, openCollection, repeatOnDuplicate } from './mongo.ts';
 
-/** Tasks that operators want retried now, in any worker. There is rarely more than one, and each is kept for 30 s. */
+/** Tasks that operators want retried now, in any worker. There is rarely more than one. */
 export interface Wake {
   readonly task: string;
   /** A new value for each of a task's wakes. */
@@ -11,12 +11,10 @@ export interface Wake {
 interface WakeDocument {
   readonly _id: string;
   readonly wake: string;
-  /** When MongoDB's TTL index removes the document. */
   readonly expires: Date;
 }
 
 const keptMs = 30_000;
-/** Limits the size of the read. */
 const wakesMax = 1_000;
 
 export type WakeStore = ReturnType<typeof createWakeStore>;
@@ -34,7 +32,7 @@ export function createWakeStore(db: Db, now: () => number) {
     },
 
     async list(): Promise<readonly Wake[]> {
-      // MongoDB's TTL index only tidies up.
+      // The TTL index removes expired documents late.
       const inForce = wakes.find({ expires: { $gt: new Date(now()) } });
       const documents = await inForce.limit(wakesMax).toArray();
       return documents.map(({ _id, wake }) => ({ task: _id, id: wake }));

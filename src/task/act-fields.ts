@@ -3,16 +3,12 @@ import { parseMicros } from '../money/money.ts';
 
 /** The fields that an operator fills in for an act, in the console, on the command line or through the API. */
 
-/** An act's input, as JSON. */
 export interface ActionInput {
   readonly reason: string;
-  /**
-   * The person who performs the act: the operator authenticated by the API, or the name entered in Temporal's tools.
-   */
+  /** The operator authenticated by the API, or the name entered in Temporal's tools. */
   readonly by: string;
-  /** Whether to describe what the act would do instead of carrying it out. */
   readonly dry_run?: boolean;
-  /** The plan from the act's dry run. The act is refused if the task has changed since. */
+  /** From the act's dry run. The act is refused if the task has changed since. */
   readonly plan?: string;
   readonly upstream_id?: string;
   readonly channel?: string;
@@ -22,22 +18,17 @@ export interface ActionInput {
   readonly resolution?: string;
   readonly total_tokens?: number;
   readonly images?: number;
-  /** The amount as a decimal string. */
   readonly amount?: string;
 }
 
 export type ActionField = Exclude<keyof ActionInput, 'reason' | 'by' | 'dry_run' | 'plan'>;
 
 interface FieldRow {
-  /** The input's label in a form. */
   readonly label: string;
-  /**
-   * The help text for the command-line option and the API. It starts in lower case because it follows the act's name.
-   */
+  /** Help text of the command-line option and the API. It starts in lower case because it follows the act's name. */
   readonly description: string;
-  /** The value's placeholder in command-line help. */
   readonly value: string;
-  /** `count`: an integer, at least 1. */
+  /** `count` is an integer of at least 1. */
   readonly type: 'text' | 'count' | 'number';
 }
 
@@ -98,12 +89,11 @@ export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
   },
 };
 
-/** Works like `Object.keys`, but types the keys as field names. */
+/** `Object.keys`, typed as field names. */
 export function actionFieldNames(fields: Readonly<Partial<Record<ActionField, unknown>>>): ActionField[] {
   return Object.keys(fields).filter((name): name is ActionField => Object.hasOwn(actionFields, name));
 }
 
-/** Returns a field's name as a command-line option, without the leading `--`. */
 export function optionOf(field: ActionField): string {
   return field.replaceAll('_', '-');
 }
@@ -145,14 +135,12 @@ function isField(name: string): name is keyof ActionInput {
   return Object.hasOwn(fieldTypes, name);
 }
 
-/** Returns the first field whose value is invalid, or undefined if there is none. */
 export function wrongField(values: object): string | undefined {
   const isWrong = ([field, value]: [string, unknown]): boolean =>
     value !== undefined && !(isField(field) && fieldTypes[field](value));
   return Object.entries(values).find(isWrong)?.[0];
 }
 
-/** Whether every value belongs to a known field and is valid. */
 export function isActionInput(values: object): values is ActionInput {
   return wrongField(values) === undefined;
 }

@@ -10,26 +10,22 @@ import type { EventName, StateName } from './state.ts';
  */
 
 interface ActionRow {
-  /** The title of the act's button and dialog. */
   readonly title: string;
-  /** One sentence for the Temporal UI, the command line and the documentation. */
+  /** One sentence, for the Temporal UI, the command line and the documentation. */
   readonly description: string;
   readonly possible: readonly StateName[];
-  /** The act's fields. `true` marks a required one. */
   readonly fields: Readonly<Partial<Record<ActionField, boolean>>>;
-  /** Example values for every field except `reason`. */
   readonly example: Readonly<Partial<Record<ActionField, string | number>>>;
   readonly money: MoneyEffect;
   readonly bills: UpstreamBill;
-  /** Set if the act makes the task fail. */
   readonly ends?: true;
-  /** The label of the checkbox that confirms a prerequisite. Undefined if there is nothing to confirm. */
+  /** The label of the checkbox that confirms a prerequisite, if there is one. */
   readonly confirmation?: string;
   /**
    * The events that the act can apply to the record's state. Empty for acts on ended tasks, which no workflow handles.
    */
   readonly events: readonly EventName[];
-  /** Set if the act's fields apply to one specific task, so that it cannot be applied to several at once. */
+  /** Set if the act's fields fit one specific task only, so that the act cannot be applied to several at once. */
   readonly isForOne?: true;
 }
 
@@ -172,8 +168,8 @@ function isAction(name: string): name is OperatorActionName {
 export const operatorActions = Object.keys(actionTable).filter(isAction);
 
 /**
- * Returns the role that the act requires. Ending a task includes releasing its whole hold and requires `tasks`.
- * Charging or refunding requires `money`.
+ * The role that the act requires. Ending a task, which releases its whole hold, requires `tasks`. Charging or refunding
+ * requires `money`.
  */
 export function accessOfAct(name: OperatorActionName): 'tasks' | 'money' {
   const { money } = actionTable[name];
@@ -181,8 +177,8 @@ export function accessOfAct(name: OperatorActionName): 'tasks' | 'money' {
 }
 
 /**
- * Whether the API and the command line require a dry run's plan, so that nobody accidentally moves money or makes an
- * upstream bill twice.
+ * The API and the command line require a dry run's plan, so that nobody accidentally moves money or makes an upstream
+ * bill twice.
  */
 export function needsPlan(name: OperatorActionName): boolean {
   const { money, bills } = actionTable[name];
@@ -192,13 +188,12 @@ export function needsPlan(name: OperatorActionName): boolean {
 export const planOutdated =
   'The plan no longer applies: the task has changed since its dry run, or the act has other fields. Repeat the dry run to see what the act would do now.';
 
-/** Acts on tasks that have ended. They do not involve the workflow. */
 export type EndedActionName = {
   [Name in OperatorActionName]: Table[Name]['events'] extends readonly [] ? Name : never;
 }[OperatorActionName];
 export type RunningActionName = Exclude<OperatorActionName, EndedActionName>;
 
-/** Acts that are updates of the task's workflow, one update per act. The caller can also trigger `cancel`. */
+/** One update of the task's workflow per act. The caller can also trigger `cancel`. */
 export const workflowActions = operatorActions.filter(
   (name): name is RunningActionName => actionTable[name].events.length > 0,
 );
@@ -206,16 +201,12 @@ export function actsWith(field: ActionField): readonly OperatorActionName[] {
   return operatorActions.filter((name) => Object.hasOwn(actionTable[name].fields, field));
 }
 
-/** Two sentences: one about the task and one about its money. */
 export interface Said {
   readonly task: string;
   readonly money: string;
 }
 
-/**
- * An act's effect or, with `dry_run`, its predicted effect. `plan` identifies the prediction, so that the act itself
- * can refer to it.
- */
+/** An act's effect or, with `dry_run`, its predicted effect. The act itself refers to the prediction by `plan`. */
 export type ActionResult = { readonly did: Said } | { readonly would: Said; readonly plan: string };
 
 export function describeAction(name: OperatorActionName): string {
@@ -224,7 +215,7 @@ export function describeAction(name: OperatorActionName): string {
   return `${description} Input: ${input}. With "dry_run": true it changes nothing and answers what it would do, with a \`plan\`. An act with this plan is refused if the task has changed since.`;
 }
 
-/** Returns undefined if the action is possible. If not, explains why and what is possible instead. */
+/** Returns undefined if the act is possible. If not, explains why and what is possible instead. */
 export function refusalOf(name: OperatorActionName, at: StateName): string | undefined {
   if (actionTable[name].possible.includes(at)) return undefined;
   const instead = operatorActions.filter((other) => actionTable[other].possible.includes(at));
@@ -234,14 +225,13 @@ export function refusalOf(name: OperatorActionName, at: StateName): string | und
 
 export type ReadInput =
   | { readonly ok: true; readonly input: ActionInput }
-  /** `message` is a sentence for the operator who entered the input. */
   | { readonly ok: false; readonly message: string };
 
 const nameCharactersMax = 64;
 
 /**
- * Parses an operator's input, which must be a flat object. Never throws, because an update that throws anything but a
- * refusal would block the task's workflow.
+ * Accepts a flat object. Never throws, because an update that throws anything but a refusal would block the task's
+ * workflow.
  */
 export function readActionInput(name: OperatorActionName, given: unknown): ReadInput {
   const refuse = (problem: string): ReadInput => ({

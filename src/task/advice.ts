@@ -1,14 +1,12 @@
 import type { AttentionReason } from './attention.ts';
 
-/** Facts from outside the task's record, as far as we know them. */
+/** Facts from outside the task's record, as far as they are known. */
 export interface Knowledge {
-  /** Set if the attempt's upstream cannot be searched for the job. */
   readonly isUnsearchable?: true;
-  /** Set if the caller's request has been deleted. */
   readonly isForgotten?: true;
 }
 
-/** Returns what an operator should do. Offers no act that cannot work. */
+/** Never recommends an act that cannot work. */
 export function adviceOf(
   asked: AttentionReason | undefined,
   { isUnsearchable, isForgotten }: Knowledge,
@@ -30,7 +28,7 @@ export const unsearchableWords =
   'The upstream cannot be searched for the job. Look for it in the upstream’s console, then use `adopt` (with its ' +
   'upstream id), `resubmit`, `complete` or `fail`.';
 
-/** How `resubmit` appears in the lists of acts below. */
+/** Exactly as in the lists of acts below, so that it can be removed from them. */
 const resubmitWord = '`resubmit`, ';
 
 export const forgottenWords =

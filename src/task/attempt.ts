@@ -19,23 +19,21 @@ export const attemptStates = [
 export type AttemptState = (typeof attemptStates)[number];
 
 /**
- * An opaque value that only its adapter reads: a small JSON object (at most 1 KB, no secret) with the upstream's id.
+ * An opaque value that only its adapter reads: a small JSON object with the upstream's id. At most 1 KB, and never a
+ * secret.
  */
 export interface Operation {
   readonly id: string;
   readonly [key: string]: string;
 }
 
-/** A submission to an upstream, as stored in the task's record. Times are in Unix milliseconds. */
 export interface Attempt extends RouteCandidate, Partial<SaidOfFailure> {
-  /** The attempt's number. Counts from 1, in chronological order. */
   readonly n: number;
   readonly state: AttemptState;
-  /** The text that identifies the job at the upstream, if the upstream accepts such a text. */
+  /** A text in the submission by which the job can be found, if the upstream accepts one. */
   readonly marker: string;
   /** The activity run that sends the submission. Only this run may record a refusal. */
   readonly owner: string;
-  /** The upstream's cost terms, as configured when the attempt began. */
   readonly terms?: CostTerms;
   readonly startedAt: number;
   readonly endedAt?: number;
@@ -45,9 +43,7 @@ export interface Attempt extends RouteCandidate, Partial<SaidOfFailure> {
   /** A job that was accepted after the task had continued without it. An operator may have to cancel it upstream. */
   readonly stray?: Operation;
   readonly code?: string;
-  /** The upstream's refusal or failure. */
   readonly failure?: Failure;
-  /** The earlier outcomes, oldest first, kept so that later events do not erase the attempt's history. */
   readonly past?: readonly PastAttempt[];
 }
 
@@ -59,13 +55,12 @@ export interface PastAttempt extends Pick<Attempt, 'state' | 'startedAt' | 'adop
   readonly endedAt: number;
   readonly upstreamId?: string;
   readonly times?: number;
-  /** The time of the last of several identical outcomes. */
   readonly lastAt?: number;
 }
 
 const pastMax = 20;
 
-/** Returns an ended attempt's history, including its current outcome, before the attempt changes. */
+/** Returns an ended attempt's history, including its current outcome, which is about to be overwritten. */
 export function pastOf(attempt: Attempt): readonly PastAttempt[] {
   const { past = [], state, startedAt, endedAt = startedAt, adopted, code, operation } = attempt;
   const upstreamId = operation?.id;
@@ -77,17 +72,17 @@ export function pastOf(attempt: Attempt): readonly PastAttempt[] {
   return [...past, ended].slice(-pastMax);
 }
 
-/** Whether the upstream itself has reported that it will not deliver a result. */
+/** The upstream itself has reported that it will not deliver a result. */
 export function isUpstreamFailure({ state }: Pick<Attempt, 'state'>): boolean {
   return state === 'failed' || state === 'rejected';
 }
 
-/** Whether the upstream may have a job for the attempt without our knowledge. */
+/** The upstream may have a job for this attempt whose id we do not know. */
 export function mayHaveJob({ state }: Pick<Attempt, 'state'>): boolean {
   return state === 'lost' || state === 'abandoned';
 }
 
-/** Whether a submission of the task was ever lost, even if its job was found later. */
+/** True even if the job of the lost submission was found later. */
 export function wasLost({
   attempts,
 }: {
@@ -96,7 +91,7 @@ export function wasLost({
   return attempts.some((attempt) => mayHaveJob(attempt) || attempt.past?.some(mayHaveJob) === true);
 }
 
-/** Returns a globally unique name for the job. An upstream's id is unique only within its channel. */
+/** An upstream's id is unique only within its channel. */
 export function jobKey(channel: string, upstreamId: string): string {
   return `${channel}/${upstreamId}`;
 }

@@ -1,12 +1,11 @@
 import type { Task } from './record.ts';
 
-/** The reasons why a task needs an operator. They are the values of `NeedsAttention` and of a task's `attention`. */
+/** The values of `NeedsAttention` and of a task's `attention`. */
 export const attentionReasons = [
   /** The submission may have reached the upstream, and the gateway cannot find out. */
   'submit_ambiguous',
   /** The upstream accepted the submission but returned the id of a job that already belongs to another task. */
   'upstream_id_taken',
-  /** Polling stopped with an error that retrying will not fix. */
   'poll_failed',
   /** Polls keep failing, or the upstream rejects our key. Polling continues. */
   'poll_failing',
@@ -14,9 +13,8 @@ export const attentionReasons = [
   'overdue',
   /** The outcome needs a decision: its charge is not credible, or the ledger rejects it. */
   'charge_review',
-  /** The configuration no longer has the task's channel or credential. */
   'channel_gone',
-  /** No running worker takes the task's next step. No worker has served its channel for minutes. */
+  /** No worker has served the task's next step, or its channel, for minutes. */
   'no_worker',
   /** The task's workflow steps fail repeatedly. The cause is the gateway or its deployment. */
   'workflow_failing',
@@ -32,7 +30,7 @@ export const attentionReasons = [
 export const upstreamIdTaken = 'upstream_id_taken';
 export type AttentionReason = (typeof attentionReasons)[number];
 
-/** The reasons that are stored separately from the state. The task continues or has already ended. */
+/** Reasons that are stored separately from the state. The task continues or has already ended. */
 export const concerns = [
   'poll_failing',
   'overdue',
@@ -48,7 +46,7 @@ interface Asking extends Pick<Task, 'state'> {
   readonly concern?: Concern | undefined;
 }
 
-/** Returns the attention that the state requires, if any, or the stored concern. */
+/** The state's own reason takes precedence over a stored concern. */
 export function attentionOf({ state, concern }: Asking): AttentionReason | undefined {
   switch (state.at) {
     case 'asking':

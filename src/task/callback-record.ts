@@ -6,13 +6,12 @@ export interface CallbackRecord {
   readonly attempts: readonly CallbackAttempt[];
   /** The current series of attempts: the task's own, or one that an operator requested. */
   readonly round: string;
-  /** The number of attempts begun in this round. Each attempt is counted before its request is sent. */
+  /** The number of attempts begun in this round. Each is counted before its request is sent. */
   readonly begun: number;
-  /** When a requested round made the callback due again. Undefined if it has been due since the task ended. */
+  /** When an operator's redelivery made the callback due again. Absent if it has been due since the task ended. */
   readonly since?: number;
-  /** Set if an attempt of this round has failed and another one will follow. */
   readonly isFailing?: boolean;
-  /** The earlier rounds that this one replaced, newest last. They send no further requests. */
+  /** Earlier rounds, newest last. They send no further requests. */
   readonly replaced?: readonly string[];
 }
 
@@ -22,7 +21,6 @@ export type CallbackState = (typeof callbackStates)[number];
 export interface CallbackAttempt {
   readonly at: number;
   readonly durationMs: number;
-  /** The response's HTTP status. Absent if there was no response. */
   readonly status?: number;
   readonly error?: string;
 }

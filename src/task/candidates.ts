@@ -1,4 +1,4 @@
-/** Decides which channels can serve a request and in what order. Pure. */
+/** Decides which channels can serve a request and in what order. */
 
 export interface RouteCandidate {
   readonly channel: string;
@@ -25,7 +25,7 @@ type DropReason =
 
 export interface DroppedChannel {
   readonly channel: string;
-  /** The credential. If undefined, the entry covers all the channel's credentials. */
+  /** Undefined if the entry covers all the channel's credentials. */
   readonly credential?: string;
   readonly reason: DropReason;
   readonly detail: string;
@@ -33,7 +33,7 @@ export interface DroppedChannel {
 
 /**
  * Orders channels by priority, highest first. Channels of equal priority are drawn by weight, without replacement, so
- * that every channel is tried before the plan is exhausted. Each channel's credentials are shuffled uniformly.
+ * that the plan contains each of them. Each channel's credentials are shuffled uniformly.
  */
 export function orderCandidates(channels: readonly RouteChannel[], random: () => number): RouteCandidate[] {
   const priorities = [...new Set(channels.map((channel) => channel.priority))].sort((a, b) => b - a);

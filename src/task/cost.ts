@@ -7,24 +7,21 @@ import type { Micros } from '../money/money.ts';
 import { isUnbilled } from './rescue.ts';
 import type { Task, TaskOutcome } from './record.ts';
 
-/** A task's upstream cost. Only partly known if an attempt may have been billed an unknown amount. */
 export interface TaskCost {
-  /** The sum of the known costs. */
+  /** Excludes the costs counted in `unknown`. */
   readonly cost: Micros;
-  /** The number of attempts whose cost is unknown. */
   readonly unknown: number;
 }
 
-/** The part of the cost that the ledger stores with the task's closing entry. */
+/** The part that the ledger stores with the task's closing entry. */
 export interface UpstreamCost extends TaskCost {
   readonly model: string;
-  /** The channel whose job decided the task's outcome. */
   readonly channel: string;
 }
 
 type Costing = Pick<Task, 'attempts' | 'outcome' | 'error' | 'state'>;
 
-/** `byRules`: the last job's cost according to the frozen rules. Undefined if there are no rules or none applies. */
+/** `byRules` is the last job's cost according to the frozen rules. Undefined if there are no rules or none applies. */
 export function costOfTask(task: Costing, byRules: Micros | undefined): TaskCost {
   const last = jobOf(task);
   const costs = task.attempts.flatMap((attempt) => [
@@ -34,9 +31,7 @@ export function costOfTask(task: Costing, byRules: Micros | undefined): TaskCost
   return totalCost(costs);
 }
 
-/**
- * Adds up the costs of several jobs. Undefined if one cost is unknown, or if the sum exceeds what a ledger can hold.
- */
+/** Undefined stands for an unknown cost. If the sum exceeds what the ledger can hold, every cost counts as unknown. */
 export function totalCost(costs: readonly (Micros | undefined)[]): TaskCost {
   const known = costs.filter((cost) => cost !== undefined);
   const cost = known.reduce((sum, one) => sum + one, 0n);
@@ -48,14 +43,13 @@ interface Ended extends Pick<Task, 'attempts'> {
   readonly outcome?: Pick<TaskOutcome, 'kind'>;
 }
 
-/** Returns the attempt whose job decided the task's outcome. */
 export function jobOf({ attempts, outcome }: Ended): Attempt | undefined {
   const accepted = attempts.findLast(({ state }) => state === 'accepted');
   // An operator completed the task, but its job was never identified.
   return accepted ?? (outcome?.kind === 'succeeded' ? attempts.findLast(mayHaveJob) : undefined);
 }
 
-/** Whether the cost rules apply to the job because it succeeded or its upstream bills failed jobs too. */
+/** The rules apply to a job that succeeded, and to a failed one if its upstream bills failed jobs. */
 export function isBilledByRules({ outcome }: Pick<Task, 'outcome'>, terms: CostTerms | undefined): boolean {
   return outcome?.kind === 'succeeded' || (outcome?.kind === 'failed' && terms?.failed === 'billed');
 }
@@ -78,8 +72,8 @@ function wasCancelled({ state }: Costing): boolean {
 }
 
 /**
- * Returns the cost of an attempt that did not decide the outcome. A job is replaced only if its upstream does not bill
- * it, and a rejected submission never became a job.
+ * The cost of an attempt that did not decide the outcome. A job is replaced only if its upstream does not bill it, and
+ * a rejected submission never became a job.
  */
 function costOfOther({ state }: Attempt): Micros | undefined {
   return state === 'failed' || state === 'not_accepted' || state === 'rejected' ? 0n : undefined;

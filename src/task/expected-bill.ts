@@ -5,7 +5,6 @@ import type { Micros } from '../money/money.ts';
 import { jobOf } from './cost.ts';
 import type { Task, TaskOutcome } from './record.ts';
 
-/** The task fields that determine what its jobs should cost. */
 export interface BilledTask extends Pick<
   Task,
   'id' | 'account' | 'model' | 'output' | 'status' | 'attempts' | 'completedAt' | 'cost' | 'costUnknown'
@@ -15,8 +14,7 @@ export interface BilledTask extends Pick<
 }
 
 /**
- * Returns what the upstream should bill for this attempt's job, starting with the most reliable figure. Empty if
- * nothing is known.
+ * Returns what the upstream should bill for this attempt's job, most reliable figure first. Empty if nothing is known.
  */
 export function expectedBill(task: BilledTask, attempt: Attempt, currency: string): Expected[] {
   const byRules = (cost: Micros): Expected => ({ by: 'rules', amount: formatMicros(cost), unit: currency });
@@ -24,7 +22,7 @@ export function expectedBill(task: BilledTask, attempt: Attempt, currency: strin
   if (attempt.state === 'failed') return [byRules(0n)];
   if (jobOf(task) !== attempt) return [];
   const { cost, costUnknown = 0, outcome } = task;
-  // Only the last attempt can have a known cost above zero.
+  // The task's cost is a sum over its attempts. Only the last attempt can have a known cost above zero.
   const isKnown = cost !== undefined && (costUnknown === 0 || cost > 0n);
   return [
     ...(outcome?.cost === undefined ? [] : [{ by: 'upstream', ...outcome.cost } as const]),

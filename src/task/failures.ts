@@ -1,9 +1,9 @@
 import type { TaskError } from './task.ts';
 
-/** The code for input videos whose length could not be read. Used for both the wait and the failure. */
+/** Input videos whose length could not be read. The code of both the wait and the resulting failure. */
 export const inputUnreadable = 'input_unreadable';
 
-/** Messages for tasks whose upstream did not provide one. Each reason has one sentence, defined only here. */
+/** Messages for tasks whose upstream did not provide one. */
 export const taskFailures = {
   upstream: { code: 'provider_error', message: 'The upstream failed.' },
   expired: {

@@ -2,19 +2,16 @@ import { wasLost } from './attempt.ts';
 import type { Task } from './record.ts';
 
 /**
- * The order in which waiting tasks receive scarce capacity. Tasks with a lost submission come last. Accounts take
- * turns, as do the models within each account. Within a model, the task with the earliest deadline comes first, then
- * the oldest task.
+ * The order in which waiting tasks receive scarce capacity. Tasks with a lost submission come last. Accounts alternate,
+ * as do the models within each account. Within a model, the task with the earliest deadline comes first, then the
+ * oldest task.
  */
 export interface OrderedTask extends Urgent {
   readonly account: string;
   readonly model: string;
 }
 
-/**
- * A task's urgency. Times are in Unix milliseconds. `wasLost`: an upstream may have a job for the task whose id we do
- * not know.
- */
+/** Times are in Unix milliseconds. `wasLost`: an upstream may have a job for the task whose id we do not know. */
 export interface Urgent {
   readonly id: string;
   readonly deadlineAt: number;
@@ -31,7 +28,7 @@ export function orderedTask(
 
 const timeDigits = 14;
 
-/** Returns a sort key for the tasks of one account and model, in `fairOrder`'s order. */
+/** Sorts the tasks of one account and model in `fairOrder`'s order. */
 export function urgencyKey({ id, deadlineAt, createdAt, wasLost }: Urgent): string {
   return [wasLost ? '1' : '0', padded(deadlineAt), padded(createdAt), id].join('-');
 }
@@ -67,7 +64,7 @@ function inTurns<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
   return Array.from({ length: longest }, (_, n) => lists.flatMap((list) => list.slice(n, n + 1))).flat();
 }
 
-/** Functions that return when an account or a model was last served, as an increasing number. 0 means never. */
+/** When an account or a model was last served, as an increasing number. 0 means never. */
 export interface LastServed {
   readonly account: (account: string) => number;
   readonly model: (account: string, model: string) => number;
@@ -75,7 +72,6 @@ export interface LastServed {
 
 interface Group {
   count: number;
-  /** The group's most urgent task. */
   head: OrderedTask;
 }
 
@@ -123,7 +119,7 @@ function isMoreUrgent(a: Urgent, b: Urgent): boolean {
   return difference === 0 ? a.id < b.id : difference < 0;
 }
 
-/** Converts a place within the task's own group into its overall place when the groups take turns. */
+/** Converts a position within the task's own group into its position in the interleaved list of all groups. */
 function placeInTurns(
   groups: ReadonlyMap<string, Group>,
   { own, place }: { readonly own: string; readonly place: number },
@@ -140,7 +136,6 @@ function placeInTurns(
   return ahead;
 }
 
-/** Returns the least recently served model. `servedAt` is 0 for a model that was never served. */
 export function modelInTurn(
   models: readonly string[],
   servedAt: (model: string) => number,

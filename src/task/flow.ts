@@ -6,11 +6,10 @@ import type { Micros } from '../money/money.ts';
 export interface Flow {
   /** The start of the span, in Unix milliseconds. */
   readonly at: number;
-  /** The channel. Empty for tasks that were never submitted. */
+  /** Empty for tasks that were never submitted. */
   readonly channel: string;
   readonly model: string;
   readonly created: number;
-  /** The total holds of the tasks created in the span. */
   readonly held: Micros;
   readonly succeeded: number;
   readonly failures: Readonly<Partial<Record<FailureClass, number>>>;
@@ -28,7 +27,7 @@ export const trendSpans = ['hour', 'day', 'week'] as const;
 export type TrendSpan = (typeof trendSpans)[number];
 
 export interface FlowsAsked {
-  /** The start of the span, in Unix milliseconds. `before` is exclusive, and the span must lie within one UTC day. */
+  /** Unix milliseconds. `before` is exclusive, and the span must lie within one UTC day. */
   readonly from: number;
   readonly before: number;
   readonly stepMs: number;
@@ -56,7 +55,6 @@ function plusFlow(one: Flow, other: Flow): Flow {
   };
 }
 
-/** Adds up the flows that share a name. Results are in the order in which the names first occur. */
 export function addFlows(flows: Iterable<Flow>, nameOf: (flow: Flow) => string): Map<string, Flow> {
   const sums = new Map<string, Flow>();
   for (const flow of flows) {
@@ -79,7 +77,7 @@ export function failedOf(flow: Pick<Flow, 'failures'>): number {
 }
 
 /**
- * Returns the bound, in seconds, within which this share of the tasks was delivered. Null if it exceeds all bounds,
+ * Returns the bound, in seconds, within which this share of the tasks was delivered. Null if that exceeds all bounds,
  * undefined if there are no tasks.
  */
 export function latenessAt({ late }: Pick<Flow, 'late'>, share: number): number | null | undefined {

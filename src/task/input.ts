@@ -11,23 +11,21 @@ import type { Task } from './record.ts';
 export interface TaskInput
   extends Pick<Task, 'account' | 'key' | 'kind' | 'model' | 'deadlineAt' | 'hasCallback'>, TaskTerms {
   readonly task: string;
-  /** The candidates in the order of attempts. */
   readonly candidates: readonly RouteCandidate[];
-  /** The hold in micro-units as a decimal string: the worst case over all candidates. */
+  /** In micro-units, as a decimal string: the worst case over all candidates. */
   readonly hold: string;
 }
 
-/** Terms that are not in the record. */
 export interface TaskTerms {
   readonly basis: PriceBasis;
-  /** The currency code of every amount, shown in Temporal's tools. */
+  /** The currency of every amount, so that Temporal's tools show it. */
   readonly currency: string;
   readonly expectedSeconds: number;
-  /** Set if the key has no limit on unfinished tasks, so that the task does not count towards one. */
+  /** Set if the key has no limit on unfinished tasks. The task is then not counted. */
   readonly keyUnlimited?: true;
 }
 
-/** The default for models without a configured time and models missing from the configuration. */
+/** For models without a configured time and models missing from the configuration. */
 export const expectedSecondsDefault = 60;
 
 export function inputOf(record: Task, terms: TaskTerms): TaskInput {
@@ -40,5 +38,5 @@ export function inputOf(record: Task, terms: TaskTerms): TaskInput {
 export type TaskResult =
   | { readonly status: 'succeeded'; readonly charge: string }
   | { readonly status: 'failed'; readonly code: TaskErrorCode; readonly class?: FailureClass }
-  /** The creation was abandoned. The task does not exist, and the requester has been informed. */
+  /** The task never existed, and the caller has already received the error. */
   | { readonly status: 'abandoned' };

@@ -9,10 +9,7 @@ import type { In, Next } from './transition.ts';
 
 /** The transitions from an upstream job to a decided outcome, including operators' acts on the job. */
 
-/**
- * Records that the upstream has accepted the submission. If the upstream renders synchronously, the same response also
- * ends the job.
- */
+/** If the upstream renders synchronously, the response that accepts the submission also ends the job. */
 export function accepted(
   task: In<'sending' | 'searching' | 'asking'>,
   event: EventOf<'accepted'>,
@@ -29,7 +26,7 @@ export function accepted(
 
 type Job = In<'waiting' | 'stopping' | 'broken'>;
 
-/** Records how the upstream ended the job. The task then ends, or another job replaces this one. */
+/** The upstream has ended the job. The task ends too, unless another job can replace this one. */
 export function polled(task: Job, event: EventOf<'polled'>, at: number): Next {
   const { n, outcome, unbilled, traceId, elapsedMs } = event;
   if (!isAboutIts(task, event)) return anotherJob;
@@ -69,13 +66,11 @@ export function corrected(task: In<'ending'>, event: EventOf<'polled'>): Next {
   });
 }
 
-/** Shows in the task's status that its job is running. */
 export function rendering(task: In<'waiting' | 'stopping'>, event: EventOf<'rendering'>): Next {
   if (!isAboutIts(task, event)) return anotherJob;
   return task.status === 'submitted' ? change({ status: 'running' }) : unchanged;
 }
 
-/** Stops polling and asks an operator. */
 export function broken(task: Job, event: EventOf<'broken'>): Next {
   if (!isAboutIts(task, event)) return anotherJob;
   const { n, code } = event;
@@ -84,7 +79,6 @@ export function broken(task: Job, event: EventOf<'broken'>): Next {
   return change({ state: state.at === 'stopping' ? { ...state, code } : { at: 'broken', n, code } });
 }
 
-/** Resumes polling at an operator's request. */
 export function polledAgain({ state: { n } }: In<'broken'>): Next {
   return change({ state: { at: 'waiting', n } });
 }
@@ -146,7 +140,6 @@ export function resubmitted(
   return change({ attempts: withoutLost(task), state: newRound(task, [candidate]) });
 }
 
-/** Ends the task with a result that an operator provides. */
 export function completed(
   task: In<'waiting' | 'stopping' | 'broken' | 'searching' | 'asking' | 'review'>,
   { outcome, charge }: EventOf<'completed'>,

@@ -5,7 +5,6 @@ export interface MoneyPreview<Amount = Micros> {
   readonly charged: Amount | null;
   readonly released: Amount | null;
   readonly refunded: Amount;
-  /** The number of jobs that the upstream may bill although no charge covers them. */
   readonly unpaidJobs: number;
 }
 
@@ -22,10 +21,9 @@ export function mapMoney<From, To>(
   };
 }
 
-/** The preview for display. An operator without the role `amounts` sees null for every amount. */
+/** Every amount is null for an operator without the role `amounts`. */
 export type ShownMoney = Omit<MoneyPreview<string>, 'refunded'> & { readonly refunded: string | null };
 
-/** Describes the preview in a sentence. Amounts are already formatted. */
 export function moneyInWords({ charged, released, refunded, unpaidJobs: jobs }: ShownMoney): string {
   if (refunded === null) return 'amounts are shown to the role amounts';
   if (charged === null || released === null) return 'charges according to the facts that you enter';

@@ -35,7 +35,7 @@ const same = (): Next => unchanged;
 const noted = (): Next => change({});
 const begun = (): Next => refuse('decided', 'The task has begun.');
 
-/** Events that have the same effect in every state. */
+/** Apply in every state whose row does not list the event. */
 const anywhere: Row<StateName> = {
   abandoned: () => refuse('decided', 'The creation is no longer this try’s.'),
   taken_over: begun,
@@ -104,8 +104,8 @@ const transitions: { readonly [State in StateName]: Row<State> } = {
 };
 
 /**
- * Applies an event to a task. There is no other transition function. It is pure and total: an impossible pair returns a
- * refusal and never throws. `at` is in Unix milliseconds.
+ * Applies an event to a task. This is the only transition function. It is pure and total: an impossible pair of state
+ * and event returns a refusal and never throws. `at` is in Unix milliseconds.
  */
 export function next(task: Task, event: TaskEvent, at: number): Next {
   const { state } = task;
@@ -151,13 +151,13 @@ function step<State extends StateName, Event extends EventName>(
   return notNow(task, 'stop' in event ? event.stop : name);
 }
 
-/** The stage of each state. States of the same stage share one wait, with its start time and notes. */
+/** States of the same stage share one wait, with its start time and notes. */
 const stages: Readonly<Record<StateName, string>> = {
   creating: 'submission', queued: 'submission', sending: 'submission', pausing: 'pause', searching: 'loss', asking: 'loss',
   waiting: 'job', stopping: 'job', broken: 'broken', ending: 'ending', review: 'review', ended: 'ended',
 }; // prettier-ignore
 
-/** Returns the additional changes that accompany every state change. A stage's notes are removed when it ends. */
+/** The changes that accompany every transition. A stage's notes are removed when it ends. */
 function consequences(
   task: Task,
   changes: Changes,
@@ -171,14 +171,12 @@ function consequences(
     ...changes,
     ...(state === undefined ? {} : waitsWith({ state, attempts: changes.attempts }, task, { event, at })),
     ...(changes.attempts === undefined ? {} : { attempts: withPast(task, changes.attempts, at) }),
-    // The caller is not interested in an operator's act that leaves the state unchanged.
+    // An operator's act that leaves the state unchanged does not concern the caller.
     ...(kind === 'acted' ? {} : { updatedAt: at }),
   };
 }
 
-/**
- * Returns the new state's wait. A code from an upstream or a circuit takes precedence over the state's general cause.
- */
+/** The wait of the new state. A code from an upstream or a circuit takes precedence over the state's general cause. */
 function waitsWith(
   { state, attempts }: Pick<Task, 'state'> & Pick<Changes, 'attempts'>,
   before: Task,
@@ -190,7 +188,7 @@ function waitsWith(
   return waitsAfter({ wait: waitOf(before), waited }, next, { at, createdAt });
 }
 
-/** Adds the earlier state of every ended attempt that changes now to its history. */
+/** Before an ended attempt changes, adds its state so far to its history. */
 function withPast({ attempts }: Task, after: readonly Attempt[], at: number): readonly Attempt[] {
   return after.map((attempt) => {
     const before = attempts.find(({ n }) => n === attempt.n);

@@ -1,15 +1,12 @@
-/** Decides when an operator should look at a task that is waiting for its upstream. The task itself continues. Pure. */
+/** Decides when an operator should look at a task that is waiting for its upstream. The task itself continues. */
 
 export interface PollsSoFar {
-  /** The number of consecutive failed polls. */
   readonly errors: number;
-  /** The time since the first of these failures, in milliseconds. */
   readonly failingMs: number;
   /** Whether the last poll was refused for a reason that affects the whole channel: its key, balance or permissions. */
   readonly isRefused?: boolean | undefined;
-  /** The time since the upstream accepted the job, in milliseconds. */
+  /** The time since the upstream accepted the job. */
   readonly elapsedMs: number;
-  /** The model's usual render time, in milliseconds. */
   readonly expectedMs: number;
 }
 
@@ -17,10 +14,10 @@ export const pollConcerns = ['poll_failing', 'overdue'] as const;
 export type PollConcern = (typeof pollConcerns)[number];
 
 const errorsMax = 10;
-/** The minimum duration to report. Shorter outages usually resolve themselves. */
+/** Shorter outages usually resolve themselves. */
 const failingMinMs = 5 * 60_000;
 const expectedTimesMax = 5;
-/** Keeps jobs that normally last only seconds from being reported sooner than this. */
+/** Without this minimum, jobs that normally last only seconds would be reported at once. */
 const overdueMinMs = 60_000;
 
 export function pollConcern(polls: PollsSoFar): PollConcern | undefined {

@@ -2,10 +2,7 @@ import { GatewayError } from '../errors/errors.ts';
 import { isTerminal } from './task.ts';
 import type { Task } from './record.ts';
 
-/**
- * Throws action_not_possible if the task has not ended or its callback address is unknown. `request` is the part of the
- * caller's request that is still stored.
- */
+/** `request` is the part of the caller's request that is still stored. */
 export function requireRedeliverable(
   { status }: Pick<Task, 'status'>,
   request: { readonly callbackUrl?: string } | undefined,

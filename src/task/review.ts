@@ -3,10 +3,8 @@ import type { Ending, EventOf, Question, StateOf } from './state.ts';
 import { change, notNow, refuse } from './transition.ts';
 import type { In, Next } from './transition.ts';
 
-/** The questions that an operator answers before a task's outcome is written, and how the answers are handled. */
-
 /**
- * Asks an operator about the decided outcome before it is written. Ignored if a different outcome has been decided in
+ * Asks an operator about the decided outcome before it is written. Refused if a different outcome has been decided in
  * the meantime.
  */
 export function reviewed(task: In<'ending'>, { kind, ...question }: EventOf<'reviewed'>): Next {
@@ -19,7 +17,7 @@ export function reviewed(task: In<'ending'>, { kind, ...question }: EventOf<'rev
   return change({ state: { at: 'review', ...question } });
 }
 
-/** Explains why the charge cannot be accepted. Undefined if it can. */
+/** Why the charge cannot be accepted. Undefined if it can. */
 export const unacceptable: Readonly<Record<Question['why'], string | undefined>> = {
   above_hold: undefined,
   beyond_request: undefined,
@@ -40,7 +38,7 @@ export function approved({ state }: In<'review'>): Next {
 }
 
 /**
- * Retries writing an outcome that failed because of its content, for example after a key or the ledger was repaired.
+ * Writes the outcome again after its content caused a failure, for example once a key or the ledger has been repaired.
  */
 export function settledAgain(review: StateOf<'review'>): Next {
   if ('charge' in review) return refuse('not_now', 'The charge waits for a decision, not for another try.');
@@ -52,8 +50,8 @@ export function settledAgain(review: StateOf<'review'>): Next {
 }
 
 /**
- * Whether the operator's decision settles the question. If a charge cannot be written or computed, the question is
- * asked again.
+ * Whether the operator's approval settles this question. A charge that cannot be written or computed raises the
+ * question again.
  */
 function isAnswered({ why }: Question): boolean {
   return why === 'unreleased' || unacceptable[why] === undefined;

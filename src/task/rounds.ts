@@ -8,17 +8,17 @@ import type { Round, StateOf, TaskState } from './state.ts';
 import type { Changes } from './transition.ts';
 
 /**
- * Decides which channel to try next and after what delay. Works with durations, because different processes' clocks
- * must not be compared.
+ * Decides which channel to try next and after what delay. Works with durations, because the clocks of different
+ * processes must not be compared.
  */
 
-/** The initial pause after a round in which no channel accepted. It doubles with each round. */
+/** The pause after a first round in which no channel accepted. It doubles with each round. */
 const roundPauseMinMs = 5_000;
 const roundPauseMaxMs = 300_000;
 
 /**
- * Returns the round's next channel. After the last one, returns a pause, or the final failure of a task whose failed
- * job no channel can replace.
+ * Continues the round with its next channel. After the last one, the task pauses, or fails if this round was to replace
+ * a failed job.
  */
 export function afterCandidate(task: Task, asked: Round, at: number): TaskState {
   const round = queuedFor(asked);
@@ -27,7 +27,7 @@ export function afterCandidate(task: Task, asked: Round, at: number): TaskState 
   return pauseAfter(task, round, at);
 }
 
-/** Returns the pause after a round. The pause lasts at least until one of the channels may be contacted again. */
+/** The pause lasts at least until one of the channels may be contacted again. */
 function pauseAfter({ plan, resting }: Task, { round, full }: Round, at: number): TaskState {
   const usual = usualPauseMs(round);
   const soonest = Math.min(...plan.candidates.map((candidate) => restOf(resting, candidate) ?? usual));
@@ -39,15 +39,15 @@ function usualPauseMs(round: number): number {
   return Math.min(roundPauseMinMs * 2 ** Math.min(round - 1, 10), roundPauseMaxMs);
 }
 
-/** Returns how long a task waits for a full channel before it retries the resting ones. Infinity if none is resting. */
+/** How long a task waits for a full channel before it retries the resting ones. Infinity if none is resting. */
 export function restsOverInMs({ state, resting = [] }: Task, elapsedMs: number): number {
   const soonest = Math.min(...restedFor(resting, elapsedMs).map(({ ms }) => ms));
   return isSubmitting(state) ? Math.max(usualPauseMs(state.round), soonest) : soonest;
 }
 
 /**
- * Returns the round after a pause that elapsed or that an operator ended. Includes the channels that the task waited
- * for, but not those that specified a later time.
+ * The round after a pause that elapsed or that an operator ended. Includes the channels that the task waited for, but
+ * not those that specified a later time.
  */
 export function roundAfterPause(
   task: Task,
@@ -60,7 +60,7 @@ export function roundAfterPause(
   return { resting, state: afterCandidate({ ...task, resting }, round, at) };
 }
 
-/** Returns the next round after a lost submission turns out to have been refused. */
+/** The next round after a lost submission turns out to have been refused. */
 export function roundAfterLoss(task: Task, at: number): Round {
   const { plan, attempts, resting } = task;
   const failed = attempts.findLast(isUpstreamFailure);
@@ -73,14 +73,12 @@ export function roundAfterLoss(task: Task, at: number): Round {
 }
 
 /**
- * Returns the channels that can still receive the task. A failed job can be replaced only on channels that have not
- * been tried.
+ * The channels that can still receive the task. A failed job can be replaced only on channels that have not been tried.
  */
 export function openTo({ state, plan }: Pick<Task, 'state' | 'plan'>): readonly RouteCandidate[] {
   return isSubmitting(state) && state.replaces === true ? state.left : plan.candidates;
 }
 
-/** Returns a first round over these channels. */
 export function newRound(
   { attempts }: Pick<Task, 'attempts'>,
   left: readonly RouteCandidate[],
@@ -89,12 +87,11 @@ export function newRound(
   return { at: 'queued', round: 1, left, full: [], ...replaces };
 }
 
-/** Reduces a state to its round's fields. */
 export function queuedFor({ round, left, full, replaces }: Round): StateOf<'queued'> {
   return { at: 'queued', round, left, full, ...(replaces === undefined ? {} : { replaces }) };
 }
 
-/** Returns where a task can continue after its job failed or was rejected. Empty if it must end. */
+/** Where a task can continue after its job failed or was rejected. If the list is empty, the task must end. */
 export function replacements(task: Task, of: FailureClass, at: number): readonly RouteCandidate[] {
   const { plan, attempts, deadlineAt, resting } = task;
   if (plan.fallback === undefined) return [];
@@ -105,7 +102,6 @@ export function replacements(task: Task, of: FailureClass, at: number): readonly
 
 type Resting = Task['resting'];
 
-/** Replaces this candidate's recorded rest with a new one. */
 export function withRest(resting: Resting = [], candidate: RouteCandidate, ms?: number): readonly Rest[] {
   if (ms === undefined) return resting;
   const { channel, credential } = candidate;
@@ -120,10 +116,7 @@ function restOf(resting: Resting, candidate: RouteCandidate): number | undefined
   return resting?.find((rest) => sameCandidate(rest, candidate))?.ms;
 }
 
-/**
- * Returns the channels that are no longer resting after this much time. Both durations count from the start of the
- * work.
- */
+/** The candidates that no longer rest once this much time has passed since the start of the work. */
 export function withoutResting(
   candidates: readonly RouteCandidate[],
   resting: Resting,

@@ -5,29 +5,28 @@ import { openTo } from './rounds.ts';
 import { attemptAt, isIdle, isSubmitting, isUnfinished } from './state.ts';
 import type { Task } from './record.ts';
 
-/** The state of the workers: which channels they currently serve, and when each channel was last served. */
+/** The channels that workers currently serve, and when each was last served. */
 export interface Service {
-  /** Whether a running worker serves the channel. True if no worker is running. */
+  /** True for every channel if no worker is running. */
   readonly isServed: (channel: string) => boolean;
   /**
-   * Returns why a channel is unserved, or undefined if a running worker serves it. Without a channel, considers the
-   * steps that any worker can take.
+   * Returns undefined if a running worker serves the channel. Without a channel, considers the steps that any worker
+   * can take.
    */
   readonly unserved: (channel?: string) => Unserved | undefined;
 }
 
-/** Facts outside the task's record that help to explain its situation. */
 export interface Surroundings extends Pick<Service, 'unserved'> {
   /** Whether the channel or the credential is missing from the newest configuration. */
   readonly isGone: (candidate: RouteCandidate) => boolean;
-  /** Whether the upstream cannot be searched for a job, according to the running configuration. */
+  /** Whether the running configuration offers no way to search the upstream for a job. */
   readonly isUnsearchable: (at: { readonly channel: string; readonly kind: TaskKind }) => boolean;
-  /** Whether the caller's request has been deleted, according to the running configuration. */
+  /** Whether the caller's request has been deleted, given the retention in the running configuration. */
   readonly isForgotten: (task: Pick<Task, 'deadlineAt'>) => boolean;
 }
 
 export interface Unserved {
-  /** The unserved channel. Absent if no worker is running at all. */
+  /** Absent if no worker is running at all. */
   readonly channel?: string;
   /** When the channel was last served, in Unix milliseconds by MongoDB's clock. Absent if it never was. */
   readonly since?: number;
@@ -54,11 +53,10 @@ export function serviceOf(nodes: readonly Node[], lastServed: ReadonlyMap<string
 }
 
 export interface NextStep {
-  /** The channel whose workers can take the step. Absent if any worker can. */
   readonly channel?: string;
 }
 
-/** Returns the channels that the task depends on: its job's channel, or every channel that it may be submitted to. */
+/** Returns the channel of the task's job, or every channel that the task may be submitted to. */
 export function channelsAhead(task: Pick<Task, 'state' | 'attempts' | 'plan'>): readonly string[] {
   const { state, attempts } = task;
   if (!isUnfinished(state)) return [];
@@ -70,7 +68,6 @@ export function channelsAhead(task: Pick<Task, 'state' | 'attempts' | 'plan'>): 
 
 type Going = Pick<Task, 'state' | 'attempts'>;
 
-/** Returns which workers can take the task's next step. Undefined if it has ended. */
 export function nextStep({ state, attempts }: Going): NextStep | undefined {
   if (!isUnfinished(state)) return undefined;
   if (isIdle(state)) return defined({ channel: state.left[0]?.channel });

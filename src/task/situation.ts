@@ -19,22 +19,18 @@ import { isNamed, openWaitWords, ownCauses, waitPlace } from './wait.ts';
 import type { WaitCause } from './wait.ts';
 import { waitInState } from './state-wait.ts';
 
-/** The input of `situation`: record fields that the workflow also has. */
 export interface Standing extends Knowledge, Pick<
   Task,
   | 'id' | 'state' | 'stateSince' | 'deadlineAt' | 'hold' | 'hasCallback'
   | 'charge' | 'wait' | 'concern'
 > {
-  /** Set if the charge was refunded fully or partly. A task can be refunded only once. */
+  /** A task can be refunded only once, even if partly. */
   readonly isRefunded?: true;
-  /** Set if, as far as we know, no running worker takes the task's next step. */
   readonly unserved?: Unserved;
   readonly attempt?: Omit<ShownAttempt, 'n'>;
 } // prettier-ignore
 
-/**
- * The possible reasons why an unfinished task waits. If several apply, the one that an operator can act on is reported.
- */
+/** If several reasons apply, the one that an operator can act on is reported. */
 export const waitCauses = [...attentionReasons, ...ownCauses] as const satisfies readonly WaitCause[];
 
 /**
@@ -43,29 +39,23 @@ export const waitCauses = [...attentionReasons, ...ownCauses] as const satisfies
  */
 export interface Situation {
   readonly name: StateName;
-  /** One sentence about the cause of the wait. */
   readonly what: string;
-  /** The cause of the wait. Absent if the task has ended. */
   readonly waitsFor?: WaitCause;
-  /** When this wait began. */
   readonly since: number;
   readonly attention?: AttentionReason;
-  /** The recommended action for an operator. Also present if no decision is needed yet. */
+  /** What an operator should do. Also present if no decision is needed yet. */
   readonly advice?: string;
   readonly until?: number;
-  /** The channel that has, or may have, the job. */
   readonly where?: RouteCandidate;
   readonly upstreamId?: string;
-  /** The text to search for at the upstream. */
   readonly marker?: string;
   readonly charge?: Micros;
-  /** All currently possible actions, recommended ones first. */
+  /** Only acts that are possible now, recommended ones first. */
   readonly actions: readonly PossibleAction[];
 }
 
 interface PossibleAction {
   readonly name: OperatorActionName;
-  /** A ready-to-copy command line. */
   readonly command: string;
   readonly money: MoneyPreview;
 }
@@ -100,16 +90,13 @@ export function standingOf(task: Task, around?: Surroundings): Standing {
   };
 }
 
-/** Whether an operator is asked about a lost submission whose upstream cannot be searched now. */
+/** An operator is asked about a lost submission whose upstream cannot be searched now. */
 function isUnsearchable({ state, attempts, kind }: Task, around: Surroundings | undefined): boolean {
   const attempt = state.at === 'asking' ? attemptAt(state, attempts) : undefined;
   return attempt !== undefined && around?.isUnsearchable({ channel: attempt.channel, kind }) === true;
 }
 
-/**
- * Returns the current concern. Reports a removed credential immediately, whereas the reconciler records it only minutes
- * later.
- */
+/** Reports a removed credential immediately. The reconciler records it only minutes later. */
 function concernNow({ state, attempts, concern }: Task, { isGone }: Surroundings): Task['concern'] {
   const attempt = isUnfinished(state) ? attemptAt(state, attempts) : undefined;
   if (attempt === undefined) return concern;
@@ -117,7 +104,6 @@ function concernNow({ state, attempts, concern }: Task, { isGone }: Surroundings
   return concern === 'channel_gone' ? undefined : concern;
 }
 
-/** Returns a ready-to-copy command line. */
 export function commandLine(task: string, action: OperatorActionName): string {
   const { fields, example } = actionTable[action];
   const needed = actionFieldNames(fields).filter((name) => fields[name] === true);
@@ -129,7 +115,7 @@ export function commandLine(task: string, action: OperatorActionName): string {
   return `gateway tasks action ${task} ${action}${options.join('')} --reason "…"`;
 }
 
-/** Describes a task's situation. Pure, so that a record is described the same way everywhere. */
+/** Pure, so that a record is described the same way everywhere. */
 export function situation(standing: Standing): Situation {
   const { id, state, attempt, deadlineAt } = standing;
   const attention = attentionOf(standing);
@@ -156,7 +142,6 @@ export function situation(standing: Standing): Situation {
   };
 }
 
-/** Returns the proposed charge, or undefined if there is none. */
 export function proposedCharge(state: TaskState): Micros | undefined {
   return state.at === 'review' && 'charge' in state ? BigInt(state.charge) : undefined;
 }
@@ -170,16 +155,13 @@ function causeOf(
   return attention ?? (unserved === undefined ? undefined : 'no_worker') ?? wait?.cause ?? inState.cause;
 }
 
-/**
- * Returns when the wait began. For `no_worker`, that is when the last worker was seen or the state began, whichever is
- * later.
- */
+/** For `no_worker`, the wait began when the last worker was seen or the state began, whichever is later. */
 function sinceOf({ stateSince, wait, unserved }: Standing, waitsFor: WaitCause | undefined): number {
   if (waitsFor === 'no_worker') return Math.max(stateSince, unserved?.since ?? 0);
   return wait?.cause === waitsFor ? (wait?.since ?? stateSince) : stateSince;
 }
 
-/** Returns a sentence about the wait. It follows the sentence about the state and adds only what is missing there. */
+/** Follows the sentence about the state, so it adds only what is missing there. */
 function waitSentence({ wait }: Standing): string {
   if (wait === undefined || !isNamed(wait.cause)) return '';
   const place = waitPlace(wait);
@@ -252,7 +234,9 @@ const reviewSentences: Readonly<Record<Question['why'], string>> = {
   unreleased: 'The task fails, but the ledger does not allow the release of its hold.',
 };
 
-/** Sentences about stored concerns. They take precedence, because a workflow may see a concern before a new state. */
+/**
+ * Stored concerns take precedence over the state's sentence, because a workflow may see a concern before a new state.
+ */
 const concernSentences: Readonly<Partial<Record<AttentionReason, string>>> = {
   poll_failing: 'The polls of its job fail.',
   overdue: 'Its job takes five times as long as usual.',

@@ -22,10 +22,7 @@ const causes: Readonly<Record<StateName, WaitCause | undefined>> = {
   ended: undefined,
 };
 
-/**
- * Returns what a task in this state waits for, or undefined if it has ended. `said` is the channel's stated reason for
- * waiting.
- */
+/** Returns undefined if the task has ended. `said` is the channel's stated reason for waiting. */
 export function waitInState(
   state: TaskState,
   attempts: Task['attempts'],
@@ -43,7 +40,7 @@ function placeOf(state: TaskState, attempts: Task['attempts']): Partial<RouteCan
   return defined({ channel: next?.channel, credential: next?.credential });
 }
 
-/** Returns the current wait: the recorded one or, if there is none, the wait that began with the state. */
+/** Returns the recorded wait or, if there is none, the wait that began with the state. */
 export function waitOf({
   wait,
   state,
@@ -55,9 +52,7 @@ export function waitOf({
   return first === undefined ? undefined : { ...first, since: stateSince };
 }
 
-/**
- * Returns the change that records this wait, or undefined if it is already recorded or the task is no longer queued.
- */
+/** Returns undefined if the wait is already recorded or the task is no longer queued. */
 export function withWait(task: Task, wait: NewWait, at: number): Waits | undefined {
   if (task.state.at !== 'queued' || (task.wait !== undefined && isKnown(task.wait, wait))) return undefined;
   const { createdAt, waited } = task;
@@ -69,7 +64,6 @@ function isKnown(known: Wait, wait: NewWait): boolean {
   return isSameWait(known, wait) && known.ahead === wait.ahead && Math.abs(before - after) <= briefMs;
 }
 
-/** Returns every wait of a task, oldest first. */
 export function waitsOf(task: Task): readonly (Wait | PastWait)[] {
   const open = waitOf(task);
   return [...(task.waited ?? []), ...(open === undefined ? [] : [open])];

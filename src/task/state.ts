@@ -8,13 +8,13 @@ import type { Task, TaskOutcome } from './record.ts';
 import type { SaidOfFailure, TaskError } from './task.ts';
 import type { NewWait } from './wait.ts';
 
-/** A task's state. Only `next` (next.ts) changes it, and it determines what the workflow does. */
+/** Only `next` (next.ts) changes the state, and the state determines what the workflow does. */
 export type TaskState =
-  /** The task is being created. `tryId` identifies the try that owns the creation: `<padded time>-<random>`. */
+  /** `tryId` identifies the try that owns the creation: `<padded time>-<random>`. */
   | (Round & { readonly at: 'creating'; readonly tryId: string })
   /** The round's first channel will be tried as soon as possible. */
   | (Round & { readonly at: 'queued' })
-  /** Attempt `n`'s request may have been sent. `stop` ends the task unless the response is a result. */
+  /** Attempt `n`'s request may have been sent. `stop` ends the task unless the response contains a result. */
   | (Round & { readonly at: 'sending'; readonly n: number; readonly stop?: Stop })
   /**
    * No channel in the plan accepted the task. The next round begins `ms` milliseconds after the workflow learns of the
@@ -32,13 +32,11 @@ export type TaskState =
   | (Lost & { readonly at: 'searching'; readonly stop?: Exclude<Stop, 'cancel'> })
   /** The search found nothing, or the upstream cannot be searched, so an operator is asked. */
   | (Lost & { readonly at: 'asking' })
-  /** The upstream has attempt `n`'s job. */
   | { readonly at: 'waiting'; readonly n: number }
-  /** The upstream has been asked to end the job. `code`: the error that had stopped polling. */
+  /** The upstream has been asked to end the job. `code` is the error that had stopped polling. */
   | { readonly at: 'stopping'; readonly n: number; readonly stop: Stop; readonly code?: string }
   /** Polling stopped with an error that retrying will not fix, and an operator has been asked. */
   | { readonly at: 'broken'; readonly n: number; readonly code: string }
-  /** The outcome is decided. The money and the outcome are being written. */
   | { readonly at: 'ending'; readonly ending: Ending }
   /** The outcome is decided, but an operator has been asked before it is written. */
   | ({ readonly at: 'review' } & Question)
@@ -47,10 +45,8 @@ export type TaskState =
 
 /** `left`: the channels that this round has yet to try, in order, including the current one. */
 export interface Round {
-  /** The round's number, counting from 1. */
   readonly round: number;
   readonly left: readonly RouteCandidate[];
-  /** The channels that had no capacity when this round tried them. */
   readonly full: readonly RouteCandidate[];
   /** Set if the round replaces a failed or rejected job. Each channel is then tried once. */
   readonly replaces?: true;
@@ -65,7 +61,7 @@ interface Lost {
 
 export type StateName = TaskState['at'];
 
-/** The description of each state as part of a sentence. */
+/** Each fits into the middle of a sentence. */
 export const stateWords: Readonly<Record<StateName, string>> = {
   creating: 'the task is being created',
   queued: 'the task waits to be submitted',
@@ -87,7 +83,7 @@ function isState(name: string): name is StateName {
 
 export const stateNames = Object.keys(stateWords).filter(isState);
 
-/** The question for an operator. `charge` is in micro-units. */
+/** A question for an operator. `charge` is in micro-units. */
 export type Question =
   | { readonly why: ChargeQuestion; readonly charge: string }
   /** The job succeeded, but its charge cannot be computed or contradicts the ledger. */
@@ -114,7 +110,7 @@ export type Ending =
 export type Stop = 'cancel' | 'expire' | 'fail';
 
 /**
- * The events. `n` is the attempt that an event concerns. `job` is the job's upstream id, because the job may have been
+ * `n` is the attempt that an event concerns. `job` is the upstream id of its job, because the job may have been
  * replaced in the meantime. `elapsedMs` is the minimum duration of the work or pause that the event ends.
  */
 export type TaskEvent =
@@ -126,7 +122,6 @@ export type TaskEvent =
   | { readonly kind: 'held'; readonly hold: bigint }
   /** The task has to wait for something, so its creation is complete. */
   | { readonly kind: 'begun' }
-  /** These channels are no longer in the configuration. */
   | { readonly kind: 'skipped'; readonly channels: readonly string[] }
   | {
       readonly kind: 'sending';
@@ -134,7 +129,6 @@ export type TaskEvent =
       readonly owner: string;
       readonly marker: string;
       readonly terms?: CostTerms;
-      /** The total length of the request's videos, if it has just been measured. */
       readonly inputSeconds?: number;
     }
   | {
@@ -160,19 +154,16 @@ export type TaskEvent =
   | { readonly kind: 'asked' }
   /** The pause is over, or an operator wants the task to be submitted now. */
   | { readonly kind: 'resumed'; readonly elapsedMs?: number }
-  /** The upstream has begun to render. */
   | { readonly kind: 'rendering'; readonly n: number; readonly job?: string }
   | Polled
   | { readonly kind: 'broken'; readonly n: number; readonly job?: string; readonly code: string }
   | { readonly kind: 'wanted'; readonly stop: Stop }
-  /** The task can end, because it has no job or its job has ended. */
   | { readonly kind: 'stopped'; readonly n?: number; readonly job?: string }
-  /** The upstream refuses to cancel the job. */
   | { readonly kind: 'unstoppable'; readonly n?: number; readonly job?: string }
   | { readonly kind: 'adopted'; readonly operation: Operation }
   | { readonly kind: 'undone' }
   | { readonly kind: 'resubmitted'; readonly channel?: string }
-  /** `charge`: the amount shown to the operator, in micro-units. */
+  /** `charge` is what the operator has seen, in micro-units. */
   | {
       readonly kind: 'completed';
       readonly outcome: Extract<TaskOutcome, { kind: 'succeeded' }>;
@@ -181,13 +172,12 @@ export type TaskEvent =
   | { readonly kind: 'extended'; readonly seconds: number }
   | ({ readonly kind: 'reviewed' } & Question)
   | { readonly kind: 'approved' }
-  /** An operator performed an act that does not change the state. */
   | { readonly kind: 'acted' }
   /** The task's workflow is closed. */
   | { readonly kind: 'orphaned' }
   | Ended;
 
-/** A refused submission. If `n` is absent, no attempt had begun. */
+/** If `n` is absent, no attempt had begun. */
 interface Refused {
   readonly n?: number;
   readonly owner?: string;
@@ -197,12 +187,12 @@ interface Refused {
 }
 
 /**
- * Definitely not accepted. `stays`: the same channel will be retried. `full`: the channel had no capacity.
- * `retryAfterMs`: the delay that the upstream requested.
+ * The submission was definitely not accepted. `stays`: the same channel will be retried. `full`: the channel had no
+ * capacity. `retryAfterMs`: the delay that the upstream requested.
  */
 interface NotAccepted extends Refused {
   readonly kind: 'not_accepted';
-  /** Why the task now waits. Absent if another channel is tried immediately. */
+  /** Absent if another channel is tried immediately. */
   readonly wait?: NewWait;
   readonly candidate: RouteCandidate;
   readonly stays: boolean;
@@ -211,8 +201,8 @@ interface NotAccepted extends Refused {
 }
 
 /**
- * The upstream rejected the request itself. Or no attempt had begun, and data needed to send the request no longer
- * exists.
+ * The upstream rejected the request itself. If no attempt had begun, the request cannot be sent: its data is gone, or
+ * the length of an input video could not be read.
  */
 interface Rejected extends Refused, SaidOfFailure {
   readonly kind: 'rejected';
@@ -239,7 +229,7 @@ interface Ended {
   readonly status: 'succeeded' | 'failed';
   readonly charge: bigint;
   readonly chargeEstimated: boolean;
-  /** The task's upstream cost. Absent if the ledger had already closed the task. */
+  /** Absent if the ledger had already closed the task. */
   readonly upstream?: UpstreamCost;
   readonly error?: TaskError;
 }
@@ -252,7 +242,6 @@ export function sameCandidate(a: RouteCandidate, b: RouteCandidate): boolean {
   return a.channel === b.channel && a.credential === b.credential;
 }
 
-/** Returns the state's attempt, if any. */
 export function attemptAt(state: TaskState, attempts: readonly Attempt[]): Attempt | undefined {
   return 'n' in state ? attempts.find(({ n }) => n === state.n) : undefined;
 }
@@ -262,7 +251,7 @@ export interface ShownAttempt extends Pick<Attempt, 'n' | 'channel' | 'credentia
   readonly upstreamId?: string;
 }
 
-/** Returns the state's attempt or, if there is none, the last one. */
+/** Falls back to the last attempt if the state has none. */
 export function shownAttempt({
   state,
   attempts,
@@ -273,32 +262,28 @@ export function shownAttempt({
   return { n, channel, credential, marker, ...defined({ adopted, upstreamId: operation?.id }) };
 }
 
-/** Whether the state has a job that is being polled. */
 export function isPolled(state: TaskState): state is StateOf<'waiting' | 'stopping'> {
   return state.at === 'waiting' || state.at === 'stopping';
 }
 
-/** Whether the state has a job at the upstream. */
 export function hasJob(state: TaskState): state is StateOf<'waiting' | 'stopping' | 'broken'> {
   return isPolled(state) || state.at === 'broken';
 }
 
-/** Whether the response to the state's attempt was lost. */
 export function isLost(state: TaskState): state is StateOf<'searching' | 'asking'> {
   return state.at === 'searching' || state.at === 'asking';
 }
 
-/** Whether a round's next channel is due and nothing is in flight. */
+/** The round's next channel is due and nothing is in flight. */
 export function isIdle(state: TaskState): state is StateOf<'creating' | 'queued'> {
   return state.at === 'creating' || state.at === 'queued';
 }
 
-/** Whether the task is being submitted or is about to be. */
 export function isSubmitting(state: TaskState): state is StateOf<'creating' | 'queued' | 'sending'> {
   return isIdle(state) || state.at === 'sending';
 }
 
-/** Returns the pending stop, if any. It takes effect once the upstream has responded. */
+/** A pending stop takes effect once the upstream has responded. */
 export function stopOf(state: TaskState): Stop | undefined {
   return 'stop' in state ? state.stop : undefined;
 }
@@ -307,7 +292,6 @@ export function isUnfinished({ at }: TaskState): boolean {
   return at !== 'ended';
 }
 
-/** Whether the task's creation was abandoned, so that it never existed. */
 export function isAbandoned(state: TaskState): boolean {
   return state.at === 'ended' && state.abandoned !== undefined;
 }

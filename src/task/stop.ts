@@ -10,8 +10,8 @@ import type { In, Next } from './transition.ts';
 /** The transitions that end a task because of a stop, the loss of its workflow, or the ledger's decision. */
 
 /**
- * Each stop's failure, and its reason as the end of a sentence. A stop replaces only one with less `force`, so a
- * deadline does not override an operator.
+ * `why` is the end of a sentence. A stop replaces only one with less `force`, so a deadline does not override an
+ * operator.
  */
 const stops = {
   cancel: { force: 0, error: taskFailures.cancelled, why: 'it is being cancelled' },
@@ -20,8 +20,8 @@ const stops = {
 } as const satisfies Record<Stop, object>;
 
 /**
- * Returns a stop's outcome once the job has definitely stopped or never existed. If the task's job had failed and was
- * not replaced in time, the task fails with that job's error.
+ * Ends the task once its job has definitely stopped or never existed. If the job had failed and was not replaced in
+ * time, the task fails with that job's error.
  */
 export function endedBy({ state, wait }: Task, stop: Stop): { readonly state: TaskState } {
   const hasFailed = stop === 'expire' && isSubmitting(state) && state.replaces === true;
@@ -31,14 +31,13 @@ export function endedBy({ state, wait }: Task, stop: Stop): { readonly state: Ta
   return { state: { at: 'ending', ending } };
 }
 
-/** Refuses an event that would submit a task that is about to end. */
 export function submitsNothing(stop: Stop): Next {
   return refuse('not_now', `The task no longer submits anything: ${stops[stop].why}.`);
 }
 
 /**
- * Returns a refusal if the deadline has not passed according to the clock that wrote it. Either the deadline was moved,
- * or the timer uses a different clock.
+ * Refuses to expire a task before its deadline. Either the deadline was moved, or the timer ran on a different clock
+ * from the one that set the deadline.
  */
 export function refuseEarlyExpiry(
   { deadlineAt }: Task,
@@ -48,12 +47,11 @@ export function refuseEarlyExpiry(
   return stop === 'expire' && at < deadlineAt ? refuse('not_now', 'The deadline has not passed.') : undefined;
 }
 
-/** Immediately ends a task without a job. */
 export function wantedIdle(task: Task, { stop }: EventOf<'wanted'>): Next {
   return change(endedBy(task, stop));
 }
 
-/** Records the stop, which takes effect when the pending response arrives. */
+/** The stop takes effect when the pending response arrives. */
 export function wantedSending(task: In<'sending'>, { stop }: EventOf<'wanted'>): Next {
   return weaker(stop, task.state.stop) ?? change({ state: { ...task.state, stop } });
 }
@@ -68,7 +66,6 @@ export function wantedLost(task: In<'searching' | 'asking'>, { stop }: EventOf<'
   );
 }
 
-/** Asks the upstream to end its job. */
 export function wantedJob(
   { state }: In<'waiting' | 'stopping' | 'broken'>,
   { stop }: EventOf<'wanted'>,
@@ -80,7 +77,7 @@ export function wantedJob(
   );
 }
 
-/** Returns the result for a stop without more force than the earlier one. Undefined if it has more. */
+/** Returns undefined if this stop has more force than the earlier one, and the event's result otherwise. */
 function weaker(stop: Stop, before: Stop | undefined): Next | undefined {
   if (before === undefined || stops[stop].force > stops[before].force) return undefined;
   return stop === 'cancel' && before !== stop
@@ -89,8 +86,8 @@ function weaker(stop: Stop, before: Stop | undefined): Next | undefined {
 }
 
 /**
- * Closes the question. A deadline fails even a task whose job succeeded. If the ledger contradicts a failure too, only
- * an operator can decide.
+ * A deadline closes the question and fails even a task whose job succeeded. If the ledger contradicts a failure too,
+ * only an operator can decide.
  */
 export function wantedInReview(task: In<'review'>, { stop }: EventOf<'wanted'>): Next {
   if (stop === 'cancel') return notNow(task, stop);
@@ -109,19 +106,17 @@ export function wantedWhileEnding(task: In<'ending'>, { stop }: EventOf<'wanted'
   return task.state.ending.kind === 'failed' ? unchanged : change(endedBy(task, stop));
 }
 
-/** Returns a failure that is written even if the ledger contradicts it. Keeps the task's earlier error, if any. */
+/** The failure is written even if the ledger contradicts it. The task's earlier error, if any, is kept. */
 function approvedFailure({ state }: Task, error: TaskError): Ending {
   const isFailing = state.at === 'review' && state.why === 'unreleased';
   return { kind: 'failed', ...defined({ error: isFailing ? state.error : error }), approved: true };
 }
 
-/** Whether the task still has the event's attempt and job. */
 export function isAboutIts(task: Task, { n, job }: { readonly n?: number; readonly job?: string }): boolean {
   const attempt = attemptAt(task.state, task.attempts);
   return (n === undefined || n === attempt?.n) && (job === undefined || job === attempt?.operation?.id);
 }
 
-/** Ends the task because it has no job or its upstream has ended the job. */
 export function stopped(task: Task, event: EventOf<'stopped'>): Next {
   const stop = stopOf(task.state);
   if (stop === undefined) return refuse('not_now', 'The task has no stop to carry out.');
@@ -142,7 +137,7 @@ function unstopped({ n, code }: StateOf<'stopping'>): TaskState {
   return code === undefined ? { at: 'waiting', n } : { at: 'broken', n, code };
 }
 
-/** Moves the deadline. If the new deadline is in the future, withdraws a stop caused by the old one. */
+/** If the new deadline is in the future, a stop caused by the old one is withdrawn. */
 export function extended(task: Task, { seconds }: EventOf<'extended'>, at: number): Next {
   const deadlineAt = task.deadlineAt + seconds * 1000;
   const { state } = task;

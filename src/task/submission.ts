@@ -14,7 +14,6 @@ import type { In, Next } from './transition.ts';
 
 /** The transitions from a round's next channel to an upstream job. Each submission is made at most once. */
 
-/** Removes these channels from the round. */
 export function skipped(task: In<'queued'>, { channels }: EventOf<'skipped'>, at: number): Next {
   const { state } = task;
   const left = state.left.filter(({ channel }) => !channels.includes(channel));
@@ -23,7 +22,7 @@ export function skipped(task: In<'queued'>, { channels }: EventOf<'skipped'>, at
   return change({ state: afterCandidate(task, { ...state, left }, at) });
 }
 
-/** Records an imminent submission. The request may be sent only after this is written. */
+/** Records a submission before its request is sent. The request may be sent only after this is written. */
 export function sending(
   { state, attempts }: In<'queued'>,
   { candidate, owner, marker, terms, inputSeconds }: EventOf<'sending'>,
@@ -63,7 +62,7 @@ export function sending(
   });
 }
 
-/** Accepts the same event again from the process that began the submission, but from no other process. */
+/** The process that began the submission may repeat the event. Any other process is refused. */
 export function sendingAgain({ state, attempts }: In<'sending'>, { owner }: EventOf<'sending'>): Next {
   return attempts.find(({ n }) => n === state.n)?.owner === owner
     ? unchanged
@@ -77,8 +76,8 @@ function isAsked(candidate: RouteCandidate, left: readonly RouteCandidate[]): bo
 type Unanswered = In<'sending' | 'searching' | 'asking'>;
 
 /**
- * Returns undefined if the event comes from the process that sent the submission. Only that process may report a
- * refusal, even if the submission has since been recorded as lost.
+ * Only the process that sent the submission may report a refusal, even if the submission has since been recorded as
+ * lost. Returns undefined for that process.
  */
 function unheard({ state, attempts }: Unanswered, { n, owner }: EventOf<'not_accepted' | 'rejected'>) {
   const attempt = attempts.find((one) => one.n === n);
@@ -87,7 +86,7 @@ function unheard({ state, attempts }: Unanswered, { n, owner }: EventOf<'not_acc
 
 export const decidedOtherwise = refuse('decided', 'The record of this submission was decided otherwise.');
 
-/** Handles a channel without capacity, or a submission that could not be prepared. No attempt has begun. */
+/** No attempt has begun: the channel has no capacity, or the submission could not be prepared. */
 export function notBegun(task: In<'queued'>, event: EventOf<'not_accepted'>, at: number): Next {
   const { n, code, candidate, stays } = event;
   if (n !== undefined) return decidedOtherwise;
@@ -102,14 +101,14 @@ export function notBegun(task: In<'queued'>, event: EventOf<'not_accepted'>, at:
   });
 }
 
-/** Handles a submission that was not accepted: the task retries the channel, tries the next one or pauses. */
+/** The submission was not accepted. The task retries the channel, tries the next one or pauses. */
 export function notAccepted(task: Unanswered, event: EventOf<'not_accepted'>, at: number): Next {
   const { n, code, message, stays } = event;
   if (n === undefined) return notNow(task, event.kind);
   const refusal = unheard(task, event);
   if (refusal !== undefined) return refusal;
   const { state } = task;
-  // The record shows which channel received the submission.
+  // Trust the record, not the event, for the channel that received the submission.
   const candidate = task.attempts.find((one) => one.n === n) ?? event.candidate;
   const attempts = withAttempt(task, n, { state: 'not_accepted', code, message, endedAt: at });
   const stop = stopOf(state);
@@ -134,7 +133,7 @@ function afterRefusal(task: Task, round: Round, { at, candidate, event }: Refuse
   return afterCandidate(task, { ...round, left, full }, at);
 }
 
-/** Returns the rests that channels requested. `named` counts from the start of the work, `resting` from now. */
+/** The rests that channels requested. `named` counts from the start of the work, `resting` from now. */
 function restsAfter(
   task: Task,
   { retryAfterMs, elapsedMs = 0 }: EventOf<'not_accepted'>,
@@ -145,7 +144,6 @@ function restsAfter(
   return { named, resting: restedFor(named, elapsedMs) };
 }
 
-/** Fails a task whose request can no longer be sent because required data is gone. */
 export function rejectedUnsent(_task: In<'queued'>, { n, ...event }: EventOf<'rejected'>): Next {
   return n === undefined ? failedWith(event) : decidedOtherwise;
 }
@@ -156,7 +154,7 @@ function failedWith(said: Omit<EventOf<'rejected'>, 'kind' | 'n'>) {
   return change({ outcome, state: { at: 'ending', ending: { kind: 'failed' } } });
 }
 
-/** Handles a request that the upstream itself rejected: the task fails or follows its fallback. */
+/** The upstream rejected the request itself. The task fails or continues on its fallback. */
 export function rejected(task: Unanswered, event: EventOf<'rejected'>, at: number): Next {
   const { n, code, message, messageToCaller, failure, elapsedMs } = event;
   if (n === undefined) return notNow(task, event.kind);
@@ -175,8 +173,8 @@ export function rejected(task: Unanswered, event: EventOf<'rejected'>, at: numbe
 }
 
 /**
- * Records that the response was lost. The event comes from the process that sent the submission, or from a later run
- * that finds it in flight.
+ * The response was lost. The event comes from the process that sent the submission, or from a later run that finds it
+ * in flight.
  */
 export function lost(task: In<'sending'>, event: EventOf<'lost'>, at: number): Next {
   const { n, owner, code, message, taken } = event;
@@ -212,11 +210,9 @@ export function acceptedLate(task: Task, { n, operation }: EventOf<'accepted'>):
 }
 
 interface Taken extends Pick<EventOf<'accepted'>, 'n' | 'operation' | 'traceId'> {
-  /** Set if an operator identified the job. */
   readonly adopted?: true;
 }
 
-/** Makes the job the task's own. */
 export function take(
   task: Unanswered,
   { n, operation, traceId = operation.id, adopted }: Taken,
@@ -246,8 +242,8 @@ function withoutStray({ stray: _stray, ...kept }: Attempt): Attempt {
 }
 
 /**
- * Asks an operator, because the upstream cannot determine what happened to the submission. A task that is about to end
- * does not ask.
+ * Asks an operator, because the upstream cannot determine what happened to the submission. Nobody is asked about a task
+ * that is about to end.
  */
 export function asked({ state }: In<'searching'>): Next {
   if (state.stop !== undefined) return unchanged;
@@ -255,12 +251,10 @@ export function asked({ state }: In<'searching'>): Next {
   return change({ state: { at: 'asking', n, code, ...defined({ taken }) } });
 }
 
-/** Searches the upstream again at an operator's request. */
 export function searchedAgain({ state }: In<'asking'>): Next {
   return change({ state: { ...state, at: 'searching' } });
 }
 
-/** Begins the next round, because the pause has elapsed or an operator ended it. */
 export function resumed(task: In<'pausing'>, { elapsedMs = 0 }: EventOf<'resumed'>, at: number): Next {
   return change(roundAfterPause(task, task.state, { elapsedMs, at }));
 }

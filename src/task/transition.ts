@@ -3,7 +3,7 @@ import type { Task } from './record.ts';
 import { stateWords } from './state.ts';
 import type { StateName, StateOf } from './state.ts';
 
-/** The types and helpers shared by all transitions (next.ts and its parts). */
+/** Types and helpers shared by next.ts and the files with its transitions. */
 
 /** An event's changes to the record. Undefined removes the field. */
 export type Changes = { readonly [Name in keyof Task]?: Task[Name] | undefined };
@@ -16,15 +16,13 @@ export type Changes = { readonly [Name in keyof Task]?: Task[Name] | undefined }
  */
 export type RefusalCode = 'abandoned' | 'over' | 'not_now' | 'decided';
 
-/** The record of a task in one of these states. */
 export type In<Name extends StateName> = Task & { readonly state: StateOf<Name> };
 
 export type Next =
   | { readonly ok: true; readonly changes: Changes }
-  /** `message` is a sentence for display. */
   | { readonly ok: false; readonly code: RefusalCode; readonly message: string };
 
-/** The result for an event that is already recorded or changes nothing. */
+/** The event is already recorded or changes nothing. */
 export const unchanged: Next = { ok: true, changes: {} };
 
 export function change(changes: Changes): Next {
@@ -35,7 +33,6 @@ export function refuse(code: RefusalCode, message: string): Next {
   return { ok: false, code, message };
 }
 
-/** Refuses an event that does not fit the task's state. `what` is the event or its display name. */
 export function notNow({ state }: Task, what: string): Next {
   const code = state.at === 'ended' || state.at === 'ending' ? 'over' : 'not_now';
   return refuse(code, `\`${what}\` is not possible while ${stateWords[state.at]}.`);
@@ -45,7 +42,7 @@ export function withAttempt(task: Task, n: number, changes: Partial<Attempt>): r
   return task.attempts.map((attempt) => (attempt.n === n ? { ...attempt, ...changes } : attempt));
 }
 
-/** Abandons lost attempts, so that a late response cannot give the task a job that nothing waits for. */
+/** Abandons lost attempts. Otherwise, a late response could give the task a job that nothing waits for. */
 export function withoutLost({ attempts }: Pick<Task, 'attempts'>): readonly Attempt[] {
   return attempts.map((attempt) =>
     attempt.state === 'lost' || attempt.state === 'sending' ? { ...attempt, state: 'abandoned' } : attempt,

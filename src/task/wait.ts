@@ -2,13 +2,10 @@ import { attentionMessages } from './attention.ts';
 import type { AttentionReason } from './attention.ts';
 import type { RouteCandidate } from './candidates.ts';
 
-/** Reasons for a task's wait that need no decision from an operator. See attention.ts for those that do. */
+/** Reasons that need no decision from an operator. See attention.ts for those that do. */
 export const waitReasons = [
-  /** The channel's limit on concurrent tasks is reached. */
   'slot',
-  /** The channel's circuit is open. */
   'circuit',
-  /** The channel's limit on submissions per second is reached. */
   'rate',
   /** Another task is probing the channel after its circuit was open. */
   'turn',
@@ -16,7 +13,6 @@ export const waitReasons = [
   'backoff',
   /** The upstream refused the submission or could not be reached. */
   'upstream',
-  /** The request's files are being read, or uploaded to the upstream. */
   'files',
   /** The result storage is not accepting files, and this upstream's results must be stored. */
   'storage',
@@ -28,14 +24,13 @@ export type WaitReason = (typeof waitReasons)[number];
 export const ownCauses = [...waitReasons, 'worker', 'submission', 'job', 'settlement', 'earlier'] as const;
 export type WaitCause = (typeof ownCauses)[number] | AttentionReason;
 
-/** The start of a wait. Times are in Unix milliseconds. */
+/** Times are in Unix milliseconds. */
 export interface NewWait extends Partial<RouteCandidate> {
   readonly cause: WaitCause;
-  /** The code from the upstream or the circuit. Never contains text from an upstream. */
+  /** From the upstream or the circuit. Never contains text from an upstream. */
   readonly code?: string;
   /** The number of tasks ahead when the task last requested a slot. */
   readonly ahead?: number;
-  /** The time of the next try, at the earliest. */
   readonly until?: number;
 }
 
@@ -49,7 +44,6 @@ export interface PastWait extends Omit<Wait, 'until'> {
   readonly times?: number;
 }
 
-/** The current wait and earlier ones, oldest first. */
 export interface Waits {
   readonly wait?: Wait | undefined;
   readonly waited?: readonly PastWait[] | undefined;
@@ -61,8 +55,8 @@ interface Ending {
 }
 
 /**
- * The maximum time from the end of the previous recorded wait to the end of an unrecorded one. The record may have gaps
- * of this length.
+ * A wait is not recorded if it ends within this time after the previous recorded one. The record may have gaps of this
+ * length.
  */
 export const briefMs = 2_000;
 export const pastWaitsMax = 50;
@@ -127,13 +121,13 @@ export const waitMessages: Readonly<Record<WaitCause, string>> = {
   earlier: 'Earlier waits, combined into one.',
 };
 
-/** Describes a wait in callers' terms. For operators, the channel and the code come first. */
+/** Callers may read this. For operators, the result of `waitPlace` is put in front. */
 export function waitWords({ cause, ahead, ...more }: Wait | PastWait): string {
   const times = 'times' in more && more.times !== undefined ? ` ${more.times} times in a row.` : '';
   return `${waitMessages[cause]}${aheadWords(ahead)}${times}`;
 }
 
-/** The maximum count of tasks ahead. */
+/** Counts stop at this number. */
 export const aheadMax = 1_000;
 
 function aheadWords(ahead = 0): string {
@@ -142,13 +136,12 @@ function aheadWords(ahead = 0): string {
   return ahead === 1 ? ' One task was ahead of it.' : ` ${ahead} tasks were ahead of it.`;
 }
 
-/** Adds the wait's times, for texts that do not show them elsewhere. */
 export function openWaitWords(wait: Wait): string {
   const next = wait.until === undefined ? '' : ` The next try begins after ${timeOf(wait.until)}.`;
   return `${waitWords(wait)} Since ${timeOf(wait.since)}.${next}`;
 }
 
-/** Returns the wait's channel and the upstream's code, for operators only. */
+/** The wait's channel and the upstream's code, for operators only. */
 export function waitPlace({ channel, credential, code }: NewWait): string {
   const place = [channel, credential].filter((part) => part !== undefined).join('/');
   const why = code === undefined ? '' : `(${code})`;
@@ -171,7 +164,7 @@ export function isNamed(cause: WaitCause): boolean {
 }
 
 /**
- * The reason why a task does not continue although it could: it is paused in Temporal, or no worker has taken its next
- * step in the usual time.
+ * Why a task does not continue although it could: it is paused in Temporal, or no worker has taken its next step in the
+ * usual time.
  */
 export type Stall = 'paused' | 'no_worker';

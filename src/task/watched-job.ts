@@ -4,7 +4,6 @@ import type { Operation } from './attempt.ts';
 import type { Task } from './record.ts';
 import { attemptAt, hasJob } from './state.ts';
 
-/** The job data that polls need. */
 export interface WatchedJob extends Pick<Task, 'account' | 'kind' | 'model' | 'deadlineAt' | 'inputSeconds'> {
   readonly task: string;
   readonly n: number;
@@ -14,7 +13,6 @@ export interface WatchedJob extends Pick<Task, 'account' | 'kind' | 'model' | 'd
   readonly acceptedAt: number;
 }
 
-/** Returns the job that the task is waiting for, or undefined if there is none. */
 export function watchedJob(task: Task): WatchedJob | undefined {
   const { id, account, kind, model, output, deadlineAt, inputSeconds, state, attempts } = task;
   const attempt = hasJob(state) ? attemptAt(state, attempts) : undefined;

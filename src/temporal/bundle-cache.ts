@@ -7,10 +7,10 @@ import { z } from 'zod';
 import { keptPath, readKept } from '../process/kept-files.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** The file extension of the gateway's modules, which the npm package contains in compiled form. */
+/** The gateway's modules have this file's extension. The npm package contains them in compiled form. */
 const extension = extname(fileURLToPath(import.meta.url));
 
-/** Returns a gateway module's path, given its path from the root without extension. */
+/** `name` is the path from the root without extension. */
 export function modulePath(name: string): string {
   return join(root, `${name}${extension}`);
 }
@@ -18,9 +18,9 @@ export function modulePath(name: string): string {
 export const bundleSchema = z.object({ code: z.string(), sourceMap: z.string() });
 
 /**
- * Returns the location of the bundle for exactly these sources. Its name is a hash of everything that goes into it:
+ * Returns where the bundle for exactly these sources is stored. Its name is a hash of everything that goes into it:
  * workflows import only from these directories, package.json pins every package's version, including the bundler's, and
- * the process has the bundler's options.
+ * bundle-process.ts contains the bundler's options.
  */
 export async function bundlePath(): Promise<string> {
   const directories = ['src/base', 'src/errors', 'src/models', 'src/money', 'src/task', 'workflows'];
@@ -39,7 +39,6 @@ export async function bundlePath(): Promise<string> {
   return keptPath(`workflow-bundles/${hash.digest('hex')}.json`);
 }
 
-/** Returns undefined if no complete bundle exists. */
 export function readBundle(path: string): WorkflowBundleWithSourceMap | undefined {
   try {
     return bundleSchema.parse(JSON.parse(readKept(path) ?? ''));

@@ -17,7 +17,7 @@ const bundle = { ...more, code: withoutWideCharacters(code) };
 keep(path, JSON.stringify(bundle));
 process.send?.(bundle);
 
-/** Escapes the characters because of which V8 would need two bytes for each character of the text. */
+/** With a single wide character, V8 needs two bytes for each character of the text, so wide characters are escaped. */
 function withoutWideCharacters(text: string): string {
   return text.replaceAll(
     /(?<!\\)[\u0100-\uffff]/g,

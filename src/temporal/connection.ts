@@ -6,13 +6,12 @@ import type { Addresses } from '../config/addresses.ts';
 import type { Environment } from '../config/environment.ts';
 import { createPayloadCodec } from './payload-codec.ts';
 
-/** This process's connection settings for Temporal. */
 export interface TemporalSettings {
   readonly address: string;
   readonly namespace: string;
   readonly apiKey?: string;
   readonly tls?: Addresses['temporalTls'];
-  /** The key, 32 bytes long. If undefined, payloads are readable in the UI. */
+  /** 32 bytes. If undefined, payloads are readable in the UI. */
   readonly payloadKey?: Buffer;
 }
 
@@ -72,7 +71,7 @@ export const callDeadlineMs = 5_000;
  */
 export const readDeadlineMs = 20_000;
 
-/** The deadlines of API calls, by Temporal method name. Others, such as lists, have none. */
+/** By Temporal method name. Other calls, such as lists, have no deadline. */
 const deadlinesMs: Readonly<Record<string, number>> = {
   StartWorkflowExecution: callDeadlineMs,
   DescribeWorkflowExecution: readDeadlineMs,

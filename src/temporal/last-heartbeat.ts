@@ -4,7 +4,6 @@ import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-w
 type Described = Awaited<ReturnType<Client['workflowService']['describeWorkflowExecution']>>;
 export type PendingActivity = NonNullable<Described['pendingActivities']>[number];
 
-/** Returns the details of an activity's last heartbeat, or undefined if it has sent none. */
 export async function lastHeartbeat(
   { options }: Client,
   pending: Pick<PendingActivity, 'heartbeatDetails'> | undefined,

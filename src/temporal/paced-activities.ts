@@ -2,7 +2,9 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { workflowTypes } from '../base/queues.ts';
 import type { Pace } from '../process/pace.ts';
 
-/** Counts each activity as worker usage. The reconciler runs every few minutes and is not a sign of more to come. */
+/**
+ * Each activity counts as use of the worker. A run of the reconciler, every few minutes, is not a sign of more to come.
+ */
 export function pacedActivities(pace: Pace): ActivityInterceptorsFactory {
   return ({ info: { workflowType } }) => {
     const use = workflowType === workflowTypes.reconciler ? pace.useOnce : pace.use;

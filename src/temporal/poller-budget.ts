@@ -5,24 +5,23 @@
 
 export const namespacePollsDefault = 1200;
 
-/** The limit per queue. The queues are `tasks`, `callbacks`, and two per channel. */
+/** The queues are `tasks`, `callbacks`, and two per channel. */
 const queuePollsMax = 10;
 const fixedQueues = 2;
 const queuesPerChannel = 2;
 
-/** The limit for all channels together. The rest is for a second small process and for queues added by a reload. */
+/** For all channels together. The rest is for a second small process and for queues added by a reload. */
 const channelPollsMax = 800;
 
 /**
- * Returns the number of polls for each of this many new channel queues. `open` is the number of open polls of other
- * channels. Every queue gets at least one.
+ * How many polls each of this many new channel queues may have. `open` counts the open polls of other channels. Every
+ * queue gets at least one.
  */
 export function pollsPerQueue(queues: number, open = 0): number {
   const share = Math.floor((channelPollsMax - open) / Math.max(queues, 1));
   return Math.min(Math.max(share, 1), queuePollsMax);
 }
 
-/** Returns the poll count of a worker process that starts with this many channels. */
 export function pollsOfWorker(channels: number): number {
   const queues = channels * queuesPerChannel;
   return fixedQueues * queuePollsMax + queues * pollsPerQueue(queues);

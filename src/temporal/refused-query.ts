@@ -1,6 +1,5 @@
 import { isGrpcServiceError } from '@temporalio/client';
 
-/** The gRPC status for an invalid query. */
 const grpcInvalidArgument = 3;
 
 /** Returns why Temporal's server refuses a visibility query, or undefined for any other error. */

@@ -6,7 +6,6 @@ import { tasksOf } from '../base/queues.ts';
 import type { FoundTasks, TaskSearch } from '../commands/task-port.ts';
 import { refusedQuery } from './refused-query.ts';
 
-/** Finds a page of this gateway's tasks that match a visibility store query. */
 export function createTaskSearch(client: Client, queuePrefix: string) {
   const ours = tasksOf(queuePrefix);
   return async function search({ query, limit, page }: TaskSearch): Promise<FoundTasks> {

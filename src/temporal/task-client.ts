@@ -27,9 +27,9 @@ import { actionUpdate, cancelUpdate, refusedAction } from '../../workflows/messa
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 
 /**
- * No further attempt to start a workflow begins after this time, in milliseconds. The caller then gets a 503 and the
- * creation is abandoned. A second attempt is made even after this time: if this process was suspended, the first one is
- * late even though Temporal responds.
+ * No further attempt to start a workflow begins after this time. The caller then gets a 503 and the creation is
+ * abandoned. A second attempt is made even after this time: if this process was suspended, the first one is late even
+ * though Temporal responds.
  */
 const startDeadlineMs = 8_000;
 const startTriesMin = 2;
@@ -56,7 +56,7 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
   const redeliver = createRedelivery(client, queuePrefix, { replaces: true });
   const search = createTaskSearch(client, queuePrefix);
 
-  /** Starts the workflow, retrying while the outcome is unknown. The id ensures that it starts only once. */
+  /** Retries while the outcome is unknown. The id ensures that the workflow starts only once. */
   async function start(input: TaskInput): Promise<void> {
     const endsAt = now() + startDeadlineMs;
     for (let tries = 1; ; tries += 1) {
@@ -90,7 +90,6 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
     } as const satisfies WorkflowStartOptions;
   }
 
-  /** Runs calls under a single deadline and translates Temporal's errors for callers. */
   async function ask<Result>(
     ms: number,
     call: () => Promise<Result>,
@@ -127,8 +126,8 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
           options,
         );
       const recorded = async (error: unknown): Promise<ActionResult> => {
-        // If the act's step was discarded or its response lost, the act is still in the record, and may have
-        // ended the task.
+        // If the act's step was discarded or its response lost, the act is still in the record, and may have ended the
+        // task.
         const isOpen = isEnded(error) || (isFailed(error) && refusalOf(error) === undefined);
         const done = isOpen ? await findAct?.(task, updateId) : undefined;
         if (done === undefined) throw error;
@@ -153,7 +152,6 @@ export function createTaskClient(options: TaskClientOptions): TaskPort {
 }
 
 interface Asking {
-  /** The error for a task that has already ended. */
   readonly ended?: ErrorCode;
   readonly late?: () => GatewayError;
 }
@@ -186,7 +184,7 @@ async function update(
   }
 }
 
-/** Returns the plan's first channel. The workflow corrects the channel if the job goes elsewhere. */
+/** The plan's first channel. The workflow corrects it if the job goes elsewhere. */
 function channelOf({ candidates: [first] }: TaskInput) {
   return first === undefined ? [] : [{ key: searchAttributes.channel, value: first.channel }];
 }
@@ -240,7 +238,7 @@ function grpcCodeOf(error: unknown): number | undefined {
   return isGrpcServiceError(cause) ? cause.code : undefined;
 }
 
-/** Returns an error that does not claim that nothing happened, because a worker may still handle the request. */
+/** The message must not claim that nothing happened, because a worker may still handle the request. */
 function noAnswer(detail = 'no worker answered in time'): GatewayError {
   return new GatewayError(
     'service_unavailable',
@@ -265,7 +263,6 @@ function isFailed(error: unknown): error is WorkflowUpdateFailedError {
   return error instanceof WorkflowUpdateFailedError;
 }
 
-/** Returns the workflow's refusal with its reason, if the error contains one. */
 function refusalOf(error: unknown): ApplicationFailure | undefined {
   const cause = isFailed(error) ? error.cause : undefined;
   return cause instanceof ApplicationFailure && cause.type === refusedAction ? cause : undefined;

@@ -1,13 +1,13 @@
 import { pollsPerQueue } from './poller-budget.ts';
 
 /**
- * The number of a worker's polls on one task queue. It is lower than the server suggests: with more, the SDK would end
- * each poll after 11 s instead of a minute, and tasks that a busy server hands out at that moment are lost until they
- * time out (docs/decisions/0007-steps-on-temporal.md).
+ * A worker's polls on one task queue. Fewer than the server suggests: with more, the SDK would end each poll after 11 s
+ * instead of a minute, and tasks that a busy server hands out at that moment are lost until they time out
+ * (docs/decisions/0007-steps-on-temporal.md).
  */
 export const taskPollers = pollersUpTo(10);
 
-/** Creates the polls of all channel queues, which share a budget. Queues added by a reload get what is left of it. */
+/** The polls of all channel queues share a budget. Queues added by a reload get what is left of it. */
 export function shareChannelPollers() {
   let open = 0;
   return (queues: number) => {

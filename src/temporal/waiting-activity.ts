@@ -11,7 +11,7 @@ import { within } from '../process/running-time.ts';
 /** An operator is waiting for the page, so it omits whatever Temporal does not return within this time. */
 const callDeadlineMs = 2_000;
 
-/** The part of a poll's memory (activities/poll.ts) that operators can see. */
+/** The part of a poll's memory (src/polling/poll-memory.ts) that operators can see. */
 const polledSchema = z.object({
   polls: z.number(),
   errors: z.number(),
@@ -19,7 +19,7 @@ const polledSchema = z.object({
   lastAt: z.number().optional(),
 });
 
-/** Returns what a task's workflow is waiting for according to Temporal, or undefined if Temporal does not respond. */
+/** What a task's workflow is waiting for according to Temporal. Undefined if Temporal does not respond. */
 export async function findWaiting(
   client: Client,
   task: string,

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { TriedNow } from '../../activities/deps.ts';
 import { lastHeartbeat } from './last-heartbeat.ts';
 
-/** The states of a pending activity: waiting for its next attempt, or held by a worker. */
+/** The state of a pending activity that waits for its next attempt. In other states, a worker has it. */
 const scheduled = 1;
 const wakeTries = 3;
 const wakeRetryMs = 1_500;

@@ -2,7 +2,6 @@ import type { Worker } from '@temporalio/worker';
 
 type Workers = ReadonlyMap<string, Worker>;
 
-/** Runs the workers that have been created but not started. */
 export function runNew(workers: Workers): Promise<void>[] {
   return [...workers.values()]
     .filter((worker) => worker.getState() === 'INITIALIZED')
@@ -19,7 +18,7 @@ export function allEnded(runs: readonly Promise<void>[]): Promise<void> {
   return ended;
 }
 
-/** Resolves when all runs have finished what they had begun. */
+/** Waits until all runs have finished what they had begun. */
 export async function endRuns(
   workers: Workers,
   runs: readonly Promise<void>[],
@@ -35,7 +34,6 @@ export function isServing(worker: Worker | undefined): boolean {
   return worker?.getState() === 'RUNNING';
 }
 
-/** Returns the number of running activities. */
 export function countActivities(workers: Workers): number {
   const running = [...workers.values()].filter((worker) => worker.getState() !== 'INITIALIZED');
   return running.reduce((sum, worker) => sum + worker.getStatus().numInFlightActivities, 0);

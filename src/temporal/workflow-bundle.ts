@@ -4,14 +4,13 @@ import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { bundlePath, bundleSchema, modulePath, readBundle } from './bundle-cache.ts';
 
 /**
- * Returns the workflows for the `tasks` worker: the stored bundle of these sources, or a new one. The bundler runs in a
- * separate process, because its code would otherwise take up a quarter of the worker's memory.
+ * Returns the stored bundle of these sources, or a new one. The bundler runs in a separate process, because its code
+ * would otherwise take up a quarter of the worker's memory.
  */
 export async function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
   return readBundle(await bundlePath()) ?? runBundler();
 }
 
-/** Always builds a new bundle, even if one is stored. */
 export async function runBundler(): Promise<WorkflowBundleWithSourceMap> {
   const bundler = fork(modulePath('src/temporal/bundle-process'), {
     execArgv: ['--import', new URL('../typescript.js', import.meta.url).href],

@@ -7,7 +7,6 @@ import { refusedQuery } from './refused-query.ts';
 import { defined } from '../base/defined.ts';
 import { tasksOf } from '../base/queues.ts';
 
-/** Looks up task workflows for the reconciler and `ledger verify`. */
 export function createWorkflowLookup(
   client: Client,
   queuePrefix: string,
@@ -40,9 +39,8 @@ async function findRun(client: Client, id: string): Promise<'running' | 'closed'
 }
 
 /**
- * Yields the ids of failing workflows. Temporal's server marks them, and removes the mark after the first successful
- * step. Servers before 1.30 do not support this mark. A self-hosted server sets it only if its dynamic configuration
- * enables it.
+ * Temporal's server marks failing workflows, and removes the mark after the first successful step. Servers before 1.30
+ * do not support this mark. A self-hosted server sets it only if its dynamic configuration enables it.
  */
 async function* failingIds(client: Client, among: string): AsyncIterable<string> {
   try {
