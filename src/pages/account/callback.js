@@ -9,7 +9,7 @@ import { html, useState } from '../shared/preact.js';
 const liveMs = 5_000;
 
 /**
- * Shows an ended task's callback delivery, with a button to redeliver it.
+ * Shows how an ended task's callback was delivered, with a button to send it again.
  *
  * @param {{ api: import('../shared/api.js').Api, id: string }} props
  */

@@ -7,7 +7,7 @@ import { html, useEffect, useState } from '../shared/preact.js';
 const estimateAfterMs = 400;
 
 /**
- * Shows the request's expected charge, updated after a short pause in typing.
+ * Shows what the request will probably cost, updated when the user pauses typing.
  *
  * @param {{
  *   api: import('../shared/api.js').Api, model: Model, asked: { path: string, body: Record<string, unknown> },
@@ -48,7 +48,7 @@ export function Estimate({ api, model, asked, hasPrompt, isNamed }) {
  * @param {{ path: string, body: Record<string, unknown> }} asked
  */
 async function estimateOf(api, { path, body }) {
-  // An edit is estimated like a generation.
+  // Edits are estimated like generations.
   const estimate = `${path.replace('/edits', '/generations')}/estimate`;
   try {
     /** @type {{ at_least: string, at_most: string, expected?: string, hold: string, currency: string, warnings: string[] }} */

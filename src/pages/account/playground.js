@@ -1,4 +1,4 @@
-/** Creates videos and images from a form, with one model or two side by side. */
+/** A form that creates videos and images, with one model or two side by side. */
 import { errorOf } from '../shared/api.js';
 import { counted } from '../shared/format.js';
 import { useLive, useVersions } from '../shared/live.js';
@@ -17,12 +17,12 @@ import { TaskView } from './task.js';
 /** @typedef {import('./request.js').Entered} Entered */
 /** @typedef {Event & { currentTarget: HTMLSelectElement }} Chosen */
 
-/** The maximum file size in bytes. A video request is limited to a megabyte, and base64 makes a file a third larger. */
+/** In bytes. A video request is limited to a megabyte, and base64 makes a file a third larger. */
 const fileBytesMax = { video: 700_000, image: 10_000_000 };
 
 /** @typedef {{ model: string, kind: string, answer?: import('./create.js').Answer, error?: Error }} Made */
 
-/** The most recent results, kept while the tab is open so that they survive a visit to another page. */
+/** The latest results. They outlive the component, so they are still there after a visit to another page. */
 let last = { api: /** @type {unknown} */ (undefined), made: /** @type {Made[]} */ ([]) };
 
 /** @type {Entered} */
@@ -30,7 +30,7 @@ const nothing = { prompt: '', values: {}, media: {} };
 
 /**
  * @typedef {{ api: import('../shared/api.js').Api, onSpent: () => void }} Props
- * @param {Props & { again: string }} props `again`: id of the task whose request is filled in, or empty.
+ * @param {Props & { again: string }} props `again`: the id of the task whose request to fill in, or empty.
  */
 export function Playground({ api, onSpent, again }) {
   /** @type {import('../shared/live.js').Live<{ data: Model[] }>} */

@@ -1,9 +1,10 @@
-/** Builds a request body from a form. Pure. */
+/** Converts between the playground's form and request bodies. Pure. */
 
 /** @typedef {import('./types.js').Model} Model */
 
 /**
- * A form field. Its value is one of `options`, or a number within `range`. `path`: where it goes in the request.
+ * A form field. Its value is one of `options`, or a number within `range`. `path` is the part of the request that
+ * contains it.
  *
  * @typedef {{
  *   name: string, title: string, path: 'body' | 'metadata',
@@ -12,7 +13,7 @@
  */
 
 /**
- * Returns a model's fields, except the prompt and media.
+ * Returns the fields for a model, without the prompt and media.
  *
  * @param {Model} model
  * @returns {Field[]}
@@ -76,7 +77,7 @@ function flag(name, title) {
 }
 
 /**
- * Builds the request. `values` are the entries by field name; empty ones are omitted. `media` are addresses and data
+ * Builds the request. `values` are the entries by field name. Empty ones are left out. `media` contains URLs and data
  * URLs.
  *
  * @param {Model} model
@@ -89,7 +90,7 @@ export function requestOf(model, { prompt, values, media }) {
   for (const { name, path, range, options } of fieldsOf(model)) {
     const value = values[name];
     if (value === undefined || value === '' || value === false) continue;
-    // The value may belong to a previously selected model.
+    // The value may have been chosen for another model.
     if (options !== undefined && !options.some((option) => option === value)) continue;
     parts[path][name] = range === undefined ? value : Number(value);
   }
@@ -100,7 +101,7 @@ export function requestOf(model, { prompt, values, media }) {
     .filter(([, addresses]) => addresses.length > 0);
   const { images, ...others } = Object.fromEntries(given);
   if (model.kind === 'image') {
-    // Create a task, because its result can be found later, even if this page is closed.
+    // As a task, the result can still be found after this page is closed.
     const body = { ...base, async: true };
     return images === undefined
       ? { path: '/v1/images/generations', body }
@@ -111,7 +112,7 @@ export function requestOf(model, { prompt, values, media }) {
 }
 
 /**
- * Returns the maximum number of files for the model. `name` is `images`, `videos` or `audios`.
+ * Returns how many files the model accepts. `name` is `images`, `videos` or `audios`.
  *
  * @param {Model} model
  * @param {string} name
@@ -124,7 +125,7 @@ export function mediaMax({ kind, capabilities: { inputs } }, name) {
 
 /** @typedef {{ prompt: string, values: Record<string, string | boolean>, media: Record<string, readonly string[]> }} Entered */
 
-/** The form's names for a stored request's fields. */
+/** Maps fields of a stored request to the names in this form. */
 const storedNames = /** @type {const} */ ({
   resolution: 'resolution',
   ratio: 'ratio',
@@ -139,7 +140,7 @@ const storedNames = /** @type {const} */ ({
 });
 
 /**
- * Returns the entries of a stored request. `missing` is the number of its files, which the API does not return.
+ * Returns the form entries for a stored request. `missing` counts the files that the API does not return.
  *
  * @param {import('./types.js').StoredRequest} request
  * @returns {{ entered: Entered, missing: number }}
@@ -180,7 +181,7 @@ export function enteredOf(request) {
 /** @typedef {{ title: string, prompt: string, values: Record<string, string | boolean> }} Template */
 
 /**
- * Returns starting points that match a model's capabilities.
+ * Returns example prompts and settings that the model can handle.
  *
  * @param {Model} model
  * @returns {Template[]}
@@ -233,7 +234,7 @@ export function templatesOf(model) {
   ];
 }
 
-/** Returns a resolution's number of lines, so that `720p` and `4k` can be compared. @param {string} resolution */
+/** Returns the number of lines, to compare resolutions such as `720p` and `4k`. @param {string} resolution */
 function linesOf(resolution) {
   const [, number = '0', unit = ''] = /^(\d+)(\w?)/.exec(resolution) ?? [];
   return unit.toLowerCase() === 'k' ? Number(number) * 540 : Number(number);

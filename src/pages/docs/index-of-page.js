@@ -1,8 +1,8 @@
 /** @typedef {import('./find.js').Entry} Entry */
 
 /**
- * Lists everything that the page's search can find: its operations, objects and fields, and the guides' headings, which
- * are in the table of contents.
+ * Collects everything that the search can find: the page's operations, objects and fields, and the guides' headings
+ * from the table of contents.
  *
  * @returns {Entry[]}
  */

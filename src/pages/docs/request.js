@@ -1,7 +1,5 @@
-/** Builds requests from the page's forms. Pure. */
-
 /**
- * The data for a form. The page contains it for each operation.
+ * What the page contains for each operation, to build a form.
  *
  * @typedef {{ name: string, in: string, isRequired: boolean, options: readonly (string | null)[] }} Parameter
  * @typedef {{
@@ -10,7 +8,7 @@
  */
 
 /**
- * Returns the address and the headers. Empty parameters are not sent.
+ * Returns the URL and the headers. Empty parameters are left out.
  *
  * @param {Tried} tried
  * @param {Readonly<Record<string, string>>} values
@@ -32,7 +30,7 @@ export function addressOf({ path, parameters }, values) {
 const shownCharactersMax = 100_000;
 
 /**
- * Returns the text to show for a response.
+ * Returns the text to show for a response body.
  *
  * @param {string} mediaType
  * @param {ArrayBuffer} bytes

@@ -1,5 +1,5 @@
 /**
- * Returns the path with those query parameters that have a value.
+ * Appends the query parameters that have a value.
  *
  * @param {string} path
  * @param {Record<string, string | number | undefined>} query

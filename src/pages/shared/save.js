@@ -1,6 +1,4 @@
 /**
- * Saves a gateway response as a file.
- *
  * @param {import('./api.js').Api} api
  * @param {string} path
  * @param {{ name: string, type: string }} file
@@ -12,8 +10,6 @@ export async function saveAnswer(api, path, { name, type }) {
 }
 
 /**
- * Saves loaded data as a file.
- *
  * @param {Blob} blob
  * @param {string} name
  */

@@ -3,7 +3,7 @@ import { Dialog } from './dialog.js';
 import { focused, html, useState } from './preact.js';
 
 /**
- * Shows a secret that the gateway reveals only once. It is lost when the dialog is closed.
+ * Shows a secret that the gateway returns only once. It cannot be shown again after the dialog is closed.
  *
  * @param {{ title: string, secret: string, note: unknown, onClose: () => void }} props
  */
