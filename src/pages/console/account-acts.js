@@ -19,7 +19,7 @@ const titles = {
   reopen: 'Reopen',
 };
 
-/** @type {Record<ActName, string>} The API operation of each act. */
+/** @type {Record<ActName, string>} The operation in the operators' API for each action. */
 const operations = {
   credit: 'creditAccount',
   overdraft: 'setOverdraft',
@@ -39,7 +39,7 @@ export function AccountActs({ account, may, onAct }) {
 }
 
 /**
- * Shows an act on an account and previews its effect.
+ * A dialog that previews an action on an account and then performs it.
  *
  * @param {{ name: ActName, account: Account, currency: string, post: (path: string, body: unknown) => Promise<unknown>, onSaved: () => Promise<void>, onClose: () => void }} props
  */
@@ -132,7 +132,7 @@ function actsOf({ available, overdraft_limit: limit, price_factors: factors }, c
   };
 }
 
-/** Parses `clip-1=0.8, clip-2=1.1`. @param {string} text */
+/** @param {string} text */
 function modelFactors(text) {
   const parts = text.split(',').map((part) => part.trim());
   return parts.filter(Boolean).map((part) => {

@@ -4,11 +4,14 @@ import { actNamed } from './act-fields.js';
 import { Sentence } from './sentence.js';
 
 /** @typedef {import('./act-runs.js').Outcome} Outcome */
-/** @typedef {{ action: import('./act-fields.js').ActionName, amount?: string | number }} Body `amount` is set if one was entered for a refund. */
+/**
+ * @typedef {{ action: import('./act-fields.js').ActionName, amount?: string | number }} Body `amount` is set if one was
+ * entered for a refund.
+ */
 
 /**
- * Shows the act's effect, and the button that performs it. The focus starts on the text, so that pressing Enter does
- * nothing.
+ * Shows what the action would do, and a button that performs it. The focus starts on the text, so that Enter does not
+ * press the button.
  *
  * @param {{
  *   frozen: Outcome, of: number, body: Body, currency: string, button: string, isBusy: boolean, onAct: () => Promise<void>,
@@ -19,7 +22,7 @@ export function Preview({ frozen, of, body, currency, button, isBusy, onAct }) {
   const act = actNamed(body.action);
   const [isLookedAt, setLookedAt] = useState(false);
   const region = useRef(/** @type {HTMLElement | null} */ (null));
-  // Move the focus before the preview is painted, so that no early key press reaches the form.
+  // Focus before the preview is painted, so that no early key press reaches the form.
   useLayoutEffect(() => {
     setLookedAt(false);
     region.current?.focus();
@@ -70,7 +73,7 @@ export function Preview({ frozen, of, body, currency, button, isBusy, onAct }) {
 const kinds = /** @type {const} */ (['charged', 'released', 'refunded']);
 
 /**
- * Adds up the money that the act would move, using the gateway's figure for each task.
+ * Adds up the amounts that the action would move, as the gateway calculated them for each task.
  *
  * @param {Outcome} frozen
  * @param {Body} body
@@ -102,7 +105,7 @@ function UpstreamBill({ frozen, action }) {
 
 const sentencesMax = 5;
 
-/** Shows identical sentences once, with their count. @param {readonly string[]} texts */
+/** Shows identical sentences only once, with a count. @param {readonly string[]} texts */
 function grouped(texts) {
   /** @type {Map<string, number>} */
   const counts = new Map();

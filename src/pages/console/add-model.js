@@ -25,7 +25,7 @@ export function useCatalogue(api) {
 }
 
 /**
- * Adds the chosen model and channel to the draft, and resolves with the draft.
+ * Adds the chosen model to the draft, with its channel, and returns the new draft.
  *
  * @param {import('./types.d.ts').Api} api
  * @param {Chosen} chosen
@@ -45,7 +45,7 @@ export async function addChosen(api, { channel, model, apiKey, baseUrl, hasListe
 }
 
 /**
- * Selects where to render: on an existing channel, or at a vendor from the catalogue with a new key.
+ * Lets the operator choose an existing channel, or a vendor from the catalogue with a new key.
  *
  * @param {{
  *   catalogue: readonly CatalogueModel[], own: readonly OwnChannel[], chosen: Chosen, error: Error | undefined,
@@ -108,7 +108,7 @@ function Input({ name, label, value, error, type = 'text', onChange }) {
 }
 
 /**
- * Selects a model and shows its catalogue prices.
+ * Lets the operator choose a model, and shows its prices from the catalogue.
  *
  * @param {{
  *   catalogue: readonly CatalogueModel[], own: readonly OwnChannel[], currency: string, chosen: Chosen,

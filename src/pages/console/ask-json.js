@@ -3,7 +3,7 @@ import { Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 
 /**
- * Lets the operator ask about a hypothetical request in JSON, and shows the response below.
+ * Lets the operator enter a request as JSON to ask what would happen to it, and shows the answer.
  *
  * @template Answer
  * @param {{

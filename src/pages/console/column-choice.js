@@ -8,7 +8,7 @@ const place = 'mediary.columns';
  *
  * @template Row
  * @param {readonly import('../shared/table.js').Column<Row>[]} columns
- * @param {readonly string[]} more the titles of columns that are hidden by default
+ * @param {readonly string[]} more titles of the columns that are hidden by default
  */
 export function useColumns(columns, more) {
   const [chosen, setChosen] = useState(/** @returns {Record<string, boolean>} */ () => readKept(place, {}));

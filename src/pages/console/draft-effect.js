@@ -16,7 +16,7 @@ const secondsPerDay = 86_400;
 const answerMs = 600_000;
 
 /**
- * Shows what last week's tasks would have been charged at the draft's prices.
+ * Shows what the tasks of the last seven days would have been charged at the draft's prices.
  *
  * @param {{ api: import('./types.d.ts').Api }} props
  */
@@ -63,7 +63,7 @@ export function Effect({ api }) {
 }
 
 /**
- * Reads the result from the last line, because the gateway reports long operations as lines of JSON.
+ * Returns the result from the last line. During long operations, the gateway sends progress as earlier lines of JSON.
  *
  * @param {unknown} answer
  */
@@ -75,7 +75,7 @@ function lastLine(answer) {
   return result;
 }
 
-/** Accounts beyond the first few are combined. @param {Payer} payer */
+/** The gateway combines all accounts beyond the first few into one row without a name. @param {Payer} payer */
 function nameOf({ account }) {
   return account ?? 'all others';
 }

@@ -6,7 +6,7 @@ import { Mistake } from './confirm.js';
 /** @typedef {import('./types.d.ts').ConfigDraftEntry} Entry */
 
 /**
- * Adds an element to one of an entry's lists or mappings.
+ * Adds an element to a list or mapping of an entry.
  *
  * @param {{ groups: Entry['groups'], insert: (group: string, name: string | undefined) => Promise<void> }} props
  */

@@ -1,4 +1,4 @@
-/** Shows who has access and who is signed in, and invites others. */
+/** Lists who has access and who is signed in, and invites others. */
 import { counted } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Badge, LiveState, Time } from '../shared/parts.js';
@@ -215,7 +215,9 @@ function changeRoles(api, self, { name, roles }) {
 }
 
 /**
- * Returns the field for choosing among the roles that the operator may grant. @param
+ * Returns the field with the roles that the operator may grant.
+ *
+ * @param
  * {import('./types.d.ts').Overview['operator']} self
  */
 function rolesOffered({ roles }) {
@@ -229,7 +231,7 @@ function rolesOffered({ roles }) {
   };
 }
 
-/** Returns a role's permissions, without examples and exceptions. @param {string} role */
+/** Returns the first sentence of a role's description. @param {string} role */
 function meaningOf(role) {
   const [, meaning = ''] = Object.entries(roleMeanings).find(([name]) => name === role) ?? [];
   return meaning.replaceAll('`', '').replace(/\. .*$/, '');

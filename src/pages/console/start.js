@@ -1,4 +1,4 @@
-/** Guides the operator from an empty gateway to the first video that can be sold. */
+/** Guides the operator from an empty gateway to a first video. */
 import { errorOf } from '../shared/api.js';
 import { counted } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
@@ -143,8 +143,8 @@ function Sell(props) {
 }
 
 /**
- * @param {Pick<StepProps, 'api' | 'next'> & { model: string, draft: Draft, verdict: string, error: Error | undefined }} props
- * `verdict`: the result of testing the key with the vendor, or empty if it was not tested.
+ * @param {Pick<StepProps, 'api' | 'next'> & { model: string, draft: Draft, verdict: string, error: Error | undefined }}
+ * props `verdict`: what testing the key at the vendor showed. Empty if it was not tested.
  */
 function Publish({ api, model, draft, verdict, error, next }) {
   const [isPublishing, setPublishing] = useState(false);

@@ -36,7 +36,7 @@ export function columnsOf(currency, byEnd) {
   ];
 }
 
-/** The titles of columns that are hidden by default. @param {string} currency */
+/** Titles of the columns that are hidden by default. @param {string} currency */
 export const hiddenColumns = (currency) => [
   'Key',
   'Upstreamâ€™s job',
@@ -52,8 +52,7 @@ const mono = (name) => html`<span class="mono short" title=${name}>${name ?? 'â€
 const short = (name) => html`<span class="short" title=${name}>${name}</span>`;
 
 /**
- * Shows what matters next: why the task failed, what an operator has to do and by when, or what the task is waiting
- * for.
+ * Shows why the task failed, what an operator has to do and by when, or what the task is waiting for.
  *
  * @param {{ task: Task }} props
  */

@@ -1,4 +1,4 @@
-/** Shows why a task is in its current state, what it cost, and what can be done. */
+/** Shows why a task is in its state, what it cost, and what an operator can do. */
 import { Callback } from '../shared/callback.js';
 import { Copy } from '../shared/copy.js';
 import { dateTime, money, movement, offset, outgoing, shortAmounts } from '../shared/format.js';
@@ -112,7 +112,7 @@ function focusActs() {
   first?.focus();
 }
 
-/** Returns a text that changes whenever the record does. */
+/** Returns a string that changes with every change of the task's record. */
 function versionOf(/** @type {TaskDetail} */ { updated_at: at, attempts, ledger, actions, callback }) {
   return [
     at,
@@ -130,7 +130,7 @@ function versionOf(/** @type {TaskDetail} */ { updated_at: at, attempts, ledger,
 function Situation({ task: { situation, waiting, health }, may, currency, onAct }) {
   const { name: state, what, advice, attention, marker, where, since, until } = situation;
   const { charge, charge_per_hold: times } = situation;
-  // The title says how it ended, and the facts say when.
+  // The page's title already says how the task ended, and the facts say when.
   const isOver = state === 'ended';
   const actions = situation.actions.filter(({ access }) => may(access));
   if (isOver && attention === null && actions.length === 0) return null;
@@ -179,7 +179,7 @@ function classOf(name, isAdvised) {
   return ends ? 'destructive' : isAdvised ? 'main' : '';
 }
 
-/** Describes an act's effect on money in two words. Empty if the effect depends on the act's fields. */
+/** Returns the amounts that an action moves. Returns an empty string if they depend on the action's fields. */
 function effect(/** @type {{ charged: string | null, released: string | null, refunded: string }} */ sums) {
   const parts = Object.entries(sums).flatMap(([name, amount]) =>
     typeof amount === 'string' && /^[\d.]+$/.test(amount) && /[1-9]/.test(amount)
