@@ -15,7 +15,7 @@ const table = {
   more: ['note'],
 };
 
-/** The account, and the command's options. */
+/** As commander passes them: the account and the options. */
 type StatementLine = [string, { readonly month: string; readonly format: string; readonly out?: string }];
 
 export function addLedgerCommands(ledger: Command, context: CliContext): void {
@@ -146,7 +146,7 @@ function addClockCommand(ledger: Command, context: CliContext): void {
 type Result = z.output<typeof resultSchema>;
 const headsAtOnce = 100;
 
-/** Adds any violations to the result. */
+/** Adds the violations to the result. */
 async function checkHeads(
   file: string,
   { client, result }: { readonly client: AdminClient; readonly result: Result },
