@@ -29,9 +29,8 @@ export interface TaskAction {
 }
 
 /**
- * Carries out an operator's action. A running task's workflow carries out and records the action. For an ended task,
- * this function does. If this throws `action_not_possible`, nothing has changed. Throws `invalid_parameter` if the
- * action lacks a required field.
+ * Carries out an operator's action: in the workflow of a running task, or here if the task has ended. After
+ * `action_not_possible`, nothing has changed. Throws `invalid_parameter` if a required field is missing.
  */
 export function createActOnTask(deps: ActOnTaskDeps) {
   return async ({ task, action, input }: TaskAction): Promise<ActionResult> => {
@@ -45,8 +44,8 @@ export function createActOnTask(deps: ActOnTaskDeps) {
 }
 
 /**
- * Finds out from its update id what an act did, after its response was lost. Returns undefined if it did nothing, or
- * if it was meant to end a task that had already been paid.
+ * Finds what an action did by its update id, after its response was lost. Returns undefined if it did nothing, or if it
+ * should have ended a task that succeeded instead.
  */
 export function recordedAct(task: Task | undefined, id: string): TaskActionRecord | undefined {
   const act = task?.actions?.find((record) => record.id === id);
