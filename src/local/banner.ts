@@ -7,18 +7,18 @@ export interface BannerFacts {
   readonly temporalUi: string | undefined;
   readonly temporalAddress: string;
   readonly simulatorUrl: string | undefined;
-  /** The operator's own configuration file, if any. */
+  /** The operator's own gateway.yaml, if there is one. */
   readonly gatewayFile: string | undefined;
   readonly mongodbUri: string;
   readonly settings: Pick<LocalSettings, 'account' | 'adminToken' | 'apiKey'>;
   readonly examples: Examples;
-  /** The balance, with amounts as decimal strings. */
+  /** Amounts are decimal strings. */
   readonly balance: { readonly currency: string; readonly available: string; readonly held: string };
   readonly readySeconds: number;
   readonly dataDir: string;
 }
 
-/** Returns what a newcomer needs next: addresses, the key, and commands to paste. */
+/** Returns what a new user needs next: the addresses, the key, and commands to paste. */
 export function banner(facts: BannerFacts): string {
   const { apiUrl, settings, balance, gatewayFile } = facts;
   const upstream =
@@ -48,7 +48,7 @@ export function banner(facts: BannerFacts): string {
   ].join('\n');
 }
 
-/** Returns a link to the tasks that need an operator, using the query in docs/operating.md. */
+/** Links to the tasks that need an operator. docs/operating.md has the query. */
 function waitingTasksUrl(temporalUi: string): string {
   const query = encodeURIComponent('NeedsAttention IS NOT NULL AND ExecutionStatus = "Running"');
   return `${temporalUi}/namespaces/default/workflows?query=${query}`;
@@ -58,7 +58,7 @@ function withoutPassword(uri: string): string {
   return uri.replace(/\/\/[^/@]+@/, '//[credentials]@');
 }
 
-/** Returns each command on its own line, so that it can be pasted separately. */
+/** Puts each command on its own line, so that it can be copied on its own. */
 function commands({ apiUrl, settings, examples }: BannerFacts): string[] {
   const auth = `-H 'authorization: Bearer ${settings.apiKey ?? ''}'`;
   const post = (path: string, body: JsonObject): string =>

@@ -10,17 +10,17 @@ import { startTemporalServer } from './servers/temporal-server.ts';
 import { resolveTemporal } from './servers/temporal-source.ts';
 import { startUiProxy } from './servers/ui-proxy.ts';
 
-/** Everything that has been started, in order. It is stopped in reverse order. */
+/** Everything that was started, in order. Stopped in reverse order. */
 export type Started = { stop(): Promise<void> }[];
 
 export interface Servers {
   readonly mongodbUri: string;
   readonly temporalAddress: string;
-  /** Undefined for an external server, whose UI is unknown. */
+  /** Undefined for an external server, because its UI is unknown. */
   readonly temporalUi: string | undefined;
 }
 
-/** Uses the servers specified in the environment, and finds, downloads and starts the others. */
+/** Uses the servers that the environment names. Starts the others, after downloading them if necessary. */
 export async function startServers(
   environment: Environment,
   options: LocalOptions,
@@ -67,7 +67,7 @@ async function startTemporal(options: LocalOptions, started: Started): Promise<O
   return { temporalAddress: first.address, temporalUi };
 }
 
-/** Starts the UI proxy. If that fails, reports the UI's own address and lets the gateway start. */
+/** Starts the UI proxy. If that fails, reports it and returns the address of the UI itself. */
 async function startUi(own: string, { report }: LocalOptions, started: Started): Promise<string> {
   try {
     const proxy = await startOnPort({ preferred: uiPortDefault }, 'the Temporal UI', (port) =>

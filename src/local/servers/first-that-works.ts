@@ -2,24 +2,24 @@ import { LocalServerError, type LocalOptions } from './local-options.ts';
 
 export type Attempt<Program> = { readonly program: Program } | { readonly failure: string };
 
-/** A way to obtain a server's program. */
+/** A way to get a server's program. */
 export interface Source<Program> {
   readonly title: string;
-  /** Set if users have to wait for the source, in which case its failure is reported. */
+  /** Set if the attempt may take long. Its failure is then reported immediately. */
   readonly slow?: true;
   readonly attempt: (options: LocalOptions) => Promise<Attempt<Program>>;
 }
 
 export interface Wanted<Program> {
   readonly server: string;
-  /** The advice to show if no source works. */
+  /** Shown if no source works. */
   readonly advice: string;
   readonly sources: readonly Source<Program>[];
 }
 
 /**
- * Tries the sources in order until one works. If none does, throws a LocalServerError that lists them all, followed by
- * `advice`.
+ * Tries the sources in order until one works. If none does, throws a LocalServerError that lists why each failed,
+ * followed by `advice`.
  */
 export async function firstThatWorks<Program>(
   { server, advice, sources }: Wanted<Program>,
