@@ -1,23 +1,22 @@
 import type * as Types from './types.ts';
 
-/** The body of a callback. */
 export type EndedTask = Types.SucceededVideo | Types.SucceededImage | Types.FailedTask;
 
 const ageSecondsMax = 300;
 
 export interface CallbackMessage {
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The raw body, before any parsing. */
+  /** The raw body. Do not parse it first. */
   readonly body: string | Uint8Array;
-  /** One of the account's webhook secrets, such as `whsec_…`. */
+  /** One of the account's webhook secrets, `whsec_…`. */
   readonly secret: string;
   /** Unix seconds. Defaults to the current time. */
   readonly now?: number;
 }
 
 /**
- * Returns the task from a callback that the gateway sent within the last five minutes, or undefined if the callback may
- * not come from the gateway.
+ * Verifies a callback and returns its task. Returns undefined if the signature is wrong or the callback is more than
+ * five minutes old.
  */
 export async function readCallback({
   headers,
@@ -28,7 +27,7 @@ export async function readCallback({
   const header = (name: string) =>
     String((headers instanceof Headers ? headers.get(name) : headers[name]) ?? '');
   const timestamp = header('webhook-timestamp');
-  // Refuse an old message, which may have been recorded and replayed.
+  // An old message may be a recording that someone sends again.
   if (!(Math.abs(now - Number(timestamp)) <= ageSecondsMax)) return undefined;
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const prefix = new TextEncoder().encode(`${header('webhook-id')}.${timestamp}.`);
@@ -45,7 +44,6 @@ export async function readCallback({
   return undefined;
 }
 
-/** Returns undefined if the text is not base64. */
 function decode(base64: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
