@@ -22,7 +22,6 @@ const parent = process.ppid;
 
 interface Running {
   stop(): Promise<void>;
-  /** Rejects on a fatal error. */
   readonly ended?: Promise<void>;
 }
 
@@ -169,7 +168,6 @@ async function acceptClock(reason: string): Promise<AcceptedClock> {
   }
 }
 
-/** Reads the environment for the commands that work directly on MongoDB. */
 async function readShellEnvironment() {
   const [{ readOperatingEnvironment }, { readEnvironment }] = await Promise.all([
     import('./config/local-mode.ts'),

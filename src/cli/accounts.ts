@@ -24,7 +24,6 @@ interface AlertOptions {
 
 type AlertLine = [string, string, AlertOptions];
 
-/** As commander passes them: the account, the factor and the options. */
 type FactorLine = [string, string, { reason: string; model?: readonly ModelFactor[] }];
 
 interface ModelFactor {

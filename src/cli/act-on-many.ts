@@ -22,10 +22,8 @@ const manyOutdated =
   'The plan no longer applies: a task has changed since its dry run, or the query now finds different tasks. Nothing was done. Run the command with --dry-run again.';
 
 export interface ManyTasks {
-  /** Filters of the task list. */
   readonly selection: Readonly<Record<string, string | undefined>>;
   readonly action: OperatorActionName;
-  /** The body of the request for each task. Includes the action and its fields. */
   readonly body: Row & { readonly reason: string };
   readonly dryRun: boolean;
   /** The plan from a dry run. Nothing is done if a new dry run would result in another plan. */
@@ -91,7 +89,6 @@ function listed({ done, refused }: Outcome): Row {
   return { done: done.map(({ row }) => row['id']), refused };
 }
 
-/** Returns a hash of the affected tasks and the effects on them. */
 function planOfMany({ done }: Outcome): string {
   const plans = done.map(({ plan = '' }) => plan).toSorted((one, other) => (one < other ? -1 : 1));
   return createHash('sha256').update(plans.join()).digest('hex').slice(0, 16);
@@ -129,7 +126,7 @@ interface NotDone {
   readonly message: string;
 }
 
-/** The outcome for one task. A dry run sets `plan` and `preview`. */
+/** A dry run sets `plan` and `preview`. */
 interface Touched {
   readonly row: Row;
   readonly sentence: string;
@@ -222,7 +219,7 @@ function report({ dryRun, body }: ManyTasks, { done, refused, untried }: Outcome
   ].join('\n');
 }
 
-/** Describes the amounts that the actions would move. `written` is the refund per task, if the command specifies it. */
+/** `written` is the refund per task, if the command specifies it. */
 function moneyOfMany(done: readonly Touched[], written: unknown): string {
   const previews = done.flatMap(({ preview }) => preview ?? []);
   const given = previews.map(({ refunded }) => (typeof written === 'string' ? written : refunded));

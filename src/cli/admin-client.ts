@@ -14,13 +14,10 @@ type Query = Readonly<Record<string, string | undefined>>;
 export interface AdminClient {
   /** Throws CommandError with the gateway's message, or with the reason why it cannot be reached. */
   call(method: Method, path: string, body?: Row): Promise<Row>;
-  /** Returns the URL of one of the gateway's pages. */
   linkTo(path: string): string;
   /** Starts a long operation and returns its result. The gateway cancels the operation if this process ends. */
   follow(path: string, onProgress: (progress: Row) => void, body?: Row): Promise<Row>;
-  /** Passes the response to `take` in pieces, as they arrive. */
   read(path: string, query: Query, take: (bytes: Buffer) => Promise<void>): Promise<void>;
-  /** Returns one page, and whether more rows follow. */
   list(path: string, query: Query): Promise<Page>;
   all(path: string, query: Query): AsyncIterable<Row>;
 }
@@ -149,7 +146,6 @@ interface Answered {
   readonly requestId: string;
 }
 
-/** Returns the error for a status other than 2xx, or for a last line that is not a result. */
 function refusal(url: string, body: unknown, { status, requestId }: Answered): CommandError {
   const parsed = errorSchema.safeParse(body);
   if (!parsed.success)

@@ -11,7 +11,6 @@ export interface CapsOptions extends Caps {
   readonly user?: readonly NamedCaps[];
 }
 
-/** @param part - what a single cap can apply to */
 export function addCapsOptions(command: Command, part: 'model' | 'user'): Command {
   return command
     .option('--day <amount>', 'per UTC day; 0 allows nothing (default: no cap)')

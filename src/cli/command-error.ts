@@ -4,7 +4,6 @@ type Ending = Exclude<keyof typeof exitStatuses, 'done' | 'configuration'>;
 
 interface Origin {
   readonly cause?: unknown;
-  /** The code in the gateway's error response. */
   readonly code?: string;
 }
 

@@ -50,7 +50,6 @@ function valuesOf({ short, long, argChoices = [] }: Option) {
 
 const quoted = (text: string): string => `'${text}'`;
 
-/** Generates shell functions for bash and zsh. They find the command on a line and the words that may follow it. */
 function posixScript(places: readonly Place[], ending: string): string {
   const values = places.flatMap(({ at, values: all }) =>
     all.map(({ flags, choices }) => {

@@ -9,7 +9,6 @@ import { createOutput } from './output.ts';
 import type { Terminal } from './terminal.ts';
 import type { Output, OutputForm } from './output.ts';
 
-/** What the commands depend on. src/cli.ts creates it. */
 export interface CliContext {
   readonly print: (text: string) => void;
   readonly isTerminal: boolean;

@@ -28,13 +28,11 @@ const healthSchema = z.object({
   parts: z.array(circuitSchema),
 });
 
-/** Returns a channel's health as columns of a list. */
 export function healthColumns(health: unknown): Row {
   const { state, text, since, waiting } = healthSchema.parse(health);
   return { state, since, waiting: waiting?.tasks ?? null, health: text };
 }
 
-/** Returns a channel's full health, with its circuits as a table. */
 export function healthInTables(health: unknown): Row {
   const { parts, channel: _channel, opened, waiting, ...rest } = healthSchema.parse(health);
   const named = parts.map((part) => ({ ...part, of: nameOf(part) }));

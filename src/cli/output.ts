@@ -88,7 +88,6 @@ function formatItem(item: Row, style: TableStyle): string {
   return entries.map(({ name, value }) => formatField(name.padEnd(width), value, style)).join('\n');
 }
 
-/** Formats an object as lines below its name, and a list of objects as a table. */
 function formatField(padded: string, value: unknown, style: TableStyle): string {
   const below = (format: (inner: TableStyle) => string): string => {
     const { widthMax = Number.POSITIVE_INFINITY } = style;

@@ -11,9 +11,7 @@ import type { Terminal } from './terminal.ts';
 
 const said = z.object({ task: z.string(), money: z.string() });
 
-/** The `result` of a dry run. */
 export const triedSchema = z.object({ would: said, plan: z.string() });
-/** The `result` of an action that was performed. */
 export const doneSchema = z.object({ did: said });
 
 export interface Confirmation {
@@ -39,7 +37,6 @@ export function requireConfirmable({ action, plan, isConfirmed, terminal }: Conf
   );
 }
 
-/** Asks the operator in the terminal, unless a plan or `--yes` has already confirmed the action. */
 export async function isConfirmed({ action, plan, isConfirmed: answered, terminal }: Confirmation) {
   if (plan !== undefined || answered || terminal === undefined) return true;
   const { confirmation } = actionTable[action];

@@ -9,7 +9,6 @@ export function showPublished(published: Row, output: Output, context: CliContex
   if (nodesOf(published).some(({ refused }) => refused !== null)) context.fail(1);
 }
 
-/** For text output, shortens each process to the fields about its configuration. */
 export function withNodes({ object: _object, ...config }: Row): Row {
   const nodes = nodesOf(config).map(({ id, state, config: runs, refused }) => ({ id, state, runs, refused }));
   return { ...config, nodes };

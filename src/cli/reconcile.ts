@@ -92,7 +92,7 @@ function parseModel(
   return new Map([...before, [name, model]]);
 }
 
-/** Returns the bill's format. Options override the format from the vendor's adapter. */
+/** Options override the format from the vendor's adapter. */
 async function formatOf(
   { format, column = {}, unit }: ReconcileOptions,
   { loadProviders }: CliContext,

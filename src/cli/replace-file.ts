@@ -12,7 +12,6 @@ export async function replaceFile(path: string) {
       await file.sync();
       await rename(part, path).catch(refuse);
     },
-    /** Deletes the temporary file unless `complete` has been called. */
     async close(): Promise<void> {
       await file.close();
       await rm(part, { force: true });

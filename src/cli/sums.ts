@@ -5,7 +5,7 @@ import { lookCommand } from './context.ts';
 import type { CliContext } from './context.ts';
 import { writeAnswer } from './write-answer.ts';
 
-/** Commands that print sums over several days from the ledger. `numbers` are the columns after those of `--by`. */
+/** `numbers` are the columns after those of `--by`. */
 const verbs = {
   usage: {
     about:

@@ -35,7 +35,7 @@ interface Column {
   readonly isText: boolean;
 }
 
-/** Makes each column as wide as its widest cell. Numbers and money are right-aligned. */
+/** Numbers and money are right-aligned. */
 export function formatTable(rows: readonly Row[], names: readonly string[], style: TableStyle = {}): string {
   const columns = fit(
     names.map((name) => readColumn(rows, name, style)),
@@ -66,7 +66,6 @@ function readColumn(
   };
 }
 
-/** Removes `_at` from the header if the column shows ages. */
 function headerOf(name: string, hasAges: boolean): string {
   const shown = hasAges ? (name === 'created_at' ? 'age' : name.replace(/_at$/, '')) : name;
   return shown.toUpperCase();
@@ -117,9 +116,6 @@ const bold = '\u001B[1m';
 const plain = '\u001B[0m';
 const [red, green, yellow] = ['\u001B[31m', '\u001B[32m', '\u001B[33m'];
 
-/**
- * Colours for cells that consist of this word: green for success, red for failure, yellow if something needs attention.
- */
 const colours: ReadonlyMap<string, string> = new Map([
   ...['succeeded', 'delivered', 'closed'].map((word) => [word, green] as const),
   ...['failed', 'gave_up', 'open'].map((word) => [word, red] as const),

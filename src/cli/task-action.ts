@@ -115,7 +115,6 @@ interface OneTask {
   readonly plan: string | undefined;
 }
 
-/** Shows a dry run first if the action moves money or may be billed twice. */
 async function actOnOne(
   { action, path, body, dryRun, plan }: OneTask,
   { client, output, terminal }: BulkSession,

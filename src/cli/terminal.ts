@@ -3,7 +3,6 @@ import type { Readable, Writable } from 'node:stream';
 import { inspect } from 'node:util';
 import { escaped } from '../base/plain-text.ts';
 
-/** The interactive terminal in which a command runs. */
 export interface Terminal {
   confirm(question: string): Promise<boolean>;
   /** Replaces the current progress line. An empty string removes it. */

@@ -123,7 +123,6 @@ const videoColumns = [
   'seconds',
   'sound',
 ];
-/** Where a row's facts are from, and when they were read. */
 const more = ['source', 'read'];
 const imageColumns = ['model', 'images', 'references', 'mask', 'sizes', 'qualities', 'parameters'];
 

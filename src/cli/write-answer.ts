@@ -8,7 +8,7 @@ import { replaceFile } from './replace-file.ts';
 interface Asked {
   readonly path: string;
   readonly query: Readonly<Record<string, string | undefined>>;
-  /** The path of the file. If undefined, the response is printed. */
+  /** If undefined, the response is printed. */
   readonly out: string | undefined;
 }
 

@@ -26,7 +26,6 @@ export type FindHoldTerms = (
   by: Spender,
 ) => Promise<Pick<HoldRequest, 'overdraftLimit' | 'by'>>;
 
-/** Caches each account for `cacheTtlMs`. */
 export function createAccountTerms(accounts: Pick<AccountStore, 'find'>, now: () => number): AccountTerms {
   const known = createRecent<Partial<Account>>(cachedAccountsMax, { ttlMs: cacheTtlMs, now });
   const termsOf = async (account: string): Promise<Partial<Account>> => {

@@ -40,15 +40,12 @@ export interface AdmissionDeps {
 }
 
 export interface AdmissionRequest {
-  /** The record to create. */
   readonly task: Task;
   readonly terms: Omit<TaskTerms, 'keyUnlimited'>;
   readonly asked: Pick<RequestRecord, 'request' | 'callbackUrl' | 'warnings' | 'dropped'>;
   readonly by: Spender;
-  /** How the hold was calculated. */
   readonly reckoning: Reckoning;
   readonly isFirst: boolean;
-  /** The key's limit on unfinished tasks. */
   readonly concurrentTasks?: number;
   /**
    * Called before the workflow starts. Resolves to false if the caller has already received an error or has
@@ -65,10 +62,17 @@ export interface Admitted {
 /** Resolves to undefined if nothing was created and the task id must not be used any more. */
 export type Admit = (request: AdmissionRequest) => Promise<Admitted | undefined>;
 
-/** When to expect that the reconciler may handle this creation. The reconciler actually waits two minutes. */
+/** From this age on, assume that the reconciler may handle the creation. It actually waits two minutes. */
 const slowAfterMs = 60_000;
 
-/** From this age on, assume that the reconciler may handle the creation. It actually waits two minutes. */
+/**
+ * Writes the record and the request, makes the hold, and starts the workflow. This try, or another with the same task
+ * id, can repeat every step. The record comes first, so that every hold has one, and so that the reconciler finds the
+ * creation if this process dies. A try that fails abandons what it has written (`createAbandonCreation`). But if it
+ * took over from an earlier try, that try may still start the workflow and respond with 200. So after a takeover, it
+ * abandons the creation only if it was refused and there is no hold. Otherwise a repeated request continues the
+ * creation, or the reconciler abandons it.
+ */
 export function createAdmit(deps: AdmissionDeps): Admit {
   return async (request) => {
     const { id: task, account, key, deadlineAt } = request.task;
@@ -114,7 +118,6 @@ async function isVoided({ account, task }: CreationTry, { ledger }: AdmissionDep
   }
 }
 
-/** The state of a task before its first round. */
 function creatingState({ plan }: Task, tryId: string): Task['state'] {
   return { ...newRound({ attempts: [] }, plan.candidates), at: 'creating', tryId };
 }

@@ -17,7 +17,6 @@ interface ActKey {
   readonly isOurs?: boolean;
 }
 
-/** An action that an operator is about to perform. */
 export interface OperatorAct extends Omit<
   AuditEntry,
   'id' | 'at' | 'what' | 'outcome' | 'result' | 'changes' | 'endedAt' | 'items'
@@ -46,7 +45,6 @@ export interface AuditLog {
   ): Promise<Answer>;
 }
 
-/** Adds what the action changed to its entry. */
 export type NoteChanges = (changes: readonly ConfigChange[]) => void;
 
 export interface AuditLogDeps {

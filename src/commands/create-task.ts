@@ -220,7 +220,6 @@ async function fitted(
   }
 }
 
-/** Returns the response for a task that already belongs to its workflow. */
 async function findCreated(task: string, deps: CreateTaskDeps): Promise<CreatedTask | undefined> {
   const found = await deps.tasks.find(task);
   return found === undefined || !hasBegun(found) ? undefined : asCreated(found, deps);

@@ -33,7 +33,6 @@ export interface DeleteAccountsDeps {
   readonly ledger: Pick<Ledger, 'balance' | 'entries'>;
   readonly marks: Pick<RemovalMarks, 'raiseForAccount'>;
   readonly removeTasks: RemoveTasks;
-  /** Deletes the gateway's copies of results. */
   readonly removeCopies: (ids: readonly string[]) => Promise<void>;
   /** Deletes the account's stored files, until `endsAt` at most. Returns false if some remain. */
   readonly removeFiles: (account: string, endsAt: number) => Promise<boolean>;

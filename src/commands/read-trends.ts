@@ -13,7 +13,6 @@ export interface Trends {
   readonly stepMs: number;
   /** One per step, channel and model that has tasks or ledger entries. */
   readonly flows: readonly Flow[];
-  /** The number of unfinished tasks now. */
   readonly unfinished: number;
 }
 
@@ -136,7 +135,7 @@ async function eachPart(
   if (errors.length > 0) throw errors[0];
 }
 
-/** Removes and yields the first item until the list is empty. The list may grow in the meantime. */
+/** The list may grow in the meantime. */
 function* shifted<Item>(list: Item[]): Generator<Item, void, undefined> {
   for (let item = list.shift(); item !== undefined; item = list.shift()) yield item;
 }

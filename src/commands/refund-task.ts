@@ -67,7 +67,6 @@ interface Refundable extends Pick<Task, 'account' | 'model'> {
   readonly entries: readonly LedgerEntry[];
 }
 
-/** Returns a sentence that says what was or would be refunded. */
 async function refund(
   { account, model, channel, words, entries }: Refundable,
   planned: Planned,

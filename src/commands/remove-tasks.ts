@@ -6,7 +6,6 @@ export interface RemoveTasksDeps {
   readonly tasks: Pick<TaskStore, 'removeEnded'>;
   readonly requests: Pick<RequestStore, 'removeMany'>;
   readonly exchanges: Pick<ExchangeStore, 'removeMany'>;
-  /** Deletes the gateway's copies of results. */
   readonly removeCopies: (ids: readonly string[]) => Promise<void>;
 }
 

@@ -25,7 +25,6 @@ export interface RepeatsDeps {
 export interface ClientTry {
   /** How often the client has repeated this request. Undefined if it does not say. */
   readonly retries?: number;
-  /** The request's path and query. */
   readonly target: string;
   /** The `content-length` header, which is known before the body is read. */
   readonly bodyBytes: string;
@@ -50,7 +49,6 @@ export type Repeat =
       readonly sent: ClientTry;
     };
 
-/** For a request without an Idempotency-Key. */
 export function clientRepeat({ key }: Pick<Caller, 'key'>, sent: ClientTry, fingerprint: string): Repeat {
   return { kind: 'try', key, sent, fingerprint: `${key}:${fingerprint}` };
 }
@@ -103,7 +101,6 @@ export type RepeatEnd =
   | { readonly kind: 'forgotten' };
 
 export interface TaskClaim {
-  /** The id of this claim's record. */
   readonly id: string;
   /** The id of the task, the same for the request and its repeats. */
   readonly task: string;
@@ -133,7 +130,6 @@ export interface Repeats {
    * first request.
    */
   claimTask(ask: RepeatRequest, task: string): Promise<TaskClaim>;
-  /** Returns whether an earlier request exists. */
   knows(ask: RepeatRequest): Promise<boolean>;
   /** Releases the key, after the creation of the task with this id was abandoned. */
   forget(claim: TaskClaim): Promise<void>;

@@ -22,7 +22,6 @@ export interface StorageQuota {
    */
   flush(): Promise<void>;
   start(): void;
-  /** Writes the remaining counts and stops. */
   stop(): Promise<void>;
 }
 
@@ -47,7 +46,6 @@ type Days = Map<number, number>;
  */
 export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuotaDeps): StorageQuota {
   const known = createRecent<Days>(cachedAccountsMax, { ttlMs: cacheTtlMs, now });
-  /** Bytes that are counted but not yet in the database. */
   let unwritten = new Map<string, Days>();
 
   function add(account: string, day: number, bytes: number): void {

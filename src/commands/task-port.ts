@@ -7,7 +7,6 @@ import type { TaskInput } from '../task/input.ts';
 export interface Waiting {
   readonly activity?: string;
   readonly stall?: Stall;
-  /** From its last attempt. */
   readonly message?: string;
   readonly nextAt?: number;
   readonly polls?: number;

@@ -18,7 +18,6 @@ export interface BannerFacts {
   readonly dataDir: string;
 }
 
-/** Returns what a new user needs next: the addresses, the key, and commands to paste. */
 export function banner(facts: BannerFacts): string {
   const { apiUrl, settings, balance, gatewayFile } = facts;
   const upstream =
@@ -58,7 +57,6 @@ function withoutPassword(uri: string): string {
   return uri.replace(/\/\/[^/@]+@/, '//[credentials]@');
 }
 
-/** Puts each command on its own line, so that it can be copied on its own. */
 function commands({ apiUrl, settings, examples }: BannerFacts): string[] {
   const auth = `-H 'authorization: Bearer ${settings.apiKey ?? ''}'`;
   const post = (path: string, body: JsonObject): string =>

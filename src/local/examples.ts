@@ -49,7 +49,6 @@ interface VideoModel {
   readonly durations?: { readonly min: number; readonly default?: number | undefined } | undefined;
 }
 
-/** Chooses values that are cheap and fast, as far as the model offers them. */
 export function videoExample({ id, resolutions, ratios, durations }: VideoModel) {
   const duration = durations?.default ?? durations?.min;
   const resolution = resolutions.includes('720p') ? '720p' : resolutions[0];

@@ -68,7 +68,6 @@ async function admin(
   );
 }
 
-/** Without a body, sends a GET. With one, even an empty one, sends a POST. */
 async function call(url: string, token: string | undefined, body?: string): Promise<Answer> {
   const answer = await request(url, {
     method: body === undefined ? 'GET' : 'POST',

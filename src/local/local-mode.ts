@@ -31,8 +31,6 @@ import { startSimulator } from './start-simulator.ts';
 import { followFile, terminalLine } from './terminal-lines.ts';
 import { watchGateway } from './watch-gateway.ts';
 
-/** Runs the servers, the simulator, the worker and the API. When this process ends, they all end. */
-
 const runningDeadlineMs = 180_000;
 /** A server that is bound to one of these addresses is reached through loopback. */
 const anyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
@@ -40,9 +38,7 @@ const keepAliveMs = 3_600_000;
 
 /** Promises that have to be created right after the process starts. */
 export interface Launch {
-  /** Resolves when the parent process has ended. */
   readonly parentEnded: Promise<void>;
-  /** Resolves when the reader of the output has gone. */
   readonly readerLeft: Promise<void>;
 }
 

@@ -1,6 +1,5 @@
 import type { Report } from './servers/local-options.ts';
 
-/** What users see while the gateway starts. */
 export interface StartDisplay {
   readonly report: Report;
   /**

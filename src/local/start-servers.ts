@@ -20,7 +20,6 @@ export interface Servers {
   readonly temporalUi: string | undefined;
 }
 
-/** Uses the servers that the environment names. Starts the others, after downloading them if necessary. */
 export async function startServers(
   environment: Environment,
   options: LocalOptions,

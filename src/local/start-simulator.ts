@@ -12,7 +12,7 @@ const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 /** Compiled in the npm package, TypeScript in the repository. */
 const program = `workshop/simulator/main${extname(fileURLToPath(import.meta.url))}`;
 
-/** Starts the simulated upstreams and returns their URL. Their jobs are kept in the data directory. */
+/** Returns the simulator's URL. Its jobs are kept in the data directory. */
 export async function startSimulator(
   preferred: number,
   options: LocalOptions,

@@ -6,7 +6,6 @@ import { replaceFile } from '../replace-file.ts';
 import type { ReportRow } from '../../bills/rows.ts';
 import { isInOrder } from '../../bills/rows.ts';
 
-/** The maximum number of unmatched rows to keep for printing. */
 const shownMax = 1_000;
 const bufferedCharactersMax = 64 * 1024;
 
@@ -23,9 +22,7 @@ export interface Report {
 
 interface Reporting {
   readonly output: Output;
-  /** Whether to print each row as soon as it is compared. */
   readonly isStreamed: boolean;
-  /** The path of a CSV file for all rows. */
   readonly csv?: string | undefined;
 }
 

@@ -2,7 +2,6 @@ import { LocalServerError, type LocalOptions } from './local-options.ts';
 
 export type Attempt<Program> = { readonly program: Program } | { readonly failure: string };
 
-/** A way to get a server's program. */
 export interface Source<Program> {
   readonly title: string;
   /** Set if the attempt may take long. Its failure is then reported immediately. */
@@ -12,7 +11,6 @@ export interface Source<Program> {
 
 export interface Wanted<Program> {
   readonly server: string;
-  /** Shown if no source works. */
   readonly advice: string;
   readonly sources: readonly Source<Program>[];
 }

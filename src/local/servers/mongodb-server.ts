@@ -100,7 +100,6 @@ const javaFlags = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto'
 const heapMegabytesDefault = 512;
 
 async function prepare(uri: string, host: string, kind: MongoProgram['kind']): Promise<void> {
-  // Loads the driver while the server starts.
   const { MongoClient } = await import('mongodb');
   const client = new MongoClient(uri, { serverSelectionTimeoutMS: 1_000, connectTimeoutMS: 1_000 });
   try {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-/** SHA-256 digests by file name. */
 export type PinnedDigests = Readonly<Record<string, string>>;
 
 /**
@@ -39,7 +38,6 @@ const pinnedDigests: PinnedDigests = {
   'slf4j-api-2.0.17.jar': '7b751d952061954d5abfed7181c1f645d336091b679891591d63329c622eb832',
 };
 
-/** A warning before downloading from a server whose files have no pinned digest. */
 export function unpinnedNotice(server: string, host: string): string {
   return `${server}: no digest is known for what ${host} serves, so only its certificate vouches for it.`;
 }

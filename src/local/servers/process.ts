@@ -26,7 +26,6 @@ export type ChildOptions = LocalOptions & {
   name: string;
   command: string;
   args: readonly string[];
-  /** Whether the child can receive messages. */
   hasChannel?: boolean;
 };
 

@@ -15,10 +15,7 @@ const heartbeatMs = 5_000;
 
 export type CommandResult = { ok: boolean; output: string };
 
-/**
- * Runs a program until it ends. `output` combines stdout and stderr. `ok` is false if the program is missing, fails or
- * takes too long.
- */
+/** `output` combines stdout and stderr. `ok` is false if the program is missing, fails or takes too long. */
 export function runCommand(
   [program = '', ...args]: readonly string[],
   { environment: env }: Pick<LocalOptions, 'environment'>,

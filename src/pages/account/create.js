@@ -14,7 +14,7 @@ const imageAnswerMs = 600_000;
  * @param {import('../shared/api.js').Api} api
  */
 export function useCreate(api) {
-  /** Idempotency keys of requests without a response, by request. */
+  /** By request. */
   const unanswered = useRef(/** @type {Map<string, string>} */ (new Map()));
 
   /**

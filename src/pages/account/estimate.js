@@ -7,8 +7,6 @@ import { html, useEffect, useState } from '../shared/preact.js';
 const estimateAfterMs = 400;
 
 /**
- * Shows what the request will probably cost, updated when the user pauses typing.
- *
  * @param {{
  *   api: import('../shared/api.js').Api, model: Model, asked: { path: string, body: Record<string, unknown> },
  *   hasPrompt: boolean, isNamed: boolean,

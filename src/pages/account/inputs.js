@@ -46,8 +46,6 @@ export function FieldInput({ field: { title, options, range, isFlag }, value, on
 }
 
 /**
- * Lets the user add media as a URL or a file. Renders nothing if the model accepts none.
- *
  * @param {{
  *   api: import('../shared/api.js').Api, name: string, max: number, fileBytesMax: number, addresses: readonly string[],
  *   onChange: (change: (addresses: readonly string[]) => readonly string[]) => void,
@@ -113,7 +111,7 @@ export function MediaInput({ api, name, max, fileBytesMax, addresses, onChange }
 /** @param {string} name */
 const kindOf = (name) => name.slice(0, -1);
 
-/** Files uploaded from this tab, by URL. @type {Map<string, { name: string, picture: string }>} */
+/** @type {Map<string, { name: string, picture: string }>} */
 const uploads = new Map();
 const megabyte = 1_000_000;
 const pictureBytesMax = 2_000_000;
@@ -146,7 +144,7 @@ async function addressOf(file, api, inRequestMax) {
   }
 }
 
-/** Returns the URL of a preview, or an empty string if there is none. @param {string} address */
+/** @param {string} address */
 function pictureOf(address) {
   return address.startsWith('data:image/') ? address : (uploads.get(address)?.picture ?? '');
 }

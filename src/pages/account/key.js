@@ -1,4 +1,3 @@
-/** Shows a key's permissions and what is left of its caps, and replaces its webhook secret. */
 import { errorOf } from '../shared/api.js';
 import { Dialog } from '../shared/dialog.js';
 import { counted, money } from '../shared/format.js';

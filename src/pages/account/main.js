@@ -109,7 +109,6 @@ function pageOf([first, second, third], { api, balance }) {
   return html`<${Tasks} api=${api} balance=${balance} />`;
 }
 
-/** Returns the part of the page's URL after `#/`. */
 function useHash() {
   const [hash, setHash] = useState(location.hash);
   useLayoutEffect(() => {

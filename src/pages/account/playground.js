@@ -1,4 +1,3 @@
-/** A form that creates videos and images, with one model or two side by side. */
 import { errorOf } from '../shared/api.js';
 import { counted } from '../shared/format.js';
 import { useLive, useVersions } from '../shared/live.js';
@@ -22,7 +21,7 @@ const fileBytesMax = { video: 700_000, image: 10_000_000 };
 
 /** @typedef {{ model: string, kind: string, answer?: import('./create.js').Answer, error?: Error }} Made */
 
-/** The latest results. They outlive the component, so they are still there after a visit to another page. */
+/** Kept outside the component, so that the results are still there after a visit to another page. */
 let last = { api: /** @type {unknown} */ (undefined), made: /** @type {Made[]} */ ([]) };
 
 /** @type {Entered} */

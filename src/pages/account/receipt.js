@@ -1,4 +1,3 @@
-/** Shows the lines of a task's hold and charge, as stated in its signed receipt. */
 import { money } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Facts, LiveState } from '../shared/parts.js';

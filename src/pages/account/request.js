@@ -13,8 +13,6 @@
  */
 
 /**
- * Returns the fields for a model, without the prompt and media.
- *
  * @param {Model} model
  * @returns {Field[]}
  */
@@ -77,8 +75,7 @@ function flag(name, title) {
 }
 
 /**
- * Builds the request. `values` are the entries by field name. Empty ones are left out. `media` contains URLs and data
- * URLs.
+ * `values` are the entries by field name. Empty ones are left out. `media` contains URLs and data URLs.
  *
  * @param {Model} model
  * @param {{ prompt: string, values: Record<string, string | boolean>, media: Record<string, readonly string[]> }} entered
@@ -112,7 +109,7 @@ export function requestOf(model, { prompt, values, media }) {
 }
 
 /**
- * Returns how many files the model accepts. `name` is `images`, `videos` or `audios`.
+ * `name` is `images`, `videos` or `audios`.
  *
  * @param {Model} model
  * @param {string} name
@@ -125,7 +122,6 @@ export function mediaMax({ kind, capabilities: { inputs } }, name) {
 
 /** @typedef {{ prompt: string, values: Record<string, string | boolean>, media: Record<string, readonly string[]> }} Entered */
 
-/** Maps fields of a stored request to the names in this form. */
 const storedNames = /** @type {const} */ ({
   resolution: 'resolution',
   ratio: 'ratio',
@@ -181,8 +177,6 @@ export function enteredOf(request) {
 /** @typedef {{ title: string, prompt: string, values: Record<string, string | boolean> }} Template */
 
 /**
- * Returns example prompts and settings that the model can handle.
- *
  * @param {Model} model
  * @returns {Template[]}
  */

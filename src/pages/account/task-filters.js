@@ -10,10 +10,7 @@ import { html } from '../shared/preact.js';
 /** @type {Filter} */
 export const unfiltered = { kind: 'video', status: '', model: '', from: '', to: '' };
 
-/**
- * @param {{ filter: Filter, onChange: (filter: Filter) => void, models: readonly string[] }} props `models`:
- * suggestions.
- */
+/** @param {{ filter: Filter, onChange: (filter: Filter) => void, models: readonly string[] }} props */
 export function TaskFilters({ filter, onChange, models }) {
   /** @param {'from' | 'to'} name @param {string} label */
   const day = (name, label) =>

@@ -38,11 +38,7 @@ export function TaskPage({ api, kind, id, currency, onEnded }) {
   </main>`;
 }
 
-/**
- * Shows a task and updates it until it ends.
- *
- * @param {Props} props
- */
+/** @param {Props} props */
 export function TaskView({ api, kind, id, currency, onEnded }) {
   const [ended, setEnded] = useState('');
   const wasUnfinished = useRef(false);

@@ -83,7 +83,7 @@ export function Tasks({ api, balance }) {
 }
 
 /**
- * Returns the query parameters of a filter. Days are in the reader's time zone.
+ * Days are in the reader's time zone.
  *
  * @param {Omit<import('./task-filters.js').Filter, 'kind'>} filter
  */

@@ -1,6 +1,4 @@
 /**
- * The parts of API responses that these pages use.
- *
  * @typedef {{
  *   id: string,
  *   kind: 'video' | 'image',

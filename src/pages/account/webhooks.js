@@ -1,4 +1,3 @@
-/** Lists the deliveries of all callbacks, redelivers one, and sends a test event. */
 import { errorOf } from '../shared/api.js';
 import { Choice } from '../shared/choice.js';
 import { hold } from '../shared/dialog.js';

@@ -19,7 +19,7 @@ const titles = {
   reopen: 'Reopen',
 };
 
-/** @type {Record<ActName, string>} The operation in the operators' API for each action. */
+/** @type {Record<ActName, string>} */
 const operations = {
   credit: 'creditAccount',
   overdraft: 'setOverdraft',
@@ -39,8 +39,6 @@ export function AccountActs({ account, may, onAct }) {
 }
 
 /**
- * A dialog that previews an action on an account and then performs it.
- *
  * @param {{ name: ActName, account: Account, currency: string, post: (path: string, body: unknown) => Promise<unknown>, onSaved: () => Promise<void>, onClose: () => void }} props
  */
 export function AccountAct({ name, account, currency, post, onSaved, onClose }) {

@@ -73,7 +73,7 @@ export function Preview({ frozen, of, body, currency, button, isBusy, onAct }) {
 const kinds = /** @type {const} */ (['charged', 'released', 'refunded']);
 
 /**
- * Adds up the amounts that the action would move, as the gateway calculated them for each task.
+ * The amounts are the gateway's figures for each task.
  *
  * @param {Outcome} frozen
  * @param {Body} body
@@ -105,7 +105,7 @@ function UpstreamBill({ frozen, action }) {
 
 const sentencesMax = 5;
 
-/** Shows identical sentences only once, with a count. @param {readonly string[]} texts */
+/** @param {readonly string[]} texts */
 function grouped(texts) {
   /** @type {Map<string, number>} */
   const counts = new Map();

@@ -4,8 +4,8 @@ import { randomId } from '../shared/random-id.js';
 
 /** @typedef {import('./types.d.ts').Task} Task */
 /** @typedef {import('./types.d.ts').ActResult} ActResult */
-/** @typedef {{ readonly id: string }} Named A task. Only its id is needed here. */
-/** @typedef {(id: string) => object} BodyFor Returns the request for a task. */
+/** @typedef {{ readonly id: string }} Named */
+/** @typedef {(id: string) => object} BodyFor */
 /**
  * @typedef {{ task: Task, would: import('./types.d.ts').Said | undefined, plan: string | undefined }} Touched `task` is
  * its state after the action.
@@ -74,8 +74,6 @@ export function useRuns(api) {
 }
 
 /**
- * Processes at most `atOnce` tasks at a time, and records failures per task.
- *
  * @param {readonly Named[]} tasks
  * @param {{ onProgress: (count: number) => void, isStopped: () => boolean, act: (task: Named) => Promise<Touched> }} how
  * @returns {Promise<Outcome>}

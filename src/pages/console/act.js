@@ -1,7 +1,3 @@
-/**
- * A dialog that shows what an action would do to tasks, money and upstream jobs, and which tasks refuse it, before it
- * is performed.
- */
 import { Choice } from '../shared/choice.js';
 import { Dialog } from '../shared/dialog.js';
 import { counted, money } from '../shared/format.js';
@@ -34,11 +30,7 @@ export function Act(props) {
   <//>`;
 }
 
-/**
- * Assigns upstream jobs to several tasks in one action.
- *
- * @param {Props & { jobs: ReadonlyMap<string, string> }} props `jobs`: the upstream's job for each task.
- */
+/** @param {Props & { jobs: ReadonlyMap<string, string> }} props `jobs`: the upstream's job for each task. */
 export function Adopt({ jobs, ...props }) {
   const pairs = [...jobs];
   return html`<${Form}
@@ -121,9 +113,6 @@ function Form({ api, tasks, action: given, currency, onClose, onDone, possible, 
 }
 
 /**
- * Lets the operator choose an action, unless it was chosen in advance, and fill in its fields. No action is
- * preselected.
- *
  * @param {{
  *   isFixed: boolean, isReasonOnly: boolean, isBusy: boolean, possible: readonly ActionName[], chosen: ActionName | undefined,
  *   written: Record<string, string>, onChoose: (name: ActionName | undefined) => void,

@@ -3,8 +3,6 @@ import { Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 
 /**
- * Lets the operator enter a request as JSON to ask what would happen to it, and shows the answer.
- *
  * @template Answer
  * @param {{
  *   title: string, label: string, button: string, first: string, ask: (request: unknown) => Promise<Answer>,

@@ -125,7 +125,7 @@ const deeds = {
   getTaskRequest: 'opened the caller’s request of',
 };
 
-/** Describes an entry in one sentence. @param {{ entry: AuditEntry }} props */
+/** @param {{ entry: AuditEntry }} props */
 function Sentence({ entry: { by, action, target, task, items } }) {
   const deed = deeds[action] ?? `used “${words(action)}” on`;
   if (items !== null) return html`${by} ${deed} <${Items} title=${target} items=${items} />`;

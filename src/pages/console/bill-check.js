@@ -1,4 +1,3 @@
-/** Compares an upstream's bill with the gateway's records. */
 import { Choice } from '../shared/choice.js';
 import { errorOf } from '../shared/api.js';
 import { useLive } from '../shared/live.js';
@@ -17,7 +16,7 @@ const columnNames = ['job', 'amount', 'time', 'model', 'unit'];
 
 /** @typedef {Pick<import('./types.d.ts').PageProps, 'api' | 'may' | 'currency'>} Props */
 
-/** Loads the channels when opened. @param {Props} props */
+/** @param {Props} props */
 export function BillCheck(props) {
   const [isOpen, setOpen] = useState(false);
   return html`<details

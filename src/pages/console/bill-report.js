@@ -1,4 +1,3 @@
-/** Shows how a bill compares with the gateway's records, and assigns its jobs to waiting tasks. */
 import { counted, movement } from '../shared/format.js';
 import { Badge, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
@@ -19,7 +18,7 @@ const results = {
   ours_only: { word: 'only ours', tone: 'warn' },
 };
 
-/** @typedef {(jobs: ReadonlyMap<string, string>) => void} OnAdopt Called with the job for each task. */
+/** @typedef {(jobs: ReadonlyMap<string, string>) => void} OnAdopt */
 
 /** @param {import('./bill-check.js').Props & { compared: Compared, onSettled: () => void }} props */
 export function Settling({ api, may, currency, compared, onSettled }) {
@@ -176,11 +175,7 @@ function fittingJobs(rows) {
   );
 }
 
-/**
- * Links to the job's task, or to tasks that the job may belong to.
- *
- * @param {{ row: Row, onAdopt: OnAdopt | undefined }} props
- */
+/** @param {{ row: Row, onAdopt: OnAdopt | undefined }} props */
 function TaskOf({ row: { job, task, candidates, has_more_candidates: hasMore }, onAdopt }) {
   if (task !== null) return taskLink(task);
   if (candidates.length === 0) return html`<span class="soft">No task matches.</span>`;

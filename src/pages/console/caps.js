@@ -1,4 +1,3 @@
-/** Shows and edits spending caps per day, per month and in total, for the whole and for its parts. */
 import { Dialog, hold } from '../shared/dialog.js';
 import { money } from '../shared/format.js';
 import { Label, Refusal } from '../shared/parts.js';

@@ -1,4 +1,3 @@
-/** Shows how busy a channel is, and if it is out of service, why and until when. */
 import { counted, span, words } from '../shared/format.js';
 import { Facts, LiveState, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';

@@ -101,7 +101,7 @@ function columnsOf(currency, hasBalances) {
   ];
 }
 
-/** Shows each credential's remaining balance at the vendor, and when it was read. @param {Channel} channel */
+/** @param {Channel} channel */
 export function balancesOf({ balances }) {
   return balances.map(
     ({ credential, upstream_balance: left, unit, at, problem }) =>

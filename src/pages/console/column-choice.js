@@ -4,7 +4,7 @@ import { html, useState } from '../shared/preact.js';
 const place = 'mediary.columns';
 
 /**
- * Lets the operator choose a table's columns. The choice is stored in this browser.
+ * The choice is stored in this browser.
  *
  * @template Row
  * @param {readonly import('../shared/table.js').Column<Row>[]} columns

@@ -8,8 +8,6 @@ import { useSaving } from './saving.js';
 /** @typedef {import('./field.d.ts').Field} Field */
 
 /**
- * A dialog with fields, a sentence about the effect, and a button that performs the action.
- *
  * @param {{
  *   title: string,
  *   effect: (written: Record<string, string>) => unknown,

@@ -15,11 +15,7 @@ const days = 7;
 const secondsPerDay = 86_400;
 const answerMs = 600_000;
 
-/**
- * Shows what the tasks of the last seven days would have been charged at the draft's prices.
- *
- * @param {{ api: import('./types.d.ts').Api }} props
- */
+/** @param {{ api: import('./types.d.ts').Api }} props */
 export function Effect({ api }) {
   const [tried, setTried] = useState(/** @type {Tried | undefined} */ (undefined));
   const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));

@@ -13,8 +13,7 @@ import { NewElement } from './entry-elements.js';
 const path = '/admin/v1/config/draft';
 
 /**
- * Edits or removes an entry of the draft, and adds elements to its lists. The gateway derives the fields from the
- * configuration schema.
+ * The gateway derives the fields from the configuration schema.
  *
  * @param {{
  *   api: import('./types.d.ts').Api, start: string, onSaved: () => Promise<void>, onClose: () => void,
@@ -244,7 +243,7 @@ function valuesOf(fields, written) {
 }
 
 /**
- * Returns the value to send. Null removes the field.
+ * Null removes the field.
  *
  * @param {Field} field
  * @param {string} written

@@ -108,8 +108,6 @@ export function Filters({ api, place, searchRef, overview }) {
 }
 
 /**
- * Returns how many tasks a tab has, or an empty string if there are none or the overview does not count them.
- *
  * @param {string} name
  * @param {import('./types.d.ts').Overview} overview
  */

@@ -53,7 +53,7 @@ function matching(names, text) {
 }
 
 /**
- * Lists results by kind. If there is only one, opens it.
+ * If there is only one result, opens it.
  *
  * @param {{ hits: readonly Hit[], only: string | undefined }} props `only`: the link of the only result. Undefined if
  * there are others.

@@ -20,7 +20,7 @@ const tones = {
 /** @type {readonly ChannelHealth['state'][]} */
 const worstFirst = ['ill', 'partly_ill', 'probing', 'flapping', 'paused', 'serving'];
 
-/** Returns a rank by which to sort. 0 is the worst. @param {{ health: ChannelHealth }} channel */
+/** 0 is the worst. @param {{ health: ChannelHealth }} channel */
 export function rankOf({ health }) {
   return worstFirst.indexOf(health.state);
 }
@@ -31,8 +31,6 @@ export function HealthBadge({ state }) {
 }
 
 /**
- * Shows why a channel is not serving, since when and until when, and how many tasks are waiting.
- *
  * @param {{ health:
  * ChannelHealth }} props
  */

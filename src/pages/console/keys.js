@@ -89,7 +89,6 @@ function columnsOf(onAct, may) {
 }
 
 const keyActs = /** @type {const} */ (['caps', 'rotate', 'revoke']);
-/** The operation in the operators' API for each action. */
 const operations = { caps: 'setKeyCaps', rotate: 'rotateKey', revoke: 'revokeKey' };
 
 /** @param {Key} key @param {readonly (typeof keyActs)[number][]} kinds @param {(doing: Doing) => void} onAct */
@@ -118,7 +117,7 @@ function maySpend({ caps }) {
   return [capsText(caps), ...parts].filter(Boolean).join('; ') || html`<span class="soft">no cap</span>`;
 }
 
-/** Returns the part of a key that operators recognise. @param {Key} key */
+/** @param {Key} key */
 function nameOf({ id, prefix }) {
   return prefix === '' ? id : `${prefix}…`;
 }

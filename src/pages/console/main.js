@@ -129,7 +129,7 @@ function Shell({ api, signOut }) {
 }
 
 /**
- * Loads the possible actions. They are part of the gateway and the same for all tasks, so once is enough.
+ * Once is enough, because the actions are built into the gateway.
  *
  * @param {import('./types.d.ts').Api} api
  * @param {AbortSignal} signal

@@ -93,7 +93,7 @@ function offer({ channel, upstream, enabled, retirement }) {
   </div>`;
 }
 
-/** @param {string} on a day */
+/** @param {string} on */
 function retiredWord(on) {
   return `${Date.parse(on) > Date.now() ? 'ends' : 'shut down'} on ${on}`;
 }

@@ -1,4 +1,3 @@
-/** Shows what needs attention first, or that all is well. */
 import { counted, money, span, words } from '../shared/format.js';
 import { Badge, LiveState, Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
@@ -170,7 +169,7 @@ function Notices({ notices }) {
   </section>`;
 }
 
-/** Links to the page about the notice's subject. @param {{ kind: string, subject: string }} props */
+/** @param {{ kind: string, subject: string }} props */
 function Subject({ kind, subject }) {
   if (kind === 'low_balance') return html`<a href=${linkTo(['accounts', subject])}>${subject}</a>`;
   if (kind === 'model_retired') return html`<a href=${linkTo(['models'])}>${subject}</a>`;
@@ -224,7 +223,7 @@ function Throughput({ throughput: { hour, day } }) {
   />`;
 }
 
-/** Links a count to a list of the counted tasks. @param {{ flow: Flow, count: number, hours: string }} props */
+/** @param {{ flow: Flow, count: number, hours: string }} props */
 function Count({ flow: { span: name, query }, count, hours }) {
   const figure = count.toLocaleString('en');
   return count === 0 ? figure : html`<a href=${linkTo(['tasks'], { ...query, [name]: hours })}>${figure}</a>`;

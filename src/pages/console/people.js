@@ -1,4 +1,3 @@
-/** Lists who has access and who is signed in, and invites others. */
 import { counted } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Badge, LiveState, Time } from '../shared/parts.js';
@@ -215,8 +214,6 @@ function changeRoles(api, self, { name, roles }) {
 }
 
 /**
- * Returns the field with the roles that the operator may grant.
- *
  * @param
  * {import('./types.d.ts').Overview['operator']} self
  */
@@ -231,7 +228,7 @@ function rolesOffered({ roles }) {
   };
 }
 
-/** Returns the first sentence of a role's description. @param {string} role */
+/** @param {string} role */
 function meaningOf(role) {
   const [, meaning = ''] = Object.entries(roleMeanings).find(([name]) => name === role) ?? [];
   return meaning.replaceAll('`', '').replace(/\. .*$/, '');

@@ -11,7 +11,7 @@ export function rateOf(ended) {
   return all === 0 ? -1 : ended.succeeded / all;
 }
 
-/** @param {number} rate from `rateOf` */
+/** @param {number} rate */
 export function rateText(rate) {
   return rate < 0 ? '–' : `${(rate * 100).toFixed(1)} %`;
 }

@@ -4,8 +4,8 @@ import { sourceOf } from '../shared/source.js';
 /** @typedef {import('./types.d.ts').TaskDetail} TaskDetail */
 
 /**
- * Shows a task's results. Only files that this gateway stores are displayed. A file at the upstream is shown as a link.
- * For the role `read`, the link lacks the part that grants access.
+ * Displays only files that this gateway stores. A file at the upstream is shown as a link. For the role `read`, the
+ * link lacks the part that grants access.
  *
  * @param {{ task: TaskDetail }} props
  */

@@ -1,4 +1,3 @@
-/** Shows which channel would serve a request now, and why the others would not. */
 import { words } from '../shared/format.js';
 import { html } from '../shared/preact.js';
 import { Table } from '../shared/table.js';

@@ -46,7 +46,6 @@ export function linkTo(path, query = {}) {
 
 let lastList = linkTo(['tasks']);
 
-/** Returns a link to the task list with its most recent filters. */
 export const backToTasks = () => lastList;
 
 /** @param {Place} place */

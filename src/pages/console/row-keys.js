@@ -21,8 +21,6 @@ export function useRowKeys() {
 let left = { list: '', y: 0, key: /** @type {string | undefined} */ (undefined) };
 
 /**
- * Restores the scroll position and the focused row when the user returns to a list.
- *
  * @param {string} list
  * @param {boolean} isShown
  */

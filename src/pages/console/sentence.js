@@ -3,7 +3,6 @@ import { html } from '../shared/preact.js';
 import { findAct } from './act-fields.js';
 import { linkTo } from './router.js';
 
-/** The page that shows the same information as a terminal command. */
 /** @type {Readonly<Record<string, readonly [title: string, link: string]>>} */
 const pages = {
   'gateway channels show': ['Channels', linkTo(['channels'])],

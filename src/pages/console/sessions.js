@@ -89,7 +89,7 @@ function columnsOf(onEnd) {
   ];
 }
 
-/** Shortens a user agent to the browser and the operating system. @param {string} agent */
+/** @param {string} agent */
 function browserOf(agent) {
   const [name] = /(?:Edg|OPR|Firefox|Chrome|Version)\/\d+/.exec(agent) ?? [];
   const [system] = /Windows|Macintosh|Android|iPhone|iPad|Linux/.exec(agent) ?? [];

@@ -1,4 +1,3 @@
-/** Guides the operator from an empty gateway to a first video. */
 import { errorOf } from '../shared/api.js';
 import { counted } from '../shared/format.js';
 import { useLive } from '../shared/live.js';

@@ -8,7 +8,7 @@ import { Reckoning } from '../shared/reckoning.js';
 /** @typedef {{ hold: Part, charge: Part, refunded: string, note: string }} Explained */
 
 /**
- * Shows how a task's hold and charge were computed. Loaded when it is opened.
+ * Loaded when it is opened.
  *
  * @param {{ api: import('./types.d.ts').Api, path: string, version: string, currency: string }} props `path`: of the
  * task. A new `version` triggers a reload.

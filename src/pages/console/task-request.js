@@ -5,7 +5,7 @@ import { html, useState } from '../shared/preact.js';
 /** @typedef {import('./types.d.ts').TaskRequest} TaskRequest */
 
 /**
- * Shows the caller's original request. Loaded only on demand, because the audit log records every access.
+ * Loaded only on demand, because the audit log records every access.
  *
  * @param {{ api: import('./types.d.ts').Api, path: string }} props `path`: of the task.
  */

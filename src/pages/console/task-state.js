@@ -19,7 +19,7 @@ export function TaskState({ task: { status, needs_attention: attention }, full =
 }
 
 /**
- * Returns the charge, or the hold if there is no charge. A failed task's hold has been released.
+ * A failed task's hold has been released.
  *
  * @param {Pick<Task, 'charge' | 'hold' | 'status'>} task
  */

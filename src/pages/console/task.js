@@ -1,4 +1,3 @@
-/** Shows why a task is in its state, what it cost, and what an operator can do. */
 import { Callback } from '../shared/callback.js';
 import { Copy } from '../shared/copy.js';
 import { dateTime, money, movement, offset, outgoing, shortAmounts } from '../shared/format.js';
@@ -112,7 +111,6 @@ function focusActs() {
   first?.focus();
 }
 
-/** Returns a string that changes with every change of the task's record. */
 function versionOf(/** @type {TaskDetail} */ { updated_at: at, attempts, ledger, actions, callback }) {
   return [
     at,

@@ -26,10 +26,10 @@ import { columnsOf, hiddenColumns } from './task-columns.js';
 const tickMs = 5_000;
 const pageSize = 50;
 const largestPage = 100;
-/** Large enough for a mass failure, but few enough that an operator can answer for the action. */
+/** Few enough that an operator can take responsibility for acting on all of them. */
 const allMax = 1_000;
 
-/** Few enough that an operator can take responsibility for acting on all of them. @param {Props} props */
+/** @param {Props} props */
 export function Tasks({ api, may, currency, place, overview }) {
   const mayAct = may('actOnTask');
   const asked = Object.fromEntries(place.query);
@@ -205,8 +205,6 @@ function TakeAll({ count, load, onLoaded }) {
 }
 
 /**
- * Loads all tasks that match the filters, up to `allMax`.
- *
  * @param {import('./types.d.ts').Api} api
  * @param {Record<string, string>} asked
  */
@@ -239,7 +237,7 @@ function listPath({ state, focus: _focus, ...filters }, limit) {
   return withQuery('/admin/v1/tasks', { ...same, ...status, ...times, limit });
 }
 
-/** Returns Unix seconds, rounded down to the minute. @param {string | undefined} hours */
+/** @param {string | undefined} hours */
 function hoursAgo(hours) {
   return hours === undefined ? undefined : Math.floor(Date.now() / 60_000 - Number(hours) * 60) * 60;
 }

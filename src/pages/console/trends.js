@@ -1,4 +1,3 @@
-/** Charts how many tasks were created and ended in the last hour, day or week. */
 import { Choice } from '../shared/choice.js';
 import { dateTime } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
@@ -140,7 +139,7 @@ function Groups({ trends: { groups, currency }, by }) {
   />`;
 }
 
-/** Draws how many tasks ended over time, with failures below successes. @param {{ group: Group }} props */
+/** @param {{ group: Group }} props */
 function Spark({ group: { ended, failed } }) {
   const most = Math.max(...ended, 1);
   /** @param {{ tone: string, x: number, from: number, count: number }} props */

@@ -13,8 +13,6 @@ const rollbackPath = '/admin/v1/config/rollback';
 /** @typedef {import('./types.d.ts').Config} Config */
 
 /**
- * Lists the published versions, newest first, and lets the operator roll back to an earlier one.
- *
  * @param {{
  *   api: import('./types.d.ts').Api, running: number, onDone: (published: Config) => Promise<void>, onClose: () => void,
  * }} props `onDone` receives the response to the rollback.

@@ -9,7 +9,7 @@ const viewsMax = 30;
 const nameMax = 40;
 
 /**
- * Filters that the operator has saved under a name. They are stored in this browser.
+ * The filters are stored in this browser.
  *
  * @param {{ query: URLSearchParams }} props
  */
@@ -77,7 +77,7 @@ export function Views({ query }) {
   </div>`;
 }
 
-/** Returns the filters, without the page and the search text. @param {URLSearchParams} query */
+/** @param {URLSearchParams} query */
 function currentOf(query) {
   const filters = new URLSearchParams(query);
   for (const other of ['after', 'focus', 'find']) filters.delete(other);

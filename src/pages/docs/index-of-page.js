@@ -1,11 +1,6 @@
 /** @typedef {import('./find.js').Entry} Entry */
 
-/**
- * Collects everything that the search can find: the page's operations, objects and fields, and the guides' headings
- * from the table of contents.
- *
- * @returns {Entry[]}
- */
+/** @returns {Entry[]} */
 export function readIndex() {
   return [
     ...elements('.operation').map(operationEntry),

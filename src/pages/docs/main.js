@@ -81,7 +81,7 @@ function fill(details, name) {
   }
 }
 
-/** Expands the sections around the target of a link and scrolls to it. @param {string} href */
+/** @param {string} href */
 function go(href) {
   location.href = href;
   reveal();

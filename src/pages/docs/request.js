@@ -8,7 +8,7 @@
  */
 
 /**
- * Returns the URL and the headers. Empty parameters are left out.
+ * Leaves out empty parameters.
  *
  * @param {Tried} tried
  * @param {Readonly<Record<string, string>>} values
@@ -30,8 +30,6 @@ export function addressOf({ path, parameters }, values) {
 const shownCharactersMax = 100_000;
 
 /**
- * Returns the text to show for a response body.
- *
  * @param {string} mediaType
  * @param {ArrayBuffer} bytes
  */

@@ -73,7 +73,7 @@ export function Try({ tried }) {
 /** @typedef {Event & { currentTarget: HTMLInputElement }} InputChange */
 
 /**
- * Asks for a credential, which is then used for all requests with this scheme until the tab is closed.
+ * The credential is used for all requests with this scheme until the tab is closed.
  *
  * @param {{ scheme: string }} props
  */

@@ -3,7 +3,7 @@ import { html } from './preact.js';
 /** Charts that show only proportions. Put a table with the numbers next to each one. */
 
 /**
- * One bar of a chart. Its parts are stacked from the bottom up. `tone` is a CSS class in app.css.
+ * Parts are stacked from the bottom up. `tone` is a CSS class in app.css.
  *
  * @typedef {{ title: string, link?: string | undefined, parts: readonly { tone: string, value: number }[] }} Bar
  */
@@ -33,7 +33,7 @@ function heightOf({ parts }) {
   return parts.reduce((sum, { value }) => sum + Math.max(0, value), 0);
 }
 
-/** The minimum visible height of a part, as a percentage of the chart. */
+/** As a percentage of the chart. */
 const least = 1.5;
 
 /** @param {{ bar: Bar, x: number, scale: number }} props */

@@ -14,7 +14,7 @@ export async function copyText(text) {
   return isCopied === true ? 'Copied.' : 'The browser does not allow copying. Select the text instead.';
 }
 
-/** @param {{ text: string, what: string }} props `what`: what is copied, for screen readers. */
+/** @param {{ text: string, what: string }} props */
 export function Copy({ text, what }) {
   const [said, setSaid] = useState('');
   return html`<button

@@ -1,5 +1,3 @@
-/** Formats numbers, amounts and times in the same way on every page. Pure. */
-
 const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
@@ -23,7 +21,7 @@ export function money(amount, least = 2) {
  * Formats an amount with its sign: `0.500000` becomes `+0.50`, and `-0.4` becomes `−0.40`.
  *
  * @param {string | null | undefined} amount
- * @param {number} [least] the minimum number of decimal places
+ * @param {number} [least]
  */
 export function movement(amount, least = 2) {
   return signed('+', money(amount, least));
@@ -134,11 +132,7 @@ export function dateTime(at) {
   return `${days} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`;
 }
 
-/**
- * Replaces underscores with spaces: `submit_ambiguous` becomes `submit ambiguous`.
- *
- * @param {string} name
- */
+/** @param {string} name */
 export function words(name) {
   return name.replaceAll('_', ' ');
 }

@@ -50,7 +50,7 @@ export function Refusal({ error }) {
 }
 
 /**
- * Shows a field's label. A note in parentheses at its end is less prominent.
+ * A note in parentheses at the end of the text is less prominent.
  *
  * @param {{ text: string }} props
  */

@@ -1,6 +1,4 @@
 /**
- * Appends the query parameters that have a value.
- *
  * @param {string} path
  * @param {Record<string, string | number | undefined>} query
  */

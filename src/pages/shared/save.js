@@ -23,8 +23,6 @@ export function saveBlob(blob, name) {
 }
 
 /**
- * Saves the report at `path` as CSV.
- *
  * @param {import('./api.js').Api} api
  * @param {string} path
  * @param {string} name without the extension

@@ -15,8 +15,8 @@ import { html, useLayoutEffect, useRef, useState } from './preact.js';
  */
 
 /**
- * A dense table with a sticky header. With `onOpen`, a click on a row opens it. Put a link into the row as well, for
- * keyboard users. With `selection`, rows have checkboxes.
+ * With `onOpen`, a click on a row opens it. Put a link into the row as well, for keyboard users. With `selection`, rows
+ * have checkboxes.
  *
  * @template Row
  * @param {{
