@@ -182,7 +182,7 @@ async function readShellEnvironment() {
   return { MONGODB_URI, SECRETS_KEY };
 }
 
-/** Records an action in the audit log that no gateway process performed. */
+/** Records an action in the audit log that was performed here instead of in a gateway process. */
 async function keepShellAct<Answer>(
   { db }: Mongo,
   act: Pick<OperatorAct, 'action' | 'target' | 'reason'>,

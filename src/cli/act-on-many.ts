@@ -43,7 +43,7 @@ export interface BulkSession {
   readonly terminal: Terminal | undefined;
 }
 
-/** Acts on all selected tasks and prints those that failed. Returns whether all succeeded. */
+/** Returns whether the action succeeded for all tasks. */
 export async function actOnMany(many: ManyTasks, session: BulkSession): Promise<boolean> {
   const { client, output, terminal } = session;
   const confirmation = { ...many, terminal };
@@ -108,7 +108,7 @@ function isDone({ actions }: Row, { action, body }: ManyTasks): boolean {
   return recordsSchema.parse(actions).some((made) => made.action === action && made.reason === body.reason);
 }
 
-/** Returns whether the task still has a hold. A hold is settled when its task ends. */
+/** An ended task's hold has been settled. */
 function isUnfinished({ status }: Row): boolean {
   return unfinishedStatuses.some((unfinished) => unfinished === status);
 }
@@ -153,7 +153,7 @@ const answerSchema = z.object({
   situation: z.object({ actions: z.array(previewSchema) }),
 });
 
-/** Acts on `atOnce` tasks at a time. Stops after Ctrl-C, or when the gateway no longer responds. */
+/** Stops after Ctrl-C, or when the gateway no longer responds. */
 async function each(
   tasks: readonly Row[],
   { body, dryRun, action }: ManyTasks,

@@ -18,9 +18,8 @@ export interface CliContext {
   readonly environment: () => Environment | Promise<Environment>;
   /** Loads the file that a gateway started on this machine would use. Throws ConfigError with all violations. */
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
-  /** Loads the built-in adapters by their names in gateway.yaml. */
   readonly loadProviders: () => Promise<Readonly<Record<string, Provider>>>;
-  /** Encrypts everything again with the first key in SECRETS_KEY. Works directly on MongoDB. */
+  /** Encrypts all encrypted data again, with the first key in SECRETS_KEY. Works directly on MongoDB. */
   readonly rotateSecrets: (options: RotateOptions) => Promise<RotationReport>;
   /** Accepts the database's current time for dating ledger entries. Works directly on MongoDB. */
   readonly acceptClock: (reason: string) => Promise<AcceptedClock>;

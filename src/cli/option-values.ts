@@ -28,7 +28,7 @@ function secondsIn(text: string): number | undefined {
   return count === undefined ? undefined : Number(count) * (unitSeconds[unit] ?? 1);
 }
 
-/** Parses a duration into seconds. A number without a unit is in seconds. */
+/** A number without a unit is in seconds. */
 export function parseSeconds(text: string): number {
   const seconds = /^\d+$/.test(text) ? Number(text) : secondsIn(text);
   if (seconds === undefined) throw new InvalidArgumentError('It must be a time, such as 0, 30m, 24h or 7d.');

@@ -183,7 +183,7 @@ function fieldsIn(written: object): Row {
   return Object.fromEntries(entries);
 }
 
-/** Returns the request for the action. Synchronous images have no task, and can only be refunded. */
+/** Synchronous images have no task, and can only be refunded. */
 function callFor(id: string, { action, ...body }: Row): Pick<OneTask, 'path' | 'body'> {
   const isOfImages = isImageId(id) && action === 'refund';
   return isOfImages

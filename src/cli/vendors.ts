@@ -56,7 +56,6 @@ function addVendorShow(vendors: Command, context: CliContext): void {
     });
 }
 
-/** Describes the adapter for videos, or the one for images if the vendor makes no videos. */
 function abilities({ video, image, imageTask }: Provider): Row {
   const task: Omit<TaskProvider<never>, 'submit'> | undefined = video ?? imageTask;
   return defined({

@@ -15,8 +15,8 @@ export interface CallbackMessage {
 }
 
 /**
- * Verifies a callback and returns its task. Returns undefined if the signature is wrong or the callback is more than
- * five minutes old.
+ * Verifies a callback and returns its task. Returns undefined if the signature is wrong, or if the time of the callback
+ * is more than five minutes off.
  */
 export async function readCallback({
   headers,
@@ -27,7 +27,7 @@ export async function readCallback({
   const header = (name: string) =>
     String((headers instanceof Headers ? headers.get(name) : headers[name]) ?? '');
   const timestamp = header('webhook-timestamp');
-  // An old message may be a recording that someone sends again.
+  // An old message may have been recorded and replayed.
   if (!(Math.abs(now - Number(timestamp)) <= ageSecondsMax)) return undefined;
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const prefix = new TextEncoder().encode(`${header('webhook-id')}.${timestamp}.`);

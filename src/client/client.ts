@@ -9,7 +9,7 @@ export interface ClientOptions {
   /** The gateway's address, such as `https://gateway.example`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** How often to repeat a request without a response, or with one that allows it. Defaults to 3. */
+  /** How often to retry if there is no response, or if the response permits it. Defaults to 3. */
   readonly retries?: number;
   readonly fetch?: typeof globalThis.fetch;
 }

@@ -149,7 +149,7 @@ async function takeKeySlot({ task, concurrentTasks }: AdmissionRequest, deps: Ad
   );
 }
 
-/** Returns the number of bytes stored, or 0 if an earlier try has stored the request. */
+/** Returns the number of bytes stored: 0 if an earlier try has stored the request. */
 async function writeRequest(
   { task: { id: task, account, deadlineAt }, asked }: AdmissionRequest,
   by: string,
@@ -231,7 +231,7 @@ async function hold(
   return { hold: entry.amount, basis: heldBasis(entry.basis) ?? terms.basis, cap };
 }
 
-/** Abandons what this try has written. Returns true if the task already belongs to its workflow. */
+/** Returns true if the task already belongs to its workflow, so that it was not abandoned. */
 async function isStartedAfterAbandoning(creation: CreationTry, deps: AdmissionDeps): Promise<boolean> {
   try {
     return (await deps.abandonCreation(creation)) === 'begun';

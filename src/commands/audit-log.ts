@@ -129,8 +129,8 @@ function endOf(error: unknown): Ended {
 }
 
 /**
- * Returns an id for a repeatable action. Unless the gateway chose the key's id, it covers all facts, because users of
- * Temporal's tools may reuse an id.
+ * Returns an id for a repeatable action. Users of Temporal's tools choose their own ids and may reuse one, so it then
+ * covers all facts of the action.
  */
 function nameOf(
   { target, by, action, reason, what }: Pick<AuditEntry, 'target' | 'by' | 'action' | 'reason' | 'what'>,

@@ -64,7 +64,7 @@ export interface CreatedTask extends Pick<Task, 'id' | 'model' | 'createdAt' | '
    * hold.
    */
   readonly cap?: CapState;
-  /** Whether this repeats the response to an earlier request with the same Idempotency-Key. */
+  /** Whether this is the response to an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean;
 }
 

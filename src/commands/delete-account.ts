@@ -34,7 +34,7 @@ export interface DeleteAccountsDeps {
   readonly marks: Pick<RemovalMarks, 'raiseForAccount'>;
   readonly removeTasks: RemoveTasks;
   readonly removeCopies: (ids: readonly string[]) => Promise<void>;
-  /** Deletes the account's stored files, until `endsAt` at most. Returns false if some remain. */
+  /** Stops at `endsAt`. Returns false if some files remain. */
   readonly removeFiles: (account: string, endsAt: number) => Promise<boolean>;
   readonly log: Pick<Logger, 'error'>;
   readonly now: () => number;
@@ -108,7 +108,7 @@ async function removeAllTasks(account: string, endsAt: number, deps: DeleteAccou
     if (ids.length === 0) return true;
     await deps.audit.redact({ task: { $in: ids } });
     await racePoint('deletion.page', account);
-    // None could be removed, so the remaining tasks are unfinished.
+    // If none could be removed, the remaining tasks are unfinished.
     if ((await deps.removeTasks(ids)) === 0) return false;
   }
   return false;
@@ -131,7 +131,7 @@ async function removeImages(account: Account, endsAt: number, deps: DeleteAccoun
   return false;
 }
 
-/** Keeps a permanent record of the deletion: who requested it and why. */
+/** Records permanently who requested the deletion and why. */
 async function complete({ id, deletion }: Account, deps: DeleteAccountsDeps): Promise<void> {
   const { by = '', reason = '', requestedAt = 0 } = deletion ?? {};
   const key = { id: `deleted-${id}`, at: requestedAt };

@@ -35,7 +35,7 @@ const sizes = {
 const sharedMs = 20_000;
 /** An hour that was read this long after its end no longer changes, and is not read again. */
 const settledMs = 48 * hourMs;
-/** After this many failures, the cause is probably not the size of the parts, so the read stops. */
+/** After this many failures, smaller parts are unlikely to help, so the read stops. */
 const failuresMax = 3;
 /** A rollup is stale when its age exceeds this share of the time between the end of its hour and its read. */
 const staleShare = 1 / 4;
@@ -156,7 +156,6 @@ async function readRun(
   }
 }
 
-/** Joins consecutive steps of the same UTC day. */
 function runsOf(steps: readonly number[], stepMs: number): number[][] {
   const runs: number[][] = [];
   for (const at of steps) {

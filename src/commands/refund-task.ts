@@ -62,7 +62,7 @@ export async function refundImages(
 
 interface Refundable extends Pick<Task, 'account' | 'model'> {
   readonly channel: string;
-  /** Begins the message of the refusal if nothing was charged. */
+  /** The beginning of the refusal's message if nothing was charged. */
   readonly words: string;
   readonly entries: readonly LedgerEntry[];
 }
@@ -95,7 +95,7 @@ async function refund(
     const done = await deps.ledger.refund({ account, task: id, amount, note, upstream });
     if (!done.ok) throw refusedAsTooMuch(done.refused === 'above_charge' ? done.charged : 0n, currency);
     await deps.record(done.entry);
-    // Another caller was faster, unless this entry is our own and only its response was lost.
+    // Another caller was faster, unless this is our own entry and only the response was lost.
     const isOurs = done.entry.note === note && done.entry.amount === amount;
     if (done.replayed && !isOurs) throw refusedAsDone(done.entry, currency);
   }

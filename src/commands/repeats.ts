@@ -66,7 +66,7 @@ export interface Answer extends AnswerHead {
 
 /** The first request's claim on its key. It is renewed until the request ends. */
 export interface Claim {
-  /** The id of the task or images that the request creates. */
+  /** Identifies the task or images that the request creates. */
   readonly made: string;
   /** Stores the response before it is charged. Repeats receive it only after `end`. Throws if it cannot be stored. */
   keep(answer: Answer): Promise<void>;

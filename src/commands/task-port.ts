@@ -25,7 +25,7 @@ export interface TaskSearch {
 
 export interface FoundTasks {
   readonly ids: readonly string[];
-  /** Where the next page starts. Undefined on the last page. */
+  /** The start of the next page. Undefined on the last page. */
   readonly next?: string;
 }
 

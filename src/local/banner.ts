@@ -7,7 +7,6 @@ export interface BannerFacts {
   readonly temporalUi: string | undefined;
   readonly temporalAddress: string;
   readonly simulatorUrl: string | undefined;
-  /** The operator's own gateway.yaml, if there is one. */
   readonly gatewayFile: string | undefined;
   readonly mongodbUri: string;
   readonly settings: Pick<LocalSettings, 'account' | 'adminToken' | 'apiKey'>;

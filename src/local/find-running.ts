@@ -11,7 +11,7 @@ export interface RunningGateway {
   readonly apiKey: string;
 }
 
-/** Also finds a gateway that is not ready at the moment, because Temporal or a worker is slow. */
+/** Also finds a gateway that is not ready because Temporal or a worker is slow. */
 export async function findAnswering(dataDir: string): Promise<RunningGateway | undefined> {
   const settings = await readLocalSettings(dataDir);
   const apiUrl = settings && (await runningApiUrl(settings));

@@ -123,7 +123,7 @@ async function inProcessTree({ display, launch }: Surroundings, body: Body): Pro
   }
 }
 
-/** What to start. It is validated, but nothing has been changed yet. */
+/** Validated, but nothing has been changed yet. */
 interface Plan {
   readonly environment: Environment;
   readonly dataDir: string;
@@ -132,7 +132,6 @@ interface Plan {
   readonly config: GatewayConfig;
 }
 
-/** Throws ConfigError with all problems in the environment and the configuration file. */
 function readPlan(): Plan {
   const { environment, dataDir } = readDataDir();
   const own = ownGatewayFile(rawEnvironment());

@@ -3,8 +3,8 @@ import type { Report } from './servers/local-options.ts';
 export interface StartDisplay {
   readonly report: Report;
   /**
-   * For output that the user asked for: the banner, the log of requests, the demo's steps. Call it only after `close`,
-   * because it would garble the updating line.
+   * Prints output that the user asked for: the banner, the log of requests, the demo's steps. Do not call it while the
+   * updating line is shown, which it would garble.
    */
   readonly print: (line: string) => void;
   /** Removes the updating line. Later reports are plain lines. */

@@ -66,7 +66,7 @@ async function startTemporal(options: LocalOptions, started: Started): Promise<O
   return { temporalAddress: first.address, temporalUi };
 }
 
-/** Starts the UI proxy. If that fails, reports it and returns the address of the UI itself. */
+/** If the proxy cannot be started, returns the address of the UI itself. */
 async function startUi(own: string, { report }: LocalOptions, started: Started): Promise<string> {
   try {
     const proxy = await startOnPort({ preferred: uiPortDefault }, 'the Temporal UI', (port) =>

@@ -95,7 +95,7 @@ async function commandLine(
  */
 const noSocketFile = process.platform === 'win32' ? [] : ['--nounixsocket'];
 
-/** Limiting the JIT and the garbage collector halves the startup time, and is fast enough for one machine. */
+/** These flags and the small heap halve the startup time, and are fast enough for one machine. */
 const javaFlags = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto'];
 const heapMegabytesDefault = 512;
 

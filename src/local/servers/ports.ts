@@ -84,7 +84,7 @@ async function requirePort(port: number, purpose: string): Promise<number> {
   }
 }
 
-/** Reserves the port. Returns false if it is in use or already reserved. */
+/** Returns false if the port is in use or already reserved. */
 async function take(port: number): Promise<boolean> {
   const reservation = await reserve(port);
   if (reservation === undefined) return false;

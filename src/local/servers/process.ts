@@ -35,7 +35,6 @@ export type ChildServer = {
   logFile: string;
   /** The size of the log before this run, in bytes. */
   logOffset: number;
-  /** Resolves to a sentence that says how the process ended. */
   exited: Promise<string>;
   hasExited(): boolean;
   /** Sends a message to a child with `hasChannel`. Does nothing if the child has ended. */

@@ -42,7 +42,7 @@ export async function inTemporaryDirectory<T>(
   }
 }
 
-/** Removes what killed processes have left behind. */
+/** Removes what killed processes left behind. */
 async function removeAbandoned(dataDir: string): Promise<void> {
   const names = (await readdir(dataDir)).filter((name) => name.startsWith(temporaryPrefix));
   for (const directory of names.map((name) => join(dataDir, name))) {

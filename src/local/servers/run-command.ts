@@ -59,7 +59,7 @@ export function reasonIn(output: string): string {
   return (reason + announced).slice(0, reasonCharactersMax);
 }
 
-/** Returns the first executable on PATH with one of these names. Earlier names win. */
+/** Earlier names win. */
 export async function findOnPath(
   names: readonly string[],
   environment: NodeJS.ProcessEnv,

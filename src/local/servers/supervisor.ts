@@ -9,7 +9,6 @@ const restartDelayMaxMs = 15_000;
 const stableAfterMs = 30_000;
 
 export interface Supervised {
-  /** Stops the child and does not restart it. */
   stop(): Promise<void>;
   readonly pid: () => number | undefined;
 }

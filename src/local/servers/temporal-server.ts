@@ -52,7 +52,6 @@ export type TemporalServer = ChildServer & {
   uiUrl: string | undefined;
 };
 
-/** Starts the dev server on DATA_DIR/temporal.db and waits until its namespace responds. */
 export async function startTemporalServer(options: TemporalOptions): Promise<TemporalServer> {
   await mkdir(options.dataDir, { recursive: true });
   return startOnPort(options.port ?? { preferred: portDefault }, 'Temporal', (port) =>

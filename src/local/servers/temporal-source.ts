@@ -111,7 +111,6 @@ async function fromPip(options: LocalOptions): Promise<Attempt<string>> {
   });
 }
 
-/** Returns a command that runs pip, or undefined if there is none. */
 async function findPip(options: LocalOptions): Promise<string[] | undefined> {
   const ways = [['pip'], ['pip3'], ['python3', '-m', 'pip'], ['python', '-m', 'pip']];
   for (const way of ways) {

@@ -5,7 +5,7 @@ import { useRef } from '../shared/preact.js';
 /** @typedef {{ path: string, body: Record<string, unknown> }} Request */
 /** @typedef {{ id?: string, data?: import('./types.js').Task['data'] }} Answer */
 
-/** If the gateway stores no files, the response arrives only when the image is ready. */
+/** Long, because a gateway that stores no files responds only when the image is ready. */
 const imageAnswerMs = 600_000;
 
 /**
@@ -14,7 +14,7 @@ const imageAnswerMs = 600_000;
  * @param {import('../shared/api.js').Api} api
  */
 export function useCreate(api) {
-  /** By request. */
+  /** Maps each request to its idempotency key. */
   const unanswered = useRef(/** @type {Map<string, string>} */ (new Map()));
 
   /**

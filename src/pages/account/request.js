@@ -228,7 +228,7 @@ export function templatesOf(model) {
   ];
 }
 
-/** Returns the number of lines, to compare resolutions such as `720p` and `4k`. @param {string} resolution */
+/** @param {string} resolution */
 function linesOf(resolution) {
   const [, number = '0', unit = ''] = /^(\d+)(\w?)/.exec(resolution) ?? [];
   return unit.toLowerCase() === 'k' ? Number(number) * 540 : Number(number);

@@ -4,7 +4,7 @@ import { html } from '../shared/preact.js';
 /** @typedef {import('./types.d.ts').Act} Act */
 /** @typedef {Act['name']} ActionName */
 
-/** The actions by name, loaded before any page is shown. @type {Map<string, Act>} */
+/** Loaded before any page is shown. @type {Map<string, Act>} */
 const known = new Map();
 
 /** @param {readonly Act[]} acts */

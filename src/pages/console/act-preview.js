@@ -73,8 +73,6 @@ export function Preview({ frozen, of, body, currency, button, isBusy, onAct }) {
 const kinds = /** @type {const} */ (['charged', 'released', 'refunded']);
 
 /**
- * The amounts are the gateway's figures for each task.
- *
  * @param {Outcome} frozen
  * @param {Body} body
  * @param {string} currency

@@ -30,7 +30,7 @@ export function Act(props) {
   <//>`;
 }
 
-/** @param {Props & { jobs: ReadonlyMap<string, string> }} props `jobs`: the upstream's job for each task. */
+/** @param {Props & { jobs: ReadonlyMap<string, string> }} props `jobs`: the upstream's job for each task's id. */
 export function Adopt({ jobs, ...props }) {
   const pairs = [...jobs];
   return html`<${Form}

@@ -143,7 +143,7 @@ function Details({ entry: { what, result, via, address } }) {
   </details>`;
 }
 
-/** A configuration may change in many places, so only this many are shown at first. */
+/** Shown without a click. A configuration may change in many places. */
 const openMax = 3;
 
 /** @param {{ entry: AuditEntry }} props */

@@ -153,7 +153,7 @@ function Search({ find, searchRef }) {
     onSubmit=${(/** @type {SubmitEvent} */ event) => {
       event.preventDefault();
       const id = searchRef.current?.value.trim() ?? '';
-      // Leave the field, so that single keys move through the results.
+      // Leave the field, so that keys such as `j` move through the results.
       searchRef.current?.blur();
       goTo(linkTo(['tasks'], { find: id }));
     }}

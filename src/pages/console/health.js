@@ -20,7 +20,7 @@ const tones = {
 /** @type {readonly ChannelHealth['state'][]} */
 const worstFirst = ['ill', 'partly_ill', 'probing', 'flapping', 'paused', 'serving'];
 
-/** 0 is the worst. @param {{ health: ChannelHealth }} channel */
+/** Returns 0 for the worst state. @param {{ health: ChannelHealth }} channel */
 export function rankOf({ health }) {
   return worstFirst.indexOf(health.state);
 }

@@ -30,7 +30,7 @@ const groups = [
 const liveMs = 60_000;
 /** In days. Reports on longer periods are loaded only once, because their query is slow. */
 const liveDaysMax = 31;
-/** The CSV contains all rows. */
+/** The CSV has all rows. */
 const rowsShown = 500;
 
 /** @param {import('./types.d.ts').PageProps & { place: import('./router.js').Place }} props */
@@ -185,7 +185,7 @@ function columnsOf(data, { by, currency }) {
   return by === 'day' ? all.filter((column) => column.title !== 'Share') : all;
 }
 
-/** @type {Record<Group, string>} The label of the row without a name, for each grouping. */
+/** @type {Record<Group, string>} The label for a row without a name. */
 const unnamed = {
   day: '',
   channel: 'nothing submitted',

@@ -17,7 +17,6 @@ export function useRowKeys() {
   useKeys({ j: () => move(1), k: () => move(-1) });
 }
 
-/** The scroll position and the focused row of the list that was left last. */
 let left = { list: '', y: 0, key: /** @type {string | undefined} */ (undefined) };
 
 /**

@@ -143,7 +143,7 @@ function Sell(props) {
 
 /**
  * @param {Pick<StepProps, 'api' | 'next'> & { model: string, draft: Draft, verdict: string, error: Error | undefined }}
- * props `verdict`: what testing the key at the vendor showed. Empty if it was not tested.
+ * props `verdict`: the result of testing the key at the vendor. Empty if it was not tested.
  */
 function Publish({ api, model, draft, verdict, error, next }) {
   const [isPublishing, setPublishing] = useState(false);

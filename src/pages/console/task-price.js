@@ -10,8 +10,8 @@ import { Reckoning } from '../shared/reckoning.js';
 /**
  * Loaded when it is opened.
  *
- * @param {{ api: import('./types.d.ts').Api, path: string, version: string, currency: string }} props `path`: of the
- * task. A new `version` triggers a reload.
+ * @param {{ api: import('./types.d.ts').Api, path: string, version: string, currency: string }} props A new `version`
+ * triggers a reload.
  */
 export function TaskPrice({ version, ...props }) {
   const [isOpen, setOpen] = useState(false);

@@ -7,7 +7,7 @@ import { html, useState } from '../shared/preact.js';
 /**
  * Loaded only on demand, because the audit log records every access.
  *
- * @param {{ api: import('./types.d.ts').Api, path: string }} props `path`: of the task.
+ * @param {{ api: import('./types.d.ts').Api, path: string }} props
  */
 export function SealedRequest({ api, path }) {
   const [shown, setShown] = useState(/** @type {TaskRequest | undefined} */ (undefined));

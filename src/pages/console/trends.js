@@ -29,7 +29,7 @@ const groupings = [
   ['model', 'By model'],
 ];
 
-/** @param {{ api: import('./types.d.ts').Api, channel?: string }} props `channel`: show only this channel. */
+/** @param {{ api: import('./types.d.ts').Api, channel?: string }} props `channel`: show only this channel's tasks. */
 export function TrendsSection({ api, channel: only }) {
   const by = only === undefined ? 'channel' : 'model';
   const [asked, setAsked] = useState({ span: 'day', by, channel: only ?? '', model: '' });

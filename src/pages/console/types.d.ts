@@ -30,8 +30,6 @@ import type { modelSchema } from '../../http/presenters/model.ts';
 import type { taskRequestSchema } from '../../http/presenters/task-request.ts';
 import type { Api } from '../shared/api.js';
 
-/** Responses of the operators' API, derived from its presenters. */
-
 export type { Api };
 export type Task = z.output<typeof adminTaskSchema>;
 export type TaskDetail = z.output<typeof adminTaskDetailSchema>;

@@ -1,5 +1,5 @@
 /**
- * What the page contains for each operation, to build a form.
+ * The page contains this for each operation, so that it can build a form.
  *
  * @typedef {{ name: string, in: string, isRequired: boolean, options: readonly (string | null)[] }} Parameter
  * @typedef {{

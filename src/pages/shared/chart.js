@@ -9,8 +9,8 @@ import { html } from './preact.js';
  */
 
 /**
- * @param {{ label: string, top: string, from: string, to: string, bars: readonly Bar[] }} props `top`: a text about the
- * highest bar or the total.
+ * @param {{ label: string, top: string, from: string, to: string, bars: readonly Bar[] }} props `top` is a text about
+ * the highest bar or the total.
  */
 export function BarChart({ label, top, from, to, bars }) {
   const highest = Math.max(...bars.map(heightOf), 0);
@@ -33,7 +33,7 @@ function heightOf({ parts }) {
   return parts.reduce((sum, { value }) => sum + Math.max(0, value), 0);
 }
 
-/** As a percentage of the chart. */
+/** As a percentage of the chart's height. */
 const least = 1.5;
 
 /** @param {{ bar: Bar, x: number, scale: number }} props */

@@ -49,11 +49,7 @@ export function Refusal({ error }) {
     >${detail === '' ? null : html` <span class="small soft">${detail}</span>`}`;
 }
 
-/**
- * A note in parentheses at the end of the text is less prominent.
- *
- * @param {{ text: string }} props
- */
+/** @param {{ text: string }} props */
 export function Label({ text }) {
   const [, name = text, note] = /^(.+?) (\(.+\))$/s.exec(text) ?? [];
   return html`${name}${note && html` <span class="soft small">${note}</span>`}`;
