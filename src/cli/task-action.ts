@@ -81,7 +81,7 @@ function actIn(command: Command): OperatorActionName | undefined {
   return operatorActions.find((name) => words.includes(name));
 }
 
-/** Returns the options to list in the help. If the line names an action, leaves out the options of other actions. */
+/** If the line names an action, leaves out the options of other actions. */
 function optionsOfAct(command: Command): Option[] {
   const act = actIn(command);
   const options = new Help().visibleOptions(command);

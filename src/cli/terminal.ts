@@ -25,7 +25,7 @@ export function createTerminal(input: Readable, output: Writable): Terminal {
   };
 }
 
-/** Describes why a command failed: with only the message of our own errors, but all details of others. */
+/** Shows only the message of our own errors, but all details of others. */
 export function failureText(error: unknown, isOurs: boolean): string {
   return escaped(isOurs && error instanceof Error ? error.message : inspect(error), { keepLines: true });
 }

@@ -25,8 +25,8 @@ export interface CreationTry {
 }
 
 /**
- * `begun`: nothing was done, because the task's workflow has it. `taken_over`: nothing was done, because another try
- * has it. `absent`: the task has no record.
+ * `begun`: nothing was done, because the task belongs to its workflow. `taken_over`: nothing was done, because another
+ * try continues the creation. `absent`: the task has no record.
  */
 export type AbandonOutcome = 'abandoned' | 'begun' | 'taken_over' | 'absent';
 

@@ -18,8 +18,7 @@ export interface Planned {
 const planCharacters = 16;
 
 /**
- * Returns the id of a dry run's plan. It covers the action, its fields and the task's revision, but not the operator,
- * so another operator may use the plan.
+ * The plan covers the action, its fields and the task's revision, but not the operator, so another operator may use it.
  */
 function planOf({ id, rev, action, input }: Planned): string {
   const { by: _by, reason: _reason, dry_run: _isDryRun, plan: _plan, ...fields } = input;

@@ -64,10 +64,7 @@ export async function countForHealth(
   return { unfinished, behind };
 }
 
-/**
- * Returns the health of every configured channel, from the reports of all processes. `counted` is undefined if the
- * tasks could not be counted.
- */
+/** `counted` is undefined if the tasks could not be counted. */
 export async function readHealth(
   { stores, config, now }: HealthDeps,
   counted: HealthCounts | undefined,

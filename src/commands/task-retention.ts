@@ -16,7 +16,7 @@ const pageTasks = 500;
 /** The longest a step of the reconciler may take. The next step continues. */
 const stepMs = 60_000;
 
-/** Removes the records of tasks that ended long ago, and returns their number. Safe to repeat, even after a crash. */
+/** Returns the number of records removed. Safe to repeat, even after a crash. */
 export function createTaskRetention({ tasks, marks, removeTasks, retention, now }: TaskRetentionDeps) {
   return async (): Promise<number> => {
     const { tasksMs } = retention();

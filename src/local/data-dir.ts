@@ -64,10 +64,7 @@ async function writeClaim(dataDir: string, name: string, holds: boolean): Promis
   await rename(unfinished, join(dataDir, name));
 }
 
-/**
- * Returns the claim of another running process, preferably one that holds the directory. Removes the claims of
- * processes that have died.
- */
+/** Prefers a claim that holds the directory. Removes the claims of processes that have died. */
 async function liveRival(dataDir: string, own: string): Promise<DirectoryClaim | undefined> {
   let rival: DirectoryClaim | undefined;
   for (const name of await readdir(dataDir)) {

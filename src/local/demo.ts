@@ -28,10 +28,7 @@ const capabilitiesSchema = z.object({
   durations: z.object({ min: z.number(), max: z.number(), default: z.number().optional() }).optional(),
 });
 
-/**
- * Follows one task from its creation to its callback, using only the public API, and prints each step. Returns whether
- * the video and the callback arrived and the video was charged.
- */
+/** Uses only the public API. Returns whether the video and the callback arrived and the video was charged. */
 export async function runDemo({ apiUrl, apiKey, print }: DemoOptions): Promise<boolean> {
   const began = Date.now();
   const say = (text: string): void =>
@@ -98,7 +95,7 @@ async function follow(id: string, { videos }: Client, say: (text: string) => voi
   });
 }
 
-/** Starts a server that receives callbacks. `received` resolves to the signed id of the first callback. */
+/** `received` resolves to the signed id of the first callback. */
 async function startReceiver() {
   let receive: (id: string) => void = () => undefined;
   const received = new Promise<string>((resolve) => (receive = resolve));

@@ -85,10 +85,7 @@ interface Surroundings {
   readonly launch: Launch;
 }
 
-/**
- * Runs `body`. After a signal or an error, or when `body` calls `end`, stops everything that was started, in reverse
- * order.
- */
+/** After a signal or an error, or when `body` calls `end`, stops everything that was started, in reverse order. */
 async function inProcessTree({ display, launch }: Surroundings, body: Body): Promise<void> {
   const started: Started = [];
   let ending: Promise<void> | undefined;
@@ -127,7 +124,7 @@ async function inProcessTree({ display, launch }: Surroundings, body: Body): Pro
 interface Plan {
   readonly environment: Environment;
   readonly dataDir: string;
-  /** The path of the operator's own gateway.yaml. Undefined if the simulator's configuration is used. */
+  /** Undefined if the simulator's configuration is used. */
   readonly own: string | undefined;
   readonly config: GatewayConfig;
 }
@@ -159,7 +156,7 @@ async function withAddress(error: unknown, dataDir: string): Promise<unknown> {
     : new LocalServerError(`${error.message}\nIts gateway is at ${running.apiUrl}.`);
 }
 
-/** Starts a gateway. If another process is already starting one in the same directory, waits for it. */
+/** If another process is already starting a gateway in the same directory, waits for it. */
 async function startOrFind(
   dataDir: string,
   display: StartDisplay,

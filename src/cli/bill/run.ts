@@ -25,7 +25,7 @@ export interface Asked {
   readonly csv?: string;
 }
 
-/** Compares the bill and prints the report. Returns whether everything matched. Throws CommandError. */
+/** Returns whether everything matched. Throws CommandError. */
 export async function runReconciliation(
   { bill, isStreamed, csv, ...asked }: Asked,
   { client, output }: Session,

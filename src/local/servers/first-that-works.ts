@@ -15,10 +15,7 @@ export interface Wanted<Program> {
   readonly sources: readonly Source<Program>[];
 }
 
-/**
- * Tries the sources in order until one works. If none does, throws a LocalServerError that lists why each failed,
- * followed by `advice`.
- */
+/** If no source works, throws a LocalServerError that lists why each failed, followed by `advice`. */
 export async function firstThatWorks<Program>(
   { server, advice, sources }: Wanted<Program>,
   options: LocalOptions,

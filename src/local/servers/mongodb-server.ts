@@ -121,7 +121,7 @@ const notYetInitialized = 94;
 const invalidReplicaSetConfig = 93;
 const configSchema = z.object({ config: z.looseObject({ version: z.number() }) });
 
-/** Initiates the replica set at the first start. Later, updates its address if the port has changed. */
+/** The address must be updated if the port has changed since the last start. */
 async function initiate(client: MongoClient, host: string): Promise<void> {
   const { MongoServerError } = await import('mongodb');
   const admin = client.db('admin');

@@ -42,7 +42,7 @@ export function unpinnedNotice(server: string, host: string): string {
   return `${server}: no digest is known for what ${host} serves, so only its certificate vouches for it.`;
 }
 
-/** Returns a sentence about the first file that does not match its digest, or undefined if all match. */
+/** Returns undefined if all files match. */
 export async function digestProblem(
   files: readonly string[],
   pinned: PinnedDigests = pinnedDigests,

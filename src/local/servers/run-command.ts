@@ -47,7 +47,7 @@ export function runCommand(
   });
 }
 
-/** Returns the most informative line of a failed program's output: the last one that mentions an error. */
+/** Prefers the last line that mentions an error. */
 export function reasonIn(output: string): string {
   const lines = output
     .split('\n')

@@ -149,11 +149,7 @@ function pictureOf(address) {
   return address.startsWith('data:image/') ? address : (uploads.get(address)?.picture ?? '');
 }
 
-/**
- * Returns an uploaded file's name, an embedded file's type and size, or the beginning of any other URL.
- *
- * @param {string} address
- */
+/** @param {string} address */
 function shownAs(address) {
   const upload = uploads.get(address);
   if (upload !== undefined) return upload.name;

@@ -136,7 +136,7 @@ const storedNames = /** @type {const} */ ({
 });
 
 /**
- * Returns the form entries for a stored request. `missing` counts the files that the API does not return.
+ * `missing` counts the files that the API does not return.
  *
  * @param {import('./types.js').StoredRequest} request
  * @returns {{ entered: Entered, missing: number }}

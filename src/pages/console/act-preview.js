@@ -10,8 +10,7 @@ import { Sentence } from './sentence.js';
  */
 
 /**
- * Shows what the action would do, and a button that performs it. The focus starts on the text, so that Enter does not
- * press the button.
+ * The focus starts on the text, so that Enter does not press the button.
  *
  * @param {{
  *   frozen: Outcome, of: number, body: Body, currency: string, button: string, isBusy: boolean, onAct: () => Promise<void>,

@@ -135,8 +135,7 @@ function without(query, name, given) {
 }
 
 /**
- * Returns whether a filter can be combined with one on the end time. Choosing any other filter clears the end time, and
- * choosing an end time clears those filters.
+ * Choosing any other filter clears the end time, and choosing an end time clears those filters.
  *
  * @param {string} name
  * @param {string} given

@@ -15,7 +15,7 @@ function linkOf({ kind, id }) {
 }
 
 /**
- * Returns a search's results other than tasks: those that the gateway found, and filters whose names contain the text.
+ * Also finds filters whose names contain the text.
  *
  * @param {readonly Other[]} others
  * @param {string} text

@@ -1,8 +1,7 @@
 import { useLayoutEffect, useState } from '../shared/preact.js';
 
 /**
- * The current page, from the part of the URL after `#`. `/tasks/task_1?a=b` becomes `{ path: ['tasks', 'task_1'], query
- * }`.
+ * `#/tasks/task_1?a=b` becomes `{ path: ['tasks', 'task_1'], query }`.
  *
  * @typedef {{ path: readonly string[], query: URLSearchParams }} Place
  */

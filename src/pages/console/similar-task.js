@@ -9,7 +9,7 @@ import { TaskState } from './task-state.js';
 /** @typedef {import('./types.d.ts').Task} Task */
 
 /**
- * Compares a task with the same model's most recent success, which is loaded when the comparison is opened.
+ * The other task is loaded when the comparison is opened.
  *
  * @param {{ api: import('./types.d.ts').Api, task: Task, currency: string }} props
  */

@@ -177,7 +177,7 @@ function classOf(name, isAdvised) {
   return ends ? 'destructive' : isAdvised ? 'main' : '';
 }
 
-/** Returns the amounts that an action moves. Returns an empty string if they depend on the action's fields. */
+/** Returns an empty string if the amounts depend on the action's fields. */
 function effect(/** @type {{ charged: string | null, released: string | null, refunded: string }} */ sums) {
   const parts = Object.entries(sums).flatMap(([name, amount]) =>
     typeof amount === 'string' && /^[\d.]+$/.test(amount) && /[1-9]/.test(amount)

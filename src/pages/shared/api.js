@@ -6,7 +6,7 @@ import { root } from './root.js';
  * response, in milliseconds.
  */
 
-/** Thrown if the gateway refuses a request. Carries the fields of its error body. `status` is the HTTP status. */
+/** Thrown if the gateway refuses a request. `status` is the HTTP status. */
 export class ApiError extends Error {
   /** @param {{ status: number, code: string, param: string, message: string, requestId: string }} refusal */
   constructor({ status, code, param, message, requestId }) {
@@ -111,7 +111,7 @@ export function createApi({ client, token, onExpired }) {
 }
 
 /**
- * Returns the response and its entire body. A connection that breaks off before the end counts as no response.
+ * A connection that breaks off before the end of the body counts as no response.
  *
  * @param {string} path
  * @param {RequestInit} request

@@ -24,7 +24,7 @@ export function Time({ at, exact = false }) {
 }
 
 /**
- * Shows that data is still loading, or above outdated data, why it could not be refreshed. Otherwise renders nothing.
+ * Shows that data is still loading or, above outdated data, why it could not be refreshed.
  *
  * @param {{ live: { data: unknown, error: Error | undefined, offlineSince: number | undefined, refresh: () => void } }} props
  */

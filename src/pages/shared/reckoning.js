@@ -13,9 +13,6 @@ const sources = {
 };
 
 /**
- * Shows how an amount was computed: the facts it depends on, each price line with its quantity, and the steps after the
- * lines are added up.
- *
  * @param {{ title: string, amount?: string, how: PriceReckoning | null, currency: string, open?: string }} props
  * `amount`: the amount in the ledger. `open`: which value was assumed for what the request leaves open. A hold assumes
  * the dearest.
