@@ -69,7 +69,7 @@ function commands({ apiUrl, settings, examples }: BannerFacts): string[] {
           ...command('Create a video task:', post('/v1/videos/generations', videoBody)),
           ...command('See how the newest one is doing:', `curl -s '${video}?limit=1' ${auth}`),
           ...command(
-            'Wait for the newest one and download it (it asks again with `?wait=30` until the task has ended):',
+            'Wait for the newest one and download it (repeats a request with `?wait=30` until the task has ended):',
             [
               `id=$(curl -s '${video}?limit=1' ${auth} | sed -n 's/.*"task_id":"\\([^"]*\\)".*/\\1/p')`,
               `while task=$(curl -sf "${video}/$id?wait=30" ${auth}) && echo "$task" | grep -qE '"status":"(pending|submitted|running)"'; do :; done`,

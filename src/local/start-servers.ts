@@ -75,7 +75,10 @@ async function startUi(own: string, { report }: LocalOptions, started: Started):
     started.push(proxy);
     return proxy.url;
   } catch (error) {
-    report(`Temporal UI: ${messageOf(error)}. It is at ${own}, with all its buttons.`, 'lasting');
+    report(
+      `Temporal UI: ${messageOf(error)}. It is at ${own}, where the buttons that bypass the ledger still work.`,
+      'lasting',
+    );
     return own;
   }
 }

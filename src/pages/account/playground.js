@@ -42,7 +42,7 @@ export function Playground({ api, onSpent, again }) {
     <h1>Playground</h1>
     <${LiveState} live=${live} />
     ${again !== '' && html`<${LiveState} live=${earlier} />`}
-    ${isReady && live.data?.data.length === 0 && html`<p class="soft">This key may use no model.</p>`}
+    ${isReady && live.data?.data.length === 0 && html`<p class="soft">This key may not use any model.</p>`}
     ${isReady && html`<${Start} key=${again} models=${live.data?.data ?? []} request=${earlier.data?.request} props=${{ api, onSpent }} />`}
   </main>`;
 }

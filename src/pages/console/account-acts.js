@@ -92,7 +92,7 @@ function actsOf({ available, overdraft_limit: limit, price_factors: factors }, c
       path: 'credits',
       fields: [
         { name: 'amount', label: `Amount in ${currency} (negative: a correction)` },
-        { name: 'reference', label: 'Reference (the same one is the same credit)' },
+        { name: 'reference', label: 'Reference (credits with the same reference are booked once)' },
         { name: 'note', label: 'Reason (kept with your name)' },
       ],
       effect: ({ amount = '' }) =>

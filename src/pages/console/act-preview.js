@@ -79,7 +79,8 @@ const kinds = /** @type {const} */ (['charged', 'released', 'refunded']);
 function movedInWords(frozen, { action, amount }, currency) {
   const previews = previewsOf(frozen, action);
   if (previews.some(({ refunded }) => refunded === null)) return 'you need the role amounts to see amounts';
-  if (previews.some(({ charged }) => charged === null)) return 'the facts that you give decide the charge';
+  if (previews.some(({ charged }) => charged === null))
+    return 'the charge depends on the facts that you enter';
   const parts = kinds.flatMap((kind) => {
     const written = kind === 'refunded' && typeof amount === 'string' ? amount : undefined;
     const sum = sumMoney(previews.map((preview) => written ?? preview[kind] ?? '0'));
@@ -117,7 +118,7 @@ function grouped(texts) {
         />
       </p>`,
   )}
-  ${others > 0 && html`<p class="soft">${`The same with other figures for ${counted(others, 'task')}.`}</p>`}`;
+  ${others > 0 && html`<p class="soft">${`The same, with other amounts, for ${counted(others, 'task')}.`}</p>`}`;
 }
 
 /** @param {{ label: string, rows: readonly { id: string, text: string }[] }} props */

@@ -33,7 +33,7 @@ export const classNames = {
   capacity: 'upstream overloaded',
   expired: 'out of time',
   cancelled: 'cancelled',
-  internal: 'upstream or gateway broke',
+  internal: 'fault of upstream or gateway',
 };
 
 /** Completes “waits for”. @type {Record<Wait, string>} */

@@ -34,7 +34,7 @@ export function LiveState({ live: { data, error, offlineSince, refresh } }) {
   const repeat = html`<button class="plain" onClick=${refresh}>Retry now</button>`;
   if (error instanceof OfflineError) {
     const since = offlineSince === undefined ? '' : ` since ${dateTime(offlineSince / 1000).slice(11)}`;
-    const older = data === undefined ? '' : ' The data shown here are older.';
+    const older = data === undefined ? '' : ' The data below is from an earlier response.';
     return html`<p class="notice bad" role="alert">
       ${`The gateway does not answer${since}.${older} `}${repeat}
     </p>`;
