@@ -14,15 +14,14 @@ import type { OperatorAct } from './commands/audit-log.ts';
 import { endSignalled, parentEnded, readerLeft } from './observability/process-ends.ts';
 
 /**
- * `npx gateway <verb>`: the processes of the gateway, and the operators' verbs. Each loads what it needs when it runs.
- * A command without a verb never gets here (`src/gateway.js`).
+ * `npx gateway <verb>` runs a gateway process or an operator's command, and loads only the modules that it needs.
+ * Without a verb, `src/gateway.js` prints the help and does not load this file.
  */
 
 const parent = process.ppid;
 
 interface Running {
   stop(): Promise<void>;
-  /** Rejects on a fatal error. */
   readonly ended?: Promise<void>;
 }
 
@@ -38,17 +37,16 @@ interface Watch {
 interface Service {
   readonly name: string;
   readonly listensOn: readonly ('PORT' | 'METRICS_PORT')[];
-  /** Must begin no work before it resolves, because until then the process may end at any moment. */
+  /** Must not begin any work before it resolves, because the process may be stopped at any moment until then. */
   readonly start: (core: Core) => Promise<Running>;
-  /** Begins before the process's work and ends after it. */
+  /** Starts before the process's work and is closed after it. */
   readonly watch: (core: Core) => Promise<Watch | undefined>;
-  /** Resolves at SIGINT or SIGTERM. */
   readonly signalled: Promise<void>;
 }
 
 /**
- * Runs until SIGINT, SIGTERM or the end of the npm that started it. Then shuts down in order: accepts no new
- * work, finishes the work in flight, and closes connections.
+ * Runs until SIGINT or SIGTERM, or until the npm that started it ends. Then accepts no new work, finishes the work in
+ * flight, and closes connections.
  */
 async function serve({ name, listensOn, start, watch, signalled }: Service): Promise<void> {
   const { isStartedByNpm, readEnvironment } = await import('./config/environment.ts');
@@ -83,8 +81,8 @@ async function serve({ name, listensOn, start, watch, signalled }: Service): Pro
 }
 
 /**
- * Serves metrics until the process ends, so that draining is visible too. `more` is the address of further metrics of
- * this process.
+ * Serves metrics until the process ends, so that they also cover the shutdown. `more` is the address of further metrics
+ * of this process.
  */
 async function serveMetrics({ environment, metrics }: Core, more?: string): Promise<Watch | undefined> {
   const { HOST: host, METRICS_PORT: port } = environment;
@@ -127,7 +125,7 @@ async function serveWorker(): Promise<void> {
   await serve({ name: 'worker', listensOn: ['METRICS_PORT'], start: startWorker, watch, signalled });
 }
 
-/** Works without a running process of the gateway, and does not disturb one. */
+/** Works directly on MongoDB, whether or not gateway processes are running. */
 async function rotateSecrets({ reason, onProgress }: RotateOptions) {
   const { MONGODB_URI: uri, SECRETS_KEY: keys } = await readShellEnvironment();
   const [rotation, { createSealer }, { connectMongo }, { createSealedPlaces }] = await Promise.all([
@@ -147,7 +145,7 @@ async function rotateSecrets({ reason, onProgress }: RotateOptions) {
   }
 }
 
-/** Accepts the database's current time. Every process adopts it at its next check. */
+/** Accepts the database's current time. Every process adopts it at its next check of the clock. */
 async function acceptClock(reason: string): Promise<AcceptedClock> {
   const [{ connectMongo }, { createClockMarks }, { readDatabaseTime }] = await Promise.all([
     import('./store/mongo.ts'),
@@ -170,7 +168,6 @@ async function acceptClock(reason: string): Promise<AcceptedClock> {
   }
 }
 
-/** Reads the environment of the commands that work on MongoDB directly. */
 async function readShellEnvironment() {
   const [{ readOperatingEnvironment }, { readEnvironment }] = await Promise.all([
     import('./config/local-mode.ts'),
@@ -185,7 +182,7 @@ async function readShellEnvironment() {
   return { MONGODB_URI, SECRETS_KEY };
 }
 
-/** Records, in the audit log, an act that was performed without a gateway process. */
+/** Records an action in the audit log that was performed here instead of in a gateway process. */
 async function keepShellAct<Answer>(
   { db }: Mongo,
   act: Pick<OperatorAct, 'action' | 'target' | 'reason'>,
@@ -202,7 +199,7 @@ async function keepShellAct<Answer>(
   return auditLog.keep({ ...act, ...who, input: {} }, run);
 }
 
-/** Returns the user's name. A container may run as a user without one. */
+/** Returns the user's name, or the user id in a container whose user has no name. */
 function shellUser(): string {
   try {
     return userInfo().username;
@@ -211,7 +208,7 @@ function shellUser(): string {
   }
 }
 
-/** Loads the configuration file: after local mode was started here, the file that `npm start` would use. */
+/** Loads the configuration file. If local mode was started here, this is the file that `npm start` would use. */
 async function loadConfig() {
   const [{ readOperatingEnvironment }, { readEnvironment }, { openConfigFile }, { adapters }, vendorChecks] =
     await Promise.all([
@@ -248,7 +245,7 @@ const context: CliContext = {
 };
 
 async function main(): Promise<void> {
-  // If the reader leaves, as with `| head`, the verb still completes its work, and the rest of its output is discarded.
+  // If the reader closes the pipe, as `| head` does, finish the command's work and discard the rest of its output.
   void readerLeft([process.stdout, process.stderr]);
   const program = createProgram({ api: serveApi, worker: serveWorker });
   await addOperatorCommands(program, context, process.argv.slice(2));

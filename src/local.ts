@@ -1,9 +1,10 @@
 import { createStartDisplay } from './local/start-display.ts';
 import { parentEnded, readerLeft } from './observability/process-ends.ts';
 
-/** Resolves at the end. Loading the rest takes a second, and the first line must be on the terminal before that. */
+/** Imports the rest late, because loading it takes a second and the first line must appear before that. */
 export async function startLocalMode(demo: boolean): Promise<void> {
-  // The files of this process and its servers contain secrets and callers' texts, so only this user may read them.
+  // Only this user may read the files of this process and its servers, because they contain secrets and callers'
+  // prompts.
   process.umask(0o077);
   const launch = {
     parentEnded: parentEnded(process.ppid),

@@ -24,7 +24,6 @@ interface AlertOptions {
 
 type AlertLine = [string, string, AlertOptions];
 
-/** The account, the factor, and the command's options. */
 type FactorLine = [string, string, { reason: string; model?: readonly ModelFactor[] }];
 
 interface ModelFactor {
@@ -170,7 +169,6 @@ function addAlertCommands(accounts: Command, context: CliContext): void {
     );
 }
 
-/** Adds the commands that set an account's terms. */
 function addTermsCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('overdraft')
@@ -270,7 +268,6 @@ interface UserCapsOptions extends CapsOptions {
   readonly ignoreCase?: boolean;
 }
 
-/** Parses an option value such as `clip-1=0.8`. */
 function parseModelFactor(text: string): ModelFactor {
   const equals = text.lastIndexOf('=');
   if (equals < 1) throw new InvalidArgumentError('It must be a model and its factor, such as clip-1=0.8.');
@@ -282,7 +279,6 @@ interface DeleteOptions {
   readonly dryRun?: true;
 }
 
-/** Adds the commands that export and delete an account. */
 function addEndCommands(accounts: Command, context: CliContext): void {
   accounts
     .command('export')

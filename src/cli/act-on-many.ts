@@ -13,37 +13,37 @@ import type { Terminal } from './terminal.ts';
 
 const pageSize = '100';
 const atOnce = 4;
-/** After this many consecutive failures, the gateway counts as unreachable. Refusals are not failures. */
+/** After this many failures in a row, the run stops. Refusals by the gateway are not failures. */
 const consecutiveFailuresMax = 5;
-/** The maximum number of items in one audit log entry. */
+/** The maximum number of tasks in one entry of the audit log. */
 const bulkMax = 1_000;
 
 const manyOutdated =
   'The plan no longer applies: a task has changed since its dry run, or the query now finds different tasks. Nothing was done. Run the command with --dry-run again.';
 
 export interface ManyTasks {
-  /** The task list's filters. */
   readonly selection: Readonly<Record<string, string | undefined>>;
   readonly action: OperatorActionName;
-  /** The body of each task's API request: the action, the reason and the action's fields. */
   readonly body: Row & { readonly reason: string };
   readonly dryRun: boolean;
-  /** The plan shown by a dry run of the same command. If a dry run would now show something else, nothing is done. */
+  /** The plan from a dry run. Nothing is done if a new dry run would result in another plan. */
   readonly plan?: string | undefined;
-  /** Whether to act without asking for confirmation. */
   readonly isConfirmed: boolean;
-  /** Whether to resume an interrupted run by skipping tasks whose record already has this action with this reason. */
+  /**
+   * Whether to resume an interrupted run. Skips tasks that already have this action with the same reason in their
+   * record.
+   */
   readonly continues: boolean;
 }
 
 export interface BulkSession {
   readonly client: AdminClient;
   readonly output: Output;
-  /** Undefined if nobody is at the terminal. */
+  /** Undefined if the command is not running in a terminal. */
   readonly terminal: Terminal | undefined;
 }
 
-/** Acts on every listed task, and prints those that failed. Resolves to whether all succeeded. */
+/** Returns whether the action succeeded for all tasks. */
 export async function actOnMany(many: ManyTasks, session: BulkSession): Promise<boolean> {
   const { client, output, terminal } = session;
   const confirmation = { ...many, terminal };
@@ -89,13 +89,12 @@ function listed({ done, refused }: Outcome): Row {
   return { done: done.map(({ row }) => row['id']), refused };
 }
 
-/** Returns the id of the dry run's result: the affected tasks and the effects on them. */
 function planOfMany({ done }: Outcome): string {
   const plans = done.map(({ plan = '' }) => plan).toSorted((one, other) => (one < other ? -1 : 1));
   return createHash('sha256').update(plans.join()).digest('hex').slice(0, 16);
 }
 
-/** Collects all tasks before acting on any, because each action changes what the list finds. */
+/** Reads the whole list first, because each action changes what the query finds. */
 async function collect({ selection }: ManyTasks, client: AdminClient): Promise<Row[]> {
   const found = new Map<string, Row>();
   for await (const row of client.all('/tasks', { ...selection, limit: pageSize }))
@@ -109,12 +108,12 @@ function isDone({ actions }: Row, { action, body }: ManyTasks): boolean {
   return recordsSchema.parse(actions).some((made) => made.action === action && made.reason === body.reason);
 }
 
-/** Whether the task still has a hold. An ended task's hold has already been settled. */
+/** An ended task's hold has been settled. */
 function isUnfinished({ status }: Row): boolean {
   return unfinishedStatuses.some((unfinished) => unfinished === status);
 }
 
-/** Returns null if an amount is hidden or unknown. */
+/** Returns null if an amount is null, which means hidden or unknown. */
 function totalOf(amounts: readonly unknown[]): string | null {
   if (amounts.includes(null)) return null;
   return formatMicros(
@@ -127,7 +126,7 @@ interface NotDone {
   readonly message: string;
 }
 
-/** One task's result. A dry run sets `plan` and `preview`. */
+/** A dry run sets `plan` and `preview`. */
 interface Touched {
   readonly row: Row;
   readonly sentence: string;
@@ -154,7 +153,7 @@ const answerSchema = z.object({
   situation: z.object({ actions: z.array(previewSchema) }),
 });
 
-/** Acts on a few tasks at a time. Starts no more after Ctrl-C or once the gateway has stopped responding. */
+/** Stops after Ctrl-C, or when the gateway no longer responds. */
 async function each(
   tasks: readonly Row[],
   { body, dryRun, action }: ManyTasks,
@@ -220,9 +219,7 @@ function report({ dryRun, body }: ManyTasks, { done, refused, untried }: Outcome
   ].join('\n');
 }
 
-/**
- * Describes all the money that the acts would move. `written` is the refund per task, if the command specifies one.
- */
+/** `written` is the refund per task, if the command specifies it. */
 function moneyOfMany(done: readonly Touched[], written: unknown): string {
   const previews = done.flatMap(({ preview }) => preview ?? []);
   const given = previews.map(({ refunded }) => (typeof written === 'string' ? written : refunded));

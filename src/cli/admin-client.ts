@@ -6,31 +6,26 @@ import { parseJson } from '../base/parse-json.ts';
 import { CommandError } from './command-error.ts';
 import type { Target } from './target.ts';
 
-/** An object as returned by the operators' API. */
 export type Row = Readonly<Record<string, unknown>>;
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 type Query = Readonly<Record<string, string | undefined>>;
 
 export interface AdminClient {
-  /** Throws CommandError with the gateway's message, or with the reason why the gateway is unreachable. */
+  /** Throws CommandError with the gateway's message, or with the reason why it cannot be reached. */
   call(method: Method, path: string, body?: Row): Promise<Row>;
-  /** Returns a browser address for one of this gateway's pages. */
   linkTo(path: string): string;
-  /** Starts a long operation and resolves with its result. The operation is cancelled if this process ends. */
+  /** Starts a long operation and returns its result. The gateway cancels the operation if this process ends. */
   follow(path: string, onProgress: (progress: Row) => void, body?: Row): Promise<Row>;
-  /** Passes on the response bytes as they arrive. */
   read(path: string, query: Query, take: (bytes: Buffer) => Promise<void>): Promise<void>;
-  /** Returns one list page, and whether more rows follow. */
   list(path: string, query: Query): Promise<Page>;
-  /** Yields the rows of all pages. */
   all(path: string, query: Query): AsyncIterable<Row>;
 }
 
 export interface Page {
   readonly rows: readonly Row[];
   readonly hasMore: boolean;
-  /** The query for the next page, if `after` is not enough to identify it. */
+  /** The query for the next page, if it needs more than `after`. */
   readonly next?: string;
 }
 
@@ -70,7 +65,7 @@ export function createAdminClient(target: Target): AdminClient {
       }
       const { data } = lastLineSchema.safeParse(last);
       if (data !== undefined) return data.result;
-      // An error after a successful status counts as a 500 from the gateway.
+      // The operation failed after the response had begun with a success status. Treat it as a 500.
       throw refusal(url, last, { status: status < 300 ? 500 : status, requestId });
     });
   }
@@ -151,7 +146,6 @@ interface Answered {
   readonly requestId: string;
 }
 
-/** Returns the error for a response that is not 2xx, or whose last line is not a result. */
 function refusal(url: string, body: unknown, { status, requestId }: Answered): CommandError {
   const parsed = errorSchema.safeParse(body);
   if (!parsed.success)
@@ -164,7 +158,7 @@ function refusal(url: string, body: unknown, { status, requestId }: Answered): C
   return new CommandError(endingOf(status, code), words, { code });
 }
 
-/** Returns how the command ends. The status alone is not enough, because an unknown model also produces a 400. */
+/** Also looks at the code, because an unknown model is a 400 rather than a 404. */
 function endingOf(status: number, code: string) {
   if (status === 404 || code.endsWith('_not_found')) return 'not_found';
   if (status === 503) return 'not_reachable';

@@ -11,7 +11,6 @@ export interface CapsOptions extends Caps {
   readonly user?: readonly NamedCaps[];
 }
 
-/** @param part - What the caps apply to: a model or an end user. */
 export function addCapsOptions(command: Command, part: 'model' | 'user'): Command {
   return command
     .option('--day <amount>', 'per UTC day; 0 allows nothing (default: no cap)')
@@ -24,7 +23,7 @@ export function addCapsOptions(command: Command, part: 'model' | 'user'): Comman
     );
 }
 
-/** Parses an option value such as `clip-1:day=5,total=100`. */
+/** Parses an option such as `clip-1:day=5,total=100`. */
 function parsePart(text: string): NamedCaps {
   const colon = text.lastIndexOf(':');
   const pairs = text
@@ -41,7 +40,6 @@ function parsePart(text: string): NamedCaps {
   return { name: text.slice(0, colon), ...Object.fromEntries(entries) };
 }
 
-/** Returns a key's caps as the API accepts them. */
 export function keyCapsOf({ day, month, total, model = [] }: CapsOptions) {
   return { day, month, total, models: model.map(({ name, ...own }) => ({ model: name, ...own })) };
 }

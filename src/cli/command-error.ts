@@ -4,15 +4,13 @@ type Ending = Exclude<keyof typeof exitStatuses, 'done' | 'configuration'>;
 
 interface Origin {
   readonly cause?: unknown;
-  /** The code in the gateway's response. */
   readonly code?: string;
 }
 
-/** An error that the operator can resolve, so it is printed without a stack trace. */
+/** An error that the operator can resolve. Printed without a stack trace. */
 export class CommandError extends Error {
-  /** The code in the gateway's response. Undefined without a response. */
+  /** The code in the gateway's error response. Undefined if there was no response. */
   readonly code: string | undefined;
-  /** The exit status of the process. */
   readonly status: number;
 
   constructor(ending: Ending, message: string, { cause, code }: Origin = {}) {

@@ -29,9 +29,9 @@ const loaders: Readonly<Record<keyof typeof groups, Load>> = {
 };
 
 /**
- * Adds the operators' commands. All of them call the operators' API, except `config check`, `vendors show`, `ledger
- * accept-clock` and `secrets rotate`. `program` comes from `createProgram`, and `line` contains the words after the
- * program name.
+ * Adds the operators' commands to a program from `createProgram`. Loads only the groups that `line`, the arguments on
+ * the command line, mentions. All commands call the operators' API, except `config check`, `vendors show`, `vendors
+ * test`, `ledger accept-clock`, `secrets rotate` and `completion`.
  */
 export async function addOperatorCommands(
   program: Command,

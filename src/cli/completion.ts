@@ -6,8 +6,8 @@ const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
 
 /**
- * Adds the command that prints completion scripts. A script contains every word, so completion starts no process.
- * `completion` must belong to a program with all commands.
+ * Adds the command that prints completion scripts. A script contains all words, so completing a line starts no process.
+ * Add it to a program that has all commands.
  */
 export function addCompletionCommand(completion: Command, context: CliContext): void {
   completion
@@ -19,10 +19,10 @@ export function addCompletionCommand(completion: Command, context: CliContext): 
 }
 
 interface Place {
-  /** The words leading to the command. Empty for the program itself. */
+  /** The words that lead to the command. Empty for the program itself. */
   readonly at: string;
   readonly words: readonly string[];
-  /** Options that need a value, with their known values. */
+  /** Options that take a value, with the possible values if they are known. */
   readonly values: readonly { readonly flags: readonly string[]; readonly choices: readonly string[] }[];
 }
 
@@ -50,7 +50,6 @@ function valuesOf({ short, long, argChoices = [] }: Option) {
 
 const quoted = (text: string): string => `'${text}'`;
 
-/** Generates shell functions for bash and zsh that find the command on a line and what may follow it. */
 function posixScript(places: readonly Place[], ending: string): string {
   const values = places.flatMap(({ at, values: all }) =>
     all.map(({ flags, choices }) => {

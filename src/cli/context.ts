@@ -9,26 +9,22 @@ import { createOutput } from './output.ts';
 import type { Terminal } from './terminal.ts';
 import type { Output, OutputForm } from './output.ts';
 
-/** The commands' dependencies, created in src/cli.ts. */
 export interface CliContext {
   readonly print: (text: string) => void;
-  /** Whether the output is a terminal. */
   readonly isTerminal: boolean;
   readonly isColoured: boolean;
-  /** Unix milliseconds. */
+  /** In Unix milliseconds. */
   readonly now: () => number;
   readonly environment: () => Environment | Promise<Environment>;
-  /** Reads the file that a start on this machine would use. Throws ConfigError with every violation. */
+  /** Loads the file that a gateway started on this machine would use. Throws ConfigError with all violations. */
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
-  /** Loads the built-in adapters, keyed by their names in gateway.yaml. */
   readonly loadProviders: () => Promise<Readonly<Record<string, Provider>>>;
-  /** Reseals everything with the first key in SECRETS_KEY. Works directly on MongoDB. */
+  /** Encrypts all encrypted data again, with the first key in SECRETS_KEY. Works directly on MongoDB. */
   readonly rotateSecrets: (options: RotateOptions) => Promise<RotationReport>;
-  /** Accepts the database's current time for dating money. Works directly on MongoDB. */
+  /** Accepts the database's current time for dating ledger entries. Works directly on MongoDB. */
   readonly acceptClock: (reason: string) => Promise<AcceptedClock>;
   /** Undefined when output is not interactive. */
   readonly terminal?: Terminal;
-  /** Sets the exit status. */
   readonly fail: (status: number) => void;
 }
 
@@ -37,7 +33,9 @@ export interface RotateOptions {
   readonly onProgress: (line: string) => void;
 }
 
-/** Times are in Unix milliseconds. If no process disputed the time, `jump` is undefined and nothing was done. */
+/**
+ * Times are in Unix milliseconds. `jump` is undefined if no process disputed the time, so there was nothing to accept.
+ */
 export interface AcceptedClock {
   readonly at: number;
   readonly jump?: { readonly expected: number; readonly seen: number };
@@ -54,8 +52,7 @@ export interface Session {
 }
 
 /**
- * Returns the handler of a command that calls the operators' API. `run` receives what commander parsed: first the
- * arguments, then the options.
+ * Wraps a command that calls the operators' API. Commander's arguments, followed by the options, are passed to `run`.
  */
 export function adminCommand<Parsed extends unknown[]>(
   context: CliContext,
@@ -68,7 +65,7 @@ export function adminCommand<Parsed extends unknown[]>(
   };
 }
 
-/** Like `adminCommand`, but for read-only commands. Also supports `--watch`. */
+/** Like `adminCommand`, but for read-only commands, which also support `--watch`. */
 export function lookCommand<Parsed extends unknown[]>(
   context: CliContext,
   run: (session: Session, ...parsed: Parsed) => Promise<void>,
@@ -87,8 +84,8 @@ function isWatched(command: Command): boolean {
 }
 
 /**
- * Reads a running command's common options. The modules for API calls are loaded only here, because `--help` does not
- * need them.
+ * Reads the options that all commands share. Loads the modules for API calls only here, because `--help` does not need
+ * them.
  */
 async function openSession(command: Command, context: CliContext): Promise<Session> {
   const [{ createAdminClient }, { resolveTarget }] = await Promise.all([
@@ -106,7 +103,6 @@ export function outputOf(command: Command, { print, isColoured, now }: CliContex
   return createOutput({ form: form ?? 'table', write: print, isColoured, now: now() });
 }
 
-/** Explains how to get the next page of the list. */
 export function noteMore(output: Output, hasMore: boolean, after: unknown): void {
   if (hasMore) output.note(`More results: --after ${String(after)}`);
 }

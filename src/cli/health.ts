@@ -28,13 +28,11 @@ const healthSchema = z.object({
   parts: z.array(circuitSchema),
 });
 
-/** Returns the columns that show a channel's health in a list. */
 export function healthColumns(health: unknown): Row {
   const { state, text, since, waiting } = healthSchema.parse(health);
   return { state, since, waiting: waiting?.tasks ?? null, health: text };
 }
 
-/** Returns a channel's full health, with circuits as table rows. */
 export function healthInTables(health: unknown): Row {
   const { parts, channel: _channel, opened, waiting, ...rest } = healthSchema.parse(health);
   const named = parts.map((part) => ({ ...part, of: nameOf(part) }));

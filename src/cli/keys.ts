@@ -129,7 +129,7 @@ function addTermOptions(command: Command): Command {
     );
 }
 
-/** Only some operators may set caps, so the request includes them only if specified. */
+/** Without caps, leave them out of the request, because not every operator may set them. */
 function hasCaps({ day, month, total, model }: CapsOptions): boolean {
   return [day, month, total, model].some((given) => given !== undefined);
 }
@@ -157,7 +157,6 @@ function addCapCommand(keys: Command, context: CliContext): void {
     );
 }
 
-/** Adds the commands that end a key, with or without replacing it. */
 function addEndingCommands(keys: Command, context: CliContext): void {
   keys
     .command('revoke')

@@ -15,7 +15,6 @@ const table = {
   more: ['note'],
 };
 
-/** The account, and the command's options. */
 type StatementLine = [string, { readonly month: string; readonly format: string; readonly out?: string }];
 
 export function addLedgerCommands(ledger: Command, context: CliContext): void {
@@ -146,7 +145,6 @@ function addClockCommand(ledger: Command, context: CliContext): void {
 type Result = z.output<typeof resultSchema>;
 const headsAtOnce = 100;
 
-/** Adds any violations to the result. */
 async function checkHeads(
   file: string,
   { client, result }: { readonly client: AdminClient; readonly result: Result },

@@ -1,13 +1,12 @@
 import { InvalidArgumentError } from 'commander';
 
-/** Option parsers shared by several commands. Commander reports what they throw as an option error. */
+/** Option parsers shared by several commands. Commander reports an error that they throw as an error of the option. */
 
 export function parseCount(text: string): number {
   if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('It must be a number, at least 1.');
   return Number(text);
 }
 
-/** Parses a comma-separated list. */
 export function parseList(text: string): string[] {
   return text
     .split(',')
@@ -15,7 +14,6 @@ export function parseList(text: string): string[] {
     .filter((item) => item !== '');
 }
 
-/** Parses a nonnegative decimal number. */
 export function parseAmount(text: string): number {
   if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError('It must be a number, such as 5 or 7.5.');
   return Number(text);
@@ -30,14 +28,13 @@ function secondsIn(text: string): number | undefined {
   return count === undefined ? undefined : Number(count) * (unitSeconds[unit] ?? 1);
 }
 
-/** Parses a duration into seconds. Without a unit, numbers are seconds. */
+/** A number without a unit is in seconds. */
 export function parseSeconds(text: string): number {
   const seconds = /^\d+$/.test(text) ? Number(text) : secondsIn(text);
   if (seconds === undefined) throw new InvalidArgumentError('It must be a time, such as 0, 30m, 24h or 7d.');
   return seconds;
 }
 
-/** Parses a time into Unix seconds. */
 export function parseTime(text: string): number {
   const ago = secondsIn(text);
   const at = ago === undefined ? dateIn(text) : Math.floor(Date.now() / 1000) - ago;
@@ -45,7 +42,7 @@ export function parseTime(text: string): number {
   return at;
 }
 
-/** Parses a future time into Unix seconds. */
+/** Parses a date into Unix seconds. Unlike `parseTime`, does not accept an age. */
 export function parseDate(text: string): number {
   const at = dateIn(text);
   if (at === undefined) throw new InvalidArgumentError('It must be a date, such as 2030-01-31.');

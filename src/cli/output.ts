@@ -4,25 +4,25 @@ import type { Row } from './admin-client.ts';
 import { formatCell, formatTable, missing } from './table.ts';
 import type { TableStyle } from './table.ts';
 
-/** Prints a command's result: as text for people, or as JSON exactly as the gateway returned it. */
+/** Prints a command's result, as text or as the gateway's own JSON. */
 export interface Output {
   readonly isJson: boolean;
   rows(rows: readonly Row[], table: Table): void;
-  /** Prints one object with one field per line. Text output shows `shown` instead, if defined. */
+  /** Prints one object, one field per line. Text output shows `shown` instead, if given. */
   item(item: Row, shown?: Row): void;
-  /** Prints the whole object as JSON. Text output shows only the field with this name, one line per member. */
+  /** Prints the object as JSON. Text output contains only the field `field`, one line per member. */
   answer(item: Row, field: string): void;
-  /** Prints a summary as text, or the object as JSON. */
+  /** Prints the object as JSON, or `text` in text output. */
   result(item: Row, text: string): void;
-  /** Prints a note in text output only. */
+  /** Prints in text output only. */
   note(text: string): void;
 }
 
 export interface Table {
   readonly columns: readonly string[];
-  /** Columns that appear only in wide output. */
+  /** Additional columns of wide output. */
   readonly more?: readonly string[];
-  /** Returns the part of a row that text output shows. Defaults to the whole row. */
+  /** Selects what text output shows of a row. By default, all of it. */
   readonly shown?: (row: Row) => Row;
 }
 
@@ -30,18 +30,21 @@ export interface OutputOptions {
   readonly form: OutputForm;
   readonly write: (text: string) => void;
   readonly isColoured: boolean;
-  /** Unix milliseconds. */
+  /** In Unix milliseconds. */
   readonly now: number;
 }
 
-/** `table` fits into 100 columns and shows ages. `wide` truncates nothing. `jsonl` prints one object per line. */
+/**
+ * `table` fits into 100 columns and shows ages instead of times. `wide` truncates nothing. `jsonl` prints one object
+ * per line.
+ */
 export type OutputForm = 'table' | 'wide' | 'json' | 'jsonl';
 
 const tableWidthMax = 100;
 const cellWidthMax = 60;
 const indent = '  ';
 
-/** All text passes through this output, so that nothing external reaches the terminal unescaped. */
+/** Print everything through this, because it escapes text from outside for the terminal. */
 export function createOutput({ form, write, isColoured, now }: OutputOptions): Output {
   const print = (text: string) => write(escaped(text, { keepLines: true }));
   if (form === 'json' || form === 'jsonl') {
@@ -85,7 +88,6 @@ function formatItem(item: Row, style: TableStyle): string {
   return entries.map(({ name, value }) => formatField(name.padEnd(width), value, style)).join('\n');
 }
 
-/** Formats an object as lines below its name, and a list of objects as a table. */
 function formatField(padded: string, value: unknown, style: TableStyle): string {
   const below = (format: (inner: TableStyle) => string): string => {
     const { widthMax = Number.POSITIVE_INFINITY } = style;
@@ -98,7 +100,7 @@ function formatField(padded: string, value: unknown, style: TableStyle): string 
   return `${padded}  ${formatCell(padded.trimEnd(), value)}`;
 }
 
-/** Formats a table without empty columns. If it does not fit even when truncated, formats each row as an item. */
+/** Formats a table without empty columns, or the rows one after another if even a truncated table is too wide. */
 function formatNested(rows: readonly Row[], style: TableStyle): string {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const columns = names.filter((name) => rows.some((row) => formatCell(name, row[name]) !== missing));

@@ -5,28 +5,24 @@ import { CommandError } from './command-error.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * An act that moves money or may be billed twice needs a dry run first. Afterwards, an operator confirms it at
- * the terminal, or a script passes the plan.
+ * An action that moves money or may be billed twice needs a dry run. After it, an operator confirms the action in the
+ * terminal, or a script passes the dry run's plan.
  */
 
 const said = z.object({ task: z.string(), money: z.string() });
 
-/** A dry run's `result`. */
 export const triedSchema = z.object({ would: said, plan: z.string() });
-/** The `result` of an executed act. */
 export const doneSchema = z.object({ did: said });
 
-/** How an act is confirmed on the command line. */
 export interface Confirmation {
   readonly action: OperatorActionName;
   readonly plan?: string | undefined;
-  /** Whether to act without asking for confirmation. */
   readonly isConfirmed: boolean;
-  /** Undefined if nobody is at the terminal. */
+  /** Undefined if the command is not running in a terminal. */
   readonly terminal: Terminal | undefined;
 }
 
-/** Throws CommandError if the act needs a confirmation that cannot be obtained. */
+/** Throws CommandError if the action needs a confirmation but there is no way to ask for it. */
 export function requireConfirmable({ action, plan, isConfirmed, terminal }: Confirmation): void {
   if (plan !== undefined) return;
   if (needsPlan(action)) {
@@ -41,7 +37,6 @@ export function requireConfirmable({ action, plan, isConfirmed, terminal }: Conf
   );
 }
 
-/** Asks the operator at the terminal, unless a plan or `--yes` has already confirmed the act. */
 export async function isConfirmed({ action, plan, isConfirmed: answered, terminal }: Confirmation) {
   if (plan !== undefined || answered || terminal === undefined) return true;
   const { confirmation } = actionTable[action];

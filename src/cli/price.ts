@@ -89,7 +89,7 @@ function show(explained: Explained, output: Output): void {
 interface Part {
   readonly currency: string;
   readonly part: { readonly amount: string; readonly how: Reckoning | null } | null;
-  /** How to resolve choices that the request leaves open. A hold assumes the most expensive one. */
+  /** Which value was assumed for what the request leaves open. A hold assumes the dearest. */
   readonly open?: string;
 }
 

@@ -43,7 +43,6 @@ export function addPricesCommands(prices: Command, context: CliContext): void {
     );
 }
 
-/** Recalculates recorded tasks at other prices, and prints what would have been charged. */
 export async function tryPrices(
   { client, output }: Session,
   { terminal }: CliContext,

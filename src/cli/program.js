@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 
-/** The operators' command groups. A group's commands are loaded only if its name is on the command line. */
+/** The operators' commands by group. A group's module is loaded only if the command line mentions it. */
 export const groups = {
   accounts: { about: 'Manages accounts and their money.', example: 'accounts list' },
   keys: { about: 'Manages API keys.', example: 'keys list --account acme' },
@@ -61,7 +61,7 @@ const processes = {
   worker: { about: 'Run the Temporal workers.', example: 'worker' },
 };
 
-/** Words that start a command. A command line without any of them can only print help. */
+/** The first words of all commands. A command line without any of them can only print help. */
 export const verbs = new Set([...Object.keys(processes), ...Object.keys(groups)]);
 
 export const exitStatuses = {
@@ -79,19 +79,20 @@ const statusLines = Object.values(exitStatuses).map(
 );
 
 /**
- * Appends examples to a command's help. The lines work unchanged, apart from names.
+ * Appends examples to a command's help. Apart from names, they must work as they are.
  *
- * @param {readonly string[]} lines Each without the program's name.
+ * @param {readonly string[]} lines without the program's name
  */
 export function examples(...lines) {
   return `\nExample:\n${lines.map((line) => `  gateway ${line}`).join('\n')}`;
 }
 
 /**
- * Returns the command line that `--help` shows. `commands.ts` adds the groups' verbs. This is plain JavaScript, because
- * `src/gateway.js` needs it before anything that could load TypeScript is available.
+ * Returns the command line that `--help` shows. `commands.ts` adds the commands of each group. Written in JavaScript,
+ * because `src/gateway.js` runs it before TypeScript can be loaded.
  *
- * @param {Partial<Record<keyof typeof processes, () => Promise<void>>>} run Starts the processes. Absent for help.
+ * @param {Partial<Record<keyof typeof processes, () => Promise<void>>>} run Starts the processes. Not needed to print
+ * help.
  */
 export function createProgram(run = {}) {
   const program = new Command('gateway')

@@ -3,13 +3,12 @@ import type { Row } from './admin-client.ts';
 import type { CliContext } from './context.ts';
 import type { Output } from './output.ts';
 
-/** Sets the exit status to 1 if a process could not load the version. */
+/** Also sets the exit status to 1 if a process could not load the version. */
 export function showPublished(published: Row, output: Output, context: CliContext): void {
   output.item(published, withNodes(published));
   if (nodesOf(published).some(({ refused }) => refused !== null)) context.fail(1);
 }
 
-/** Reduces each process to its configuration fields for the table. */
 export function withNodes({ object: _object, ...config }: Row): Row {
   const nodes = nodesOf(config).map(({ id, state, config: runs, refused }) => ({ id, state, runs, refused }));
   return { ...config, nodes };

@@ -92,7 +92,7 @@ function parseModel(
   return new Map([...before, [name, model]]);
 }
 
-/** Returns the bill's format. Command options take precedence over the format in the vendor's adapter. */
+/** Options override the format from the vendor's adapter. */
 async function formatOf(
   { format, column = {}, unit }: ReconcileOptions,
   { loadProviders }: CliContext,

@@ -1,7 +1,7 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { CommandError } from './command-error.ts';
 
-/** Writes a temporary file next to `path`, and moves it to `path` once complete. Throws CommandError. */
+/** Writes to a temporary file next to `path`, which `complete` moves to `path`. Throws CommandError. */
 export async function replaceFile(path: string) {
   const refuse = cannotWrite(path);
   const part = `${path}.part`;
@@ -12,7 +12,6 @@ export async function replaceFile(path: string) {
       await file.sync();
       await rename(part, path).catch(refuse);
     },
-    /** Removes the file unless it was completed. */
     async close(): Promise<void> {
       await file.close();
       await rm(part, { force: true });

@@ -78,13 +78,13 @@ function wordsOf({
   ].join('\n');
 }
 
-/** `source` is the text's origin, for the error message. */
+/** `source` says where the text is from, for the error message. */
 export function parseFields(text: string, source = '--request'): object {
   try {
     const fields: unknown = JSON.parse(text);
     if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) return fields;
   } catch {
-    // The error is thrown below, and quotes the text.
+    // The error below quotes the text.
   }
   throw new CommandError('usage', `${source} must be a JSON object, not ${text.slice(0, 200)}`);
 }

@@ -62,7 +62,7 @@ const entrySchema = z.object({
   at: z.number(),
 });
 
-/** Returns the entries without the fields that the whole task shares. `gateway ledger show` prints all fields. */
+/** Leaves out the fields that are the same for all of the task's entries. `gateway ledger show` prints all fields. */
 function ledgerLines(entries: unknown): readonly Row[] | undefined {
   return z.array(entrySchema).optional().parse(entries);
 }

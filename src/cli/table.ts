@@ -4,21 +4,23 @@ import type { Row } from './admin-client.ts';
 import { isoSeconds } from '../base/times.ts';
 
 export interface TableStyle {
-  /** In Unix milliseconds. If set, times are shown as ages relative to it. */
+  /** In Unix milliseconds. If given, times are shown as ages. */
   readonly now?: number;
-  /** The table's maximum width in terminal columns. If undefined, nothing is truncated. */
+  /** In terminal columns. Nothing is truncated if undefined. */
   readonly widthMax?: number;
-  /** Whether to truncate only multi-word text, even if the table becomes wider. Truncated ids and times are useless. */
+  /**
+   * Whether to truncate only text of several words, even if the table becomes too wide. A truncated id or time is
+   * useless.
+   */
   readonly cutsTextsOnly?: boolean;
-  /** A cell's maximum width in columns. */
+  /** In terminal columns. */
   readonly cellWidthMax?: number;
   readonly isColoured?: boolean;
 }
 
-/** Shown in cells without a value. */
 export const missing = '-';
 const gap = '  ';
-/** Cells are never truncated below this width. */
+/** Cells are never truncated to fewer columns. */
 const cutWidthMin = 6;
 const textWidthMin = 10;
 
@@ -27,16 +29,13 @@ interface Column {
   readonly cells: readonly string[];
   readonly width: number;
   readonly isNumber: boolean;
-  /** Whether the cells contain our own keywords, which are useless when truncated. */
+  /** Whether the cells contain keywords, such as states, which are useless when truncated. */
   readonly isWord: boolean;
-  /** Whether the cells contain several words each. */
+  /** Whether any cell contains several words. */
   readonly isText: boolean;
 }
 
-/**
- * Makes each column as wide as its widest cell, and separates columns by two spaces. Numbers and money are
- * right-aligned.
- */
+/** Numbers and money are right-aligned. */
 export function formatTable(rows: readonly Row[], names: readonly string[], style: TableStyle = {}): string {
   const columns = fit(
     names.map((name) => readColumn(rows, name, style)),
@@ -67,13 +66,15 @@ function readColumn(
   };
 }
 
-/** Removes the `_at` suffix from the headers of columns that show ages. */
 function headerOf(name: string, hasAges: boolean): string {
   const shown = hasAges ? (name === 'created_at' ? 'age' : name.replace(/_at$/, '')) : name;
   return shown.toUpperCase();
 }
 
-/** Truncates the widest texts until the table fits. Keywords and row names come last; numbers are never truncated. */
+/**
+ * Truncates the widest column until the table fits. Keywords, ids and the first column are truncated last. Numbers are
+ * never truncated.
+ */
 function fit(
   columns: readonly Column[],
   { widthMax = Number.POSITIVE_INFINITY, cutsTextsOnly = false }: TableStyle,
@@ -115,7 +116,6 @@ const bold = '\u001B[1m';
 const plain = '\u001B[0m';
 const [red, green, yellow] = ['\u001B[31m', '\u001B[32m', '\u001B[33m'];
 
-/** The colours of whole cells, for success, failure, and what needs attention. */
 const colours: ReadonlyMap<string, string> = new Map([
   ...['succeeded', 'delivered', 'closed'].map((word) => [word, green] as const),
   ...['failed', 'gave_up', 'open'].map((word) => [word, red] as const),
@@ -139,7 +139,7 @@ export function cutToWidth(text: string, width: number): string {
   return `${cut}…`;
 }
 
-/** Formats a value as one line, without anything that a terminal would interpret. */
+/** Formats a value as one line without control characters. */
 export function formatCell(name: string, value: unknown, now?: number): string {
   if (value === undefined || value === null || value === '') return missing;
   if (typeof value === 'number' && /_at$|^(?:at|since|until)$/.test(name))
@@ -170,8 +170,8 @@ const units = [
 ] as const;
 
 /**
- * Formats an age such as `3m`, or a future time such as `in 2h`. Switches to a larger unit only from two of it, hence
- * `90m` and `40h`.
+ * Formats an age such as `3m`, or a future time such as `in 2h`. Uses a larger unit only if there are at least two of
+ * it, so `90m` and `40h` are possible.
  */
 export function formatAge(seconds: number): string {
   const distance = Math.abs(seconds);

@@ -2,7 +2,6 @@ import type { Environment } from '../config/environment.ts';
 import { localSettingsPath, readLocalSettings, runningApiUrl } from '../config/local-settings.ts';
 import { CommandError } from './command-error.ts';
 
-/** The gateway whose operators' API a command calls. */
 export interface Target {
   readonly url: string;
   readonly token: string;
@@ -14,10 +13,10 @@ type TargetEnvironment = Pick<
 >;
 
 /**
- * Finds the gateway and the token. The address is the first of: `--url`, PUBLIC_URL, local mode's address while it
- * runs, and HOST with PORT. The token is the first of: OPERATOR_TOKEN, ADMIN_TOKEN, and local mode's token in this
- * DATA_DIR, which is sent only to local mode's address or to one that the operator has named. An ADMIN_TOKEN that local
- * mode does not use belongs to another gateway.
+ * Finds the gateway's URL and the token. The URL is the first of these: `--url`, PUBLIC_URL, local mode's URL while it
+ * runs, and HOST with PORT. The token is the first of these: OPERATOR_TOKEN, ADMIN_TOKEN, and the token of the local
+ * mode in this DATA_DIR. Local mode's token is sent only to local mode's URL or to one that the operator has named. An
+ * ADMIN_TOKEN other than local mode's belongs to another gateway.
  */
 export async function resolveTarget(
   environment: TargetEnvironment,

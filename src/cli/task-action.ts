@@ -76,13 +76,12 @@ function optionFor(name: ActionField): Option {
   return option.argParser(type === 'count' ? parseCount : parseAmount);
 }
 
-/** Finds the action anywhere on the command line. */
 function actIn(command: Command): OperatorActionName | undefined {
   const words = [...command.args, command.getOptionValue('action')];
   return operatorActions.find((name) => words.includes(name));
 }
 
-/** Returns those of the action's options that only some actions accept. */
+/** If the line names an action, leaves out the options of other actions. */
 function optionsOfAct(command: Command): Option[] {
   const act = actIn(command);
   const options = new Help().visibleOptions(command);
@@ -116,7 +115,6 @@ interface OneTask {
   readonly plan: string | undefined;
 }
 
-/** Shows the dry run first if the act moves money or may be billed twice. */
 async function actOnOne(
   { action, path, body, dryRun, plan }: OneTask,
   { client, output, terminal }: BulkSession,
@@ -141,7 +139,7 @@ interface Typed {
 
 type Target = { readonly one: OneTask; readonly many?: undefined } | { readonly many: ManyTasks };
 
-/** Throws CommandError unless the command line contains either one task id or a selection of tasks. */
+/** Throws CommandError unless the command line has either a task's id or a query. */
 function readTarget({ id, action: named, options }: Typed): Target {
   const { query, callbackFailed, action: forMany, yes, continue: continues, ...given } = options;
   const { dryRun, reason, plan, ...written } = given;
@@ -175,7 +173,7 @@ function readTarget({ id, action: named, options }: Typed): Target {
   };
 }
 
-/** Restores option names that commander has converted, such as `resultUrl` to `--result-url`. */
+/** Restores the API's field names, which commander has converted to names such as `resultUrl`. */
 function fieldsIn(written: object): Row {
   const given: ReadonlyMap<string, unknown> = new Map(Object.entries(written));
   const entries = actionFieldNames(actionFields).map((name) => {
@@ -185,7 +183,7 @@ function fieldsIn(written: object): Row {
   return Object.fromEntries(entries);
 }
 
-/** Chooses the API request for an action. Synchronous images have no task, and can only be refunded. */
+/** Synchronous images have no task, and can only be refunded. */
 function callFor(id: string, { action, ...body }: Row): Pick<OneTask, 'path' | 'body'> {
   const isOfImages = isImageId(id) && action === 'refund';
   return isOfImages

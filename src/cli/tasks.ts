@@ -10,7 +10,6 @@ import type { CliContext } from './context.ts';
 import { examples } from './program.js';
 import { addRecordCommands } from './show-task.ts';
 
-/** `waits_for` shows what the task is waiting for, and `since` when the wait began. */
 export const taskTable = {
   columns: ['id', 'account', 'model', 'status', 'waits_for', 'channel', 'since'],
   more: [

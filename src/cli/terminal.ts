@@ -3,10 +3,9 @@ import type { Readable, Writable } from 'node:stream';
 import { inspect } from 'node:util';
 import { escaped } from '../base/plain-text.ts';
 
-/** An interactive terminal that runs a command. */
 export interface Terminal {
   confirm(question: string): Promise<boolean>;
-  /** Replaces the previous progress line. An empty string removes it. */
+  /** Replaces the current progress line. An empty string removes it. */
   progress(line: string): void;
 }
 
@@ -26,7 +25,7 @@ export function createTerminal(input: Readable, output: Writable): Terminal {
   };
 }
 
-/** Describes why a command failed. Our own errors show only their message, all others full details. */
+/** Shows only the message of our own errors, but all details of others. */
 export function failureText(error: unknown, isOurs: boolean): string {
   return escaped(isOurs && error instanceof Error ? error.message : inspect(error), { keepLines: true });
 }

@@ -23,7 +23,7 @@ const table = {
   columns: ['channel', 'model', 'upstream', 'state', 'retired', 'age_days', 'source'],
   more: ['read', 'retired_source', 'enabled'],
 };
-/** Listed by urgency: models that an operator has to replace come first. */
+/** Models that an operator has to replace come first. */
 const states = ['shut down', 'ends', 'served', 'configured'] as const;
 
 export function addVendorCheck(vendors: Command, context: CliContext): void {
@@ -65,7 +65,7 @@ function checkedModels(row: Row, now: number) {
 
 type Offer = Pick<z.output<typeof modelSchema>['channels'][number], 'facts' | 'retirement'>;
 
-/** Returns a model's state. It is `configured` if no table covers the model, so its facts come from gateway.yaml. */
+/** `configured` means that the adapter has no facts about the model, so they come from gateway.yaml. */
 function stateOf({ facts, retirement }: Offer, now: number): (typeof states)[number] {
   if (retirement !== null) return Date.parse(retirement.on) <= now ? 'shut down' : 'ends';
   return facts === null ? 'configured' : 'served';

@@ -20,7 +20,7 @@ export function addVendorCommands(vendors: Command, context: CliContext): void {
   addVendorTest(vendors, context);
 }
 
-/** Needs neither gateway nor configuration, because the tables are part of the program. */
+/** Needs neither a gateway nor a configuration, because the facts are part of the program. */
 function addVendorShow(vendors: Command, context: CliContext): void {
   vendors
     .command('show')
@@ -56,7 +56,6 @@ function addVendorShow(vendors: Command, context: CliContext): void {
     });
 }
 
-/** Returns the video capabilities, or the image capabilities if the vendor makes no videos. */
 function abilities({ video, image, imageTask }: Provider): Row {
   const task: Omit<TaskProvider<never>, 'submit'> | undefined = video ?? imageTask;
   return defined({
@@ -123,11 +122,10 @@ const videoColumns = [
   'seconds',
   'sound',
 ];
-/** The source of a row's facts, and the date when it was read. */
 const more = ['source', 'read'];
 const imageColumns = ['model', 'images', 'references', 'mask', 'sizes', 'qualities', 'parameters'];
 
-/** Summarises a model's facts that do not depend on the request. The JSON and the single-model view show all facts. */
+/** Summarises the facts for one row. The JSON and `--model` show all facts. */
 function summary({ model, facts, origin }: ShownRow): Row {
   const { media, resolutions, ratios, seconds, sound, images, sizes, qualities, parameters } = facts;
   const { frames, references = facts.references?.max, videos, audios } = media ?? {};
@@ -146,7 +144,7 @@ function summary({ model, facts, origin }: ShownRow): Row {
 }
 
 /**
- * Finds the facts for the model's kind. A name missing from every table counts as a video model if the vendor makes
+ * Returns the model's facts. A model that is missing from all tables is treated as a video model if the vendor makes
  * videos.
  */
 function factsOf(vendor: string, provider: Provider, model: string): ModelFacts {

@@ -4,19 +4,16 @@ import { exitStatuses } from './program.js';
 import { failureText } from './terminal.ts';
 
 export interface Watch {
-  /** Prints the current state. */
   readonly look: (print: (text: string) => void) => Promise<void>;
   readonly print: (text: string) => void;
-  /**
-   * Whether the screen shows only the latest output. If not, each output that differs from the previous one is printed.
-   */
+  /** Whether each output replaces the one before. If false, prints each output that differs from the one before. */
   readonly isTerminal: boolean;
 }
 
 const everyMs = 2000;
 const clearScreen = '\u001B[H\u001B[2J';
 
-/** Repeats until Ctrl-C, even while the gateway does not respond. Rejects on any other failure. */
+/** Repeats until Ctrl-C, even while the gateway does not respond. Rejects on any other error. */
 export async function watch({ look, print, isTerminal }: Watch): Promise<never> {
   process.once('SIGINT', () => process.exit(exitStatuses.done.status));
   let shown: string | undefined;

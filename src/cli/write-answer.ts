@@ -8,7 +8,7 @@ import { replaceFile } from './replace-file.ts';
 interface Asked {
   readonly path: string;
   readonly query: Readonly<Record<string, string | undefined>>;
-  /** The file's path. If undefined, the response is printed. */
+  /** If undefined, the response is printed. */
   readonly out: string | undefined;
 }
 
@@ -18,8 +18,7 @@ interface Writing extends Pick<CliContext, 'print'> {
 }
 
 /**
- * Writes a long response unchanged, piece by piece: either into a file, which is replaced once the response is
- * complete, or line by line.
+ * Writes a long response piece by piece, without changing it. A file gets its name only when the response is complete.
  */
 export async function writeAnswer(
   { client, output, print }: Writing,

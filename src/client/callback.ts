@@ -1,23 +1,22 @@
 import type * as Types from './types.ts';
 
-/** The body of a callback. */
 export type EndedTask = Types.SucceededVideo | Types.SucceededImage | Types.FailedTask;
 
 const ageSecondsMax = 300;
 
 export interface CallbackMessage {
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The raw body, before any parsing. */
+  /** The raw body. Do not parse it first. */
   readonly body: string | Uint8Array;
-  /** One of the account's webhook secrets, such as `whsec_…`. */
+  /** One of the account's webhook secrets, `whsec_…`. */
   readonly secret: string;
   /** Unix seconds. Defaults to the current time. */
   readonly now?: number;
 }
 
 /**
- * Returns the task from a callback that the gateway sent within the last five minutes, or undefined if the callback may
- * not come from the gateway.
+ * Verifies a callback and returns its task. Returns undefined if the signature is wrong, or if the time of the callback
+ * is more than five minutes off.
  */
 export async function readCallback({
   headers,
@@ -28,14 +27,14 @@ export async function readCallback({
   const header = (name: string) =>
     String((headers instanceof Headers ? headers.get(name) : headers[name]) ?? '');
   const timestamp = header('webhook-timestamp');
-  // Refuse an old message, which may have been recorded and replayed.
+  // An old message may have been recorded and replayed.
   if (!(Math.abs(now - Number(timestamp)) <= ageSecondsMax)) return undefined;
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const prefix = new TextEncoder().encode(`${header('webhook-id')}.${timestamp}.`);
   const signed = new Uint8Array([...prefix, ...bytes]);
   const raw = decode(secret.replace(/^whsec_/, ''));
   if (raw === undefined)
-    throw new TypeError('The secret must be whsec_ and base64, as the gateway has shown it.');
+    throw new TypeError('The secret must be whsec_ followed by base64, exactly as the gateway showed it.');
   const key = await crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
   for (const signature of header('webhook-signature').split(' ')) {
     const given = signature.startsWith('v1,') ? decode(signature.slice(3)) : undefined;
@@ -45,7 +44,6 @@ export async function readCallback({
   return undefined;
 }
 
-/** Returns undefined if the text is not base64. */
 function decode(base64: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));

@@ -9,7 +9,7 @@ export interface ClientOptions {
   /** The gateway's address, such as `https://gateway.example`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** The number of times to repeat a request if the response is missing or asks for it. Defaults to 3. */
+  /** How often to retry if there is no response, or if the response permits it. Defaults to 3. */
   readonly retries?: number;
   readonly fetch?: typeof globalThis.fetch;
 }
@@ -19,18 +19,20 @@ export interface CallOptions {
 }
 
 export interface CreateOptions extends CallOptions {
-  /** The same key always refers to the same task. Defaults to a new key per call, which the call's repeats share. */
+  /**
+   * Requests with the same key create only one task. By default, each call has its own key, which its retries share.
+   */
   readonly idempotencyKey?: string;
 }
 
 export interface PageOptions extends CallOptions {
   readonly limit?: number;
-  /** The previous page's last id. */
+  /** The last id of the previous page. */
   readonly after?: string;
 }
 
 export interface WaitOptions<Task> extends CallOptions {
-  /** Called with every response until the task ends. */
+  /** Called with every response until the task has ended. */
   readonly onAnswer?: (task: Task) => void;
 }
 
@@ -39,10 +41,10 @@ export class MediaryError extends Error {
   override readonly name = 'MediaryError';
   readonly status: number;
   readonly code: string;
-  /** The field at fault, or an empty string. */
+  /** The parameter at fault, or an empty string. */
   readonly param: string;
   readonly requestId: string;
-  /** The complete error from the gateway. Undefined if the response came from somewhere else. */
+  /** The gateway's error object. Undefined if the response did not come from the gateway. */
   readonly body: Types.Error['error'] | undefined;
 
   constructor(status: number, requestId: string, body: Types.Error['error'] | undefined) {
@@ -55,7 +57,7 @@ export class MediaryError extends Error {
   }
 }
 
-/** Calls a gateway's API from Node or a browser. Calls reject with MediaryError, or with whatever `fetch` throws. */
+/** Calls a gateway from Node or a browser. Calls reject with MediaryError, or with what `fetch` throws. */
 export function createClient(options: ClientOptions) {
   const call = createCall(options);
   const videos = tasksAt<Types.VideoTask>('/v1/videos/generations', call);
@@ -71,7 +73,7 @@ export function createClient(options: ClientOptions) {
     },
     images: {
       ...images,
-      /** Resolves with the images, or with a task if `async` is true or the model's upstream is asynchronous. */
+      /** Resolves to images, or to a task if `async` is true or the model's upstream creates images asynchronously. */
       create: (body: Types.ImageGenerationRequest | Types.ImageGenerationForm, more: CreateOptions = {}) =>
         call<Types.Images | Types.CreatedTask>('POST', '/v1/images/generations', {
           ...more,
@@ -84,7 +86,7 @@ export function createClient(options: ClientOptions) {
         call<Types.Estimate>('POST', '/v1/images/generations/estimate', { ...more, isSafe: true, body }),
     },
     files: {
-      /** Stores bytes, or the file at an address. Requests refer to it as `asset://` followed by its id. */
+      /** Stores bytes, or a file from a URL. Requests refer to it as `asset://` followed by its id. */
       create: (file: Blob | { readonly url: string; readonly filename?: string }, more: CallOptions = {}) =>
         call<Types.File>('POST', files, { ...more, body: file instanceof Blob ? { file } : file }),
       get: (id: string, more: CallOptions = {}) => call<Types.File>('GET', `${files}/${segment(id)}`, more),
@@ -101,7 +103,7 @@ export function createClient(options: ClientOptions) {
 function tasksAt<Task extends Types.VideoTask | Types.ImageTask>(path: string, call: Call) {
   type Ended = Exclude<Task, Types.UnfinishedTask>;
   const isEnded = (task: Task): task is Ended => task.status === 'succeeded' || task.status === 'failed';
-  /** Waits up to `seconds` (at most 30) for the status to change. */
+  /** Waits up to `seconds`, at most 30, for the status to change. */
   const get = (id: string, { seconds = 0, ...more }: CallOptions & { readonly seconds?: number } = {}) =>
     call<Task>('GET', `${path}/${segment(id)}?wait=${seconds}`, more);
   return {
@@ -114,14 +116,14 @@ function tasksAt<Task extends Types.VideoTask | Types.ImageTask>(path: string, c
       ),
     cancel: (id: string, more: CallOptions = {}) =>
       call<Task>('POST', `${path}/${segment(id)}/cancel`, { ...more, isSafe: true }),
-    /** Resolves when the task has succeeded or failed. Neither is an error. */
+    /** Resolves when the task has succeeded or failed. A failed task is not an error here. */
     async wait(id: string, { onAnswer, ...more }: WaitOptions<Task> = {}): Promise<Ended> {
       for (;;) {
         const askedAt = Date.now();
         const task = await get(id, { ...more, seconds: waitSeconds });
         onAnswer?.(task);
         if (isEnded(task)) return task;
-        // A gateway with many waiting requests responds immediately, so pause before repeating the request.
+        // A gateway with many waiting requests responds immediately, so pause before the next one.
         await pause(pollMs - (Date.now() - askedAt), more.signal);
       }
     },
@@ -137,7 +139,7 @@ const repeatable = new Set([408, 409, 429, 500, 502, 503, 504]);
 interface Request extends CallOptions {
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether a POST or DELETE can safely be repeated. */
+  /** Whether it is safe to repeat a POST or DELETE. */
   readonly isSafe?: boolean;
 }
 
@@ -186,7 +188,7 @@ async function refusalOf(answer: Response): Promise<MediaryError> {
   }
 }
 
-/** Returns undefined if the body contains no file and can be sent as JSON. */
+/** Returns undefined if there is no file in the body, so that it can be sent as JSON. */
 function formOf(body: object): FormData | undefined {
   const fields = Object.entries(body).flatMap(([name, value]: [string, unknown]): [string, unknown][] =>
     Array.isArray(value) ? value.map((item: unknown) => [`${name}[]`, item]) : [[name, value]],

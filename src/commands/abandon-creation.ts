@@ -13,27 +13,27 @@ export interface AbandonCreationDeps {
   readonly keySlots: Pick<KeySlotStore, 'release'>;
 }
 
-/** An attempt to create a task, and how far it got. */
+/** One try to create a task. A repeated request makes another try for the same task. */
 export interface CreationTry {
   readonly task: string;
   readonly account: string;
-  /** The API key whose limit the task counts towards. Undefined if the key has no limit. */
+  /** The API key that counts the task towards its limit. Undefined if it has no limit. */
   readonly key?: string;
   readonly tryId: string;
-  /** Whether nothing needs to be voided, because the hold was refused and no earlier try can have taken one. */
+  /** Whether there is nothing to void: the hold was refused, and no earlier try can have one. */
   readonly neverHeld?: boolean;
 }
 
 /**
- * `begun` and `taken_over`: nothing was done, because the task belongs to its workflow or to another try. `absent`: the
- * task has no record.
+ * `begun`: nothing was done, because the task belongs to its workflow. `taken_over`: nothing was done, because another
+ * try continues the creation. `absent`: the task has no record.
  */
 export type AbandonOutcome = 'abandoned' | 'begun' | 'taken_over' | 'absent';
 
 /**
- * Undoes everything written while creating a task, if this try still owns the creation. The record is marked first and
- * removed last, so that the reconciler finds whatever a crash leaves behind. In between, the hold is voided, so that a
- * late hold or workflow start has no effect. Safe to repeat.
+ * Undoes what creating a task has written, if the creation still belongs to this try. Marks the record first and
+ * removes it last, so that the reconciler finds what a crash leaves behind. Voids the hold in between, so that a late
+ * hold or workflow start has no effect. Safe to repeat.
  */
 export type AbandonCreation = (creation: CreationTry) => Promise<AbandonOutcome>;
 
@@ -48,7 +48,7 @@ export function createAbandonCreation({
     const { task: record } = abandoned;
     if (record !== undefined && !abandoned.ok) return hasBegun(record) ? 'begun' : 'taken_over';
     if (key !== undefined) await keySlots.release(key, task);
-    // An earlier call has already removed the record.
+    // An earlier call has already removed it.
     if (record === undefined) return 'absent';
     await Promise.all([
       neverHeld ? undefined : ledger.void({ account, task, note: abandonedNote }),
@@ -59,7 +59,7 @@ export function createAbandonCreation({
   };
 }
 
-/** Whether the workflow has taken over the task, so that its creation can no longer be abandoned. */
+/** Returns whether the workflow has taken over the task, so that its creation can no longer be abandoned. */
 export function hasBegun({ state }: Pick<Task, 'state'>): boolean {
   return state.at !== 'creating' && !isAbandoned(state);
 }

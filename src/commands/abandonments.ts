@@ -10,9 +10,9 @@ export interface AbandonmentsDeps {
 }
 
 /**
- * Retries creations that could not be abandoned because MongoDB did not respond. After five minutes, or when more than
- * a thousand are waiting, leaves them to the reconciler, which abandons every creation whose record has stopped
- * changing.
+ * Creations that could not be abandoned because MongoDB did not respond. Retries each for five minutes. The reconciler
+ * handles those that still fail, and those that arrive while a thousand are waiting: it abandons every creation whose
+ * record has stopped changing.
  */
 export interface Abandonments {
   add(creation: CreationTry): void;
@@ -36,7 +36,7 @@ export function createAbandonments({ abandonCreation, onError, now }: Abandonmen
       },
       onFailed([key, kept], error) {
         onError(error);
-        // Move the failed item to the end, so that the next round tries the others first.
+        // Move it to the end, so that the next round starts with the others.
         waiting.delete(key);
         if (now() <= kept.until) waiting.set(key, kept);
       },

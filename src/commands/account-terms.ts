@@ -8,7 +8,7 @@ import type { HoldRequest } from '../ledger/operation.ts';
 import { createRecent } from '../base/recent.ts';
 import type { Account, AccountStore } from '../store/accounts.ts';
 
-/** Keeps our promise that every node sees a change within 5 s. */
+/** Below the 5 s within which every node must see a change. */
 const cacheTtlMs = 4_000;
 const cachedAccountsMax = 10_000;
 
@@ -18,15 +18,14 @@ export interface AccountTerms {
 }
 
 /**
- * Finds a hold's limits other than the balance. `by` includes the caps that apply to the spender and its end user.
- * Throws account_closed.
+ * Returns what limits a hold besides the balance. `by` contains the caps of the spender and of its end user. Throws
+ * account_closed.
  */
 export type FindHoldTerms = (
   account: string,
   by: Spender,
 ) => Promise<Pick<HoldRequest, 'overdraftLimit' | 'by'>>;
 
-/** Reads each account at most once every few seconds. */
 export function createAccountTerms(accounts: Pick<AccountStore, 'find'>, now: () => number): AccountTerms {
   const known = createRecent<Partial<Account>>(cachedAccountsMax, { ttlMs: cacheTtlMs, now });
   const termsOf = async (account: string): Promise<Partial<Account>> => {

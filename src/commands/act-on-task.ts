@@ -29,9 +29,8 @@ export interface TaskAction {
 }
 
 /**
- * Carries out an operator's action. A running task's workflow carries out and records the action. For an ended task,
- * this function does. If this throws `action_not_possible`, nothing has changed. Throws `invalid_parameter` if the
- * action lacks a required field.
+ * Carries out an operator's action: in the workflow of a running task, or here if the task has ended. After
+ * `action_not_possible`, nothing has changed. Throws `invalid_parameter` if a required field is missing.
  */
 export function createActOnTask(deps: ActOnTaskDeps) {
   return async ({ task, action, input }: TaskAction): Promise<ActionResult> => {
@@ -45,8 +44,8 @@ export function createActOnTask(deps: ActOnTaskDeps) {
 }
 
 /**
- * Finds out from its update id what an act did, after its response was lost. Returns undefined if it did nothing, or
- * if it was meant to end a task that had already been paid.
+ * Finds what an action did by its update id, after its response was lost. Returns undefined if it did nothing, or if it
+ * should have ended a task that succeeded instead.
  */
 export function recordedAct(task: Task | undefined, id: string): TaskActionRecord | undefined {
   const act = task?.actions?.find((record) => record.id === id);
@@ -63,7 +62,7 @@ async function redeliver(
   const planned = { id: task.id, rev: task.rev, action: 'redeliver', input } as const;
   const outdated = planRefusal(planned);
   if (outdated !== undefined) throw refused(outdated);
-  const detail = 'The callback is redelivered, in a series of attempts of its own.';
+  const detail = 'The callback is redelivered, with a new series of attempts.';
   const said = { task: detail, money: 'It changes nothing about the money.' };
   if (input.dry_run !== true) {
     await port.redeliver(task.id);

@@ -4,7 +4,10 @@ import type { ActionInput } from '../task/act-fields.ts';
 import { planOutdated } from '../task/acts.ts';
 import type { ActionResult, OperatorActionName, Said } from '../task/acts.ts';
 
-/** An act planned for one revision of a record. Images have no record, so their ledger entry count serves as `rev`. */
+/**
+ * An action planned for one revision of a record. Synchronous images have no record, so `rev` is the number of their
+ * ledger entries.
+ */
 export interface Planned {
   readonly id: string;
   readonly rev: number;
@@ -15,8 +18,7 @@ export interface Planned {
 const planCharacters = 16;
 
 /**
- * Returns the id of a dry run's plan, which covers this act, these fields and the task's current state. Any operator
- * may use the plan.
+ * The plan covers the action, its fields and the task's revision, but not the operator, so another operator may use it.
  */
 function planOf({ id, rev, action, input }: Planned): string {
   const { by: _by, reason: _reason, dry_run: _isDryRun, plan: _plan, ...fields } = input;
@@ -24,7 +26,7 @@ function planOf({ id, rev, action, input }: Planned): string {
   return createHash('sha256').update(text).digest('hex').slice(0, planCharacters);
 }
 
-/** Returns why the plan is refused. Undefined if it matches or no plan was given. */
+/** Returns why the plan is refused, or undefined if it matches or none was given. */
 export function planRefusal(planned: Planned): string | undefined {
   const { plan } = planned.input;
   return plan === undefined || plan === planOf(planned) ? undefined : planOutdated;

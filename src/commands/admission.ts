@@ -40,41 +40,38 @@ export interface AdmissionDeps {
 }
 
 export interface AdmissionRequest {
-  /** The task's initial record. */
   readonly task: Task;
   readonly terms: Omit<TaskTerms, 'keyUnlimited'>;
   readonly asked: Pick<RequestRecord, 'request' | 'callbackUrl' | 'warnings' | 'dropped'>;
   readonly by: Spender;
-  /** The hold's calculation. */
   readonly reckoning: Reckoning;
-  /** Whether no earlier request can have created this task. */
   readonly isFirst: boolean;
-  /** The key's limit on unfinished tasks. */
   readonly concurrentTasks?: number;
   /**
-   * Called before the workflow starts. Resolves with false if the caller has already received an error or disconnected.
+   * Called before the workflow starts. Resolves to false if the caller has already received an error or has
+   * disconnected.
    */
   readonly mayStart: () => Promise<boolean>;
 }
 
 export interface Admitted {
-  /** The cap with the least left after the hold. Set only if this try took the hold. */
+  /** Of the caps, the one with the least left after the hold. Undefined unless this try made the hold. */
   readonly cap?: CapState;
 }
 
-/** Resolves to undefined if nothing was created and this task id can no longer be used. */
+/** Resolves to undefined if nothing was created and the task id must not be used any more. */
 export type Admit = (request: AdmissionRequest) => Promise<Admitted | undefined>;
 
-/** The age at which the reconciler might start to handle the creation. Well below its actual two minutes. */
+/** From this age on, assume that the reconciler may handle the creation. It actually waits two minutes. */
 const slowAfterMs = 60_000;
 
 /**
- * Writes the record and the request, takes the hold, then starts the workflow. This try, or another with the same task
- * id, can repeat every step. The record comes first so that no hold exists without one, and the reconciler finds it if
- * this process dies. A failed try abandons what it has written (`createAbandonCreation`). After a takeover, however,
- * the previous try may still start the workflow and respond with 200. A try that took over therefore abandons the
- * creation only if it was refused and no hold exists. In all other cases, the next repeat continues the creation or the
- * reconciler abandons it.
+ * Writes the record and the request, makes the hold, and starts the workflow. This try, or another with the same task
+ * id, can repeat every step. The record comes first, so that every hold has one, and so that the reconciler finds the
+ * creation if this process dies. A try that fails abandons what it has written (`createAbandonCreation`). But if it
+ * took over from an earlier try, that try may still start the workflow and respond with 200. So after a takeover, it
+ * abandons the creation only if it was refused and there is no hold. Otherwise a repeated request continues the
+ * creation, or the reconciler abandons it.
  */
 export function createAdmit(deps: AdmissionDeps): Admit {
   return async (request) => {
@@ -95,7 +92,7 @@ export function createAdmit(deps: AdmissionDeps): Admit {
       if (outcome === 'started') return {};
       const own = { ...request, creation, begunAt, isNew };
       const admitted = outcome === 'abandoned' ? undefined : await holdAndStart(own, deps);
-      // The task was abandoned, so only this try can remove what it has written.
+      // The task was abandoned, so nobody else removes what this try has written.
       if (admitted === undefined) await isStartedAfterAbandoning(creation, deps);
       else deps.storage.note(account, storedBytes, deps.requests.expiresAt(deadlineAt));
       return admitted;
@@ -112,7 +109,7 @@ export function createAdmit(deps: AdmissionDeps): Admit {
   };
 }
 
-/** Ensures that no earlier try takes a hold. Resolves with false if one already has. */
+/** Voids the hold, so that no earlier try can make it. Returns false if one already has. */
 async function isVoided({ account, task }: CreationTry, { ledger }: AdmissionDeps): Promise<boolean> {
   try {
     return (await ledger.void({ account, task, note: abandonedNote, unlessHeld: true })).closed === 'voided';
@@ -121,7 +118,6 @@ async function isVoided({ account, task }: CreationTry, { ledger }: AdmissionDep
   }
 }
 
-/** Returns the state of a task whose first round has not begun. */
 function creatingState({ plan }: Task, tryId: string): Task['state'] {
   return { ...newRound({ attempts: [] }, plan.candidates), at: 'creating', tryId };
 }
@@ -130,7 +126,7 @@ function newTryId({ now, randomBytes }: AdmissionDeps): string {
   return tryIdAt(now(), randomBase62(8, randomBytes));
 }
 
-/** The error codes with which the ledger or the task count refuses without writing anything. */
+/** Codes of refusals by the ledger or the task limit. After these, nothing has been written. */
 const refusals: ReadonlySet<ErrorCode> = new Set([
   'account_closed',
   'insufficient_balance',
@@ -153,7 +149,7 @@ async function takeKeySlot({ task, concurrentTasks }: AdmissionRequest, deps: Ad
   );
 }
 
-/** Returns the number of bytes stored, or 0 if an earlier try has already stored the request. */
+/** Returns the number of bytes stored: 0 if an earlier try has stored the request. */
 async function writeRequest(
   { task: { id: task, account, deadlineAt }, asked }: AdmissionRequest,
   by: string,
@@ -169,8 +165,8 @@ async function writeRequest(
 }
 
 /**
- * `taken_over`: the creation now belongs to this try. `started`: an earlier try has started the workflow. The
- * transition itself reports the outcome, because a separate read might be stale.
+ * Takes the creation over from an earlier try, unless that try has started the workflow or the creation was abandoned.
+ * Relies on the transition's result, because a separate read may be stale.
  */
 async function takeOver(
   task: string,
@@ -184,13 +180,13 @@ async function takeOver(
 
 interface OwnRequest extends AdmissionRequest {
   readonly creation: CreationTry;
-  /** The time when this try took over the creation. The reconciler's timeout is measured from here. */
+  /** When this try took over the creation. The reconciler measures its timeout from here. */
   readonly begunAt: number;
-  /** Whether this try wrote the record and its planned hold. */
+  /** Whether this try wrote the record, and with it the planned hold. */
   readonly isNew: boolean;
 }
 
-/** Returns undefined if another try abandoned the task and voided the hold. */
+/** Returns undefined if another try has abandoned the task and voided the hold. */
 async function holdAndStart(request: OwnRequest, deps: AdmissionDeps): Promise<Admitted | undefined> {
   const { task, terms, creation } = request;
   const held = await hold(request, deps);
@@ -203,8 +199,8 @@ async function holdAndStart(request: OwnRequest, deps: AdmissionDeps): Promise<A
   await deps.port.start(inputOf({ ...task, hold: amount }, { ...terms, basis, ...keyUnlimited }));
   await racePoint('admission.started', task.id);
   if (deps.now() - request.begunAt < slowAfterMs) return admitted;
-  // This process was suspended. Take the task over, unless it has been abandoned. After the takeover, it can no longer
-  // be abandoned.
+  // This process was suspended, so the reconciler may have abandoned the task. Taking the task over shows whether it
+  // has, and keeps it from doing so later.
   if ((await takeOver(task.id, newTryId(deps), deps)) !== 'abandoned') return admitted;
   throw serviceUnavailable('the creation took too long and was abandoned');
 }
@@ -213,7 +209,10 @@ interface Held extends Pick<TaskTerms, 'basis'>, Pick<Task, 'hold'> {
   readonly cap: CapState | undefined;
 }
 
-/** Returns the hold's amount and price basis, which may come from an earlier try. Undefined if the hold was voided. */
+/**
+ * Returns the amount and the price basis of the hold, which an earlier try may have made. Returns undefined if the hold
+ * was voided.
+ */
 async function hold(
   { task, terms, by, isNew, reckoning }: OwnRequest,
   deps: AdmissionDeps,
@@ -232,7 +231,7 @@ async function hold(
   return { hold: entry.amount, basis: heldBasis(entry.basis) ?? terms.basis, cap };
 }
 
-/** Abandons what this try has written. Returns true if an earlier try has already handed the task to its workflow. */
+/** Returns true if the task already belongs to its workflow, so that it was not abandoned. */
 async function isStartedAfterAbandoning(creation: CreationTry, deps: AdmissionDeps): Promise<boolean> {
   try {
     return (await deps.abandonCreation(creation)) === 'begun';

@@ -13,33 +13,31 @@ import { sortKey } from '../store/task-document.ts';
 interface ActKey {
   readonly id: string;
   readonly at: number;
-  /** Whether the gateway made the id, so that the id alone identifies the act. */
+  /** Whether the gateway chose the id. If so, the id is enough to identify the action. */
   readonly isOurs?: boolean;
 }
 
-/** An act that an operator is about to carry out. */
 export interface OperatorAct extends Omit<
   AuditEntry,
   'id' | 'at' | 'what' | 'outcome' | 'result' | 'changes' | 'endedAt' | 'items'
 > {
   /**
-   * Identifies an act that may be repeated, with the time of its first call. Without a key, every call is a separate
-   * act.
+   * Identifies an action that may be repeated, and says when it was first requested. Without it, every call is a
+   * separate action.
    */
   readonly key?: ActKey;
-  /** A name shared by one operator's related acts, which become items of one entry. */
+  /** A name for related actions of one operator. They become items of one entry. */
   readonly bulk?: string;
-  /** The request's fields, without the reason. */
+  /** The request's fields, except the reason. */
   readonly input: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Records every operator act. The entry is written before the act and its outcome afterwards. If the entry cannot be
- * written, the act is not carried out. If the process dies in between, the entry has no outcome, but no act goes
- * unrecorded.
+ * Records every action of an operator. The entry is written before the action, and its outcome afterwards. If the entry
+ * cannot be written, the action is not performed. If the process dies in between, the entry has no outcome.
  */
 export interface AuditLog {
-  /** Returns or throws whatever `run` does. `refusal` returns a reason if the result counts as a refusal. */
+  /** Returns or throws what `run` does. `refusal` returns a reason if the result counts as a refusal. */
   keep<Answer>(
     act: OperatorAct,
     run: (note: NoteChanges) => Promise<Answer>,
@@ -47,7 +45,6 @@ export interface AuditLog {
   ): Promise<Answer>;
 }
 
-/** Adds the act's changes to its entry. */
 export type NoteChanges = (changes: readonly ConfigChange[]) => void;
 
 export interface AuditLogDeps {
@@ -69,7 +66,7 @@ interface Begun {
 const bulkFull = 'A bulk has at most 1,000 acts. Use another `bulk` for the rest.';
 
 export function createAuditLog({ audit, log, now, randomBytes }: AuditLogDeps): AuditLog {
-  /** Never throws, because the act has already been carried out. */
+  /** Never throws, because the action has already been performed. */
   async function end({ id, item }: Begun, { changes, ...ended }: Ended): Promise<void> {
     const written = { ...ended, endedAt: now() };
     try {
@@ -132,8 +129,8 @@ function endOf(error: unknown): Ended {
 }
 
 /**
- * Returns a name for a repeatable act. The id alone is not enough: users of Temporal's tools choose it and may reuse
- * it.
+ * Returns an id for a repeatable action. Users of Temporal's tools choose their own ids and may reuse one, so it then
+ * covers all facts of the action.
  */
 function nameOf(
   { target, by, action, reason, what }: Pick<AuditEntry, 'target' | 'by' | 'action' | 'reason' | 'what'>,
@@ -145,7 +142,7 @@ function nameOf(
 
 const whatCharactersMax = 2_000;
 
-/** Strips the query and fragment from links, because they may grant access. */
+/** Removes queries and fragments of URLs, because they may grant access. */
 function wordsOf(input: OperatorAct['input']): string {
   const text = JSON.stringify(input, (_, value: unknown) => {
     return typeof value === 'string' && /^https?:/.test(value) ? value.replace(/[?#].*$/s, '') : value;

@@ -28,7 +28,7 @@ export interface CreateTaskDeps {
   readonly repeats: Pick<Repeats, 'claimTask' | 'knows' | 'forget'>;
   readonly admit: Admit;
   readonly storage: Pick<StorageQuota, 'check'>;
-  /** Excludes channels whose results cannot be stored now. Throws service_unavailable if none is left. */
+  /** Excludes channels whose results cannot be stored now. Throws service_unavailable if none remains. */
   readonly withStorage: (plan: RoutePlan, kind: TaskKind) => Promise<RoutePlan>;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
@@ -36,42 +36,47 @@ export interface CreateTaskDeps {
 
 export interface CreateTaskCommand {
   readonly request: AskedRequest;
-  /** Plans this request. Errors do not affect a repeat. If absent, the service makes the plan. */
+  /**
+   * Plans the request. A repeated request succeeds even if this throws. If undefined, the service plans the request.
+   */
   readonly plan?: () => Promise<RoutePlan>;
   readonly caller: Caller;
-  /** A callback address that has already been checked. It is kept out of Temporal. */
+  /** Already checked. Never sent to Temporal. */
   readonly callbackUrl?: string;
-  /** The task's expiry in seconds. Undefined means the model's default. */
+  /** Seconds until the task expires. Undefined means the model's default. */
   readonly expiresAfterSeconds?: number;
   readonly idempotencyKey?: string;
   readonly sent: ClientTry;
-  /** How to recognise a repeat when the request body cannot identify it, for example because it contains files. */
+  /** How to recognise repeats if the request's body is not enough, for example because it contains files. */
   readonly repeat?: Repeat;
-  /** The id of the request that creates the task. Ids of repeats are not stored. */
+  /** The id of the HTTP request. Only that of the request that creates the task is stored. */
   readonly requestId?: string;
-  /** The route name. Account and route form the idempotency key's scope. */
+  /** An idempotency key applies to one account and route. */
   readonly route: string;
   readonly traceparent?: string;
 }
 
-/** `hold` is the amount reserved at creation, in micro-units. */
+/** `hold` is the amount held at creation, in micro-units. */
 export interface CreatedTask extends Pick<Task, 'id' | 'model' | 'createdAt' | 'hold'> {
   readonly warnings: readonly string[];
-  /** The cap with the least left after the hold. Undefined if there is none, or if an earlier request took the hold. */
+  /**
+   * Of the caps, the one with the least left after the hold. Undefined without caps, or if an earlier request made the
+   * hold.
+   */
   readonly cap?: CapState;
-  /** Whether this is the replayed response to an earlier request with the same Idempotency-Key. */
+  /** Whether this is the response to an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean;
 }
 
-/** The maximum number of rounds. A new round begins if the task id was abandoned in the meantime. */
+/** A new round starts when the task's id was abandoned in the meantime. */
 const roundsMax = 5;
 const recordedDropsMax = 50;
 
 /**
- * Creates a task. When this resolves, the task, its hold and its workflow exist. When it throws, none of them remains,
- * or what another request has begun is left for a repeat to continue or the reconciler to abandon. A repeat with the
- * same Idempotency-Key continues where the first request stopped, whichever process died. It responds from what the
- * first request wrote, even if a channel has been disabled since.
+ * Creates a task. When this resolves, the task, its hold and its workflow exist. When it throws, none of them exists,
+ * or another request has begun them. A repeated request then continues the creation, or the reconciler abandons it. A
+ * repeat with the same Idempotency-Key continues where the first request stopped, whichever process died. Its response
+ * comes from what the first request wrote, even if a channel has been disabled since.
  */
 export function createTaskService(deps: CreateTaskDeps) {
   return (command: CreateTaskCommand): Promise<CreatedTask> =>
@@ -107,7 +112,7 @@ async function create(
     };
     const creation = { command, plan, mayStart: mayStartNow };
     const created = await admitClaimed(claim, creation, deps).catch((error: unknown) => {
-      // If the client counts its retries, its next retry continues with this task.
+      // A client that counts its retries will continue with this task in its next retry.
       if (command.sent.retries !== undefined && isRetryable(error)) claim.lost();
       throw error;
     });
@@ -118,8 +123,8 @@ async function create(
 }
 
 /**
- * Resolves with true once a retry would find this request. Resolves with false if none would, or if the client was
- * lost earlier, so that its retry may have found nothing.
+ * Resolves to true when a retry would find this request. Resolves to false if it would not, or if the client
+ * disconnected earlier, because its retry may already have found nothing.
  */
 async function whenFound({ recorded, lost }: TaskClaim, { sent }: CreateTaskCommand): Promise<boolean> {
   let isRecorded = recorded === undefined;
@@ -138,7 +143,7 @@ interface Creation {
   readonly mayStart: () => Promise<boolean>;
 }
 
-/** Returns undefined if the task id was abandoned. */
+/** Returns undefined if the task's id was abandoned. */
 async function admitClaimed(
   { task: id, first: isFirst }: TaskClaim,
   { command, plan, mayStart }: Creation,
@@ -162,7 +167,7 @@ async function admitClaimed(
   const cap = defined({ cap: admitted.cap });
   const created = { id, model: model.id, createdAt, warnings, hold, replayed: !isFirst, ...cap };
   if (isFirst) return created;
-  // An earlier or concurrent try may have created the task. Its record has the actual time and amount.
+  // An earlier or concurrent try may have created the task. The record has the actual time and hold.
   const recorded = await deps.tasks.find(id);
   return recorded === undefined ? created : { ...created, ...(await asCreated(recorded, deps)) };
 }
@@ -171,14 +176,14 @@ function isRetryable(error: unknown): boolean {
   return !(error instanceof GatewayError) || mayBeRepeated(error);
 }
 
-/** Leaves out channels that do not serve the model: they are the majority and not informative. */
+/** Leaves out channels that do not serve the model, which would be most of them. */
 function notable(dropped: RoutePlan['dropped']): RoutePlan['dropped'] {
   return dropped.filter(({ reason }) => reason !== 'model_not_served').slice(0, recordedDropsMax);
 }
 
 /**
- * Plans the request, but defers errors if the request may be a repeat. A repeat can succeed even if it can no longer be
- * planned, so the error is thrown only when the plan is needed.
+ * Plans the request. If it may be a repeat, an error is thrown only when the plan is needed, because a repeat can
+ * succeed without a plan.
  */
 async function planUnlessCreated(
   { plan, request, caller }: CreateTaskCommand,
@@ -197,8 +202,8 @@ async function planUnlessCreated(
 }
 
 /**
- * Checks the account's quota and the storage space for results. Neither affects a task that an earlier request has
- * begun, because it needs no further storage.
+ * Checks the account's quota and whether results can be stored. A repeat of a request that has begun its task is
+ * exempt, because it needs no further storage.
  */
 async function fitted(
   plan: RoutePlan,
@@ -215,7 +220,6 @@ async function fitted(
   }
 }
 
-/** Returns the response for a task that has been handed to its workflow. */
 async function findCreated(task: string, deps: CreateTaskDeps): Promise<CreatedTask | undefined> {
   const found = await deps.tasks.find(task);
   return found === undefined || !hasBegun(found) ? undefined : asCreated(found, deps);

@@ -33,26 +33,25 @@ export interface DeleteAccountsDeps {
   readonly ledger: Pick<Ledger, 'balance' | 'entries'>;
   readonly marks: Pick<RemovalMarks, 'raiseForAccount'>;
   readonly removeTasks: RemoveTasks;
-  /** Deletes our copies of results. */
   readonly removeCopies: (ids: readonly string[]) => Promise<void>;
-  /** Deletes the account's stored files, stopping at `endsAt`. Returns false if some are left. */
+  /** Stops at `endsAt`. Returns false if some files remain. */
   readonly removeFiles: (account: string, endsAt: number) => Promise<boolean>;
   readonly log: Pick<Logger, 'error'>;
   readonly now: () => number;
 }
 
 /**
- * How long after closing every process is certain to know. By then, everything begun earlier has its hold or was
- * abandoned.
+ * After an account is closed, some processes may not know it yet. By this time all of them do, and everything begun
+ * before has its hold or was abandoned.
  */
 const settledAfterMs = 20 * 60_000;
 const pageItems = 500;
-/** The maximum duration of one reconciler step. The next step continues. */
+/** The longest a step of the reconciler may take. The next step continues. */
 const stepMs = 60_000;
 
 /**
- * Continues account deletions and resolves with the number completed. Every step can be repeated. The remaining data
- * shows what is left to do, so another process can continue after a crash.
+ * Continues the deletion of accounts, and resolves to the number completed. Each step can be repeated. The remaining
+ * data shows what is left to do, so another process can continue after a crash.
  */
 export function createDeleteAccounts(deps: DeleteAccountsDeps): () => Promise<Walked> {
   return async () => {
@@ -68,7 +67,7 @@ export function createDeleteAccounts(deps: DeleteAccountsDeps): () => Promise<Wa
   };
 }
 
-/** Returns false if more remains to be done, either now or once everything in flight has ended. */
+/** Returns false if something remains to be deleted, now or after the last unfinished task has ended. */
 async function continueDeletion(
   account: Account,
   endsAt: number,
@@ -109,13 +108,13 @@ async function removeAllTasks(account: string, endsAt: number, deps: DeleteAccou
     if (ids.length === 0) return true;
     await deps.audit.redact({ task: { $in: ids } });
     await racePoint('deletion.page', account);
-    // If no task could be removed, the remaining ones are unfinished.
+    // If none could be removed, the remaining tasks are unfinished.
     if ((await deps.removeTasks(ids)) === 0) return false;
   }
   return false;
 }
 
-/** Finds synchronous images through the ledger, because they have no record. */
+/** Finds synchronous images in the ledger, because they have no record. */
 async function removeImages(account: Account, endsAt: number, deps: DeleteAccountsDeps): Promise<boolean> {
   const { id, deletion } = account;
   let after = deletion?.imagesUpTo ?? 0n;
@@ -132,7 +131,7 @@ async function removeImages(account: Account, endsAt: number, deps: DeleteAccoun
   return false;
 }
 
-/** Permanently records what was done, for whom, and that it is complete. */
+/** Records permanently who requested the deletion and why. */
 async function complete({ id, deletion }: Account, deps: DeleteAccountsDeps): Promise<void> {
   const { by = '', reason = '', requestedAt = 0 } = deletion ?? {};
   const key = { id: `deleted-${id}`, at: requestedAt };

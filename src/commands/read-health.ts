@@ -20,10 +20,10 @@ interface ReaderDeps extends HealthDeps {
   readonly log: Logger;
 }
 
-/** The minimum interval between counts of waiting tasks, regardless of how many requests need them. */
+/** The shortest time between two counts of waiting tasks, however many requests need them. */
 const waitingCountedMs = 5_000;
 
-/** Creates this process's health reader. `waiting` is undefined if the tasks cannot be counted. */
+/** `waiting` is undefined if the tasks could not be counted. */
 export function createHealthReader(deps: ReaderDeps): () => Promise<readonly ChannelHealth[]> {
   const { stores, log, now } = deps;
   const count = createSharedRead(() => countForHealth(stores.tasks, log), { ms: waitingCountedMs, now });
@@ -36,7 +36,7 @@ export function createHealthReader(deps: ReaderDeps): () => Promise<readonly Cha
   };
 }
 
-/** Creates the reader of the notices, which need the counts only if a circuit is not closed. */
+/** For notices, which need the counts only if a circuit is not closed. */
 export function createCircuitReader(deps: ReaderDeps): () => Promise<readonly ChannelHealth[]> {
   const readCounted = createHealthReader(deps);
   return async () => {
@@ -46,10 +46,9 @@ export function createCircuitReader(deps: ReaderDeps): () => Promise<readonly Ch
   };
 }
 
-/** Task counts shown with the channels' health. */
 interface HealthCounts {
   readonly unfinished: readonly TaskCount[];
-  /** The tasks waiting for failed upstreams. Undefined if they could not be counted in time. */
+  /** Tasks that are waiting for failed upstreams. Undefined if counting them took too long. */
   readonly behind: readonly BehindCount[] | undefined;
 }
 
@@ -65,10 +64,7 @@ export async function countForHealth(
   return { unfinished, behind };
 }
 
-/**
- * Reads the health of every configured channel, from every process's reports. `counted` is undefined if the tasks could
- * not be counted.
- */
+/** `counted` is undefined if the tasks could not be counted. */
 export async function readHealth(
   { stores, config, now }: HealthDeps,
   counted: HealthCounts | undefined,

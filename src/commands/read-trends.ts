@@ -8,12 +8,11 @@ import { addFlows } from '../task/flow.ts';
 import type { Flow, FlowsAsked, TrendSpan } from '../task/flow.ts';
 
 export interface Trends {
-  /** The start of each step, oldest first, in Unix milliseconds. */
+  /** The start of each step in Unix milliseconds, oldest first. */
   readonly steps: readonly number[];
   readonly stepMs: number;
-  /** One flow per step, channel and model with tasks or entries. */
+  /** One per step, channel and model that has tasks or ledger entries. */
   readonly flows: readonly Flow[];
-  /** The number of unfinished tasks at the time of the read. */
   readonly unfinished: number;
 }
 
@@ -32,23 +31,23 @@ const sizes = {
   week: { stepMs: hourMs, steps: 7 * 24 },
 } as const;
 
-/** The minimum interval between reads of a span, shared by all operators. */
+/** The shortest time between two reads of the same span. All operators share the result. */
 const sharedMs = 20_000;
-/** An hour that was read this long after its end is final and is not read again. */
+/** An hour that was read this long after its end no longer changes, and is not read again. */
 const settledMs = 48 * hourMs;
-/** After this many failures, the parts are not at fault, and the read ends. */
+/** After this many failures, smaller parts are unlikely to help, so the read stops. */
 const failuresMax = 3;
-/** A rollup is stale once its age exceeds this share of the time between the end of its hour and the read. */
+/** A rollup is stale when its age exceeds this share of the time between the end of its hour and its read. */
 const staleShare = 1 / 4;
 
 /**
- * Reads a span's trends. Includes the steps that have begun, ending with the current one. Hours come from rollups,
- * which are refreshed here. Concurrent callers share one read, whose queries have time limits.
+ * Returns the trends of a span, up to and including the current step. Hours come from rollups, which this refreshes.
+ * Concurrent callers share one read. Its queries have time limits.
  */
 export function createReadTrends(deps: TrendsDeps): ReadTrends {
   const terms = { ms: sharedMs, now: deps.now, hangsAfterMs: Infinity };
   let before: Promise<unknown> = Promise.resolve();
-  // A week includes the day, so the second read uses the first one's rollups.
+  // The week includes the day. By running one after the other, the second read can use the first one's rollups.
   const afterOther = (span: TrendSpan): Promise<Trends> => {
     const read = before.then(() => readSpan(span, deps));
     before = read.catch(() => undefined);
@@ -71,7 +70,7 @@ async function readSpan(span: TrendSpan, deps: TrendsDeps): Promise<Trends> {
   return { steps, stepMs, flows: all, unfinished: unfinished.reduce((sum, row) => sum + row.count, 0) };
 }
 
-/** Writes each part's rollups before reading the next part, so that a read can resume after a failure. */
+/** Writes the rollups of each part before it reads the next, so that a failed read can be resumed. */
 async function readHours(hours: readonly number[], deps: TrendsDeps): Promise<Flow[]> {
   const [first = 0] = hours;
   const startedAt = deps.now();
@@ -89,7 +88,7 @@ async function readHours(hours: readonly number[], deps: TrendsDeps): Promise<Fl
   return found;
 }
 
-/** A future `readAt` comes from a process with a wrong clock, so the rollup is read again. */
+/** A `readAt` in the future is from a process with a wrong clock, so read the hour again. */
 function isFresh({ at, readAt }: Rollup, now: number): boolean {
   const ageMs = now - readAt;
   const afterMs = readAt - (at + hourMs);
@@ -111,8 +110,8 @@ async function readSteps(steps: readonly number[], deps: PartDeps): Promise<Flow
 }
 
 /**
- * Reads these steps from the records and the ledger, day by day. A part that takes too long is read in halves, down to
- * a single step. A failed part does not stop the others. Its error is thrown at the end.
+ * Reads the steps from the tasks and the ledger, day by day. A part that takes too long is split in half, down to a
+ * single step. If a part fails, the others are still read, and the error is thrown at the end.
  */
 async function eachPart(
   steps: readonly number[],
@@ -136,12 +135,12 @@ async function eachPart(
   if (errors.length > 0) throw errors[0];
 }
 
-/** Yields the list's items one by one. The list may grow meanwhile. */
+/** The list may grow in the meantime. */
 function* shifted<Item>(list: Item[]): Generator<Item, void, undefined> {
   for (let item = list.shift(); item !== undefined; item = list.shift()) yield item;
 }
 
-/** Returns undefined if the read takes too long and the run can still be split. */
+/** Returns undefined if the read takes too long but can be split. */
 async function readRun(
   run: readonly number[],
   { tasks, ledgerFlows, stepMs }: PartDeps,
@@ -157,7 +156,6 @@ async function readRun(
   }
 }
 
-/** Joins consecutive steps of one UTC day into ranges. */
 function runsOf(steps: readonly number[], stepMs: number): number[][] {
   const runs: number[][] = [];
   for (const at of steps) {

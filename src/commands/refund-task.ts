@@ -16,14 +16,13 @@ import type { TaskStore } from '../store/tasks.ts';
 export interface RefundTaskDeps {
   readonly tasks: Pick<TaskStore, 'step' | 'withdrawConcern'>;
   readonly ledger: Pick<Ledger, 'refund' | 'entriesOfTask'>;
-  /** Returns the configured currency. */
   readonly currency: () => string;
 }
 
 /**
- * Refunds all or part of a task's charge, once. The ledger decides: only one of several concurrent callers writes the
- * entry, whose note contains the operator and the reason. The act in the task's record comes from that entry. If a
- * crash left the entry without its act, the next caller writes the act and is refused.
+ * Refunds a task's charge once, in full or in part. Of several concurrent callers, the one that writes the ledger entry
+ * succeeds. The entry's note contains the operator and the reason, and the action in the task's record is derived from
+ * it. If a crash prevented that, the next caller adds the action to the record and is refused.
  */
 export async function refundTask(
   task: Task,
@@ -40,8 +39,8 @@ export async function refundTask(
 }
 
 /**
- * Refunds a synchronous request's images. Their ledger entries are the only record, and contain the operator and the
- * reason. Returns undefined if there are no such images.
+ * Refunds the images of a synchronous request. Only their ledger entries record the operator and the reason. Returns
+ * undefined if there are no such images.
  */
 export async function refundImages(
   id: string,
@@ -63,12 +62,11 @@ export async function refundImages(
 
 interface Refundable extends Pick<Task, 'account' | 'model'> {
   readonly channel: string;
-  /** The start of the refusal if nothing was charged. */
+  /** The beginning of the refusal's message if nothing was charged. */
   readonly words: string;
   readonly entries: readonly LedgerEntry[];
 }
 
-/** Returns a sentence about what was or would be refunded. */
 async function refund(
   { account, model, channel, words, entries }: Refundable,
   planned: Planned,
@@ -97,14 +95,14 @@ async function refund(
     const done = await deps.ledger.refund({ account, task: id, amount, note, upstream });
     if (!done.ok) throw refusedAsTooMuch(done.refused === 'above_charge' ? done.charged : 0n, currency);
     await deps.record(done.entry);
-    // Another caller was first, unless this entry is our own write whose response was lost.
+    // Another caller was faster, unless this is our own entry and only the response was lost.
     const isOurs = done.entry.note === note && done.entry.amount === amount;
     if (done.replayed && !isOurs) throw refusedAsDone(done.entry, currency);
   }
   return `${formatAmount(amount, currency)} is given back to the account ${account}; ${formatAmount(charged, currency)} was charged.`;
 }
 
-/** The act's id is constant because a task is refunded only once. */
+/** Constant, because a task can be refunded only once. */
 const refundActId = 'refund';
 
 async function record(entry: LedgerEntry, task: Task, { tasks, currency }: RefundTaskDeps): Promise<void> {
@@ -120,7 +118,7 @@ async function record(entry: LedgerEntry, task: Task, { tasks, currency }: Refun
   await recordSeen(task, act, tasks);
 }
 
-/** Records an act on an ended task, and withdraws the task's concern because an operator has dealt with it. */
+/** Records an action on an ended task, and withdraws its need for attention because an operator has dealt with it. */
 export async function recordSeen(
   { id, concern }: Task,
   act: TaskActionRecord,

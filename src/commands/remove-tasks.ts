@@ -6,11 +6,10 @@ export interface RemoveTasksDeps {
   readonly tasks: Pick<TaskStore, 'removeEnded'>;
   readonly requests: Pick<RequestStore, 'removeMany'>;
   readonly exchanges: Pick<ExchangeStore, 'removeMany'>;
-  /** Deletes our copies of results. */
   readonly removeCopies: (ids: readonly string[]) => Promise<void>;
 }
 
-/** Removes everything about these tasks except their ledger entries. Resolves with the number of records removed. */
+/** Removes everything about ended tasks except their ledger entries. Returns the number of records removed. */
 export type RemoveTasks = (ids: readonly string[]) => Promise<number>;
 
 /** Removes the records last, so that another process can continue after a crash. */

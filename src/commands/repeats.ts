@@ -11,70 +11,68 @@ import type { AnswerHead, RepeatClaim, RepeatName, RepeatRecord, RepeatStore } f
 
 export interface RepeatsDeps {
   readonly store: RepeatStore;
-  /** Whether the ledger shows that whatever was created under this id was paid for. */
+  /** Returns whether the ledger has a charge for what was created under this id. */
   readonly isPaid: (made: string) => Promise<boolean>;
-  /** The maximum size of a stored response, in bytes. */
+  /** The largest response to store, in bytes. */
   readonly keptBytesMax: number;
-  /** The HMAC key under which idempotency keys are stored. */
+  /** The HMAC key with which idempotency keys are hashed before they are stored. */
   readonly secret: Buffer;
   readonly log: Logger;
   readonly now: () => number;
 }
 
-/** How a client sent a request. Official clients repeat POST requests, and some count their retries. */
+/** How a client sent a request. Official clients retry POST requests, and some send the number of the retry. */
 export interface ClientTry {
-  /** The number of times the client has repeated this request, starting at 0. Undefined if it does not count. */
+  /** How often the client has repeated this request. Undefined if it does not say. */
   readonly retries?: number;
-  /** The request's path and query. */
   readonly target: string;
-  /** The `content-length`, which is known before the body is read. */
+  /** The `content-length` header, which is known before the body is read. */
   readonly bodyBytes: string;
-  /** Calls `work` if the response does not reach the client, as far as the server can detect that. */
+  /** Calls `work` if the server notices that the response did not reach the client. */
   readonly whenLost: (work: () => void) => void;
 }
 
 /**
  * How a repeated request is recognised (docs/idempotency.md).
  * - `key`: by its Idempotency-Key, for 24 hours.
- * - `try`: by API key, route and body, for ten minutes. If the client counts its retries, a retry first matches a lost
- *   try, then a refused one (and starts afresh), then any try that no retry has claimed yet. If the client does not
- *   count them, only a lost try matches.
+ * - `try`: by API key, route and body, for ten minutes. If the client numbers its retries, a retry first matches a try
+ *   whose response was lost, then a refused one (which starts afresh), then any try that no retry has claimed yet. If it
+ *   does not, a retry matches only a try whose response was lost.
  */
 export type Repeat =
   | { readonly kind: 'key'; readonly key: string; readonly fingerprint: string }
   | {
       readonly kind: 'try';
-      /** Includes the API key, so that requests made with different keys of an account never match. */
+      /** Includes the API key, so that requests with different keys of one account never match. */
       readonly fingerprint: string;
       readonly key: string;
       readonly sent: ClientTry;
     };
 
-/** Returns how to recognise repeats of a request that has no Idempotency-Key. */
 export function clientRepeat({ key }: Pick<Caller, 'key'>, sent: ClientTry, fingerprint: string): Repeat {
   return { kind: 'try', key, sent, fingerprint: `${key}:${fingerprint}` };
 }
 
 export interface RepeatRequest {
-  /** The account and the route. The same key in a different scope belongs to a different request. */
+  /** The account and the route. The same key in another scope belongs to another request. */
   readonly scope: readonly string[];
   readonly repeat: Repeat;
 }
 
 export interface Answer extends AnswerHead {
-  /** The body's parts in order. Undefined if the body was too large to keep. */
+  /** The parts of the body in order. Undefined if the body was too large to keep. */
   readonly parts?: readonly (string | Uint8Array)[];
 }
 
-/** The first request's claim on its key, renewed until that request ends. */
+/** The first request's claim on its key. It is renewed until the request ends. */
 export interface Claim {
-  /** The id of what the request creates. */
+  /** Identifies the task or images that the request creates. */
   readonly made: string;
-  /** Stores the response before it is paid for. Repeats receive it only after `end`. Throws if it cannot be stored. */
+  /** Stores the response before it is charged. Repeats receive it only after `end`. Throws if it cannot be stored. */
   keep(answer: Answer): Promise<void>;
-  /** Makes this response, or the stored one, available to repeats. Never throws. */
+  /** Makes this response, or else the stored one, available to repeats. Never throws. */
   end(answer?: Answer): Promise<void>;
-  /** Releases the key. Call this only if nothing was sent. Never throws. */
+  /** Releases the key. Call it only if nothing was sent upstream. Never throws. */
   forget(): Promise<void>;
   /** Records that the response did not reach the client, so that a repeat receives it. */
   readonly lost: () => void;
@@ -83,8 +81,8 @@ export interface Claim {
 export type Claimed =
   | { readonly outcome: 'first'; readonly claim: Claim }
   /**
-   * `made` is the id of the task or images that the first request creates. Call `answered` once this request receives
-   * the same response.
+   * `made` is the id of the task or images that the first request creates. Call `answered` when this request has
+   * received the same response.
    */
   | {
       readonly outcome: 'earlier';
@@ -93,34 +91,30 @@ export type Claimed =
       readonly answered: () => Promise<void>;
     };
 
-/** How an earlier request ended. */
 export type RepeatEnd =
   | { readonly kind: 'answered'; readonly answer: Answer }
   /** The response was sent but could not be kept. */
   | { readonly kind: 'not_kept' }
-  /** The request's process died or is suspended. `isPaid` reflects the ledger at the time of the call. */
+  /** The process that handled the request died or is suspended. `isPaid` says whether the ledger has a charge now. */
   | { readonly kind: 'abandoned'; readonly isPaid: boolean }
-  /** Nothing was sent upstream, so the key is free. */
+  /** Nothing was sent upstream, so the key can be used again. */
   | { readonly kind: 'forgotten' };
 
 export interface TaskClaim {
-  /** The claim's record id. */
   readonly id: string;
-  /** The task id for this request and its repeats. */
+  /** The id of the task, the same for the request and its repeats. */
   readonly task: string;
   /**
-   * Whether this is the first request. If not, an earlier request chose the task id, even if it never created the task.
+   * Whether this is the first request. Otherwise an earlier one chose the task's id, even if it did not create the
+   * task.
    */
   readonly first: boolean;
   /**
-   * Resolves with whether a retry would find this request. Never rejects. The task must not start earlier, because a
-   * retry may arrive half a second after a loss. Undefined if nothing more needs to be written now.
+   * Resolves to true if a retry would find this request. Never rejects. Start the task only after this, because a
+   * client may retry half a second after it has lost the connection. Undefined if there is nothing to wait for.
    */
   readonly recorded: Promise<boolean> | undefined;
-  /**
-   * Records that the response did not reach the client, or was an error that the client may retry. A repeat then
-   * continues with this task.
-   */
+  /** Records that the client got no response, or an error that it may retry. A repeat then continues with this task. */
   readonly lost: () => void;
 }
 
@@ -131,39 +125,45 @@ export interface RefusedRequest extends Pick<ClientTry, 'target' | 'bodyBytes'> 
 }
 
 export interface Repeats {
-  /** Sets the id of the task to create. A repeat does not wait: it receives the same id and continues. */
+  /**
+   * Sets the id of the task to create. A repeat gets the same id and continues the creation, without waiting for the
+   * first request.
+   */
   claimTask(ask: RepeatRequest, task: string): Promise<TaskClaim>;
-  /** Whether an earlier request exists. */
   knows(ask: RepeatRequest): Promise<boolean>;
-  /** Releases the key after this task id's creation was abandoned. */
+  /** Releases the key, after the creation of the task with this id was abandoned. */
   forget(claim: TaskClaim): Promise<void>;
   /**
-   * Records a request that was refused before it claimed anything, with an error that its client retries. Never throws.
+   * Records that a request was refused before it claimed anything, with an error that its client will retry. Never
+   * throws.
    */
   noteRefused(by: RefusedRequest): Promise<void>;
 
   /**
-   * Claims the key. Of several concurrent callers, exactly one wins. Throws `idempotency_key_reused` if the
-   * key belongs to a different request.
+   * Claims the key. Of several concurrent callers, exactly one is the first. Throws `idempotency_key_reused` if the key
+   * belongs to another request.
    */
   claim(ask: RepeatRequest, made: string): Promise<Claimed>;
-  /** Waits for the earlier request to end, even if it runs in another process. Throws if `closed` aborts first. */
+  /** Waits until the earlier request ends, even in another process. Throws if `closed` is aborted first. */
   wait(record: RepeatRecord, closed: AbortSignal): Promise<RepeatEnd>;
 }
 
 const keptMs = { key: 24 * 3600 * 1000, try: 10 * 60_000 } as const;
-/** A claim counts as abandoned if not renewed for this long by the waiting process's clock. */
+/** A claim counts as abandoned if it was not renewed for this long, by the clock of the process that waits for it. */
 const abandonedAfterMs = 60_000;
 const lookEveryMs = 200;
 const recordedWithinMs = 1_000;
-/** How long sightings of a claim are kept, approximately. A later repeat restarts the `abandonedAfterMs` period. */
+/** Roughly how long a claim's sightings are kept. For a later repeat, `abandonedAfterMs` starts anew. */
 const sightingsKeptMs = 10 * 60_000;
 
-/** Ensures that repeated requests result in one task, or in one upstream call with one response. */
+/**
+ * Ensures that a repeated request creates only one task, or makes only one upstream call, whose response all repeats
+ * receive.
+ */
 export function createRepeats(deps: RepeatsDeps): Repeats {
   const { store, now } = deps;
-  // Shared by all requests: a caller may stop waiting and repeat its request before `abandonedAfterMs` has passed, and
-  // its earlier waiting time must count.
+  // All requests share the sightings. A caller may stop waiting and repeat its request before `abandonedAfterMs` has
+  // passed, and the time that it has already waited must count.
   const sightings = createSightings(now);
   let tidiedAt = now();
 
@@ -242,14 +242,14 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
     }
     const found = await earlierTry(ask, repeat.sent);
     if (found === undefined) return { earlier: undefined, fresh };
-    // A retry of a retry receives the first try's response.
+    // A retry of a retry gets the response of the first try.
     const of = found.of ?? found.id;
     return { earlier: { ...found, id: of }, fresh: { ...fresh, of, made: found.made } };
   }
 
   /**
-   * Records a try immediately if the client counts its retries. The task's start waits for that write. Other tries are
-   * recorded only if their responses are lost.
+   * Records a try immediately if the client numbers its retries, and delays the task's start until it is written. Other
+   * tries are recorded only if their response is lost.
    */
   function noted(entry: Entry, { repeat }: RepeatRequest): Entry {
     if (repeat.kind === 'key' || repeat.sent.retries === undefined) return entry;
@@ -258,8 +258,8 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   }
 
   /**
-   * Finds the try that this request repeats, if any. Each try can be claimed once, so identical retries continue
-   * different tries.
+   * Returns the try that this request repeats, if any. Each try is claimed only once, so that two identical retries
+   * continue different tries.
    */
   async function earlierTry(ask: RepeatRequest, sent: ClientTry): Promise<RepeatRecord | undefined> {
     if (sent.retries === 0) return undefined;
@@ -279,7 +279,7 @@ export function createRepeats(deps: RepeatsDeps): Repeats {
   }
 }
 
-/** Records that a try's response was lost, once the try itself has been recorded. Never rejects. */
+/** Records that a try's response was lost, after the try itself was recorded. Never rejects. */
 async function noteLoss(
   fresh: RepeatClaim,
   recorded: Promise<boolean> | undefined,
@@ -290,11 +290,11 @@ async function noteLoss(
 }
 
 interface Entry {
-  /** The earlier request. Undefined if this is the first one. */
+  /** Undefined if this is the first request. */
   readonly earlier: RepeatRecord | undefined;
-  /** This request's record. `made` is the id that this request or the earlier one creates. */
+  /** The record of this request. `made` is the id that it shares with the earlier request, if there is one. */
   readonly fresh: RepeatClaim;
-  /** See `TaskClaim`. Undefined if this request is recorded only when its response is lost. */
+  /** See `TaskClaim`. Undefined if the request is recorded only when its response is lost. */
   readonly recorded?: Promise<boolean>;
 }
 
@@ -304,7 +304,7 @@ function freshClaim(ask: RepeatRequest, made: string, deps: RepeatsDeps): Repeat
   return { id: kind === 'key' ? name : `${name}/${made}`, made, fingerprint, keptMs: keptMs[kind] };
 }
 
-/** Returns a key's record id, or the prefix shared by all equal tries. */
+/** Returns the id of a key's record, or the prefix of the ids of all equal tries. */
 function nameOf({ scope, repeat }: RepeatRequest, deps: RepeatsDeps): string {
   return hmac([...scope, ...(repeat.kind === 'key' ? [repeat.key] : ['try', repeat.fingerprint])], deps);
 }
@@ -317,7 +317,10 @@ function hmac(parts: readonly string[], { secret }: RepeatsDeps): string {
   return createHmac('sha256', secret).update(JSON.stringify(parts)).digest('base64url');
 }
 
-/** The maximum size of responses kept in memory briefly after sending, because the connection may still be reset. */
+/**
+ * A response up to this size, in bytes, stays in memory for a moment after it was sent, because the connection may
+ * still be reset.
+ */
 const heldBytesMax = 64 * 1024;
 
 function openClaim({ fresh: name, recorded }: Entry, { repeat }: RepeatRequest, deps: RepeatsDeps): Claim {
@@ -362,7 +365,7 @@ function openClaim({ fresh: name, recorded }: Entry, { repeat }: RepeatRequest, 
   };
 }
 
-/** Only logs a failed write, so that it never fails the request. Resolves with whether the write succeeded. */
+/** Logs a failed write, so that it does not fail the request. Resolves to whether the write succeeded. */
 function logFailure(
   { made }: RepeatName,
   { log }: RepeatsDeps,
@@ -377,7 +380,7 @@ function logFailure(
   );
 }
 
-/** Waits briefly for a record, so that a response that already exists does not become an error. */
+/** Waits for a record for at most a second, so that a response that already exists does not become an error. */
 export async function soon(recorded: Promise<boolean> | undefined): Promise<void> {
   if (recorded !== undefined)
     await Promise.race([recorded, sleep(recordedWithinMs, undefined, { ref: false })]);
@@ -395,8 +398,8 @@ function bytesOf({ parts = [] }: Answer): number {
 }
 
 /**
- * Recovers the outcome of a request whose process died. A stored response that was paid for is replayed. In any other
- * case, the upstream outcome is unknown.
+ * Returns how a request ended whose process died. If its response was stored and charged, repeats receive it. Otherwise
+ * what happened upstream is unknown.
  */
 async function recoverAbandoned(record: RepeatRecord, deps: RepeatsDeps): Promise<RepeatEnd> {
   const isPaid = await deps.isPaid(record.made);
@@ -418,6 +421,6 @@ function keyReused(message: string): GatewayError {
 
 const otherBody =
   'This Idempotency-Key was used within the last 24 hours with a different request body. Use a new key for a new request.';
-/** The configuration changed between the two requests, so one produced images and the other a task. */
+/** The configuration changed between the requests, so that one made images synchronously and the other a task. */
 const answeredOtherwise =
   'The first request with this key was carried out differently, because the configuration has changed since. Use a new Idempotency-Key for a new request.';

@@ -8,27 +8,28 @@ import { dayOf, endOfDay } from '../store/stored-bytes.ts';
 import type { StoredBytesStore } from '../store/stored-bytes.ts';
 import { utcDay } from '../base/times.ts';
 
-/** Limits how many bytes of requests each account can store. */
+/** Limits how many bytes of requests an account may store. */
 export interface StorageQuota {
   /**
-   * Throws `storage_quota_exceeded`. Reads the database at most every ten seconds per account and uses memory in
-   * between.
+   * Throws `storage_quota_exceeded`. Reads each account from the database at most every ten seconds, and uses the
+   * memory in between.
    */
   check(account: string): Promise<void>;
-  /** Counts stored bytes that will be deleted at `expiresAt`, in Unix milliseconds. */
+  /** Counts stored bytes, which will be deleted at `expiresAt`, in Unix milliseconds. */
   note(account: string, bytes: number, expiresAt: number): void;
-  /** Writes the counted bytes for other processes to see. Called every five seconds after `start`. Never rejects. */
+  /**
+   * Writes the counts to the database, for the other processes. Called every five seconds after `start`. Never rejects.
+   */
   flush(): Promise<void>;
   start(): void;
-  /** Stops the interval and writes the remaining sums. */
   stop(): Promise<void>;
 }
 
 export interface StorageQuotaDeps {
   readonly store: Pick<StoredBytesStore, 'add' | 'find'>;
-  /** The limit per account, in bytes. 0 means no limit. */
+  /** Per account. 0 means no limit. */
   readonly bytesMax: number;
-  /** Called if some sums could not be written. The write is retried. */
+  /** Called if some counts could not be written. They are written later. */
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
 }
@@ -39,13 +40,12 @@ const cachedAccountsMax = 10_000;
 type Days = Map<number, number>;
 
 /**
- * Keeps sums by account and deletion day, so nothing is ever subtracted and no request is read. A process knows its own
- * bytes immediately and other processes' bytes after fifteen seconds. An account can exceed the limit by the amount
- * that it stores in that time. Bytes that a killed process had not written yet are never counted.
+ * Counts bytes by account and day of deletion, so that nothing has to be subtracted and no request has to be read. A
+ * process knows its own bytes immediately and those of others within fifteen seconds. In that time, an account can
+ * exceed its limit. Bytes that a killed process had not written are never counted.
  */
 export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuotaDeps): StorageQuota {
   const known = createRecent<Days>(cachedAccountsMax, { ttlMs: cacheTtlMs, now });
-  /** The bytes counted but not yet written to the database. */
   let unwritten = new Map<string, Days>();
 
   function add(account: string, day: number, bytes: number): void {
@@ -62,8 +62,8 @@ export function createStorageQuota({ store, bytesMax, onError, now }: StorageQuo
   }
 
   /**
-   * Writes the sums and keeps those that fail. Stops at the first failure, because every further write would time out
-   * during an outage.
+   * Writes the counts, and keeps those that could not be written. Stops at the first failure, because in an outage
+   * every further write would time out too.
    */
   async function write(): Promise<void> {
     const sums = [...unwritten].flatMap(([account, days]) =>

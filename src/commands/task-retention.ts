@@ -13,12 +13,10 @@ export interface TaskRetentionDeps {
 }
 
 const pageTasks = 500;
-/** The maximum duration of one reconciler step. The next step continues. */
+/** The longest a step of the reconciler may take. The next step continues. */
 const stepMs = 60_000;
 
-/**
- * Removes the records of tasks that ended long ago, and resolves with their number. Safe to repeat, even after a crash.
- */
+/** Returns the number of records removed. Safe to repeat, even after a crash. */
 export function createTaskRetention({ tasks, marks, removeTasks, retention, now }: TaskRetentionDeps) {
   return async (): Promise<number> => {
     const { tasksMs } = retention();

@@ -2,7 +2,7 @@ import type { TaskSpans } from '../observability/task-spans.ts';
 import { createAdmit } from './admission.ts';
 import type { AdmissionDeps, Admit } from './admission.ts';
 
-/** Adds spans for the admission, its hold and its workflow start to the request's trace. */
+/** Adds spans for the admission, its hold and the workflow's start to the request's trace. */
 export function createTracedAdmit(deps: AdmissionDeps, spans: TaskSpans | undefined): Admit {
   if (spans === undefined) return createAdmit(deps);
   const { ledger, port } = deps;

@@ -7,18 +7,16 @@ export interface BannerFacts {
   readonly temporalUi: string | undefined;
   readonly temporalAddress: string;
   readonly simulatorUrl: string | undefined;
-  /** The operator's own configuration file, if any. */
   readonly gatewayFile: string | undefined;
   readonly mongodbUri: string;
   readonly settings: Pick<LocalSettings, 'account' | 'adminToken' | 'apiKey'>;
   readonly examples: Examples;
-  /** The balance, with amounts as decimal strings. */
+  /** Amounts are decimal strings. */
   readonly balance: { readonly currency: string; readonly available: string; readonly held: string };
   readonly readySeconds: number;
   readonly dataDir: string;
 }
 
-/** Returns what a newcomer needs next: addresses, the key, and commands to paste. */
 export function banner(facts: BannerFacts): string {
   const { apiUrl, settings, balance, gatewayFile } = facts;
   const upstream =
@@ -48,7 +46,7 @@ export function banner(facts: BannerFacts): string {
   ].join('\n');
 }
 
-/** Returns a link to the tasks that need an operator, using the query in docs/operating.md. */
+/** Links to the tasks that need an operator. docs/operating.md has the query. */
 function waitingTasksUrl(temporalUi: string): string {
   const query = encodeURIComponent('NeedsAttention IS NOT NULL AND ExecutionStatus = "Running"');
   return `${temporalUi}/namespaces/default/workflows?query=${query}`;
@@ -58,7 +56,6 @@ function withoutPassword(uri: string): string {
   return uri.replace(/\/\/[^/@]+@/, '//[credentials]@');
 }
 
-/** Returns each command on its own line, so that it can be pasted separately. */
 function commands({ apiUrl, settings, examples }: BannerFacts): string[] {
   const auth = `-H 'authorization: Bearer ${settings.apiKey ?? ''}'`;
   const post = (path: string, body: JsonObject): string =>
@@ -72,7 +69,7 @@ function commands({ apiUrl, settings, examples }: BannerFacts): string[] {
           ...command('Create a video task:', post('/v1/videos/generations', videoBody)),
           ...command('See how the newest one is doing:', `curl -s '${video}?limit=1' ${auth}`),
           ...command(
-            'Wait for the newest one and download it (it asks again with `?wait=30` until the task has ended):',
+            'Wait for the newest one and download it (repeats a request with `?wait=30` until the task has ended):',
             [
               `id=$(curl -s '${video}?limit=1' ${auth} | sed -n 's/.*"task_id":"\\([^"]*\\)".*/\\1/p')`,
               `while task=$(curl -sf "${video}/$id?wait=30" ${auth}) && echo "$task" | grep -qE '"status":"(pending|submitted|running)"'; do :; done`,

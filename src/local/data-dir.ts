@@ -10,16 +10,13 @@ import { identifyProcess, isSameProcessAlive, processIdentitySchema } from '../p
 
 export type DataDirLock = { release(): Promise<void> };
 
-/** Thrown if another running process is using the directory. */
 export class DataDirInUseError extends LocalServerError {
   constructor(dataDir: string, pid: number) {
     super(`${dataDir} is in use by process ${pid}: stop it, or set DATA_DIR to another directory.`);
   }
 }
 
-/**
- * Claims without `holds` come from an older version, in which every claim meant that its process held the directory.
- */
+/** Older versions wrote no `holds`. Their claims always held the directory. */
 const claimSchema = processIdentitySchema.extend({ holds: z.boolean().default(true) });
 type DirectoryClaim = z.infer<typeof claimSchema>;
 
@@ -27,15 +24,15 @@ const attemptsMax = 10;
 const backoffMs = 50;
 
 /**
- * Locks a data directory for this process, creating it if needed. Throws DataDirInUseError if another running process
- * holds it. Takes over a dead process's directory.
+ * Locks a data directory for this process, and creates it if needed. Takes over the directory of a process that has
+ * died. Throws DataDirInUseError if another running process holds it.
  *
- * Each process first writes its own claim and then looks for others. If two start at the same moment, at least one sees
- * the other, so they never both continue. If each sees the other's claim, both back off and retry.
+ * Each process writes its own claim before it looks for others. So if two start at the same moment, at least one sees
+ * the other, and they never both continue. If each sees the other's claim, both back off and retry.
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });
-  // An existing directory may be accessible to all users of the machine.
+  // An existing directory may be accessible to other users of this machine.
   await chmod(dataDir, 0o700);
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const name = `lock.${randomUUID()}`;
@@ -60,17 +57,14 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   throw new LocalServerError(`${dataDir} cannot be locked: other processes keep trying to lock it.`);
 }
 
-/** Writes a claim atomically, so readers never see a partial one. */
+/** Renames the finished file, so that readers never see a partial claim. */
 async function writeClaim(dataDir: string, name: string, holds: boolean): Promise<void> {
   const unfinished = join(dataDir, `.${name}`);
   await writeFile(unfinished, JSON.stringify({ ...(await identifyProcess(process.pid)), holds }));
   await rename(unfinished, join(dataDir, name));
 }
 
-/**
- * Returns another running process's claim, preferably one that holds the directory. Removes the claims of dead
- * processes.
- */
+/** Prefers a claim that holds the directory. Removes the claims of processes that have died. */
 async function liveRival(dataDir: string, own: string): Promise<DirectoryClaim | undefined> {
   let rival: DirectoryClaim | undefined;
   for (const name of await readdir(dataDir)) {

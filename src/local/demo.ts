@@ -18,7 +18,7 @@ export interface DemoOptions {
 
 const deadlineMs = 120_000;
 const callbackDeadlineMs = 60_000;
-/** With doubling pauses, these retries span a minute. */
+/** The pauses double, so these retries take about a minute. */
 const retries = 7;
 const texts = z.array(z.string()).default([]);
 const capabilitiesSchema = z.object({
@@ -28,10 +28,7 @@ const capabilitiesSchema = z.object({
   durations: z.object({ min: z.number(), max: z.number(), default: z.number().optional() }).optional(),
 });
 
-/**
- * Shows one task's life in the terminal, using only the public API. Resolves with true if the video and its callback
- * arrived and the video was paid for.
- */
+/** Uses only the public API. Returns whether the video and the callback arrived and the video was charged. */
 export async function runDemo({ apiUrl, apiKey, print }: DemoOptions): Promise<boolean> {
   const began = Date.now();
   const say = (text: string): void =>
@@ -98,7 +95,7 @@ async function follow(id: string, { videos }: Client, say: (text: string) => voi
   });
 }
 
-/** Starts a callback receiver. It resolves with the id covered by the callback's signature. */
+/** `received` resolves to the signed id of the first callback. */
 async function startReceiver() {
   let receive: (id: string) => void = () => undefined;
   const received = new Promise<string>((resolve) => (receive = resolve));

@@ -5,7 +5,10 @@ import type { Provider } from '../providers/provider.ts';
 import { capabilityFor, offerOf } from '../routing/capability.ts';
 import type { Offer } from '../routing/capability.ts';
 
-/** Example requests for the banner and the demo. They fit the current configuration, so no model is hard-coded. */
+/**
+ * Example requests for the banner and the demo. They are derived from the configuration, because it decides which
+ * models exist.
+ */
 export interface Examples {
   readonly video: JsonObject | undefined;
   /** The response contains the image itself. */
@@ -46,7 +49,6 @@ interface VideoModel {
   readonly durations?: { readonly min: number; readonly default?: number | undefined } | undefined;
 }
 
-/** Picks cheap, fast values wherever the model allows a choice. */
 export function videoExample({ id, resolutions, ratios, durations }: VideoModel) {
   const duration = durations?.default ?? durations?.min;
   const resolution = resolutions.includes('720p') ? '720p' : resolutions[0];

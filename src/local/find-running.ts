@@ -5,13 +5,13 @@ import { probe, probeTimeoutMs } from './start-gateway.ts';
 
 const retryMs = 500;
 
-/** A local-mode gateway that runs in this data directory and accepts its key. */
+/** A gateway in local mode that runs in this data directory and accepts its key. */
 export interface RunningGateway {
   readonly apiUrl: string;
   readonly apiKey: string;
 }
 
-/** Also finds a gateway that is temporarily not ready because Temporal or a worker is slow. */
+/** Also finds a gateway that is not ready because Temporal or a worker is slow. */
 export async function findAnswering(dataDir: string): Promise<RunningGateway | undefined> {
   const settings = await readLocalSettings(dataDir);
   const apiUrl = settings && (await runningApiUrl(settings));
@@ -40,7 +40,6 @@ export async function findRunning(dataDir: string): Promise<RunningGateway | und
   }
 }
 
-/** Waits for a gateway that is still starting. */
 export async function waitForRunning(
   dataDir: string,
   deadlineMs: number,

@@ -7,7 +7,7 @@ import type { LocalSettings } from '../config/local-settings.ts';
 
 const startCredit = '100.00';
 
-/** A balance, with amounts as decimal strings. */
+/** Amounts are decimal strings. */
 interface Balance {
   readonly currency: string;
   readonly available: string;
@@ -20,9 +20,9 @@ export interface FirstAccount {
 }
 
 /**
- * Creates local mode's account, once, with a credit (idempotent by its reference) and a key, through the same API that
- * operators use. Creates a new key if the previous one is refused, because the database changed or the key was revoked.
- * Completes a start that was interrupted.
+ * Creates the account of local mode with a credit and a key, through the operators' API. Does so only once: the
+ * credit's reference makes it idempotent. If the stored key is refused, because the database is another one or the key
+ * was revoked, creates a new key. Also completes a start that was interrupted.
  */
 export async function makeAccount(settings: LocalSettings): Promise<FirstAccount> {
   const { account, apiKey } = settings;
@@ -37,7 +37,6 @@ export async function makeAccount(settings: LocalSettings): Promise<FirstAccount
   return { apiKey: created, balance };
 }
 
-/** Returns undefined if the key is refused. */
 async function readBalance({ apiUrl }: LocalSettings, apiKey: string): Promise<Balance | undefined> {
   const { status, body } = await call(`${apiUrl}/v1/balance`, apiKey);
   if (status === 401 || status === 403) return undefined;
@@ -69,7 +68,6 @@ async function admin(
   );
 }
 
-/** Sends a POST if there is a body, even an empty one, or a GET if not. */
 async function call(url: string, token: string | undefined, body?: string): Promise<Answer> {
   const answer = await request(url, {
     method: body === undefined ? 'GET' : 'POST',

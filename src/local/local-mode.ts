@@ -31,22 +31,18 @@ import { startSimulator } from './start-simulator.ts';
 import { followFile, terminalLine } from './terminal-lines.ts';
 import { watchGateway } from './watch-gateway.ts';
 
-/** Runs the servers, the simulator, the worker and the API in a process tree that ends as a whole. */
-
 const runningDeadlineMs = 180_000;
-/** Wildcard addresses. A server bound to one of them is reached through loopback. */
+/** A server that is bound to one of these addresses is reached through loopback. */
 const anyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const keepAliveMs = 3_600_000;
 
-/** Events to watch for from process startup. */
+/** Promises that have to be created right after the process starts. */
 export interface Launch {
-  /** Resolves when the parent process has ended. */
   readonly parentEnded: Promise<void>;
-  /** Resolves when nothing reads the output any more. */
   readonly readerLeft: Promise<void>;
 }
 
-/** Runs until Ctrl-C, or until the npm process that started it or the reader of its output has exited. */
+/** Runs until Ctrl-C, or until the npm process that started it or the reader of its output has ended. */
 export async function runStartCommand(display: StartDisplay, launch: Launch): Promise<void> {
   await inProcessTree({ display, launch }, async (started) => {
     const plan = readPlan();
@@ -65,15 +61,13 @@ export async function runStartCommand(display: StartDisplay, launch: Launch): Pr
       ),
     );
     started.push(watch, ...logs);
-    // The children are unreferenced, so with external servers, nothing else keeps this process alive.
+    // The children do not keep this process alive. With external servers, nothing else would.
     const keepAlive = setInterval(() => undefined, keepAliveMs);
     started.push({ stop: () => Promise.resolve(clearInterval(keepAlive)) });
   });
 }
 
-/**
- * Shows one task's life on the gateway that runs in this data directory, or on one that it starts itself, and exits.
- */
+/** Demonstrates one task and exits. Uses the gateway that runs in this data directory, or starts one. */
 export async function runDemoCommand(display: StartDisplay, launch: Launch): Promise<void> {
   await inProcessTree({ display, launch }, async (started, end) => {
     const { dataDir } = readDataDir();
@@ -91,7 +85,7 @@ interface Surroundings {
   readonly launch: Launch;
 }
 
-/** Stops everything that `body` started, in reverse order, on a signal, on an error, or at the request of `body`. */
+/** After a signal or an error, or when `body` calls `end`, stops everything that was started, in reverse order. */
 async function inProcessTree({ display, launch }: Surroundings, body: Body): Promise<void> {
   const started: Started = [];
   let ending: Promise<void> | undefined;
@@ -105,7 +99,7 @@ async function inProcessTree({ display, launch }: Surroundings, body: Body): Pro
     return ending;
   };
   const endFor = (reason: string): void => {
-    // One Ctrl-C may arrive several times: first from the terminal, and then from npm.
+    // One Ctrl-C may send several signals: first from the terminal, then from npm.
     if (ending !== undefined) return;
     display.close();
     display.report(`\n${reason}: ending what was started here…`);
@@ -126,20 +120,19 @@ async function inProcessTree({ display, launch }: Surroundings, body: Body): Pro
   }
 }
 
-/** Everything to start, already validated. Nothing has been changed yet. */
+/** Validated, but nothing has been changed yet. */
 interface Plan {
   readonly environment: Environment;
   readonly dataDir: string;
-  /** The path of the operator's own gateway.yaml. Undefined if the simulator's configuration is used. */
+  /** Undefined if the simulator's configuration is used. */
   readonly own: string | undefined;
   readonly config: GatewayConfig;
 }
 
-/** Throws ConfigError with every problem in the environment and the configuration file. */
 function readPlan(): Plan {
   const { environment, dataDir } = readDataDir();
   const own = ownGatewayFile(rawEnvironment());
-  // Placeholders for values that are generated later, which the file cannot depend on.
+  // Empty values, because these are generated later. The file cannot refer to them.
   const variables = localEnvironment(rawEnvironment(), { secretsKey: '', adminToken: '', account: '' });
   try {
     const file = openConfigFile(variables['GATEWAY_CONFIG'] ?? '', { ...adapters, environment: variables });
@@ -154,7 +147,7 @@ function readDataDir(): { environment: Environment; dataDir: string } {
   return { environment, dataDir: resolve(environment.DATA_DIR) };
 }
 
-/** Adds the address of the gateway that uses the data directory to the error. */
+/** Adds the URL of the gateway that uses the data directory to the message. */
 async function withAddress(error: unknown, dataDir: string): Promise<unknown> {
   if (!(error instanceof DataDirInUseError)) return error;
   const running = await findAnswering(dataDir);
@@ -163,7 +156,7 @@ async function withAddress(error: unknown, dataDir: string): Promise<unknown> {
     : new LocalServerError(`${error.message}\nIts gateway is at ${running.apiUrl}.`);
 }
 
-/** Starts a gateway, or waits for one that another process is starting in the same directory. */
+/** If another process is already starting a gateway in the same directory, waits for it. */
 async function startOrFind(
   dataDir: string,
   display: StartDisplay,
@@ -183,7 +176,7 @@ async function startOrFind(
 
 interface LocalMode {
   readonly facts: BannerFacts & { readonly settings: { readonly apiKey: string } };
-  /** The address on this machine. PUBLIC_URL may point elsewhere. */
+  /** The URL on this machine. PUBLIC_URL may point elsewhere. */
   readonly listeningUrl: string;
   readonly logFiles: readonly string[];
 }
@@ -194,7 +187,7 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
   started.push({ stop: () => lock.release() });
   const options = { dataDir, report: display.report, environment: rawEnvironment() };
   const portRequest = portRequestOf(environment);
-  // Check the port before downloads that may take minutes, and again before the API binds it.
+  // Check the port now, because downloads may take minutes. It is checked again when the API binds it.
   if (typeof portRequest === 'object' && 'fixed' in portRequest) await choosePort(portRequest, portPurpose);
   const settings = await loadOrCreateLocalSettings(dataDir);
   const [startRole, servers, simulatorUrl] = await Promise.all([
@@ -216,7 +209,7 @@ async function startLocalMode(plan: Plan, display: StartDisplay, started: Starte
   const startedBy = await identifyProcess(process.pid);
   const saved = { ...used, apiKey: account.apiKey, ...defined({ startedBy }) };
   await saveLocalSettings(dataDir, saved);
-  // Seconds since the process started, including code loading.
+  // Since the process started, so this includes loading the code.
   const readySeconds = performance.now() / 1000;
   return {
     facts: {

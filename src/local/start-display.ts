@@ -1,23 +1,22 @@
 import type { Report } from './servers/local-options.ts';
 
-/** The output that users see during startup. */
 export interface StartDisplay {
   readonly report: Report;
   /**
-   * Prints requested output: the banner, requests, the demo's progress. Must not be called while a line is being
-   * updated.
+   * Prints output that the user asked for: the banner, the log of requests, the demo's steps. Do not call it while the
+   * updating line is shown, which it would garble.
    */
   readonly print: (line: string) => void;
-  /** Removes the updating line. Later reports are printed as plain lines. */
+  /** Removes the updating line. Later reports are plain lines. */
   close(): void;
 }
 
 export interface StartDisplayOptions {
   readonly write: (text: string) => void;
   readonly print: (line: string) => void;
-  /** Returns the terminal's width in columns. Undefined if the output is not a terminal. */
+  /** The width in columns. Undefined if the output is not a terminal. */
   readonly columns: (() => number) | undefined;
-  /** Returns the current time in milliseconds. */
+  /** In milliseconds. */
   readonly now: () => number;
 }
 
@@ -25,8 +24,8 @@ const redrawMs = 1_000;
 const clearLine = '\r\u001B[2K';
 
 /**
- * On a terminal, shows a single line that is updated with the elapsed seconds, and above it only what users must not
- * miss. Elsewhere (a file, CI), prints plain lines.
+ * In a terminal, shows one line that is updated with the elapsed seconds, and above it only `lasting` reports. Anywhere
+ * else, such as in a file or in CI, prints plain lines.
  */
 export function createStartDisplay({ write, print, columns, now }: StartDisplayOptions): StartDisplay {
   const beganAt = now();
@@ -34,7 +33,7 @@ export function createStartDisplay({ write, print, columns, now }: StartDisplayO
   const draw = (): void => {
     if (columns === undefined || current === undefined) return;
     const seconds = String(Math.round((now() - beganAt) / 1000)).padStart(3);
-    // A wrapped line could not be erased.
+    // Truncate the line, because a wrapped line could not be erased.
     write(`${clearLine}${`${seconds} s  ${current}`.slice(0, Math.max(columns() - 1, 10))}`);
   };
   let redraw = columns === undefined ? undefined : setInterval(draw, redrawMs);

@@ -9,11 +9,11 @@ import { supervise } from './servers/supervisor.ts';
 import type { Started } from './start-servers.ts';
 
 /**
- * The worker and the API take seconds to load, and up to a minute on a busy machine. An early exit is reported
- * immediately.
+ * The worker and the API take seconds to load, and up to a minute on a busy machine. If they exit earlier, this is
+ * noticed immediately.
  */
 const readyDeadlineMs = 180_000;
-/** The API caches this response for 250 ms, so frequent probes cost little. */
+/** Frequent probes cost little, because the API caches the response for 250 ms. */
 const probeIntervalMs = 100;
 export const probeTimeoutMs = 5_000;
 
@@ -24,8 +24,9 @@ type Role = (typeof roles)[number];
 type StartRole = (role: Role) => Promise<ChildServer>;
 
 /**
- * Starts the worker and the API before their settings are known, so that their code loads while the servers start. Each
- * waits for its environment. Returns a function that starts either, handing out these two first.
+ * Starts the worker and the API without their settings, so that they load their code while the servers start. They wait
+ * until they receive their environment. Returns a function that starts either of them. Its first calls return these
+ * two.
  */
 export async function loadGateway(options: LocalOptions, started: Started): Promise<StartRole> {
   const start = (role: Role): Promise<ChildServer> =>
@@ -50,7 +51,7 @@ export async function loadGateway(options: LocalOptions, started: Started): Prom
 
 /**
  * Sends the worker and the API their environment, and waits until the API is ready. Returns their log files. Fails if
- * the worker exits first, because the gateway would accept tasks that nobody processes.
+ * the worker exits, because nobody would process the tasks that the gateway accepts.
  */
 export async function startGateway(
   apiUrl: string,
@@ -68,7 +69,7 @@ export async function startGateway(
     await probe(apiUrl);
   });
   try {
-    // The API is ready only while workers poll, so it cannot become ready once the worker has exited.
+    // The API is ready only while workers poll, so waiting for it is pointless after the worker has exited.
     await Promise.all([api, worker].map((child) => waitUntilServing(child, ready, readyDeadlineMs)));
   } catch (error) {
     await Promise.all([worker.kill(), api.kill()]);
@@ -78,7 +79,7 @@ export async function startGateway(
   return [api.logFile, worker.logFile];
 }
 
-/** Resolves if the gateway at this address is ready, without warnings. If not, throws with the gateway's message. */
+/** Resolves if the gateway is ready and reports no warnings. Otherwise throws with its message. */
 export async function probe(apiUrl: string): Promise<void> {
   const { statusCode, body } = await request(`${apiUrl}/readyz`, {
     headersTimeout: probeTimeoutMs,

@@ -10,17 +10,16 @@ import { startTemporalServer } from './servers/temporal-server.ts';
 import { resolveTemporal } from './servers/temporal-source.ts';
 import { startUiProxy } from './servers/ui-proxy.ts';
 
-/** Everything that has been started, in order. It is stopped in reverse order. */
+/** Everything that was started, in order. Stopped in reverse order. */
 export type Started = { stop(): Promise<void> }[];
 
 export interface Servers {
   readonly mongodbUri: string;
   readonly temporalAddress: string;
-  /** Undefined for an external server, whose UI is unknown. */
+  /** Undefined for an external server, because its UI is unknown. */
   readonly temporalUi: string | undefined;
 }
 
-/** Uses the servers specified in the environment, and finds, downloads and starts the others. */
 export async function startServers(
   environment: Environment,
   options: LocalOptions,
@@ -67,7 +66,7 @@ async function startTemporal(options: LocalOptions, started: Started): Promise<O
   return { temporalAddress: first.address, temporalUi };
 }
 
-/** Starts the UI proxy. If that fails, reports the UI's own address and lets the gateway start. */
+/** If the proxy cannot be started, returns the address of the UI itself. */
 async function startUi(own: string, { report }: LocalOptions, started: Started): Promise<string> {
   try {
     const proxy = await startOnPort({ preferred: uiPortDefault }, 'the Temporal UI', (port) =>
@@ -76,7 +75,10 @@ async function startUi(own: string, { report }: LocalOptions, started: Started):
     started.push(proxy);
     return proxy.url;
   } catch (error) {
-    report(`Temporal UI: ${messageOf(error)}. It is at ${own}, with all its buttons.`, 'lasting');
+    report(
+      `Temporal UI: ${messageOf(error)}. It is at ${own}, where the buttons that bypass the ledger still work.`,
+      'lasting',
+    );
     return own;
   }
 }

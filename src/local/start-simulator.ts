@@ -9,10 +9,10 @@ import type { Started } from './start-servers.ts';
 
 const readyDeadlineMs = 60_000;
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
-/** The npm package contains the simulator in compiled form. */
+/** Compiled in the npm package, TypeScript in the repository. */
 const program = `workshop/simulator/main${extname(fileURLToPath(import.meta.url))}`;
 
-/** Starts the simulated upstreams, whose jobs are kept in the data directory. Returns their address. */
+/** Returns the simulator's URL. Its jobs are kept in the data directory. */
 export async function startSimulator(
   preferred: number,
   options: LocalOptions,

@@ -22,16 +22,16 @@ const recordSchema = z.object({
 });
 
 /**
- * Formats a log record for the terminal if it describes a request, the end of a task, or a failure. Returns undefined
- * for other records. LOG_LEVEL decides which records exist.
+ * Formats a log record that describes a request, the end of a task, or a failure. Returns undefined for all others.
+ * LOG_LEVEL decides which records are in the log at all.
  */
 export function terminalLine(text: string): string | undefined {
   const parsed = recordSchema.safeParse(parseJson(text));
   if (!parsed.success) return undefined;
   const { time, level, msg, ...facts } = parsed.data;
-  // watch-gateway.ts reports whether the gateway is ready.
+  // watch-gateway.ts reports this.
   if (facts.operation === 'readyz') return undefined;
-  // The simulator calls back several times per task, so these lines would only add noise.
+  // The simulator calls back several times per task, which would only be noise.
   if (facts.operation === 'receiveUpstreamCallback' && Number(facts.status) < 400) return undefined;
   const clock = new Date(time).toTimeString().slice(0, 8);
   if (msg === 'request') {
@@ -47,7 +47,10 @@ export function terminalLine(text: string): string | undefined {
   return [`${clock}  ${level.toUpperCase()}  ${msg}`, ...details].join('  ');
 }
 
-/** Passes on every complete line appended to a file from now on. A file that has become shorter is treated as new. */
+/**
+ * Passes on every complete line that is appended to the file from now on. If the file has become shorter, starts from
+ * its beginning.
+ */
 export async function followFile(
   file: string,
   onLine: (line: string) => void,

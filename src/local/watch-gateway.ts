@@ -7,13 +7,16 @@ const intervalMs = 5_000;
 const failuresMax = 2;
 
 export interface WatchOptions {
-  /** Throws while the gateway is not ready. The message identifies the server that does not respond. */
+  /** Throws while the gateway is not ready. The message says which server does not respond. */
   readonly probe: () => Promise<void>;
   readonly report: Report;
   readonly everyMs?: number;
 }
 
-/** Reports when a server stops responding and when it responds again. A process may be alive without responding. */
+/**
+ * Reports when the gateway is no longer ready and when it is ready again. The supervisor does not notice a process that
+ * is alive but does not respond.
+ */
 export function watchGateway({ probe, report, everyMs = intervalMs }: WatchOptions): {
   stop(): Promise<void>;
 } {

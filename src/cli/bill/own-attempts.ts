@@ -6,7 +6,6 @@ import type { AdminClient, Row } from '../admin-client.ts';
 
 const path = '/billed-attempts';
 
-/** Reads attempts through the operators' API, page by page. */
 export function createOwnAttempts(client: Pick<AdminClient, 'all' | 'call'>): OwnAttempts {
   async function* all(query: Readonly<Record<string, string>>): AsyncGenerator<OwnAttempt> {
     for await (const row of client.all(path, query)) yield ownAttemptSchema.parse(row);

@@ -6,26 +6,23 @@ import { replaceFile } from '../replace-file.ts';
 import type { ReportRow } from '../../bills/rows.ts';
 import { isInOrder } from '../../bills/rows.ts';
 
-/** The maximum number of unmatched rows to keep for printing. */
 const shownMax = 1_000;
 const bufferedCharactersMax = 64 * 1024;
 
 export interface Report {
   add(row: ReportRow): Promise<void>;
-  /** The first unmatched rows. Empty if every row was printed. */
+  /** The first unmatched rows. Empty if rows are streamed. */
   readonly shown: readonly ReportRow[];
   readonly hasMore: () => boolean;
-  /** Moves the finished file into place. Until then, it has a temporary name in the same directory. */
+  /** Gives the CSV file its final name. Until then, it has a temporary name in the same directory. */
   complete(): Promise<void>;
-  /** Removes the file unless it was completed. */
+  /** Deletes the temporary file unless `complete` has been called. */
   close(): Promise<void>;
 }
 
 interface Reporting {
   readonly output: Output;
-  /** Whether to print each row immediately. */
   readonly isStreamed: boolean;
-  /** The path of a CSV file that receives every row. */
   readonly csv?: string | undefined;
 }
 

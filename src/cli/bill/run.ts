@@ -13,22 +13,19 @@ import { createOwnAttempts } from './own-attempts.ts';
 import { openReport } from './report.ts';
 
 export interface Asked {
-  /** The path of the bill. */
   readonly bill: string;
   readonly format: BillFormat;
   readonly channels: readonly string[];
-  /** Maps the bill's model names to the vendor API's. */
+  /** Maps the bill's model names to those in the vendor's API. */
   readonly models: ReadonlyMap<string, string>;
-  /** Unix seconds. */
+  /** In Unix seconds, like `to`. */
   readonly from?: number;
   readonly to?: number;
-  /** Whether to print each row immediately. */
   readonly isStreamed: boolean;
-  /** The path of a CSV file that receives every row. */
   readonly csv?: string;
 }
 
-/** Compares the bill and prints the report. Resolves to whether everything matched. Throws CommandError. */
+/** Returns whether everything matched. Throws CommandError. */
 export async function runReconciliation(
   { bill, isStreamed, csv, ...asked }: Asked,
   { client, output }: Session,

@@ -2,25 +2,20 @@ import { LocalServerError, type LocalOptions } from './local-options.ts';
 
 export type Attempt<Program> = { readonly program: Program } | { readonly failure: string };
 
-/** A way to obtain a server's program. */
 export interface Source<Program> {
   readonly title: string;
-  /** Set if users have to wait for the source, in which case its failure is reported. */
+  /** Set if users may have to wait for the attempt. Its failure is then reported immediately. */
   readonly slow?: true;
   readonly attempt: (options: LocalOptions) => Promise<Attempt<Program>>;
 }
 
 export interface Wanted<Program> {
   readonly server: string;
-  /** The advice to show if no source works. */
   readonly advice: string;
   readonly sources: readonly Source<Program>[];
 }
 
-/**
- * Tries the sources in order until one works. If none does, throws a LocalServerError that lists them all, followed by
- * `advice`.
- */
+/** If no source works, throws a LocalServerError that lists why each failed, followed by `advice`. */
 export async function firstThatWorks<Program>(
   { server, advice, sources }: Wanted<Program>,
   options: LocalOptions,

@@ -11,8 +11,8 @@ const launcherSources = fileURLToPath(new URL('../../../workshop/mongo-standin/'
 const compileTimeoutMs = 60_000;
 
 /**
- * Returns the launcher's class path: its classes and the jars. Each version of the launcher's sources is compiled once,
- * into DIRECTORY/mongo-java-server/classes-HASH, which saves two seconds on every later start.
+ * Returns the launcher's class path: its classes and the jars. Compiles each version of its sources only once, into
+ * DIRECTORY/mongo-java-server/classes-HASH. This saves two seconds on later starts.
  */
 export async function compileLauncher(
   program: { java: string; jars: string },
@@ -35,7 +35,7 @@ export async function compileLauncher(
   options.report('Compiling the MongoDB stand-in …');
   await mkdir(parent, { recursive: true });
   const staged = await mkdtemp(join(parent, 'compile-'));
-  // Run the compiler as a module, because `java` may come without `javac`.
+  // Run the compiler as a module, because there may be a `java` without `javac`.
   const compiler = ['-m', 'jdk.compiler/com.sun.tools.javac.Main', '-nowarn', '-proc:none'];
   const command = [program.java, ...compiler, '-d', staged, '-cp', jars.join(delimiter), ...files];
   const result = await runCommand(command, options, compileTimeoutMs);
@@ -43,7 +43,7 @@ export async function compileLauncher(
     await rm(staged, { recursive: true, force: true });
     throw new LocalServerError(`The MongoDB stand-in does not compile:\n${result.output}`);
   }
-  // Another process may have written the same classes first.
+  // Another process may have written the same classes in the meantime.
   await rename(staged, classes).catch(() => rm(staged, { recursive: true, force: true }));
   return classPath;
 }

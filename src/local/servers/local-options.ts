@@ -1,22 +1,25 @@
 import type { PinnedDigests } from './pinned-digests.ts';
 
 /**
- * Receives one line for a waiting user: what is being fetched, from where, and what comes next. A `lasting` line must
- * not be overwritten by the next one.
+ * Shows one line to a waiting user: what is being fetched, from where, and what comes next. The next line must not
+ * overwrite a `lasting` one.
  */
 export type Report = (line: string, kind?: 'lasting') => void;
 
 export type LocalOptions = {
-  /** Contains downloaded programs, and the servers' data, logs and pid files. */
+  /** Contains downloaded programs, and the data, logs and pid files of the servers. */
   dataDir: string;
   report: Report;
-  /** The parent's environment: the PATH to search, and child processes' proxy and package manager settings. */
+  /**
+   * The environment of this process. Has the PATH to search, and settings of proxies and package managers for child
+   * processes.
+   */
   environment: NodeJS.ProcessEnv;
-  /** For tests only: the digests of the files that they serve. */
+  /** For tests only: digests of the files that the tests serve. */
   digests?: PinnedDigests;
 };
 
-/** An error whose message is written for operators, so no stack trace is shown. */
+/** An error with a message for operators. It is shown without a stack trace. */
 export class LocalServerError extends Error {
   override readonly name = 'LocalServerError';
 }

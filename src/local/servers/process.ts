@@ -16,17 +16,16 @@ import {
 
 const logBytesMax = 10_000_000;
 const logTailLines = 15;
-/** Matches a mongod log line with severity error or fatal. About thirty more lines follow before mongod exits. */
+/** Matches log lines of mongod about errors and fatal errors. About thirty other lines follow before mongod exits. */
 const mongodError = /"s":"[EF]"/;
 const stopGraceMs = 8_000;
 const pollIntervalMs = 40;
 
 export type ChildOptions = LocalOptions & {
-  /** The name of the log and pid files. Must be unique among a data directory's children. */
+  /** Names the log and the pid file. Unique among the children of a data directory. */
   name: string;
   command: string;
   args: readonly string[];
-  /** Whether `send` can pass messages to it. */
   hasChannel?: boolean;
 };
 
@@ -34,24 +33,22 @@ export type ChildServer = {
   name: string;
   pid: number;
   logFile: string;
-  /** The number of log bytes from earlier runs. */
+  /** The size of the log before this run, in bytes. */
   logOffset: number;
-  /** Resolves with a sentence that describes how the process ended. */
   exited: Promise<string>;
   hasExited(): boolean;
-  /** Sends a message to a child with `hasChannel`. Does nothing if it has ended, which `exited` reports. */
+  /** Sends a message to a child with `hasChannel`. Does nothing if the child has ended. */
   send(message: object): void;
-  /** Sends SIGTERM, followed by SIGKILL after a grace period of 8 s. */
+  /** Sends SIGTERM and, after 8 s, SIGKILL. */
   stop(): Promise<void>;
-  /** Sends SIGKILL immediately, for tests of what survives it. */
+  /** Sends SIGKILL. For tests of what survives it. */
   kill(): Promise<void>;
 };
 
 /**
  * Starts a server in its own session, so that Ctrl-C reaches only this process, which then stops its servers in order.
- * The server ends with this process, even after kill -9: a watcher holds a pipe to this process and kills the server
- * when the pipe breaks. Without an `sh` to run the watcher, the next start in the same directory ends the leftover
- * server.
+ * The server ends with this process, even after kill -9: a shell watches a pipe to this process and kills the server
+ * when the pipe breaks. Without an `sh`, the next start in the same directory ends the server instead.
  */
 export async function startChild(options: ChildOptions): Promise<ChildServer> {
   await endLeftover(options);
@@ -60,7 +57,7 @@ export async function startChild(options: ChildOptions): Promise<ChildServer> {
   const { size: logOffset } = await log.stat();
   try {
     const child = spawn(options.command, options.args, {
-      // glibc's own default, one arena for each thread, would keep what the threads have freed.
+      // By default, glibc uses an arena for each thread, so it would keep memory that the threads have freed.
       env: { MALLOC_ARENA_MAX: '2', ...options.environment },
       stdio: ['ignore', log.fd, log.fd, ...(options.hasChannel === true ? (['ipc'] as const) : [])],
       detached: true,
@@ -77,8 +74,8 @@ export async function startChild(options: ChildOptions): Promise<ChildServer> {
 }
 
 /**
- * Repeats the probe until it succeeds. If the process exits or time runs out, stops the process and fails with the end
- * of its log.
+ * Repeats the probe until it succeeds. If the process exits or the time runs out, stops the process and throws an error
+ * with the end of its log.
  */
 export async function waitUntilServing(
   child: ChildServer,
@@ -88,10 +85,9 @@ export async function waitUntilServing(
   const deadline = Date.now() + deadlineMs;
   for (;;) {
     try {
-      // Run one probe at a time, and stop waiting when the process exits, because another program on its port may never
-      // respond.
+      // Another program on the port may never respond, so stop waiting when the process exits.
       await Promise.race([probe(), child.exited]);
-      // Another server may be listening on the port that ours failed to get.
+      // The response may come from another server, which listens on the port that this one could not bind.
       if (!child.hasExited()) {
         return;
       }
@@ -181,12 +177,12 @@ function watch(pid: number): { end: () => void } {
   };
 }
 
-/** Ends the shell and its `cat`. They have their own process group, because the watcher is detached. */
+/** Ends the watching shell and its `cat`, which share a process group. */
 function killGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch {
-    // The process has already exited.
+    // It has already exited.
   }
 }
 
@@ -224,7 +220,7 @@ async function readPidFile(options: ChildOptions): Promise<ProcessIdentity | und
   }
 }
 
-/** Ends a server left over from an earlier run, because it would still lock the data files. */
+/** Ends a server from an earlier run, because it would still lock the data files. */
 async function endLeftover(options: ChildOptions): Promise<void> {
   const leftover = await readPidFile(options);
   if (leftover === undefined || leftover.startedAt === '' || !(await isSameProcessAlive(leftover))) {
@@ -233,7 +229,7 @@ async function endLeftover(options: ChildOptions): Promise<void> {
   options.report(`Ending ${options.name} (pid ${leftover.pid}), left over from an earlier run.`, 'lasting');
   process.kill(leftover.pid, 'SIGTERM');
   const forceAt = Date.now() + stopGraceMs;
-  // Poll, because the process is not our child.
+  // It is not a child of this process, so there is no exit event.
   while (await isSameProcessAlive(leftover)) {
     if (Date.now() > forceAt) {
       process.kill(leftover.pid, 'SIGKILL');

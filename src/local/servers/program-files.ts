@@ -20,14 +20,13 @@ function canAccess(path: string, mode: number): Promise<boolean> {
   );
 }
 
-/** Returns the path of `name` in the data directory's `bin`, with the platform's file extension. */
 export function programPath(dataDir: string, name: string): string {
   return join(dataDir, 'bin', process.platform === 'win32' ? `${name}.exe` : name);
 }
 
 /**
- * Provides a directory inside the data directory, so that a download ends with a rename. A partial download is never
- * mistaken for a program, and two processes that download the same file do not interfere.
+ * Provides a temporary directory for a download. It is inside the data directory, so that the result can be renamed
+ * into place. So a partial download is never mistaken for a program, and two processes can download the same file.
  */
 export async function inTemporaryDirectory<T>(
   dataDir: string,
@@ -43,7 +42,7 @@ export async function inTemporaryDirectory<T>(
   }
 }
 
-/** Removes what killed processes left behind during downloads. */
+/** Removes what killed processes left behind. */
 async function removeAbandoned(dataDir: string): Promise<void> {
   const names = (await readdir(dataDir)).filter((name) => name.startsWith(temporaryPrefix));
   for (const directory of names.map((name) => join(dataDir, name))) {
@@ -58,7 +57,7 @@ export async function keepProgram(downloaded: string, path: string): Promise<voi
   await mkdir(dirname(path), { recursive: true });
   await chmod(downloaded, 0o700);
   const staged = `${path}.${process.pid}`;
-  // Copy the file, because the cache may return a link to another location.
+  // Copy instead of renaming, because the downloaded path may be a link.
   await cp(downloaded, staged, { dereference: true });
   await rename(staged, path);
 }

@@ -8,14 +8,14 @@ import { isExecutable } from './program-files.ts';
 
 const outputCharactersMax = 100_000;
 const reasonCharactersMax = 300;
-/** For programs that only print information about themselves. */
+/** For commands that only print information. */
 const shortTimeoutMs = 20_000;
 const connectTimeoutMs = 4_000;
 const heartbeatMs = 5_000;
 
 export type CommandResult = { ok: boolean; output: string };
 
-/** Runs a program to completion. `output` combines stdout and stderr. A program that is missing or hangs is not ok. */
+/** `output` combines stdout and stderr. `ok` is false if the program is missing, fails or takes too long. */
 export function runCommand(
   [program = '', ...args]: readonly string[],
   { environment: env }: Pick<LocalOptions, 'environment'>,
@@ -32,7 +32,7 @@ export function runCommand(
     const cancel = afterRunning(timeoutMs, () => {
       output += `\nerror: timed out after ${timeoutMs / 1000} s`;
       child.kill('SIGKILL');
-      // Stop reading, because a grandchild may keep the streams open.
+      // A grandchild may keep these open.
       child.stdout.destroy();
       child.stderr.destroy();
     });
@@ -47,7 +47,7 @@ export function runCommand(
   });
 }
 
-/** Returns the most informative output line of a failed program: the last one that mentions an error. */
+/** Prefers the last line that mentions an error. */
 export function reasonIn(output: string): string {
   const lines = output
     .split('\n')
@@ -59,7 +59,7 @@ export function reasonIn(output: string): string {
   return (reason + announced).slice(0, reasonCharactersMax);
 }
 
-/** Finds the first executable on PATH with one of these names. */
+/** Earlier names win. */
 export async function findOnPath(
   names: readonly string[],
   environment: NodeJS.ProcessEnv,
@@ -72,8 +72,8 @@ export async function findOnPath(
 }
 
 /**
- * Whether a host can be reached within four seconds, so that a blocked network costs no more than that. Behind a proxy,
- * nothing is checked; the download itself shows whether it works.
+ * Returns whether a host can be reached within four seconds, which limits the delay in a blocked network. Returns true
+ * if there is a proxy, because the download itself will show whether it works.
  */
 export async function canReach(host: string, environment: NodeJS.ProcessEnv): Promise<boolean> {
   const proxies = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
@@ -94,7 +94,7 @@ export async function canReach(host: string, environment: NodeJS.ProcessEnv): Pr
   });
 }
 
-/** Reports the current action, repeats the report every five seconds, and finally reports how long it took. */
+/** Reports what is being done, and every five seconds how long it has taken so far. */
 export async function withProgress<T>(report: Report, what: string, work: () => Promise<T>): Promise<T> {
   const startedAt = Date.now();
   const seconds = (): string => `${Math.round((Date.now() - startedAt) / 1000)} s`;

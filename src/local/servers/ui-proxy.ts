@@ -11,8 +11,7 @@ export interface UiProxy {
 }
 
 /**
- * The buttons that docker-compose.yml also disables, because they start, end or repeat a task without involving the
- * ledger.
+ * The buttons that docker-compose.yml disables as well. They start, end or repeat a task without involving the ledger.
  */
 const switchedOff = {
   StartWorkflowDisabled: true,
@@ -22,16 +21,19 @@ const switchedOff = {
 } as const;
 
 const settingsPath = '/api/v1/settings';
-/** The requests behind these buttons. Reset, pause and unpause of an activity have longer paths and remain allowed. */
+/**
+ * The requests that these buttons send. Resetting, pausing and unpausing an activity have longer paths, and remain
+ * allowed.
+ */
 const refusedPath =
   /^\/api\/v1\/namespaces\/[^/]+\/(?:workflows\/[^/]+(?:\/(?:terminate|reset))?|batch-operations\/[^/]+)$/;
 
 const settingsSchema = z.looseObject({});
 
 /**
- * A proxy for the dev server's built-in UI, which has no such switches. It responds to settings requests with the
- * settings in docker-compose.yml, refuses the requests behind the buttons, and passes everything else through
- * unchanged. Like the switches, it only prevents accidents: the dev server's own port has no password.
+ * A proxy for the dev server's built-in UI, which cannot disable buttons itself. Changes the response with the UI's
+ * settings as docker-compose.yml would, refuses the requests of the disabled buttons, and passes on everything else.
+ * Like the settings, it only prevents accidents, because the dev server's own port has no password.
  */
 export async function startUiProxy(target: string, port: number): Promise<UiProxy> {
   const server = createServer((incoming, answer) => {
@@ -39,7 +41,7 @@ export async function startUiProxy(target: string, port: number): Promise<UiProx
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  // Failing to accept a connection costs one page load, and must not end the process.
+  // A connection that cannot be accepted costs one page load. It must not end the process.
   server.on('error', () => undefined);
   return {
     url: `http://127.0.0.1:${port}`,
@@ -63,7 +65,7 @@ async function forward(incoming: IncomingMessage, answer: ServerResponse, target
     headers: isSettings ? { ...passed(incoming), 'accept-encoding': 'identity' } : passed(incoming),
     agent: false,
   });
-  // If the browser disconnects early, close the proxied request as well.
+  // If the browser disconnects early, cancel the request to the UI.
   answer.once('close', () => outgoing.destroy());
   const [, found] = await Promise.all([pipeline(incoming, outgoing), answerOf(outgoing)]);
   if (isSettings && found.statusCode === 200) await answerSettings(found, answer);

@@ -1,4 +1,3 @@
-/** Shows and edits the alerts for a low balance and for caps. */
 import { errorOf } from '../shared/api.js';
 import { Dialog, hold } from '../shared/dialog.js';
 import { counted, money } from '../shared/format.js';

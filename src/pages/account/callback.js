@@ -8,11 +8,7 @@ import { html, useState } from '../shared/preact.js';
 
 const liveMs = 5_000;
 
-/**
- * Shows an ended task's callback delivery, with a button to redeliver it.
- *
- * @param {{ api: import('../shared/api.js').Api, id: string }} props
- */
+/** @param {{ api: import('../shared/api.js').Api, id: string }} props */
 export function TaskCallback({ api, id }) {
   const path = `/v1/callbacks/${encodeURIComponent(id)}`;
   const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));

@@ -5,16 +5,16 @@ import { useRef } from '../shared/preact.js';
 /** @typedef {{ path: string, body: Record<string, unknown> }} Request */
 /** @typedef {{ id?: string, data?: import('./types.js').Task['data'] }} Answer */
 
-/** Without stored files, an image model responds only once the image is ready. */
+/** Long, because a gateway that stores no files responds only when the image is ready. */
 const imageAnswerMs = 600_000;
 
 /**
- * Creates each request only once: after a lost response, it repeats the request with the same idempotency key.
+ * Creates each request only once. After a lost response, repeating it sends the same idempotency key.
  *
  * @param {import('../shared/api.js').Api} api
  */
 export function useCreate(api) {
-  /** The idempotency keys of requests that got no response, by request. */
+  /** Maps each request to its idempotency key. */
   const unanswered = useRef(/** @type {Map<string, string>} */ (new Map()));
 
   /**
@@ -31,10 +31,10 @@ export function useCreate(api) {
       unanswered.current.delete(text);
       return answer;
     } catch (error) {
-      // The response is known, so another attempt would be a new request.
+      // The gateway rejected this request, so a corrected one needs a new key.
       if (error instanceof ApiError && error.status === 400) unanswered.current.delete(text);
       if (!(error instanceof ApiError) || !('async' in body) || error.param !== 'async') throw error;
-      // The gateway stores no files to link to, so the response must contain the image.
+      // This gateway stores no files, so there would be no link. Ask for the image in the response.
       const { async: _, ...atOnce } = body;
       return create({ path, body: { ...atOnce, response_format: 'b64_json' } });
     }

@@ -1,4 +1,3 @@
-/** Saves the results of several tasks. */
 import { copyText } from '../shared/copy.js';
 import { counted } from '../shared/format.js';
 import { html, useState } from '../shared/preact.js';
@@ -7,7 +6,10 @@ import { sourceOf } from '../shared/source.js';
 import { dataUrl } from './media.js';
 
 /** @typedef {import('./types.js').Task} Task */
-/** @typedef {{ name: string, address: string, link: string, isOurs: boolean }} File `link`: empty for a file in the response. */
+/**
+ * @typedef {{ name: string, address: string, link: string, isOurs: boolean }} File `link`: empty if the file is part of
+ * the response.
+ */
 
 const mediaExtensions = new Map([
   ['video/mp4', 'mp4'],
@@ -25,7 +27,7 @@ export function Downloads({ tasks, onClear }) {
   const files = tasks.flatMap(filesOf);
   const links = files.filter(({ link }) => link !== '');
 
-  /** Saves the files one after another, so that only one is in memory at a time. */
+  /** Saves one file at a time, to keep only one in memory. */
   async function save() {
     setBusy(true);
     const unsaved = [];
@@ -91,7 +93,7 @@ async function loaded(address) {
   return response.blob();
 }
 
-/** The page's content security policy forbids fetching a data URL. @param {string} address */
+/** The page's content security policy forbids fetching data URLs. @param {string} address */
 function decoded(address) {
   const [, type = '', base64 = ''] = /^data:([^;]*);base64,(.*)$/s.exec(address) ?? [];
   return new Blob([Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))], { type });

@@ -7,12 +7,10 @@ import { html, useEffect, useState } from '../shared/preact.js';
 const estimateAfterMs = 400;
 
 /**
- * Shows the request's expected charge, updated after a short pause in typing.
- *
  * @param {{
  *   api: import('../shared/api.js').Api, model: Model, asked: { path: string, body: Record<string, unknown> },
  *   hasPrompt: boolean, isNamed: boolean,
- * }} props `isNamed`: whether to show the model's name.
+ * }} props
  */
 export function Estimate({ api, model, asked, hasPrompt, isNamed }) {
   const [shown, setShown] = useState(
@@ -48,7 +46,6 @@ export function Estimate({ api, model, asked, hasPrompt, isNamed }) {
  * @param {{ path: string, body: Record<string, unknown> }} asked
  */
 async function estimateOf(api, { path, body }) {
-  // An edit is estimated like a generation.
   const estimate = `${path.replace('/edits', '/generations')}/estimate`;
   try {
     /** @type {{ at_least: string, at_most: string, expected?: string, hold: string, currency: string, warnings: string[] }} */

@@ -1,4 +1,3 @@
-/** Shows tasks as pictures or as a table, with a selection. */
 import { money } from '../shared/format.js';
 import { Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';

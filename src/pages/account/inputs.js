@@ -1,8 +1,6 @@
 import { ApiError, errorOf } from '../shared/api.js';
 import { html, useState } from '../shared/preact.js';
 
-/** The playground form's inputs. */
-
 /** @typedef {Event & { currentTarget: HTMLInputElement }} InputChange */
 
 const uploadMs = 600_000;
@@ -48,12 +46,10 @@ export function FieldInput({ field: { title, options, range, isFlag }, value, on
 }
 
 /**
- * Lets the user add media by address or as a file. Renders nothing if the model accepts none.
- *
  * @param {{
  *   api: import('../shared/api.js').Api, name: string, max: number, fileBytesMax: number, addresses: readonly string[],
  *   onChange: (change: (addresses: readonly string[]) => readonly string[]) => void,
- * }} props `onChange` takes a function, because the form may change while a file is uploaded.
+ * }} props `onChange` takes a function, because the form may change during an upload.
  */
 export function MediaInput({ api, name, max, fileBytesMax, addresses, onChange }) {
   const [problem, setProblem] = useState('');
@@ -115,14 +111,14 @@ export function MediaInput({ api, name, max, fileBytesMax, addresses, onChange }
 /** @param {string} name */
 const kindOf = (name) => name.slice(0, -1);
 
-/** Files uploaded from this tab, by address. @type {Map<string, { name: string, picture: string }>} */
+/** @type {Map<string, { name: string, picture: string }>} */
 const uploads = new Map();
 const megabyte = 1_000_000;
 const pictureBytesMax = 2_000_000;
 
 /**
- * Returns an address by which a request can refer to the file. An image that fits is embedded in the request itself,
- * unless requests are limited to a megabyte. All other files are uploaded to the gateway.
+ * Returns a URL for the file that a request can contain. An image within `inRequestMax` becomes a data URL, unless
+ * requests are limited to a megabyte. Any other file is uploaded to the gateway.
  *
  * @param {File} file
  * @param {import('../shared/api.js').Api} api
@@ -148,16 +144,12 @@ async function addressOf(file, api, inRequestMax) {
   }
 }
 
-/** Returns the address of a preview, or an empty string if there is none. @param {string} address */
+/** @param {string} address */
 function pictureOf(address) {
   return address.startsWith('data:image/') ? address : (uploads.get(address)?.picture ?? '');
 }
 
-/**
- * Returns an uploaded file's name, an embedded file's type and size, or the beginning of any other address.
- *
- * @param {string} address
- */
+/** @param {string} address */
 function shownAs(address) {
   const upload = uploads.get(address);
   if (upload !== undefined) return upload.name;
@@ -183,7 +175,7 @@ function AddressInput({ title, isFull, onAdd }) {
       onInput=${(/** @type {InputChange} */ event) => setTyped(event.currentTarget.value)}
       onChange=${add}
       onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
-        // Adds the address, because Enter would otherwise submit the form without it.
+        // Otherwise Enter would submit the form without this URL.
         if (event.key !== 'Enter') return;
         event.preventDefault();
         add();

@@ -1,4 +1,3 @@
-/** Shows a key's permissions and remaining caps, and replaces the webhook secret. */
 import { errorOf } from '../shared/api.js';
 import { Dialog } from '../shared/dialog.js';
 import { counted, money } from '../shared/format.js';

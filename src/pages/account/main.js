@@ -18,7 +18,7 @@ function Account() {
   const { api, isSignedIn, expired, signIn, signOut } = useSignIn({
     session,
     client: 'account',
-    // Any valid key may read this, whatever its scopes.
+    // Every valid key may read this, whatever its scopes.
     enter: (own) => own.get('/v1/key').then(() => undefined),
   });
   const [link, setLink] = useState(takeLink);
@@ -109,7 +109,6 @@ function pageOf([first, second, third], { api, balance }) {
   return html`<${Tasks} api=${api} balance=${balance} />`;
 }
 
-/** Returns the part of the address after `#/`. */
 function useHash() {
   const [hash, setHash] = useState(location.hash);
   useLayoutEffect(() => {

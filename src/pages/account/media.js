@@ -1,15 +1,9 @@
 import { html, useState } from '../shared/preact.js';
 import { sourceOf } from '../shared/source.js';
 
-/** Shows a task's results, if this page may display them. */
-
 /** @typedef {import('./types.js').Task} Task */
 
-/**
- * Shows the first result as a thumbnail, for a gallery.
- *
- * @param {{ task: Task }} props
- */
+/** @param {{ task: Task }} props */
 export function Thumbnail({ task }) {
   const [item] = task.data;
   const { src, isOurs } = sourceOf(item?.url ?? '');
@@ -22,11 +16,7 @@ export function Thumbnail({ task }) {
     : html`<img src=${src} alt="" loading="lazy" />`;
 }
 
-/**
- * Shows all results, with links to save them.
- *
- * @param {{ task: Task }} props
- */
+/** @param {{ task: Task }} props */
 export function Results({ task }) {
   return html`<div class="result">
     ${task.data.map((item, index) => {

@@ -1,4 +1,3 @@
-/** Creates videos and images from a form, with one model or two side by side. */
 import { errorOf } from '../shared/api.js';
 import { counted } from '../shared/format.js';
 import { useLive, useVersions } from '../shared/live.js';
@@ -17,12 +16,12 @@ import { TaskView } from './task.js';
 /** @typedef {import('./request.js').Entered} Entered */
 /** @typedef {Event & { currentTarget: HTMLSelectElement }} Chosen */
 
-/** The maximum file size in bytes. A video request is limited to a megabyte, and base64 makes a file a third larger. */
+/** In bytes. A video request is limited to a megabyte, and base64 makes a file a third larger. */
 const fileBytesMax = { video: 700_000, image: 10_000_000 };
 
 /** @typedef {{ model: string, kind: string, answer?: import('./create.js').Answer, error?: Error }} Made */
 
-/** The most recent results, kept while the tab is open so that they survive a visit to another page. */
+/** Kept outside the component, so that the results are still there after a visit to another page. */
 let last = { api: /** @type {unknown} */ (undefined), made: /** @type {Made[]} */ ([]) };
 
 /** @type {Entered} */
@@ -30,7 +29,7 @@ const nothing = { prompt: '', values: {}, media: {} };
 
 /**
  * @typedef {{ api: import('../shared/api.js').Api, onSpent: () => void }} Props
- * @param {Props & { again: string }} props `again`: id of the task whose request is filled in, or empty.
+ * @param {Props & { again: string }} props `again`: the id of the task whose request to fill in, or empty.
  */
 export function Playground({ api, onSpent, again }) {
   /** @type {import('../shared/live.js').Live<{ data: Model[] }>} */
@@ -43,7 +42,7 @@ export function Playground({ api, onSpent, again }) {
     <h1>Playground</h1>
     <${LiveState} live=${live} />
     ${again !== '' && html`<${LiveState} live=${earlier} />`}
-    ${isReady && live.data?.data.length === 0 && html`<p class="soft">This key may use no model.</p>`}
+    ${isReady && live.data?.data.length === 0 && html`<p class="soft">This key may not use any model.</p>`}
     ${isReady && html`<${Start} key=${again} models=${live.data?.data ?? []} request=${earlier.data?.request} props=${{ api, onSpent }} />`}
   </main>`;
 }

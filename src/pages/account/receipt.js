@@ -1,4 +1,3 @@
-/** Shows a task's hold and charge, line by line, as stated in its signed receipt. */
 import { money } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Facts, LiveState } from '../shared/parts.js';
@@ -13,7 +12,7 @@ import { Reckoning } from '../shared/reckoning.js';
  * }} Receipt
  */
 
-/** @param {{ api: import('../shared/api.js').Api, path: string }} props `path`: the path of a task that has ended. */
+/** @param {{ api: import('../shared/api.js').Api, path: string }} props `path`: of a task that has ended. */
 export function TaskReceipt({ api, path }) {
   /** @type {import('../shared/live.js').Live<{ payload: Receipt }>} */
   const live = useLive(`${path}/receipt`, (signal) => api.get(`${path}/receipt`, signal), 0);

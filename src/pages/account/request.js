@@ -1,9 +1,10 @@
-/** Builds a request body from a form. Pure. */
+/** Converts between the playground's form and request bodies. Pure. */
 
 /** @typedef {import('./types.js').Model} Model */
 
 /**
- * A form field. Its value is one of `options`, or a number within `range`. `path`: where it goes in the request.
+ * A form field. Its value is one of `options`, or a number within `range`. `path` is the part of the request that
+ * contains it.
  *
  * @typedef {{
  *   name: string, title: string, path: 'body' | 'metadata',
@@ -12,8 +13,6 @@
  */
 
 /**
- * Returns a model's fields, except the prompt and media.
- *
  * @param {Model} model
  * @returns {Field[]}
  */
@@ -76,8 +75,7 @@ function flag(name, title) {
 }
 
 /**
- * Builds the request. `values` are the entries by field name; empty ones are omitted. `media` are addresses and data
- * URLs.
+ * `values` are the entries by field name. Empty ones are left out. `media` contains URLs and data URLs.
  *
  * @param {Model} model
  * @param {{ prompt: string, values: Record<string, string | boolean>, media: Record<string, readonly string[]> }} entered
@@ -89,7 +87,7 @@ export function requestOf(model, { prompt, values, media }) {
   for (const { name, path, range, options } of fieldsOf(model)) {
     const value = values[name];
     if (value === undefined || value === '' || value === false) continue;
-    // The value may belong to a previously selected model.
+    // The value may have been chosen for another model.
     if (options !== undefined && !options.some((option) => option === value)) continue;
     parts[path][name] = range === undefined ? value : Number(value);
   }
@@ -100,7 +98,7 @@ export function requestOf(model, { prompt, values, media }) {
     .filter(([, addresses]) => addresses.length > 0);
   const { images, ...others } = Object.fromEntries(given);
   if (model.kind === 'image') {
-    // Create a task, because its result can be found later, even if this page is closed.
+    // As a task, the result can still be found after this page is closed.
     const body = { ...base, async: true };
     return images === undefined
       ? { path: '/v1/images/generations', body }
@@ -111,7 +109,7 @@ export function requestOf(model, { prompt, values, media }) {
 }
 
 /**
- * Returns the maximum number of files for the model. `name` is `images`, `videos` or `audios`.
+ * `name` is `images`, `videos` or `audios`.
  *
  * @param {Model} model
  * @param {string} name
@@ -124,7 +122,6 @@ export function mediaMax({ kind, capabilities: { inputs } }, name) {
 
 /** @typedef {{ prompt: string, values: Record<string, string | boolean>, media: Record<string, readonly string[]> }} Entered */
 
-/** The form's names for a stored request's fields. */
 const storedNames = /** @type {const} */ ({
   resolution: 'resolution',
   ratio: 'ratio',
@@ -139,7 +136,7 @@ const storedNames = /** @type {const} */ ({
 });
 
 /**
- * Returns the entries of a stored request. `missing` is the number of its files, which the API does not return.
+ * `missing` counts the files that the API does not return.
  *
  * @param {import('./types.js').StoredRequest} request
  * @returns {{ entered: Entered, missing: number }}
@@ -180,8 +177,6 @@ export function enteredOf(request) {
 /** @typedef {{ title: string, prompt: string, values: Record<string, string | boolean> }} Template */
 
 /**
- * Returns starting points that match a model's capabilities.
- *
  * @param {Model} model
  * @returns {Template[]}
  */
@@ -233,7 +228,7 @@ export function templatesOf(model) {
   ];
 }
 
-/** Returns a resolution's number of lines, so that `720p` and `4k` can be compared. @param {string} resolution */
+/** @param {string} resolution */
 function linesOf(resolution) {
   const [, number = '0', unit = ''] = /^(\d+)(\w?)/.exec(resolution) ?? [];
   return unit.toLowerCase() === 'k' ? Number(number) * 540 : Number(number);

@@ -1,16 +1,16 @@
 import { Choice } from '../shared/choice.js';
 import { html } from '../shared/preact.js';
 
-/** @typedef {{ kind: string, status: string, model: string, from: string, to: string }} Filter `from` and `to` are days. */
+/**
+ * @typedef {{ kind: string, status: string, model: string, from: string, to: string }} Filter `from` and `to` are days,
+ * such as `2026-11-22`.
+ */
 /** @typedef {Event & { currentTarget: HTMLInputElement }} Changed */
 
 /** @type {Filter} */
 export const unfiltered = { kind: 'video', status: '', model: '', from: '', to: '' };
 
-/**
- * @param {{ filter: Filter, onChange: (filter: Filter) => void, models: readonly string[] }} props `models`: the
- * suggestions.
- */
+/** @param {{ filter: Filter, onChange: (filter: Filter) => void, models: readonly string[] }} props */
 export function TaskFilters({ filter, onChange, models }) {
   /** @param {'from' | 'to'} name @param {string} label */
   const day = (name, label) =>

@@ -14,11 +14,7 @@ export function hasEnded({ status }) {
   return status === 'succeeded' || status === 'failed';
 }
 
-/**
- * Returns the path for tasks of a kind.
- *
- * @param {string} kind
- */
+/** @param {string} kind */
 export function tasksPath(kind) {
   return kind === 'image' ? '/v1/images/generations' : '/v1/videos/generations';
 }

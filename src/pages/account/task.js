@@ -1,4 +1,3 @@
-/** Shows a task's state and its result. */
 import { errorOf } from '../shared/api.js';
 import { beside, money } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
@@ -13,7 +12,10 @@ import { hasEnded, TaskState, tasksPath } from './task-state.js';
 
 const liveMs = 2_000;
 
-/** @typedef {{ api: import('../shared/api.js').Api, kind: string, id: string, currency: string, onEnded: (wasSeen: boolean) => void }} Props `wasSeen`: whether it ended while the page was open. */
+/**
+ * @typedef {{ api: import('../shared/api.js').Api, kind: string, id: string, currency: string, onEnded: (wasSeen:
+ * boolean) => void }} Props `wasSeen`: whether the task ended while the page was open.
+ */
 
 /** @param {Omit<Props, 'onEnded'> & { onEnded: () => void }} props */
 export function TaskPage({ api, kind, id, currency, onEnded }) {
@@ -36,11 +38,7 @@ export function TaskPage({ api, kind, id, currency, onEnded }) {
   </main>`;
 }
 
-/**
- * Shows a task, with live updates until it ends.
- *
- * @param {Props} props
- */
+/** @param {Props} props */
 export function TaskView({ api, kind, id, currency, onEnded }) {
   const [ended, setEnded] = useState('');
   const wasUnfinished = useRef(false);

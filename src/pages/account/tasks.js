@@ -1,4 +1,3 @@
-/** Lists the caller's tasks with their charges. */
 import { errorOf } from '../shared/api.js';
 import { money } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
@@ -36,7 +35,8 @@ export function Tasks({ api, balance }) {
 
   const selection = useSelection(path, tasks);
 
-  // A state change affects the hold. Compare only within the same list, once its first response has arrived.
+  // A new state may change the hold, so refresh the balance. Compare only within one list, and only after its first
+  // response.
   const standing = page.map(({ id, status: state }) => `${id} ${state}`).join();
   const before = useRef({ path: '', standing });
   useEffect(() => {
@@ -83,7 +83,7 @@ export function Tasks({ api, balance }) {
 }
 
 /**
- * Returns the filters that the API accepts. Days are in the reader's time zone.
+ * Days are in the reader's time zone.
  *
  * @param {Omit<import('./task-filters.js').Filter, 'kind'>} filter
  */

@@ -1,6 +1,4 @@
 /**
- * The parts of API responses that the pages use.
- *
  * @typedef {{
  *   id: string,
  *   kind: 'video' | 'image',
@@ -12,7 +10,6 @@
  *   facts: { fields?: Record<string, boolean>, sound?: string }[],
  *   pricing: { currency: string, factor: string, lines: { measure: string, when: Record<string, unknown>, price: string }[] },
  * }} Model
- *
  * @typedef {{
  *   id: string, object: string, status: 'pending' | 'submitted' | 'running' | 'succeeded' | 'failed', message: string,
  *   model: string, created_at: number, completed_at?: number, progress?: number, charge?: string, estimate?: string,
@@ -20,13 +17,11 @@
  *   error?: { code: string, message: string, class?: string },
  *   eta_seconds?: { p50: number, p90: number },
  * }} Task
- *
  * @typedef {{
  *   kind: 'video' | 'image', model: string, prompt: string, extra?: Record<string, unknown>,
  *   firstFrame?: string, lastFrame?: string, references?: string[], videos?: string[], audios?: string[],
  *   images?: { url?: string }[],
  * }} StoredRequest
- *
  * @typedef {{ currency: string, available: string, held: string }} Balance
  */
 

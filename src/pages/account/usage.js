@@ -1,4 +1,3 @@
-/** Shows usage by day, model, key or end user. */
 import { useLive } from '../shared/live.js';
 import { BarChart, Share } from '../shared/chart.js';
 import { money } from '../shared/format.js';

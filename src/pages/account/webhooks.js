@@ -1,4 +1,3 @@
-/** Lists all callbacks' deliveries, redelivers one, and sends a test event. */
 import { errorOf } from '../shared/api.js';
 import { Choice } from '../shared/choice.js';
 import { hold } from '../shared/dialog.js';
@@ -175,5 +174,5 @@ function outcomeOf(tried) {
   if (tried.status === null) return `There was no response ${took} (${answerOf(tried)}).`;
   return isAccepted(tried)
     ? `Your server accepted it with ${tried.status} ${took}.`
-    : `Your server responded with ${tried.status} ${took}. Callbacks are delivered by a 2xx.`;
+    : `Your server responded with ${tried.status} ${took}. A callback counts as delivered only after a 2xx status.`;
 }

@@ -19,7 +19,7 @@ const titles = {
   reopen: 'Reopen',
 };
 
-/** @type {Record<ActName, string>} The API operation of each act. */
+/** @type {Record<ActName, string>} */
 const operations = {
   credit: 'creditAccount',
   overdraft: 'setOverdraft',
@@ -39,8 +39,6 @@ export function AccountActs({ account, may, onAct }) {
 }
 
 /**
- * Shows an act on an account and previews its effect.
- *
  * @param {{ name: ActName, account: Account, currency: string, post: (path: string, body: unknown) => Promise<unknown>, onSaved: () => Promise<void>, onClose: () => void }} props
  */
 export function AccountAct({ name, account, currency, post, onSaved, onClose }) {
@@ -94,7 +92,7 @@ function actsOf({ available, overdraft_limit: limit, price_factors: factors }, c
       path: 'credits',
       fields: [
         { name: 'amount', label: `Amount in ${currency} (negative: a correction)` },
-        { name: 'reference', label: 'Reference (the same one is the same credit)' },
+        { name: 'reference', label: 'Reference (credits with the same reference are booked once)' },
         { name: 'note', label: 'Reason (kept with your name)' },
       ],
       effect: ({ amount = '' }) =>
@@ -132,7 +130,7 @@ function actsOf({ available, overdraft_limit: limit, price_factors: factors }, c
   };
 }
 
-/** Parses `clip-1=0.8, clip-2=1.1`. @param {string} text */
+/** @param {string} text */
 function modelFactors(text) {
   const parts = text.split(',').map((part) => part.trim());
   return parts.filter(Boolean).map((part) => {

@@ -1,4 +1,3 @@
-/** Shows an account's balance, ledger entries and keys. */
 import { counted, money, words } from '../shared/format.js';
 import { useLive, useVersions } from '../shared/live.js';
 import { Facts, LiveState, Time } from '../shared/parts.js';
@@ -100,8 +99,8 @@ function endUserCaps({ end_user_caps: caps }) {
 const pageSize = 50;
 
 /**
- * @param {{ api: import('./types.d.ts').Api, path: string, version: string, currency: string }} props `version` changes with
- * every entry.
+ * @param {{ api: import('./types.d.ts').Api, path: string, version: string, currency: string }} props `version` changes
+ * with every entry.
  */
 function Ledger({ api, path, version, currency }) {
   const [before, setBefore] = useState(/** @type {number | undefined} */ (undefined));

@@ -1,4 +1,3 @@
-/** Lists accounts with their balances. */
 import { errorOf } from '../shared/api.js';
 import { useLive } from '../shared/live.js';
 import { Badge, LiveState, Time } from '../shared/parts.js';
@@ -13,7 +12,10 @@ import { usePosition, useRowKeys } from './row-keys.js';
 import { changeQuery, goTo, linkTo } from './router.js';
 
 /** @typedef {import('./types.d.ts').Account} Account */
-/** @typedef {Account & { webhook_secret: string, uncredited?: string }} Created `uncredited`: why the first credit failed. */
+/**
+ * @typedef {Account & { webhook_secret: string, uncredited?: string }} Created `uncredited`: why the first credit
+ * failed.
+ */
 
 /** @param {import('./types.d.ts').PageProps & { place: import('./router.js').Place }} props */
 export function Accounts({ api, may, currency, place }) {
@@ -139,7 +141,7 @@ export function createDialog({ api, may, currency, onCreated }) {
         name,
         ...(limit === '' ? {} : { overdraft_limit: limit }),
       });
-      // Show the secret first, because it cannot be shown again.
+      // Show the secret before the credit, because the gateway returns it only once.
       onCreated(created);
       if (amount === '') return;
       const credit = { amount, reference: 'first', note: 'first credit' };

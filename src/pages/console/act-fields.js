@@ -4,7 +4,7 @@ import { html } from '../shared/preact.js';
 /** @typedef {import('./types.d.ts').Act} Act */
 /** @typedef {Act['name']} ActionName */
 
-/** All acts by name, loaded before any page is shown. @type {Map<string, Act>} */
+/** Loaded before any page is shown. @type {Map<string, Act>} */
 const known = new Map();
 
 /** @param {readonly Act[]} acts */
@@ -25,8 +25,6 @@ export function actNamed(name) {
 }
 
 /**
- * Returns the body of the API request for an act.
- *
  * @param {ActionName} action
  * @param {Record<string, string>} written
  * @returns {{ action: ActionName, amount?: string | number } & Record<string, string | number>}

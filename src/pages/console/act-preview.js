@@ -4,11 +4,13 @@ import { actNamed } from './act-fields.js';
 import { Sentence } from './sentence.js';
 
 /** @typedef {import('./act-runs.js').Outcome} Outcome */
-/** @typedef {{ action: import('./act-fields.js').ActionName, amount?: string | number }} Body `amount` is set if one was entered for a refund. */
+/**
+ * @typedef {{ action: import('./act-fields.js').ActionName, amount?: string | number }} Body `amount` is set if one was
+ * entered for a refund.
+ */
 
 /**
- * Shows the act's effect, and the button that performs it. The focus starts on the text, so that pressing Enter does
- * nothing.
+ * The focus starts on the text, so that Enter does not press the button.
  *
  * @param {{
  *   frozen: Outcome, of: number, body: Body, currency: string, button: string, isBusy: boolean, onAct: () => Promise<void>,
@@ -19,7 +21,7 @@ export function Preview({ frozen, of, body, currency, button, isBusy, onAct }) {
   const act = actNamed(body.action);
   const [isLookedAt, setLookedAt] = useState(false);
   const region = useRef(/** @type {HTMLElement | null} */ (null));
-  // Move the focus before the preview is painted, so that no early key press reaches the form.
+  // Focus before the preview is painted, so that no early key press reaches the form.
   useLayoutEffect(() => {
     setLookedAt(false);
     region.current?.focus();
@@ -70,8 +72,6 @@ export function Preview({ frozen, of, body, currency, button, isBusy, onAct }) {
 const kinds = /** @type {const} */ (['charged', 'released', 'refunded']);
 
 /**
- * Adds up the money that the act would move, using the gateway's figure for each task.
- *
  * @param {Outcome} frozen
  * @param {Body} body
  * @param {string} currency
@@ -79,7 +79,8 @@ const kinds = /** @type {const} */ (['charged', 'released', 'refunded']);
 function movedInWords(frozen, { action, amount }, currency) {
   const previews = previewsOf(frozen, action);
   if (previews.some(({ refunded }) => refunded === null)) return 'you need the role amounts to see amounts';
-  if (previews.some(({ charged }) => charged === null)) return 'the facts that you give decide the charge';
+  if (previews.some(({ charged }) => charged === null))
+    return 'the charge depends on the facts that you enter';
   const parts = kinds.flatMap((kind) => {
     const written = kind === 'refunded' && typeof amount === 'string' ? amount : undefined;
     const sum = sumMoney(previews.map((preview) => written ?? preview[kind] ?? '0'));
@@ -102,7 +103,7 @@ function UpstreamBill({ frozen, action }) {
 
 const sentencesMax = 5;
 
-/** Shows identical sentences once, with their count. @param {readonly string[]} texts */
+/** @param {readonly string[]} texts */
 function grouped(texts) {
   /** @type {Map<string, number>} */
   const counts = new Map();
@@ -117,7 +118,7 @@ function grouped(texts) {
         />
       </p>`,
   )}
-  ${others > 0 && html`<p class="soft">${`The same with other figures for ${counted(others, 'task')}.`}</p>`}`;
+  ${others > 0 && html`<p class="soft">${`The same, with other amounts, for ${counted(others, 'task')}.`}</p>`}`;
 }
 
 /** @param {{ label: string, rows: readonly { id: string, text: string }[] }} props */

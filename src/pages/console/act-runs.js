@@ -4,22 +4,25 @@ import { randomId } from '../shared/random-id.js';
 
 /** @typedef {import('./types.d.ts').Task} Task */
 /** @typedef {import('./types.d.ts').ActResult} ActResult */
-/** @typedef {{ readonly id: string }} Named A task, of which only the id is needed. */
-/** @typedef {(id: string) => object} BodyFor Returns the request for the task with this id. */
-/** @typedef {{ task: Task, would: import('./types.d.ts').Said | undefined, plan: string | undefined }} Touched `task` is its state after the act. */
+/** @typedef {{ readonly id: string }} Named */
+/** @typedef {(id: string) => object} BodyFor */
+/**
+ * @typedef {{ task: Task, would: import('./types.d.ts').Said | undefined, plan: string | undefined }} Touched `task` is
+ * its state after the action.
+ */
 /** @typedef {{ id: string, text: string }} Failed */
 /**
  * @typedef {{
  *   done: readonly Touched[], refused: readonly Failed[], unconfirmed: readonly Failed[], left: readonly Named[],
- * }} Outcome `unconfirmed`: the tasks whose act may have succeeded: its response was lost. `left`: the tasks that were
- * not reached before it was stopped.
+ * }} Outcome `unconfirmed`: tasks whose response was lost, so the action may have succeeded. `left`: tasks that were
+ * not reached before the run was stopped.
  */
 
 const atOnce = 4;
 
 /**
- * Performs the dry run and then the act. `frozen` holds the tasks for which the dry run found the act possible. The act
- * applies to exactly these, using their plans. After `stop`, or once the dialog is closed, no further task is started.
+ * Runs the dry run, then the action. `frozen` contains the tasks for which the dry run succeeded. The action applies to
+ * exactly these tasks and their plans. After `stop`, or when the dialog is closed, no further task is started.
  *
  * @param {import('./types.d.ts').Api} api
  */
@@ -71,8 +74,6 @@ export function useRuns(api) {
 }
 
 /**
- * Acts on a few tasks at a time, and records each failure with its task.
- *
  * @param {readonly Named[]} tasks
  * @param {{ onProgress: (count: number) => void, isStopped: () => boolean, act: (task: Named) => Promise<Touched> }} how
  * @returns {Promise<Outcome>}

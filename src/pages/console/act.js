@@ -1,4 +1,3 @@
-/** Before an act is performed, shows its effects on tasks, on money and at the upstream, and which tasks refuse it. */
 import { Choice } from '../shared/choice.js';
 import { Dialog } from '../shared/dialog.js';
 import { counted, money } from '../shared/format.js';
@@ -16,7 +15,7 @@ import { named } from './names.js';
  * @typedef {{
  *   api: import('./types.d.ts').Api, action?: ActionName, currency: string,
  *   onClose: () => void, onDone: () => void,
- * }} Props `action` is set if it was chosen in advance. `onDone` is called after the act, or when its outcome is
+ * }} Props `action` is set if it was chosen in advance. `onDone` is called after the action, or when its outcome is
  * closed.
  */
 
@@ -31,11 +30,7 @@ export function Act(props) {
   <//>`;
 }
 
-/**
- * Assigns each task its own job, in one act.
- *
- * @param {Props & { jobs: ReadonlyMap<string, string> }} props `jobs`: the upstream's job of each task.
- */
+/** @param {Props & { jobs: ReadonlyMap<string, string> }} props `jobs`: the upstream's job for each task's id. */
 export function Adopt({ jobs, ...props }) {
   const pairs = [...jobs];
   return html`<${Form}
@@ -49,13 +44,13 @@ export function Adopt({ jobs, ...props }) {
 }
 
 /**
- * The operator fills in an act, previews it, and then performs it with a separate button. Any change after the preview
- * requires a new one. Pressing Enter in a field only previews.
+ * The operator fills in the action, previews it, and performs it with a separate button. Any change discards the
+ * preview. Enter in a field only previews.
  *
  * @param {Props & {
  *   tasks: readonly import('./act-runs.js').Named[], possible: readonly ActionName[],
  *   listed: readonly { id: string, text: string }[], fieldsOf?: import('./act-runs.js').BodyFor,
- * }} props `fieldsOf` returns the fields of the act for each task, if the operator does not enter them.
+ * }} props `fieldsOf` returns the action's fields for each task, if the operator does not enter them.
  */
 function Form({ api, tasks, action: given, currency, onClose, onDone, possible, listed, fieldsOf }) {
   const [chosen, setChosen] = useState(given);
@@ -118,14 +113,11 @@ function Form({ api, tasks, action: given, currency, onClose, onDone, possible, 
 }
 
 /**
- * Lets the operator choose the act, unless it was chosen in advance, and fill in its fields. Initially, no act is
- * chosen.
- *
  * @param {{
  *   isFixed: boolean, isReasonOnly: boolean, isBusy: boolean, possible: readonly ActionName[], chosen: ActionName | undefined,
  *   written: Record<string, string>, onChoose: (name: ActionName | undefined) => void,
  *   onWrite: (written: Record<string, string>) => void, onChange: () => void,
- * }} props `onChange` is called after either: the preview no longer applies.
+ * }} props `onChange` is called when the choice or a field changes, because the preview no longer applies.
  */
 function Entries({ isFixed, isReasonOnly, isBusy, possible, chosen, written, onChoose, onWrite, onChange }) {
   return html`<fieldset disabled=${isBusy}>

@@ -8,7 +8,7 @@ import { Mistake, mistakeAt } from './confirm.js';
 import { PriceLines } from './price-lines.js';
 
 /** @typedef {import('./types.d.ts').CatalogueModel} CatalogueModel */
-/** @typedef {import('./types.d.ts').ConfigDraft['channels'][number]} OwnChannel A channel in the draft. */
+/** @typedef {import('./types.d.ts').ConfigDraft['channels'][number]} OwnChannel */
 /** @typedef {{ channel: string, model: string, apiKey: string, baseUrl: string, hasListedCost: boolean }} Chosen */
 
 const path = '/admin/v1/config/catalogue';
@@ -25,8 +25,6 @@ export function useCatalogue(api) {
 }
 
 /**
- * Adds the chosen model and channel to the draft, and resolves with the draft.
- *
  * @param {import('./types.d.ts').Api} api
  * @param {Chosen} chosen
  * @returns {Promise<import('./types.d.ts').ConfigDraft>}
@@ -45,8 +43,6 @@ export async function addChosen(api, { channel, model, apiKey, baseUrl, hasListe
 }
 
 /**
- * Selects where to render: on an existing channel, or at a vendor from the catalogue with a new key.
- *
  * @param {{
  *   catalogue: readonly CatalogueModel[], own: readonly OwnChannel[], chosen: Chosen, error: Error | undefined,
  *   onChange: (chosen: Chosen) => void,
@@ -108,8 +104,6 @@ function Input({ name, label, value, error, type = 'text', onChange }) {
 }
 
 /**
- * Selects a model and shows its catalogue prices.
- *
  * @param {{
  *   catalogue: readonly CatalogueModel[], own: readonly OwnChannel[], currency: string, chosen: Chosen,
  *   error: Error | undefined, onChange: (chosen: Chosen) => void,

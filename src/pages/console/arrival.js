@@ -9,9 +9,9 @@ const path = '/admin/v1/config';
 const everyMs = 1_000;
 
 /**
- * Shows how many processes run a published version. Polls until each process runs it or has refused it.
+ * Polls until every process runs the published version or has refused it.
  *
- * @param {{ api: import('./types.d.ts').Api, published: Config }} props `published` is the answer of the publication.
+ * @param {{ api: import('./types.d.ts').Api, published: Config }} props `published` is the response to the publication.
  */
 export function Arrival({ api, published }) {
   const { version } = published;

@@ -3,8 +3,6 @@ import { Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
 
 /**
- * Lets the operator ask about a hypothetical request in JSON, and shows the response below.
- *
  * @template Answer
  * @param {{
  *   title: string, label: string, button: string, first: string, ask: (request: unknown) => Promise<Answer>,

@@ -1,4 +1,3 @@
-/** Shows who changed what, when and why. */
 import { Choice } from '../shared/choice.js';
 import { counted, shortAmounts, words } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
@@ -60,7 +59,7 @@ export function Audit({ api, place }) {
 const hourSeconds = 3_600;
 
 /**
- * Builds a path that is constant for a minute, so that an unchanged response is not transferred twice.
+ * Rounds the time down to the minute, so that the path stays the same and an unchanged response is not sent twice.
  *
  * @param {Record<string, string>} asked
  */
@@ -87,7 +86,9 @@ function Items({ title, items }) {
 }
 
 /**
- * The verb phrase for each act, placed before its target. Acts on tasks are not listed here. @type {Record<string,
+ * A verb phrase for each operation, to put before its target. Actions on tasks are not listed here.
+ *
+ * @type {Record<string,
  * string>}
  */
 const deeds = {
@@ -124,7 +125,7 @@ const deeds = {
   getTaskRequest: 'opened the caller’s request of',
 };
 
-/** Describes in a sentence who did what to which target. @param {{ entry: AuditEntry }} props */
+/** @param {{ entry: AuditEntry }} props */
 function Sentence({ entry: { by, action, target, task, items } }) {
   const deed = deeds[action] ?? `used “${words(action)}” on`;
   if (items !== null) return html`${by} ${deed} <${Items} title=${target} items=${items} />`;
@@ -142,14 +143,10 @@ function Details({ entry: { what, result, via, address } }) {
   </details>`;
 }
 
-/** Configurations may differ in many places, so only this many are shown initially. */
+/** Shown without a click. A configuration may change in many places. */
 const openMax = 3;
 
-/**
- * Lists the act's changes, field by field.
- *
- * @param {{ entry: AuditEntry }} props
- */
+/** @param {{ entry: AuditEntry }} props */
 function Changes({ entry: { changes } }) {
   if (changes === null || changes.length === 0) return null;
   const list = html`<ul class="changes small">

@@ -1,4 +1,3 @@
-/** Compares an upstream's bill with our records. */
 import { Choice } from '../shared/choice.js';
 import { errorOf } from '../shared/api.js';
 import { useLive } from '../shared/live.js';
@@ -17,7 +16,7 @@ const columnNames = ['job', 'amount', 'time', 'model', 'unit'];
 
 /** @typedef {Pick<import('./types.d.ts').PageProps, 'api' | 'may' | 'currency'>} Props */
 
-/** Loads the channels only when opened. @param {Props} props */
+/** @param {Props} props */
 export function BillCheck(props) {
   const [isOpen, setOpen] = useState(false);
   return html`<details
@@ -70,7 +69,7 @@ function useComparison(api) {
       const { file } = asked;
       if (file !== undefined) void compareWith(() => bodyOf({ ...asked, file }));
     },
-    /** Compares the same bill again, whatever has been entered into the form since. */
+    /** Compares the same bill again, even if the form has changed since. */
     compareAgain: () => {
       if (body !== undefined) void compareWith(() => Promise.resolve(body));
     },

@@ -1,4 +1,3 @@
-/** Shows how a bill compares with our records, and assigns its jobs to waiting tasks. */
 import { counted, movement } from '../shared/format.js';
 import { Badge, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
@@ -19,13 +18,9 @@ const results = {
   ours_only: { word: 'only ours', tone: 'warn' },
 };
 
-/** @typedef {(jobs: ReadonlyMap<string, string>) => void} OnAdopt Receives the job of each task. */
+/** @typedef {(jobs: ReadonlyMap<string, string>) => void} OnAdopt */
 
-/**
- * Shows the comparison. Operators who may act on tasks can assign jobs to waiting tasks.
- *
- * @param {import('./bill-check.js').Props & { compared: Compared, onSettled: () => void }} props
- */
+/** @param {import('./bill-check.js').Props & { compared: Compared, onSettled: () => void }} props */
 export function Settling({ api, may, currency, compared, onSettled }) {
   const [adopting, setAdopting] = useState(
     /** @type {ReadonlyMap<string, string> | undefined} */ (undefined),
@@ -87,7 +82,8 @@ function Report({ compared, onAdopt }) {
 }
 
 /**
- * Adopts all fitting jobs in one act. In a partial comparison, a job may seem to fit only one task.
+ * Adopts all fitting jobs in one action. Not offered if rows are missing, because a job that fits one visible task may
+ * also fit a hidden one.
  *
  * @param {{ fitting: ReadonlyMap<string, string>, isPart: boolean, onAdopt: OnAdopt }} props
  */
@@ -152,9 +148,10 @@ const dayColumns = [
 const taskLink = (task) => html`<a class="mono" href=${linkTo(['tasks', task])}>${task}</a>`;
 
 /**
- * Returns, by task, each job that fits only one task, if that task is waiting for a job and fits no other.
+ * Returns the jobs that can be assigned without doubt, by task: the job fits only this task, and the task fits only
+ * this job and is waiting for one.
  *
- * @param {readonly Row[]} rows A job billed in several units has several rows.
+ * @param {readonly Row[]} rows A job that is billed in several units has several rows.
  * @returns {ReadonlyMap<string, string>}
  */
 function fittingJobs(rows) {
@@ -178,11 +175,7 @@ function fittingJobs(rows) {
   );
 }
 
-/**
- * Links to the job's task, or to tasks that may have created it.
- *
- * @param {{ row: Row, onAdopt: OnAdopt | undefined }} props
- */
+/** @param {{ row: Row, onAdopt: OnAdopt | undefined }} props */
 function TaskOf({ row: { job, task, candidates, has_more_candidates: hasMore }, onAdopt }) {
   if (task !== null) return taskLink(task);
   if (candidates.length === 0) return html`<span class="soft">No task matches.</span>`;

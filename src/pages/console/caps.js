@@ -1,4 +1,3 @@
-/** Shows and changes the spending caps per window, in total and per part. */
 import { Dialog, hold } from '../shared/dialog.js';
 import { money } from '../shared/format.js';
 import { Label, Refusal } from '../shared/parts.js';
@@ -15,7 +14,7 @@ const windows = /** @type {const} */ ([
 ]);
 
 /**
- * Formats caps as `5.00 a day, 100.00 a month`. Empty if there are none.
+ * Formats caps as `5.00 a day, 100.00 a month`. Returns an empty string if there are none.
  *
  * @param {Windows | null} caps
  */
@@ -29,8 +28,6 @@ export function capsText(caps) {
 }
 
 /**
- * Shows the current caps, overall and for each named part, so that they can be edited together.
- *
  * @param {{
  *   title: string,
  *   all: string,
@@ -101,7 +98,7 @@ export function CapsDialog({ title, all, partTitle, partNames, caps, parts, curr
  * @param {{
  *   row: Part, label: string | undefined, partTitle: string, partNames: readonly string[] | undefined,
  *   onChange: (row: Part) => void, onRemove: () => void,
- * }} props `label`: undefined for a part, whose name is shown instead.
+ * }} props `label` is undefined for a part, which shows its name instead.
  */
 function Row({ row, label, partTitle, partNames, onChange, onRemove }) {
   const name = html`<input

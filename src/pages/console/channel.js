@@ -1,4 +1,3 @@
-/** Shows why, and until when, a channel is out of service, and how busy it is. */
 import { counted, span, words } from '../shared/format.js';
 import { Facts, LiveState, Time } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
@@ -18,7 +17,7 @@ import { TrendsSection } from './trends.js';
  * @typedef {{
  *   title: string, effect: string, path: string, body: (written: Written) => unknown,
  *   fields?: readonly import('./confirm.js').Field[],
- * }} Switching `fields`: any fields besides the reason.
+ * }} Switching `fields`: fields besides the reason.
  */
 
 /** @param {import('./types.d.ts').PageProps & { id: string }} props */

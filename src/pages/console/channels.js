@@ -1,4 +1,3 @@
-/** Lists channels with their health and earnings. */
 import { span } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Badge, LiveState, Time } from '../shared/parts.js';
@@ -102,7 +101,7 @@ function columnsOf(currency, hasBalances) {
   ];
 }
 
-/** Shows each credential's remaining balance at the vendor, and how old the figure is. @param {Channel} channel */
+/** @param {Channel} channel */
 export function balancesOf({ balances }) {
   return balances.map(
     ({ credential, upstream_balance: left, unit, at, problem }) =>

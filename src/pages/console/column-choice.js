@@ -4,11 +4,11 @@ import { html, useState } from '../shared/preact.js';
 const place = 'mediary.columns';
 
 /**
- * Lets the operator choose a table's columns. The choice is stored in this browser.
+ * The choice is stored in this browser.
  *
  * @template Row
  * @param {readonly import('../shared/table.js').Column<Row>[]} columns
- * @param {readonly string[]} more the titles of columns that are hidden by default
+ * @param {readonly string[]} more titles of the columns that are hidden by default
  */
 export function useColumns(columns, more) {
   const [chosen, setChosen] = useState(/** @returns {Record<string, boolean>} */ () => readKept(place, {}));

@@ -1,4 +1,3 @@
-/** Shows, edits and publishes the configuration draft, and rolls the configuration back. */
 import { errorOf } from '../shared/api.js';
 import { counted } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
@@ -86,8 +85,9 @@ export function Configuration({ api, may, currency }) {
  * @param {{
  *   api: import('./types.d.ts').Api, draft: Draft, currency: string, open: string, onOpen: (dialog: string) => void,
  *   onSaved: () => Promise<void>, onPublished: (published: Config) => Promise<void>, onClose: () => void,
- * }} props `open` is the name of a dialog, the pointer of an entry, or empty. `onSaved` and `onPublished` resolve once
- * the page shows the new draft. A dialog waits for them, so that what is pressed behind it applies to the new draft.
+ * }} props `open` is the name of a dialog, the pointer of an entry, or empty. `onSaved` and `onPublished` resolve when
+ * the page shows the new draft. A dialog stays open until then, so that the next action behind it applies to the new
+ * draft.
  */
 function OpenDialog({ api, draft, currency, open, onOpen, onSaved, onPublished, onClose }) {
   const dialog = dialogs(api, draft, { onSaved, onPublished })[open];

@@ -8,8 +8,6 @@ import { useSaving } from './saving.js';
 /** @typedef {import('./field.d.ts').Field} Field */
 
 /**
- * An act with its fields, a sentence about its effect, and a button labelled with it.
- *
  * @param {{
  *   title: string,
  *   effect: (written: Record<string, string>) => unknown,
@@ -59,16 +57,17 @@ export function Confirm({ title, effect, button, fields, run, onSaved, onClose }
 }
 
 /**
- * Creates an error for an invalid field that the gateway cannot detect.
+ * Creates an error about a field, for mistakes that the gateway cannot detect.
  *
- * @param {string} param @param {string} message
+ * @param {string} param
+ * @param {string} message
  */
 export function mistake(param, message) {
   return new ApiError({ status: 400, code: '', param, message, requestId: '' });
 }
 
 /**
- * Returns a refusal's message about the field that the API calls `name`, or about a part of it such as `models[0]`.
+ * Returns the refusal's message if it concerns the parameter `name` or a part of it, such as `models[0]`.
  *
  * @param {Error | undefined} error
  * @param {string} name

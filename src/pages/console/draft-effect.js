@@ -15,11 +15,7 @@ const days = 7;
 const secondsPerDay = 86_400;
 const answerMs = 600_000;
 
-/**
- * Shows what last week's tasks would have been charged at the draft's prices.
- *
- * @param {{ api: import('./types.d.ts').Api }} props
- */
+/** @param {{ api: import('./types.d.ts').Api }} props */
 export function Effect({ api }) {
   const [tried, setTried] = useState(/** @type {Tried | undefined} */ (undefined));
   const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
@@ -57,13 +53,13 @@ export function Effect({ api }) {
               columns=${columns}
               rows=${tried.by_account}
               keyOf=${nameOf}
-              empty="No account has a task of these days."
+              empty="No account has tasks from these days."
             />`
     }`;
 }
 
 /**
- * Reads the result from the last line, because the gateway reports long operations as lines of JSON.
+ * Returns the result from the last line. During long operations, the gateway sends progress as earlier lines of JSON.
  *
  * @param {unknown} answer
  */
@@ -75,7 +71,7 @@ function lastLine(answer) {
   return result;
 }
 
-/** Accounts beyond the first few are combined. @param {Payer} payer */
+/** The gateway combines all accounts beyond the first few into one row without a name. @param {Payer} payer */
 function nameOf({ account }) {
   return account ?? 'all others';
 }

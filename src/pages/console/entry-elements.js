@@ -5,11 +5,7 @@ import { Mistake } from './confirm.js';
 
 /** @typedef {import('./types.d.ts').ConfigDraftEntry} Entry */
 
-/**
- * Adds an element to one of an entry's lists or mappings.
- *
- * @param {{ groups: Entry['groups'], insert: (group: string, name: string | undefined) => Promise<void> }} props
- */
+/** @param {{ groups: Entry['groups'], insert: (group: string, name: string | undefined) => Promise<void> }} props */
 export function NewElement({ groups, insert }) {
   const [pointer, setPointer] = useState(groups[0]?.pointer ?? '');
   const [name, setName] = useState('');

@@ -13,12 +13,11 @@ import { NewElement } from './entry-elements.js';
 const path = '/admin/v1/config/draft';
 
 /**
- * Edits a draft entry's fields, adds elements to its lists, and removes it. The gateway generates the form from the
- * configuration schema.
+ * The gateway derives the fields from the configuration schema.
  *
  * @param {{
  *   api: import('./types.d.ts').Api, start: string, onSaved: () => Promise<void>, onClose: () => void,
- * }} props `start` is the pointer of the first entry that is shown.
+ * }} props `start` is the pointer of the entry to show first.
  */
 export function EntryForm({ api, start, onSaved, onClose }) {
   const [trail, setTrail] = useState(/** @type {readonly string[]} */ (start === '' ? [''] : ['', start]));
@@ -89,7 +88,7 @@ export function EntryForm({ api, start, onSaved, onClose }) {
 /**
  * @param {{
  *   entry: Entry, onSave: (values: Record<string, unknown>) => Promise<void>, onRemove: () => Promise<void>,
- * }} props `onSave` resolves once the entry has the saved values.
+ * }} props `onSave` resolves when the entry has the saved values.
  */
 function Fields({ entry: { fields, pointer: at, removable }, onSave, onRemove }) {
   const [written, setWritten] = useState(/** @type {Record<string, string>} */ ({}));
@@ -100,7 +99,7 @@ function Fields({ entry: { fields, pointer: at, removable }, onSave, onRemove })
 
   async function save() {
     await onSave(valuesOf(changed, written));
-    // Keep whatever was typed meanwhile.
+    // Keep what was typed while saving.
     setWritten((now) => without(now, written));
     setSaved(true);
   }
@@ -230,7 +229,7 @@ function shown(value) {
   return Array.isArray(value) ? value.join(', ') : String(value ?? '');
 }
 
-/** Returns the initial text of a field's input. @param {Field} field */
+/** @param {Field} field */
 function textOf({ type, value }) {
   return type === 'secret' ? '' : shown(value);
 }
@@ -243,7 +242,12 @@ function valuesOf(fields, written) {
   return values;
 }
 
-/** Returns the value to send for a field. Null removes it. @param {Field} field @param {string} written */
+/**
+ * Null removes the field.
+ *
+ * @param {Field} field
+ * @param {string} written
+ */
 function valueOf({ type }, written) {
   const text = written.trim();
   if (text === '') return null;
@@ -255,7 +259,7 @@ function valueOf({ type }, written) {
   return type === 'number' ? numberOr(text) : text;
 }
 
-/** Returns non-numeric text unchanged, so that the gateway explains what it expects. @param {string} text */
+/** Returns other text unchanged, so that the gateway's error says what it expects. @param {string} text */
 function numberOr(text) {
   const number = Number(text);
   return Number.isNaN(number) ? text : number;

@@ -1,14 +1,12 @@
-/** A field of a dialog. */
 export interface Field {
   name: string;
   label: string;
   isOptional?: boolean;
-  /** The initial value. */
   value?: string;
-  /** The value and title of each choice. */
+  /** Pairs of value and title. */
   choices?: readonly (readonly string[])[];
-  /** Like `choices`, but several may be picked. The values are separated by commas. */
+  /** Like `choices`, but several can be selected. The value is a comma-separated list. */
   picks?: readonly (readonly string[])[];
-  /** The API's name for the field, if it differs from `name`. */
+  /** The API parameter that this field sets, if its name differs. */
   param?: string;
 }

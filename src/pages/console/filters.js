@@ -42,7 +42,11 @@ export const spans = [
  */
 export function Filters({ api, place, searchRef, overview }) {
   const [isPicking, setPicking] = useState(false);
-  /** Loaded when the operator reaches the pickers, which also work without the counts. @type {Counted | undefined} */
+  /**
+   * Loaded when the operator first focuses a filter. The filters work without these counts.
+   *
+   * @type {Counted | undefined}
+   */
   const counted = useVersions(countedPath, isPicking ? '' : undefined, (signal) =>
     api.get(countedPath, signal),
   ).data;
@@ -104,8 +108,6 @@ export function Filters({ api, place, searchRef, overview }) {
 }
 
 /**
- * Returns the number of tasks on a tab, if the overview counts them.
- *
  * @param {string} name
  * @param {import('./types.d.ts').Overview} overview
  */
@@ -119,7 +121,7 @@ function countOf(name, { attention, callbacks }) {
 }
 
 /**
- * Returns the filters that cannot be combined with this one.
+ * Returns the filters to clear because they cannot be combined with this one.
  *
  * @param {URLSearchParams} query
  * @param {string} name
@@ -133,8 +135,7 @@ function without(query, name, given) {
 }
 
 /**
- * Returns whether a filter can be combined with one on the end time. Choosing any other filter clears the end time, and
- * vice versa.
+ * Choosing any other filter clears the end time, and choosing an end time clears those filters.
  *
  * @param {string} name
  * @param {string} given
@@ -151,7 +152,7 @@ function Search({ find, searchRef }) {
     onSubmit=${(/** @type {SubmitEvent} */ event) => {
       event.preventDefault();
       const id = searchRef.current?.value.trim() ?? '';
-      // Blur the field, so that single keys move through the results.
+      // Leave the field, so that keys such as `j` move through the results.
       searchRef.current?.blur();
       goTo(linkTo(['tasks'], { find: id }));
     }}
@@ -180,7 +181,7 @@ function options(names, counts) {
 
 /**
  * @param {{ label: string, value: string, onChange: (value: string) => void, offers?: Counts }} props `onChange`:
- * called once the entry is complete. `offers`: suggestions to pick from instead of typing.
+ * called when the entry is complete. `offers`: suggestions.
  */
 export function Text({ label, value, onChange, offers = [] }) {
   const [written, setWritten] = useState(value);

@@ -15,7 +15,7 @@ function linkOf({ kind, id }) {
 }
 
 /**
- * Returns a search's hits other than tasks: the gateway's hits, and the filters whose names contain the text.
+ * Also finds filters whose names contain the text.
  *
  * @param {readonly Other[]} others
  * @param {string} text
@@ -53,10 +53,10 @@ function matching(names, text) {
 }
 
 /**
- * Shows the hits by kind. A single hit is opened directly.
+ * If there is only one result, opens it.
  *
- * @param {{ hits: readonly Hit[], only: string | undefined }} props `only`: the link to the only hit, if there is just
- * one.
+ * @param {{ hits: readonly Hit[], only: string | undefined }} props `only`: the link of the only result. Undefined if
+ * there are others.
  */
 export function Hits({ hits, only }) {
   useEffect(() => {

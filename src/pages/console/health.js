@@ -3,7 +3,7 @@ import { Badge, Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
 import { linkTo } from './router.js';
 
-/** Shows the channels' health in the gateway's words. Pages must neither decide nor reword it. */
+/** Shows the health of channels as the gateway describes it. Do not derive or reword health in the pages. */
 
 /** @typedef {import('./types.d.ts').ChannelHealth} ChannelHealth */
 
@@ -20,7 +20,7 @@ const tones = {
 /** @type {readonly ChannelHealth['state'][]} */
 const worstFirst = ['ill', 'partly_ill', 'probing', 'flapping', 'paused', 'serving'];
 
-/** Returns a rank for sorting. 0 is the worst. @param {{ health: ChannelHealth }} channel */
+/** Returns 0 for the worst state. @param {{ health: ChannelHealth }} channel */
 export function rankOf({ health }) {
   return worstFirst.indexOf(health.state);
 }
@@ -31,7 +31,7 @@ export function HealthBadge({ state }) {
 }
 
 /**
- * Shows why a channel is not serving, since and until when, and how many tasks are waiting. @param {{ health:
+ * @param {{ health:
  * ChannelHealth }} props
  */
 export function HealthNotice({ health: { state, text, since, until, waiting } }) {
@@ -43,7 +43,7 @@ export function HealthNotice({ health: { state, text, since, until, waiting } })
   </p>`;
 }
 
-/** The last second of the year 9999, used for circuits that stay open until an operator closes them. */
+/** The last second of the year 9999, in Unix seconds. Marks a circuit that stays open until an operator closes it. */
 const forever = 253_402_300_799;
 
 /** @param {{ at: number }} props */
@@ -58,11 +58,7 @@ function Waiting({ waiting: { tasks, oldest_at: oldest } }) {
   >`;
 }
 
-/**
- * Lists the channels that are not serving normally, each with a link.
- *
- * @param {{ channels: readonly ChannelHealth[] }} props
- */
+/** @param {{ channels: readonly ChannelHealth[] }} props */
 export function HealthList({ channels }) {
   return channels.map(
     (health) =>

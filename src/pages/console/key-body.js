@@ -4,8 +4,6 @@ const texts = ['resolution_max'];
 const flags = ['strict', 'end_user_required', 'asset_urls'];
 
 /**
- * Returns the request body for a new key, without empty fields.
- *
  * @param {Record<string, string>} written
  * @param {number} now Unix seconds
  */
@@ -38,9 +36,7 @@ function givenOf(written) {
 }
 
 /**
- * Returns the dialog's fields. `param` is the API field that a field sets, if the names differ.
- *
- * @param {readonly string[]} names of the models
+ * @param {readonly string[]} names ids of the models
  * @param {string} currency
  * @param {(word: string) => boolean} may
  * @returns {readonly import('./field.d.ts').Field[]}

@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef } from '../shared/preact.js';
 
 /**
- * Handles single keys unless the focus is in a field or a dialog is open. Keys that act on the focused element, such as
- * Enter, must not be used here. Escape leaves a field, so that single keys work again.
+ * Handles single keys unless a field has the focus or a dialog is open. Do not use keys that act on the focused
+ * element, such as Enter. Escape removes the focus from a field.
  *
  * @param {Record<string, () => void>} keys by `KeyboardEvent.key`
  */

@@ -1,4 +1,3 @@
-/** Lists an account's keys, with their permissions and remaining caps. */
 import { words } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Badge, LiveState, Time } from '../shared/parts.js';
@@ -90,7 +89,6 @@ function columnsOf(onAct, may) {
 }
 
 const keyActs = /** @type {const} */ (['caps', 'rotate', 'revoke']);
-/** The API operation of each act. */
 const operations = { caps: 'setKeyCaps', rotate: 'rotateKey', revoke: 'revokeKey' };
 
 /** @param {Key} key @param {readonly (typeof keyActs)[number][]} kinds @param {(doing: Doing) => void} onAct */
@@ -119,7 +117,7 @@ function maySpend({ caps }) {
   return [capsText(caps), ...parts].filter(Boolean).join('; ') || html`<span class="soft">no cap</span>`;
 }
 
-/** Returns the text by which operators recognise a key. @param {Key} key */
+/** @param {Key} key */
 function nameOf({ id, prefix }) {
   return prefix === '' ? id : `${prefix}…`;
 }

@@ -1,6 +1,6 @@
 /**
- * Returns the cost or the margin of a row, or null if nothing is known about its cost. Zero would look like a task that
- * the vendor renders for free.
+ * Returns the cost or margin of a row, or null if its cost is entirely unknown. Showing 0 would suggest that the vendor
+ * charged nothing.
  *
  * @param {{ cost: string, cost_unknown: number, margin: string }} row
  * @param {'cost' | 'margin'} name

@@ -5,11 +5,7 @@ import { Table } from '../shared/table.js';
 
 /** @typedef {import('./types.d.ts').LedgerEntry} LedgerEntry */
 
-/**
- * Shows the ledger entries for one id.
- *
- * @param {{ entries: readonly LedgerEntry[], currency: string }} props
- */
+/** @param {{ entries: readonly LedgerEntry[], currency: string }} props */
 export function LedgerTable({ entries, currency }) {
   return html`<${Table}
     label="Ledger"

@@ -41,7 +41,7 @@ function Console() {
       const { token } = await own.post('/admin/v1/sessions', undefined);
       return token;
     },
-    // Ends only sessions. Any other token is the operator's own.
+    // End only sessions that the console created. Any other token belongs to the operator and must stay valid.
     leave: async (own) => session.token()?.startsWith('os-') && own.remove('/admin/v1/sessions/current'),
   });
   const [link, setLink] = useState(takeLink);
@@ -129,7 +129,7 @@ function Shell({ api, signOut }) {
 }
 
 /**
- * Loads the acts once. They are built into the gateway and are the same for all tasks.
+ * Once is enough, because the actions are built into the gateway.
  *
  * @param {import('./types.d.ts').Api} api
  * @param {AbortSignal} signal

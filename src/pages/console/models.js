@@ -1,4 +1,3 @@
-/** Shows model prices and the channels that serve each model. */
 import { money, words } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Badge, LiveState } from '../shared/parts.js';
@@ -94,7 +93,7 @@ function offer({ channel, upstream, enabled, retirement }) {
   </div>`;
 }
 
-/** @param {string} on A day. */
+/** @param {string} on */
 function retiredWord(on) {
   return `${Date.parse(on) > Date.now() ? 'ends' : 'shut down'} on ${on}`;
 }

@@ -1,4 +1,3 @@
-/** Shows revenue, upstream costs and losses. */
 import { BarChart, Share } from '../shared/chart.js';
 import { counted, money, sumMoney } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
@@ -29,9 +28,9 @@ const groups = [
   ['end_user', 'End user'],
 ];
 const liveMs = 60_000;
-/** The longest refreshed period, in days. Longer ones are read only once, because their query is slow. */
+/** In days. Reports on longer periods are loaded only once, because their query is slow. */
 const liveDaysMax = 31;
-/** The maximum number of table rows. The CSV contains all of them. */
+/** The CSV has all rows. */
 const rowsShown = 500;
 
 /** @param {import('./types.d.ts').PageProps & { place: import('./router.js').Place }} props */
@@ -186,7 +185,7 @@ function columnsOf(data, { by, currency }) {
   return by === 'day' ? all.filter((column) => column.title !== 'Share') : all;
 }
 
-/** @type {Record<Group, string>} For each grouping, the label of the row without a name. */
+/** @type {Record<Group, string>} The label for a row without a name. */
 const unnamed = {
   day: '',
   channel: 'nothing submitted',
@@ -196,11 +195,7 @@ const unnamed = {
   end_user: 'not named',
 };
 
-/**
- * Shows a row's name, linked to its account or tasks.
- *
- * @param {{ by: Group, name: string | null | undefined }} props
- */
+/** @param {{ by: Group, name: string | null | undefined }} props */
 function Name({ by, name }) {
   if (name === null || name === undefined) return html`<span class="soft">${unnamed[by]}</span>`;
   if (by === 'account') return html`<a href=${linkTo(['accounts', name])}>${name}</a>`;

@@ -1,8 +1,7 @@
 import { words } from '../shared/format.js';
 
 /**
- * Readable words for the gateway's names. The tables are typed, so the compiler reports names that are missing here or
- * no longer exist in the gateway.
+ * Readable words for names in the API. The compiler reports names that are missing here or that the API no longer has.
  *
  * @typedef {import('./types.d.ts').Task} Task
  * @typedef {NonNullable<Task['situation']['attention']>} AttentionReason
@@ -34,10 +33,10 @@ export const classNames = {
   capacity: 'upstream overloaded',
   expired: 'out of time',
   cancelled: 'cancelled',
-  internal: 'upstream or gateway broke',
+  internal: 'fault of upstream or gateway',
 };
 
-/** The words that follow “waits for”. @type {Record<Wait, string>} */
+/** Completes “waits for”. @type {Record<Wait, string>} */
 const waitNames = {
   slot: 'a free slot',
   upstream: 'an upstream that accepts it',
@@ -55,7 +54,7 @@ const waitNames = {
   earlier: 'several things',
 };
 
-/** States without a wait of their own, worded in the same way. @type {Record<string, string>} */
+/** Also completes “waits for”, for tasks that are waiting for nothing more specific. @type {Record<string, string>} */
 const stateNames = {
   creating: waitNames.worker,
   queued: waitNames.worker,

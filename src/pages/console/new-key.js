@@ -6,7 +6,10 @@ import { Confirm } from './confirm.js';
 import { createBody, keyFields } from './key-body.js';
 
 /** @typedef {import('./types.d.ts').Key} Key */
-/** @typedef {{ title: string, secret: string, note: string }} Issued Displayed once: a key, or the link to it. */
+/**
+ * @typedef {{ title: string, secret: string, note: string }} Issued A new key, or the link at which its owner gets it.
+ * Shown only once.
+ */
 
 const path = '/admin/v1/keys';
 const models = '/admin/v1/models';
@@ -34,8 +37,7 @@ export function mayUse(key) {
 }
 
 /**
- * A dialog for adding a key to an account: the key's permissions and caps, and whether it is shown here or only to its
- * owner.
+ * A dialog that creates a key. The key is shown either here, or only to its owner through a link.
  *
  * @param {{
  *   api: import('./types.d.ts').Api, account: string, currency: string, may: (word: string) => boolean,

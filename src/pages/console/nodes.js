@@ -1,4 +1,3 @@
-/** Lists the running processes, and shows whether they all run the same configuration. */
 import { counted } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Badge, Facts, LiveState, Time } from '../shared/parts.js';

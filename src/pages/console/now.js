@@ -1,4 +1,3 @@
-/** Shows whether all is well or, if not, what needs attention first. */
 import { counted, money, span, words } from '../shared/format.js';
 import { Badge, LiveState, Time } from '../shared/parts.js';
 import { html } from '../shared/preact.js';
@@ -13,7 +12,7 @@ import { TrendsSection } from './trends.js';
 
 /** @typedef {import('./types.d.ts').Overview} Overview */
 
-/** The maximum age of counts, in seconds, before the page shows when they were taken. */
+/** In seconds. If the counts are older, the page shows when they were taken. */
 const staleSeconds = 30;
 
 /**
@@ -23,7 +22,7 @@ export function Now({ api, live, overview, currency }) {
   const { attention, callbacks, channels, unfinished } = overview;
   useRowKeys();
   const notices = overview.notices.filter(
-    // Leave out whatever is already counted above. Keep missing workers, because no task counts them.
+    // Leave out notices that repeat a count above. No count covers missing workers.
     ({ kind, subject }) =>
       kind !== 'circuit_open' &&
       (kind !== 'attention' || !attention.some(({ reason }) => subject.startsWith(reason))),
@@ -170,7 +169,7 @@ function Notices({ notices }) {
   </section>`;
 }
 
-/** Links to the page about a notice's subject. @param {{ kind: string, subject: string }} props */
+/** @param {{ kind: string, subject: string }} props */
 function Subject({ kind, subject }) {
   if (kind === 'low_balance') return html`<a href=${linkTo(['accounts', subject])}>${subject}</a>`;
   if (kind === 'model_retired') return html`<a href=${linkTo(['models'])}>${subject}</a>`;
@@ -224,7 +223,7 @@ function Throughput({ throughput: { hour, day } }) {
   />`;
 }
 
-/** Links a count to the tasks that it comprises. @param {{ flow: Flow, count: number, hours: string }} props */
+/** @param {{ flow: Flow, count: number, hours: string }} props */
 function Count({ flow: { span: name, query }, count, hours }) {
   const figure = count.toLocaleString('en');
   return count === 0 ? figure : html`<a href=${linkTo(['tasks'], { ...query, [name]: hours })}>${figure}</a>`;

@@ -1,7 +1,7 @@
 import { html } from '../shared/preact.js';
 
 /**
- * Paging buttons for a list. Renders nothing if there is only one page.
+ * Renders nothing if there is only one page.
  *
  * @param {{
  *   isFirst: boolean, hasMore: boolean, onNewest: () => void, onOlder: () => void, newest?: string, older?: string,

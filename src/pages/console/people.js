@@ -1,4 +1,3 @@
-/** Shows who has access and who is signed in, and invites others. */
 import { counted } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { Badge, LiveState, Time } from '../shared/parts.js';
@@ -215,7 +214,7 @@ function changeRoles(api, self, { name, roles }) {
 }
 
 /**
- * Returns the field for choosing among the roles that the operator may grant. @param
+ * @param
  * {import('./types.d.ts').Overview['operator']} self
  */
 function rolesOffered({ roles }) {
@@ -229,7 +228,7 @@ function rolesOffered({ roles }) {
   };
 }
 
-/** Returns a role's permissions, without examples and exceptions. @param {string} role */
+/** @param {string} role */
 function meaningOf(role) {
   const [, meaning = ''] = Object.entries(roleMeanings).find(([name]) => name === role) ?? [];
   return meaning.replaceAll('`', '').replace(/\. .*$/, '');

@@ -11,18 +11,17 @@ import { lineText } from './price-lines.js';
 /** Prices by the index of their line. Null removes the line. @typedef {Record<string, string | null>} Written */
 
 /**
- * Changes a model's draft price, line by line.
- *
  * @param {{
  *   draft: Draft, currency: string, edit: (change: object, revision: number) => Promise<Draft>,
  *   onEntry: (pointer: string) => void, onClose: () => void,
- * }} props `edit` resolves once `draft` has the change. `onEntry` opens the form of a new line.
+ * }} props `edit` resolves when `draft` contains the change. `onEntry` opens the form of a new line.
  */
 export function PriceForm({ draft, currency, edit, onEntry, onClose }) {
   const models = draft.models.filter(({ lines }) => lines.length > 0);
   const [id, setId] = useState(models[0]?.id ?? '');
   const [typed, setTyped] = useState({ revision: draft.revision, prices: /** @type {Written} */ ({}) });
-  // Lines are identified by index, and another edit may have moved them.
+  // Another edit may have moved the lines, which are identified by index. So discard prices that were typed for an
+  // earlier revision.
   const written = typed.revision === draft.revision ? typed.prices : {};
   const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
   const lines = linesOf(draft, id);
@@ -138,7 +137,7 @@ function Line({ label, price, written, onChange }) {
 }
 
 /**
- * Returns the changes by JSON pointer. Lines are removed last and from the end, because removal changes indexes.
+ * Returns the changes by JSON pointer. Removals come last and from the end, because each one shifts the lines after it.
  *
  * @param {string} place
  * @param {Draft['models'][number]['lines']} lines

@@ -5,13 +5,13 @@ export function failedOf({ failures }) {
   return failures.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Returns the share of ended tasks that succeeded, or -1 if none ended. @param {Ended} ended */
+/** Returns the share of ended tasks that succeeded, or -1 if none has ended. @param {Ended} ended */
 export function rateOf(ended) {
   const all = ended.succeeded + failedOf(ended);
   return all === 0 ? -1 : ended.succeeded / all;
 }
 
-/** @param {number} rate as `rateOf` returns it */
+/** @param {number} rate */
 export function rateText(rate) {
   return rate < 0 ? '–' : `${(rate * 100).toFixed(1)} %`;
 }

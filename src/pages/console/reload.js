@@ -1,4 +1,3 @@
-/** Shows what publishing the file now would change, and publishes it. */
 import { Dialog } from '../shared/dialog.js';
 import { counted } from '../shared/format.js';
 import { useLive } from '../shared/live.js';

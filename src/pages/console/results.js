@@ -4,8 +4,8 @@ import { sourceOf } from '../shared/source.js';
 /** @typedef {import('./types.d.ts').TaskDetail} TaskDetail */
 
 /**
- * Shows a task's results. Only files stored by this gateway are displayed. An upstream's file is shown as a link; for
- * the role `read`, the part that grants access is removed.
+ * Displays only files that this gateway stores. A file at the upstream is shown as a link. For the role `read`, the
+ * link lacks the part that grants access.
  *
  * @param {{ task: TaskDetail }} props
  */
@@ -29,7 +29,7 @@ export function Results({ task }) {
 function Result({ url, kind, name }) {
   const { src, isOurs } = sourceOf(url);
   if (src === '') return html`<p class="soft">${url === '' ? 'It is only in the response.' : url}</p>`;
-  // The first frame, shown until the video is played.
+  // Shows the first frame until the video is played.
   const preview =
     kind === 'video'
       ? html`<video src=${`${src}#t=0.01`} controls preload="metadata"></video>`

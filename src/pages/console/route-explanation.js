@@ -1,4 +1,3 @@
-/** Shows which channel would currently serve a request, and why others are excluded. */
 import { words } from '../shared/format.js';
 import { html } from '../shared/preact.js';
 import { Table } from '../shared/table.js';

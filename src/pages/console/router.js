@@ -1,8 +1,7 @@
 import { useLayoutEffect, useState } from '../shared/preact.js';
 
 /**
- * The current page, parsed from the part of the address after `#`: `/tasks/task_1?a=b` becomes `{ path: ['tasks',
- * 'task_1'], query }`.
+ * `#/tasks/task_1?a=b` becomes `{ path: ['tasks', 'task_1'], query }`.
  *
  * @typedef {{ path: readonly string[], query: URLSearchParams }} Place
  */
@@ -46,7 +45,6 @@ export function linkTo(path, query = {}) {
 
 let lastList = linkTo(['tasks']);
 
-/** Returns a link to the task list as last shown, with its filters. */
 export const backToTasks = () => lastList;
 
 /** @param {Place} place */
@@ -60,7 +58,7 @@ export function goTo(link) {
 }
 
 /**
- * Changes the current page's query without adding a history entry.
+ * Changes the query without adding an entry to the browser's history.
  *
  * @param {Place} place
  * @param {Record<string, string | undefined>} change

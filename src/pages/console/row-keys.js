@@ -2,8 +2,8 @@ import { useEffect } from '../shared/preact.js';
 import { useKeys } from './keyboard.js';
 
 /**
- * `j` and `k` move the focus to the link or button of the next or previous row, so that Enter opens the row, it scrolls
- * into view, and screen readers read it. Elements with the class `opens` count as rows.
+ * The keys `j` and `k` focus the link or button in the next or previous row. So Enter opens the row, and browsers
+ * scroll to it and screen readers read it. Rows are elements with the class `opens`.
  */
 export function useRowKeys() {
   /** @param {number} by */
@@ -17,12 +17,9 @@ export function useRowKeys() {
   useKeys({ j: () => move(1), k: () => move(-1) });
 }
 
-/** The last list's scroll position and focused row. */
 let left = { list: '', y: 0, key: /** @type {string | undefined} */ (undefined) };
 
 /**
- * Restores the scroll position and the focused row when the user returns to a list.
- *
  * @param {string} list
  * @param {boolean} isShown
  */
@@ -36,8 +33,8 @@ export function usePosition(list, isShown) {
       const row = [...rows].find(({ dataset }) => dataset['key'] === key);
       row?.querySelector('a')?.focus({ preventScroll: true });
     }
-    // Pressing Enter on a link also triggers a click. Read both values here, because the browser changes them along
-    // with the address.
+    // Pressing Enter on a link also fires a click. Read the scroll position and the row here, because they change with
+    // the URL.
     const leave = (/** @type {MouseEvent} */ event) => {
       left = { list, y: scrollY, key: rowOf(event.target) };
     };

@@ -1,12 +1,12 @@
 import { errorOf } from '../shared/api.js';
 import { useRef, useState } from '../shared/preact.js';
 
-/** A dialog does not wait longer for the page. Its act has taken effect. */
+/** The longest time that a dialog waits for the page to refresh. By then, its action has already been performed. */
 const shownWithinMs = 5_000;
 
 /**
- * Performs a dialog's act. The dialog closes once the page behind it shows the effect, so that the next press applies to
- * what the page shows. `onSaved` resolves at that point.
+ * Performs a dialog's action. The dialog closes when the page behind it shows the effect, so that the next click
+ * applies to current data. `onSaved` resolves at that point.
  *
  * @template Written
  * @param {{ run: (written: Written) => Promise<unknown>, onSaved?: (() => Promise<void>) | undefined, onClose: () => void }} dialog
@@ -22,12 +22,12 @@ export function useSaving({ run, onSaved, onClose }) {
     try {
       await run(written);
       await Promise.race([onSaved?.(), new Promise((resolve) => setTimeout(resolve, shownWithinMs))]);
-      // After leaving, another dialog may be open.
+      // If the operator has already closed it, another dialog may be open.
       if (!isLeft.current) onClose();
     } catch (thrown) {
       setError(errorOf(thrown));
       setBusy(false);
-      // The act may have taken effect although its response was lost.
+      // The action may have been performed although its response was lost.
       void onSaved?.();
     }
   }

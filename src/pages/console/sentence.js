@@ -3,7 +3,6 @@ import { html } from '../shared/preact.js';
 import { findAct } from './act-fields.js';
 import { linkTo } from './router.js';
 
-/** Maps terminal commands to the pages that show the same information. */
 /** @type {Readonly<Record<string, readonly [title: string, link: string]>>} */
 const pages = {
   'gateway channels show': ['Channels', linkTo(['channels'])],
@@ -14,8 +13,8 @@ const pages = {
 };
 
 /**
- * Renders a sentence from the gateway. Text between backticks becomes a link to its page, the title of an act, or a
- * name in a code font.
+ * Renders a sentence from the gateway. Text between backticks becomes a link to a page, the title of an action, or
+ * code.
  *
  * @param {{ text: string }} props
  */

@@ -11,8 +11,6 @@ const path = '/admin/v1/sessions';
 const reason = { name: 'reason', label: 'Reason (kept with your name)', isOptional: true };
 
 /**
- * Lists who is signed in to the console.
- *
  * @param {{
  *   api: import('./types.d.ts').Api, may: (word: string) => boolean, self: import('./types.d.ts').Overview['operator'],
  * }} props
@@ -91,7 +89,7 @@ function columnsOf(onEnd) {
   ];
 }
 
-/** Returns the part of a user agent string that identifies the browser. @param {string} agent */
+/** @param {string} agent */
 function browserOf(agent) {
   const [name] = /(?:Edg|OPR|Firefox|Chrome|Version)\/\d+/.exec(agent) ?? [];
   const [system] = /Windows|Macintosh|Android|iPhone|iPad|Linux/.exec(agent) ?? [];

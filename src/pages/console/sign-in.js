@@ -1,7 +1,7 @@
 import { html } from '../shared/preact.js';
 import { SignIn as SharedSignIn } from '../shared/sign-in.js';
 
-/** @param {{ expired: boolean, signIn: (token: string) => Promise<void> }} props The props of the shared component. */
+/** @param {{ expired: boolean, signIn: (token: string) => Promise<void> }} props */
 export function SignIn(props) {
   return html`<${SharedSignIn} ...${words} ...${props} />`;
 }

@@ -1,4 +1,3 @@
-/** Compares a task with the same model's most recent success. */
 import { money } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { LiveState, Time } from '../shared/parts.js';
@@ -10,7 +9,7 @@ import { TaskState } from './task-state.js';
 /** @typedef {import('./types.d.ts').Task} Task */
 
 /**
- * Compares this task with the same model's most recent success, which is loaded only when the comparison is opened.
+ * The other task is loaded when the comparison is opened.
  *
  * @param {{ api: import('./types.d.ts').Api, task: Task, currency: string }} props
  */

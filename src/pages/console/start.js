@@ -1,4 +1,3 @@
-/** Guides the operator from an empty gateway to the first video that can be sold. */
 import { errorOf } from '../shared/api.js';
 import { counted } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
@@ -143,8 +142,8 @@ function Sell(props) {
 }
 
 /**
- * @param {Pick<StepProps, 'api' | 'next'> & { model: string, draft: Draft, verdict: string, error: Error | undefined }} props
- * `verdict`: the result of testing the key with the vendor, or empty if it was not tested.
+ * @param {Pick<StepProps, 'api' | 'next'> & { model: string, draft: Draft, verdict: string, error: Error | undefined }}
+ * props `verdict`: the result of testing the key at the vendor. Empty if it was not tested.
  */
 function Publish({ api, model, draft, verdict, error, next }) {
   const [isPublishing, setPublishing] = useState(false);

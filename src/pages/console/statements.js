@@ -6,11 +6,7 @@ import { saveAnswer } from '../shared/save.js';
 
 const types = { csv: 'text/csv', html: 'text/html' };
 
-/**
- * Downloads an account's monthly statement.
- *
- * @param {{ api: import('./types.d.ts').Api }} props
- */
+/** @param {{ api: import('./types.d.ts').Api }} props */
 export function Statements({ api }) {
   const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
 

@@ -36,7 +36,7 @@ export function columnsOf(currency, byEnd) {
   ];
 }
 
-/** The titles of columns that are hidden by default. @param {string} currency */
+/** @param {string} currency */
 export const hiddenColumns = (currency) => [
   'Key',
   'Upstreamâ€™s job',
@@ -51,12 +51,7 @@ const mono = (name) => html`<span class="mono short" title=${name}>${name ?? 'â€
 /** @param {string} name */
 const short = (name) => html`<span class="short" title=${name}>${name}</span>`;
 
-/**
- * Shows what matters next: why the task failed, what an operator has to do and by when, or what the task is waiting
- * for.
- *
- * @param {{ task: Task }} props
- */
+/** @param {{ task: Task }} props */
 function Next({ task: { error, needs_attention: attention, situation } }) {
   const { waits_for: waits, until, actions } = situation;
   const [first] = actions;

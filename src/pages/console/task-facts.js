@@ -47,7 +47,10 @@ export function TaskFacts({ task, currency, workflowsUrl }) {
   />`;
 }
 
-/** Returns the known upstream cost of the task's attempts. @param {TaskDetail} task @param {string} currency */
+/**
+ * @param {TaskDetail} task
+ * @param {string} currency
+ */
 function costOf({ cost, cost_state: state }, currency) {
   if (state === 'unknown') return 'unknown';
   return cost && `${state === 'partly' ? 'at least ' : ''}${money(cost)} ${currency}`;

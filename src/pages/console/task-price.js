@@ -1,4 +1,3 @@
-/** Explains how a task's hold and charge were computed. */
 import { money } from '../shared/format.js';
 import { useVersions } from '../shared/live.js';
 import { LiveState } from '../shared/parts.js';
@@ -9,10 +8,10 @@ import { Reckoning } from '../shared/reckoning.js';
 /** @typedef {{ hold: Part, charge: Part, refunded: string, note: string }} Explained */
 
 /**
- * Loads the explanation only when it is opened.
+ * Loaded when it is opened.
  *
- * @param {{ api: import('./types.d.ts').Api, path: string, version: string, currency: string }} props `path`: the path of the
- * task. A new `version` causes a reload.
+ * @param {{ api: import('./types.d.ts').Api, path: string, version: string, currency: string }} props A new `version`
+ * triggers a reload.
  */
 export function TaskPrice({ version, ...props }) {
   const [isOpen, setOpen] = useState(false);

@@ -1,4 +1,3 @@
-/** Shows exactly what a task's caller wrote. */
 import { errorOf } from '../shared/api.js';
 import { Refusal } from '../shared/parts.js';
 import { html, useState } from '../shared/preact.js';
@@ -6,9 +5,9 @@ import { html, useState } from '../shared/preact.js';
 /** @typedef {import('./types.d.ts').TaskRequest} TaskRequest */
 
 /**
- * Loads the request only when the operator asks for it, because the audit log records every access.
+ * Loaded only on demand, because the audit log records every access.
  *
- * @param {{ api: import('./types.d.ts').Api, path: string }} props `path`: the path of the task.
+ * @param {{ api: import('./types.d.ts').Api, path: string }} props
  */
 export function SealedRequest({ api, path }) {
   const [shown, setShown] = useState(/** @type {TaskRequest | undefined} */ (undefined));

@@ -1,4 +1,3 @@
-/** Shows why a task is in its current state, what it cost, and what can be done. */
 import { Callback } from '../shared/callback.js';
 import { Copy } from '../shared/copy.js';
 import { dateTime, money, movement, offset, outgoing, shortAmounts } from '../shared/format.js';
@@ -112,7 +111,6 @@ function focusActs() {
   first?.focus();
 }
 
-/** Returns a text that changes whenever the record does. */
 function versionOf(/** @type {TaskDetail} */ { updated_at: at, attempts, ledger, actions, callback }) {
   return [
     at,
@@ -130,7 +128,7 @@ function versionOf(/** @type {TaskDetail} */ { updated_at: at, attempts, ledger,
 function Situation({ task: { situation, waiting, health }, may, currency, onAct }) {
   const { name: state, what, advice, attention, marker, where, since, until } = situation;
   const { charge, charge_per_hold: times } = situation;
-  // The title says how it ended, and the facts say when.
+  // The page already shows how and when the task ended.
   const isOver = state === 'ended';
   const actions = situation.actions.filter(({ access }) => may(access));
   if (isOver && attention === null && actions.length === 0) return null;
@@ -179,7 +177,7 @@ function classOf(name, isAdvised) {
   return ends ? 'destructive' : isAdvised ? 'main' : '';
 }
 
-/** Describes an act's effect on money in two words. Empty if the effect depends on the act's fields. */
+/** Returns an empty string if the amounts depend on the action's fields. */
 function effect(/** @type {{ charged: string | null, released: string | null, refunded: string }} */ sums) {
   const parts = Object.entries(sums).flatMap(([name, amount]) =>
     typeof amount === 'string' && /^[\d.]+$/.test(amount) && /[1-9]/.test(amount)

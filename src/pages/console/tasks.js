@@ -1,4 +1,3 @@
-/** Finds tasks, and shows which of them need attention. */
 import { counted } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
 import { LiveState, Refusal } from '../shared/parts.js';
@@ -27,7 +26,7 @@ import { columnsOf, hiddenColumns } from './task-columns.js';
 const tickMs = 5_000;
 const pageSize = 50;
 const largestPage = 100;
-/** The maximum number of selected tasks, low enough for an operator to take responsibility for the act. */
+/** Few enough that an operator can take responsibility for acting on all of them. */
 const allMax = 1_000;
 
 /** @param {Props} props */
@@ -175,7 +174,7 @@ function pathOf(asked) {
 
 /**
  * @param {import('./types.d.ts').Api} api
- * @param {string} list A new value means a different list.
+ * @param {string} list Changes when a different list is shown.
  * @param {Record<string, string>} asked
  * @returns {import('../shared/live.js').Live<ReturnType<typeof toPage>>}
  */
@@ -206,8 +205,6 @@ function TakeAll({ count, load, onLoaded }) {
 }
 
 /**
- * Loads every task that matches the filters, page by page.
- *
  * @param {import('./types.d.ts').Api} api
  * @param {Record<string, string>} asked
  */
@@ -240,14 +237,14 @@ function listPath({ state, focus: _focus, ...filters }, limit) {
   return withQuery('/admin/v1/tasks', { ...same, ...status, ...times, limit });
 }
 
-/** Returns the time in Unix seconds, rounded down to the minute. @param {string | undefined} hours */
+/** @param {string | undefined} hours */
 function hoursAgo(hours) {
   return hours === undefined ? undefined : Math.floor(Date.now() / 60_000 - Number(hours) * 60) * 60;
 }
 
 /**
- * Normalises a response. In the response to `find`, tasks are nested one level deeper, and ids that are not tasks come
- * with ledger entries.
+ * Converts both responses to one shape. The response to `find` nests each task one level deeper. For ids of synchronous
+ * images, it has ledger entries.
  *
  * @param {Found} answer
  */
@@ -256,7 +253,7 @@ function toPage({ data, has_more: hasMore = false, ledger = [], others = [] }) {
 }
 
 /**
- * Shows the ledger entries of synchronous images, which have no task.
+ * Synchronous images have no task, so show their ledger entries.
  *
  * @param {{ entries: readonly LedgerEntry[], currency: string }} props
  */

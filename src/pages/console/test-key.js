@@ -11,8 +11,6 @@ const path = '/admin/v1/config/draft/credentials/try';
 const tones = { accepted: 'good', refused: 'bad', unclear: 'warn', untested: 'warn' };
 
 /**
- * Asks an upstream whether it accepts a key from the draft.
- *
  * @param {{
  *   api: import('./types.d.ts').Api, channels: import('./types.d.ts').ConfigDraft['channels'], onClose: () => void,
  * }} props

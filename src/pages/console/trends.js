@@ -1,4 +1,3 @@
-/** Shows how many tasks were created and ended in the last hour, day or week. */
 import { Choice } from '../shared/choice.js';
 import { dateTime } from '../shared/format.js';
 import { useLive } from '../shared/live.js';
@@ -30,7 +29,7 @@ const groupings = [
   ['model', 'By model'],
 ];
 
-/** @param {{ api: import('./types.d.ts').Api, channel?: string }} props `channel` limits it to one channel. */
+/** @param {{ api: import('./types.d.ts').Api, channel?: string }} props `channel`: show only this channel's tasks. */
 export function TrendsSection({ api, channel: only }) {
   const by = only === undefined ? 'channel' : 'model';
   const [asked, setAsked] = useState({ span: 'day', by, channel: only ?? '', model: '' });
@@ -80,7 +79,7 @@ export function TrendsSection({ api, channel: only }) {
  * @param {{
  *   asked: { channel: string, model: string }, trends: Trends | undefined, isWhole: boolean,
  *   onChange: (change: { channel?: string, model?: string }) => void,
- * }} props `isWhole`: the charts are not limited to one channel.
+ * }} props `isWhole`: whether the charts cover all channels.
  */
 function Pickers({ asked: { channel, model }, trends, isWhole, onChange }) {
   const options = (/** @type {readonly string[]} */ names) => [
@@ -140,7 +139,7 @@ function Groups({ trends: { groups, currency }, by }) {
   />`;
 }
 
-/** Draws the number of ended tasks over time, with failures below successes. @param {{ group: Group }} props */
+/** @param {{ group: Group }} props */
 function Spark({ group: { ended, failed } }) {
   const most = Math.max(...ended, 1);
   /** @param {{ tone: string, x: number, from: number, count: number }} props */

@@ -30,8 +30,6 @@ import type { modelSchema } from '../../http/presenters/model.ts';
 import type { taskRequestSchema } from '../../http/presenters/task-request.ts';
 import type { Api } from '../shared/api.js';
 
-/** The operators' API responses, as declared by its presenters. */
-
 export type { Api };
 export type Task = z.output<typeof adminTaskSchema>;
 export type TaskDetail = z.output<typeof adminTaskDetailSchema>;
@@ -81,12 +79,11 @@ export interface Said {
   readonly money: string;
 }
 
-/** The props of every console page. */
 export interface PageProps {
   readonly api: Api;
-  /** Returns whether the operator has this role, or may use this operation of the operators' API. */
+  /** Returns whether the operator has this role or may use this operation. */
   readonly may: (word: string) => boolean;
   readonly currency: string;
-  /** The address of a task's workflow in the Temporal UI, without the task's id at the end. */
+  /** The URL of a workflow in the Temporal UI, up to the task's id. */
   readonly workflowsUrl: string | null;
 }

@@ -13,11 +13,9 @@ const rollbackPath = '/admin/v1/config/rollback';
 /** @typedef {import('./types.d.ts').Config} Config */
 
 /**
- * Lists the published versions, newest first, and rolls back to an earlier one.
- *
  * @param {{
  *   api: import('./types.d.ts').Api, running: number, onDone: (published: Config) => Promise<void>, onClose: () => void,
- * }} props `onDone` takes the answer of a rollback.
+ * }} props `onDone` receives the response to the rollback.
  */
 export function Versions({ api, running, onDone, onClose }) {
   /** @type {import('../shared/live.js').Live<{ data: readonly Version[] }>} */

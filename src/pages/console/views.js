@@ -9,13 +9,13 @@ const viewsMax = 30;
 const nameMax = 40;
 
 /**
- * Filters that the operator has saved under a name. They are stored in this browser.
+ * The filters are stored in this browser.
  *
  * @param {{ query: URLSearchParams }} props
  */
 export function Views({ query }) {
   const [views, setViews] = useState(/** @returns {readonly View[]} */ () => readKept(place, []));
-  /** The view being named. It is discarded when the filters change. */
+  /** The view that is being named. It is discarded when the filters change. */
   const [draft, setDraft] = useState(/** @type {View | undefined} */ (undefined));
   const current = currentOf(query);
   const name = draft?.query === current ? draft.name : undefined;
@@ -77,7 +77,7 @@ export function Views({ query }) {
   </div>`;
 }
 
-/** Returns the filters without the page number and the search text. @param {URLSearchParams} query */
+/** @param {URLSearchParams} query */
 function currentOf(query) {
   const filters = new URLSearchParams(query);
   for (const other of ['after', 'focus', 'find']) filters.delete(other);

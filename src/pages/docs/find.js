@@ -1,4 +1,4 @@
-/** Finds parts of the documentation by their words. Pure. */
+/** Searches the documentation. Pure. */
 
 /**
  * @typedef {'Operation' | 'Field' | 'Object' | 'Error' | 'Guide'} Kind
@@ -9,7 +9,7 @@
 const kinds = ['Operation', 'Error', 'Object', 'Guide', 'Field'];
 
 /**
- * Returns the entries that contain all words. The closest title matches come first.
+ * Returns the entries that contain every word of `text`, best match first.
  *
  * @param {readonly Entry[]} entries
  * @param {string} text

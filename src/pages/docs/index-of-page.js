@@ -1,11 +1,6 @@
 /** @typedef {import('./find.js').Entry} Entry */
 
-/**
- * Lists everything that the page's search can find: its operations, objects and fields, and the guides' headings, which
- * are in the table of contents.
- *
- * @returns {Entry[]}
- */
+/** @returns {Entry[]} */
 export function readIndex() {
   return [
     ...elements('.operation').map(operationEntry),

@@ -1,4 +1,3 @@
-/** Shows what this API can do and how to call it. */
 import { copyText } from '../shared/copy.js';
 import { html, render } from '../shared/preact.js';
 import { root } from '../shared/root.js';
@@ -9,7 +8,7 @@ const page = document.documentElement;
 const contents = document.getElementById('contents');
 const copiedMs = 2_000;
 
-// The browser may reach the server at an address that the server does not know.
+// The server may not know the address at which the browser reaches it. Replace it in the examples.
 const written = page.dataset['origin'] ?? '';
 const origin = root.replace(/\/$/, '');
 if (written !== origin)
@@ -52,7 +51,8 @@ document.addEventListener('click', ({ target }) => {
   if (target.closest('#contents a') !== null && contents?.matches(':popover-open')) contents.hidePopover();
 });
 
-// The page contains a named schema's fields only once. Opening another fold for that schema copies them.
+// The page contains the fields of each named schema only once. When another section for that schema is opened, copy
+// them into it.
 document.addEventListener(
   'toggle',
   ({ target }) => {
@@ -81,7 +81,7 @@ function fill(details, name) {
   }
 }
 
-/** Opens the folds around an anchor and scrolls to it. @param {string} href */
+/** @param {string} href */
 function go(href) {
   location.href = href;
   reveal();

@@ -1,7 +1,5 @@
-/** Builds requests from the page's forms. Pure. */
-
 /**
- * The data for a form. The page contains it for each operation.
+ * The page contains this for each operation, so that it can build a form.
  *
  * @typedef {{ name: string, in: string, isRequired: boolean, options: readonly (string | null)[] }} Parameter
  * @typedef {{
@@ -10,7 +8,7 @@
  */
 
 /**
- * Returns the address and the headers. Empty parameters are not sent.
+ * Leaves out empty parameters.
  *
  * @param {Tried} tried
  * @param {Readonly<Record<string, string>>} values
@@ -32,8 +30,6 @@ export function addressOf({ path, parameters }, values) {
 const shownCharactersMax = 100_000;
 
 /**
- * Returns the text to show for a response.
- *
  * @param {string} mediaType
  * @param {ArrayBuffer} bytes
  */

@@ -1,4 +1,3 @@
-/** Sends a request to this gateway, and shows the response. */
 import { errorOf } from '../shared/api.js';
 import { html, useEffect, useRef, useState } from '../shared/preact.js';
 import { root } from '../shared/root.js';
@@ -74,7 +73,7 @@ export function Try({ tried }) {
 /** @typedef {Event & { currentTarget: HTMLInputElement }} InputChange */
 
 /**
- * Lets the user enter the credential for all requests with this scheme, kept until the tab is closed.
+ * The credential is used for all requests with this scheme until the tab is closed.
  *
  * @param {{ scheme: string }} props
  */

@@ -1,9 +1,12 @@
 import { root } from './root.js';
 
 /** @typedef {ReturnType<typeof createApi>} Api */
-/** @typedef {{ answerMs?: number, headers?: Record<string, string> }} Sending `answerMs`: the longest wait for the response */
+/**
+ * @typedef {{ answerMs?: number, headers?: Record<string, string> }} Sending `answerMs`: how long to wait for the
+ * response, in milliseconds.
+ */
 
-/** Thrown if the gateway refuses, with the fields of its error body. `status` is the HTTP status. */
+/** Thrown if the gateway refuses a request. `status` is the HTTP status. */
 export class ApiError extends Error {
   /** @param {{ status: number, code: string, param: string, message: string, requestId: string }} refusal */
   constructor({ status, code, param, message, requestId }) {
@@ -16,12 +19,10 @@ export class ApiError extends Error {
   }
 }
 
-/** Thrown if there was no response. */
+/** Thrown if no complete response arrived. */
 export class OfflineError extends Error {}
 
 /**
- * Converts a thrown value into an Error.
- *
  * @param {unknown} thrown
  * @returns {Error}
  */
@@ -33,11 +34,11 @@ const answerMsMax = 30_000;
 const keptAnswersMax = 50;
 
 /**
- * Calls this gateway with a token. A repeated GET sends the previous response's etag, so that an unchanged response has
- * no body.
+ * Returns an API client that sends a token. A repeated GET sends the etag of the previous response, so an unchanged
+ * response arrives without a body.
  *
- * @param {{ client: string, token: () => string | undefined, onExpired: () => void }} options `client`: the name for
- * the audit log. `onExpired`: called if the token is invalid or has expired.
+ * @param {{ client: string, token: () => string | undefined, onExpired: () => void }} options `client`: the name in the
+ * audit log. `onExpired`: called if the token is invalid or has expired.
  */
 export function createApi({ client, token, onExpired }) {
   /** @type {Map<string, { etag: string, body: unknown }>} */
@@ -46,8 +47,9 @@ export function createApi({ client, token, onExpired }) {
   /**
    * @param {'GET' | 'POST' | 'PUT' | 'DELETE'} method
    * @param {string} path
-   * @param {{ signal?: AbortSignal | undefined, body?: unknown } & Sending} [options] `body`: a form, or a value that is sent as JSON
-   * @returns {Promise<any>} the type from the OpenAPI document, which the caller states
+   * @param {{ signal?: AbortSignal | undefined, body?: unknown } & Sending} [options] `body`: a form, or a value to
+   * send as JSON
+   * @returns {Promise<any>} The caller declares the type, as in the OpenAPI document.
    */
   async function call(method, path, { body, signal, answerMs = answerMsMax, headers } = {}) {
     const isForm = body instanceof FormData;
@@ -109,7 +111,7 @@ export function createApi({ client, token, onExpired }) {
 }
 
 /**
- * Returns the response with its entire body. If the connection is lost before the end, this counts as no response.
+ * A connection that breaks off before the end of the body counts as no response.
  *
  * @param {string} path
  * @param {RequestInit} request

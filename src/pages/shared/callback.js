@@ -14,11 +14,7 @@ const columns = [
   { title: 'Took', isNumber: true, cell: (/** @type {Sent} */ { duration_ms: took }) => `${took} ms` },
 ];
 
-/**
- * Shows how a task's callback was delivered, with all attempts.
- *
- * @param {{ delivery: Delivery }} props
- */
+/** @param {{ delivery: Delivery }} props */
 export function Callback({ delivery: { state, target, attempts } }) {
   return html`<h2>Callback: ${words(state)}</h2>
     <p class="soft">${target}</p>

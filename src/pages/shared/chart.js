@@ -1,18 +1,16 @@
 import { html } from './preact.js';
 
-/** Charts show only proportions, so each one needs a table of figures next to it. */
+/** Charts that show only proportions. Put a table with the numbers next to each one. */
 
 /**
- * One bar of a chart. Its parts are stacked from the bottom up. `tone` is a class of app.css.
+ * Parts are stacked from the bottom up. `tone` is a CSS class in app.css.
  *
  * @typedef {{ title: string, link?: string | undefined, parts: readonly { tone: string, value: number }[] }} Bar
  */
 
 /**
- * Draws evenly spaced bars over time.
- *
- * @param {{ label: string, top: string, from: string, to: string, bars: readonly Bar[] }} props `top`: a text about the
- * highest bar or the total.
+ * @param {{ label: string, top: string, from: string, to: string, bars: readonly Bar[] }} props `top` is a text about
+ * the highest bar or the total.
  */
 export function BarChart({ label, top, from, to, bars }) {
   const highest = Math.max(...bars.map(heightOf), 0);
@@ -35,7 +33,7 @@ function heightOf({ parts }) {
   return parts.reduce((sum, { value }) => sum + Math.max(0, value), 0);
 }
 
-/** The smallest visible height of a part, as a percentage of the chart. */
+/** As a percentage of the chart's height. */
 const least = 1.5;
 
 /** @param {{ bar: Bar, x: number, scale: number }} props */
@@ -54,7 +52,7 @@ function BarOf({ bar, x, scale }) {
   </g>`;
 }
 
-/** Draws `of` as a bar, relative to the largest value `most`. @param {{ of: number, most: number }} props */
+/** Draws `of` as a bar. `most` is the value of a full bar. @param {{ of: number, most: number }} props */
 export function Share({ of, most }) {
   return html`<svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
     <rect class="main" width=${most === 0 ? 0 : (Math.max(0, of) / most) * 100} height="8" />

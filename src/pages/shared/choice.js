@@ -3,7 +3,7 @@ import { html } from './preact.js';
 /**
  * @param {{
  *   label: string, value: string, options: readonly (readonly string[])[], onChange: (value: string) => void, isFirst?: boolean,
- * }} props `isFirst`: whether to focus it when the dialog opens.
+ * }} props `isFirst`: focus this field when the dialog opens.
  */
 export function Choice({ label, value, options: given, onChange, isFirst = false }) {
   return html`<label class="field">

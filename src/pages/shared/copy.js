@@ -1,8 +1,7 @@
 import { html, useState } from './preact.js';
 
 /**
- * Copies text to the clipboard and returns a message about the outcome. Browsers provide the clipboard only on secure
- * origins.
+ * Copies text to the clipboard and returns a message to show. Browsers offer the clipboard only on secure origins.
  *
  * @param {string} text
  * @returns {Promise<string>}
@@ -15,11 +14,7 @@ export async function copyText(text) {
   return isCopied === true ? 'Copied.' : 'The browser does not allow copying. Select the text instead.';
 }
 
-/**
- * A button that copies the text next to it.
- *
- * @param {{ text: string, what: string }} props `what`: its name for screen readers.
- */
+/** @param {{ text: string, what: string }} props */
 export function Copy({ text, what }) {
   const [said, setSaid] = useState('');
   return html`<button

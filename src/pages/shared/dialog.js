@@ -1,11 +1,11 @@
 import { html, useLayoutEffect, useRef } from './preact.js';
 
 /**
- * A dialog over the page, open while it is rendered. The button beside its title and Escape close it. With `isFirm`,
- * neither does, which protects content that exists nowhere else.
+ * A modal dialog that is open while it is rendered. The close button and Escape call `onClose`. With `isFirm`, neither
+ * does, which protects content that exists nowhere else.
  *
  * @param {{ title: string, onClose: () => void, closeWord?: string, isFirm?: boolean, children?: unknown }} props
- *   `closeWord`: what closing does, if it does more.
+ * `closeWord`: the close button's label, if closing does more than that.
  */
 export function Dialog({ title, onClose, closeWord = 'Close', isFirm = false, children }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
@@ -13,12 +13,12 @@ export function Dialog({ title, onClose, closeWord = 'Close', isFirm = false, ch
   escape.current = () => {
     if (!isFirm) onClose();
   };
-  // Open the dialog before it is painted, so that early key presses reach its first field.
+  // Open the dialog before the first paint, so that early key presses reach its first field.
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
-    // On a second Escape, browsers close the dialog regardless of a `cancel` listener. The focused element may also be
-    // gone. Handle the key here instead.
+    // Browsers close a dialog on the second Escape even if a `cancel` listener prevents it, and the focused element may
+    // no longer exist. So handle the key here.
     const onKey = (/** @type {KeyboardEvent} */ event) => {
       if (event.key !== 'Escape') return;
       event.preventDefault();
@@ -47,7 +47,7 @@ export function Dialog({ title, onClose, closeWord = 'Close', isFirm = false, ch
   </dialog>`;
 }
 
-/** Keeps Enter in a field from submitting the form, so that only its button does. @param {SubmitEvent} event */
+/** Keeps Enter in a field from submitting the form. Only the form's button submits it. @param {SubmitEvent} event */
 export function hold(event) {
   event.preventDefault();
 }

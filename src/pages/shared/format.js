@@ -1,15 +1,13 @@
-/** Formats figures consistently on every page. Pure. */
-
 const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
 /**
  * Formats a decimal string from the API with at least two decimal places: `0.5` becomes `0.50`, and `1234.5` becomes
- * `1,234.50`. Only rearranges digits and never computes with them.
+ * `1,234.50`. Works on the digits, so nothing is rounded.
  *
  * @param {string | null | undefined} amount
- * @param {number} [least] The minimum number of decimal places.
+ * @param {number} [least] the minimum number of decimal places
  */
 export function money(amount, least = 2) {
   if (amount === null || amount === undefined || amount === '') return '–';
@@ -20,10 +18,10 @@ export function money(amount, least = 2) {
 }
 
 /**
- * Formats a movement with its sign: `0.500000` becomes `+0.50`, and `-0.4` becomes `−0.40`.
+ * Formats an amount with its sign: `0.500000` becomes `+0.50`, and `-0.4` becomes `−0.40`.
  *
  * @param {string | null | undefined} amount
- * @param {number} [least] The minimum number of decimal places.
+ * @param {number} [least]
  */
 export function movement(amount, least = 2) {
   return signed('+', money(amount, least));
@@ -39,8 +37,6 @@ export function outgoing(amount) {
 }
 
 /**
- * Puts a sign before an amount that is not zero.
- *
  * @param {'+' | '−'} sign
  * @param {string} shown
  */
@@ -49,7 +45,7 @@ function signed(sign, shown) {
 }
 
 /**
- * Returns the number of decimal places that these amounts need, at least two.
+ * Returns the number of decimal places that all these amounts need, at least two.
  *
  * @param {readonly (string | null)[]} amounts
  */
@@ -58,8 +54,8 @@ export function placesOf(amounts) {
 }
 
 /**
- * Formats the amounts in a sentence from the gateway like all others: `0.500000 USD` becomes `0.50 USD`, and
- * `-0.500000` becomes `−0.50`.
+ * Shortens the amounts in a sentence from the gateway: `0.500000 USD` becomes `0.50 USD`, and `-0.500000` becomes
+ * `−0.50`.
  *
  * @param {string} text
  */
@@ -68,8 +64,8 @@ export function shortAmounts(text) {
 }
 
 /**
- * Returns the exact sum of decimal strings with at most six decimal places. An amount is null if the operator may not
- * see it.
+ * Returns the exact sum of decimal strings with at most six decimal places. Returns an empty string if an amount is
+ * null, because the operator may not see it.
  *
  * @param {readonly (string | null)[]} amounts
  */
@@ -116,7 +112,7 @@ export function relative(at, now) {
 }
 
 /**
- * Formats an elapsed time: `+1.2 s`, `+12 min`, `+3 h 20 min`.
+ * Formats the time since a start: `+1.2 s`, `+12 min`, `+3 h 20 min`.
  *
  * @param {number} seconds
  */
@@ -136,11 +132,7 @@ export function dateTime(at) {
   return `${days} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`;
 }
 
-/**
- * Converts `submit_ambiguous` into `submit ambiguous`.
- *
- * @param {string} name
- */
+/** @param {string} name */
 export function words(name) {
   return name.replaceAll('_', ' ');
 }
@@ -157,7 +149,7 @@ export function counted(count, noun) {
 }
 
 /**
- * Returns the gateway's sentence about a task, to be shown beside its state. Empty if it only repeats the state.
+ * Returns the gateway's sentence about a task, or an empty string if it only repeats the task's state.
  *
  * @param {string} state
  * @param {string} sentence

@@ -1,4 +1,3 @@
-/** Shows an invitation's purpose, and accepts the invitation. */
 import { createApi, errorOf } from './api.js';
 import { LiveState, Refusal } from './parts.js';
 import { html, useMemo, useState } from './preact.js';
@@ -7,7 +6,7 @@ import { randomId } from './random-id.js';
 import { Secret } from './secret.js';
 
 /**
- * Removes the link from the address and the browser's history, and returns it.
+ * Returns the invitation link from the address, and removes it from the address and the browser's history.
  *
  * @returns {string | undefined}
  */
@@ -18,13 +17,13 @@ export function takeLink() {
 }
 
 /**
- * Shows the purpose of a link, with a button that uses it. Afterwards, shows the resulting secret once.
+ * Shows what an invitation offers, with a button to accept it. Then shows the new secret once.
  *
  * @template Offer
  * @param {{
  *   link: string, client: string, path: string, title: string, describe: (offer: Offer) => unknown,
  *   note: string, secretOf: (offer: Offer) => string | undefined, onDone: (secret: string) => void, onLeave: () => void,
- * }} props `client`: for the audit log. `path`: where the link is accepted. `note`: where the secret will be needed.
+ * }} props `client`: the name in the audit log. `path`: where to accept the link. `note`: what to do with the secret.
  */
 export function Invitation({ link, client, path, title, describe, note, secretOf, onDone, onLeave }) {
   const api = useMemo(() => createApi({ client, token: () => undefined, onExpired: () => {} }), []);

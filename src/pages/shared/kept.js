@@ -1,5 +1,5 @@
 /**
- * Reads a display preference stored in this browser. It must not contain a secret.
+ * Reads a display preference from this browser's storage. Never store a secret there.
  *
  * @template Value
  * @param {string} name
@@ -19,6 +19,6 @@ export function keep(name, value) {
   try {
     localStorage.setItem(name, JSON.stringify(value));
   } catch {
-    // If the browser refuses to store the preference, it lasts only as long as the page.
+    // Without storage, the preference lasts until the page is closed.
   }
 }

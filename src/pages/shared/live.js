@@ -2,21 +2,21 @@ import { errorOf, OfflineError } from './api.js';
 import { useCallback, useEffect, useRef, useState } from './preact.js';
 
 /**
- * The state of loaded data. `data` remains from the last response while `error` explains why there is none newer.
- * `refresh` resolves when the data or the error has arrived.
+ * Loaded data and its state. After a failed load, `data` is still from the last response, and `error` says what failed.
+ * `refresh` resolves after the next load, even if that fails.
  *
  * @template T
  * @typedef {{ data: T | undefined, error: Error | undefined, offlineSince: number | undefined, refresh: () => Promise<void> }} Live
  */
 
 /**
- * Loads immediately, and again every `everyMs` while the tab is visible. Loads never overlap. A new `key` means
- * different data, so the previous data is dropped.
+ * Loads immediately, then every `everyMs` while the tab is visible. Loads never overlap. If `key` changes, the previous
+ * data is dropped.
  *
  * @template T
  * @param {string} key
  * @param {(signal: AbortSignal) => Promise<T>} load
- * @param {number} everyMs 0: once
+ * @param {number} everyMs 0 loads only once.
  * @returns {Live<T>}
  */
 export function useLive(key, load, everyMs) {
@@ -24,8 +24,8 @@ export function useLive(key, load, everyMs) {
 }
 
 /**
- * Loads once, and again whenever the version changes. Meanwhile, the previous data stays visible. Loads nothing until
- * there is a version.
+ * Loads once, and again whenever `version` changes, showing the previous data meanwhile. Loads nothing while `version`
+ * is undefined.
  *
  * @template T
  * @param {string} key
@@ -52,7 +52,7 @@ function useLoading({ key, load, everyMs, version, isOff = false }) {
   const [round, setRound] = useState(0);
   const newest = useRef(load);
   newest.current = load;
-  /** The refreshes that no load has served yet. @type {{ current: (() => void)[] }} */
+  /** @type {{ current: (() => void)[] }} */
   const waiting = useRef([]);
   const interval = useRef(everyMs);
   interval.current = everyMs;
@@ -80,7 +80,7 @@ function useLoading({ key, load, everyMs, version, isOff = false }) {
       if (interval.current > 0 && !stop.signal.aborted) timer = setTimeout(again, interval.current);
     }
 
-    // The interval may have become 0 meanwhile.
+    // The interval may have become 0 in the meantime.
     const again = () => void (interval.current > 0 && run());
     const onVisible = () => void run();
     document.addEventListener('visibilitychange', onVisible);

@@ -2,21 +2,15 @@ import { ApiError, OfflineError } from './api.js';
 import { dateTime, relative } from './format.js';
 import { html } from './preact.js';
 
-/** Small components that every page uses. */
-
 /** @typedef {'good' | 'busy' | 'warn' | 'bad' | 'idle'} Tone */
 
-/**
- * Shows a state as a coloured word.
- *
- * @param {{ tone: Tone, word: string }} props
- */
+/** @param {{ tone: Tone, word: string }} props */
 export function Badge({ tone, word }) {
   return html`<span class=${`badge ${tone}`}>${word}</span>`;
 }
 
 /**
- * Shows a time as an age, and the exact time on hover. With `exact`, both are visible.
+ * Shows how long ago a time was, and the exact time on hover. With `exact`, both are visible.
  *
  * @param {{ at: number | null | undefined, exact?: boolean }} props
  */
@@ -30,7 +24,7 @@ export function Time({ at, exact = false }) {
 }
 
 /**
- * Shows a placeholder for data that has not loaded yet, or a note above outdated data. Shows nothing if all is well.
+ * Shows that data is still loading or, above outdated data, why it could not be refreshed.
  *
  * @param {{ live: { data: unknown, error: Error | undefined, offlineSince: number | undefined, refresh: () => void } }} props
  */
@@ -40,7 +34,7 @@ export function LiveState({ live: { data, error, offlineSince, refresh } }) {
   const repeat = html`<button class="plain" onClick=${refresh}>Retry now</button>`;
   if (error instanceof OfflineError) {
     const since = offlineSince === undefined ? '' : ` since ${dateTime(offlineSince / 1000).slice(11)}`;
-    const older = data === undefined ? '' : ' The data shown here are older.';
+    const older = data === undefined ? '' : ' The data below is from an earlier response.';
     return html`<p class="notice bad" role="alert">
       ${`The gateway does not answer${since}.${older} `}${repeat}
     </p>`;
@@ -48,22 +42,14 @@ export function LiveState({ live: { data, error, offlineSince, refresh } }) {
   return html`<div class="notice bad" role="alert"><${Refusal} error=${error} /> ${repeat}</div>`;
 }
 
-/**
- * Shows why the gateway refused, with the id that support needs to find the request.
- *
- * @param {{ error: Error }} props
- */
+/** @param {{ error: Error }} props */
 export function Refusal({ error }) {
   const detail = error instanceof ApiError ? `${error.code}, request ${error.requestId}` : '';
   return html`<span>${error.message}</span
     >${detail === '' ? null : html` <span class="small soft">${detail}</span>`}`;
 }
 
-/**
- * Shows a field's label. What it adds in parentheses at its end is less prominent.
- *
- * @param {{ text: string }} props
- */
+/** @param {{ text: string }} props */
 export function Label({ text }) {
   const [, name = text, note] = /^(.+?) (\(.+\))$/s.exec(text) ?? [];
   return html`${name}${note && html` <span class="soft small">${note}</span>`}`;

@@ -1,14 +1,10 @@
 import { periods } from './periods.js';
 import { html } from './preact.js';
 
-/** @typedef {{ name: string, from: string, to: string }} Asked `to` is the day after the last one. */
+/** @typedef {{ name: string, from: string, to: string }} Asked `to` is the first day after the period. */
 /** @typedef {Event & { currentTarget: HTMLInputElement | HTMLSelectElement }} Changed */
 
-/**
- * Lets the user choose a named period or a range of days.
- *
- * @param {{ asked: Asked, onChange: (asked: Asked) => void }} props
- */
+/** @param {{ asked: Asked, onChange: (asked: Asked) => void }} props */
 export function Period({ asked, onChange }) {
   const known = periods(Date.now());
   /** @param {'from' | 'to'} name @param {string} label */
@@ -40,11 +36,7 @@ export function Period({ asked, onChange }) {
   </div>`;
 }
 
-/**
- * Lets the user choose how a report is grouped.
- *
- * @param {{ groups: readonly (readonly [string, string])[], by: string, onChange: (by: string) => void }} props
- */
+/** @param {{ groups: readonly (readonly [string, string])[], by: string, onChange: (by: string) => void }} props */
 export function GroupBy({ groups, by, onChange }) {
   return html`<div class="row" role="group" aria-label="By">
     ${groups.map(

@@ -1,7 +1,7 @@
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * Returns named periods of whole UTC days. `to` is the day after the last one.
+ * Returns named periods of whole UTC days. `to` is the first day after the period.
  *
  * @param {number} now Unix milliseconds
  * @returns {Record<string, { from: string, to: string }>}
@@ -25,7 +25,12 @@ function dayOf(milliseconds) {
   return new Date(milliseconds).toISOString().slice(0, 10);
 }
 
-/** Returns the days from `from` to the day before `to`. @param {string} from @param {string} to */
+/**
+ * Returns all days from `from` up to, but not including, `to`.
+ *
+ * @param {string} from
+ * @param {string} to
+ */
 export function everyDay(from, to) {
   const count = Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / dayMs));
   return Array.from({ length: count }, (_, n) => dayOf(Date.parse(from) + n * dayMs));

@@ -4,13 +4,13 @@ import { h } from '../vendor/preact.js';
 export { render } from '../vendor/preact.js';
 export { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../vendor/hooks.js';
 
-/** Tagged templates instead of JSX. Every `${value}` becomes text or an attribute, never markup. */
+/** Used instead of JSX. Each `${value}` becomes text or an attribute, never markup, so it needs no escaping. */
 export const html = htm.bind(h);
 
 /**
- * Attributes that focus an element when it appears, as in `<input ...${focused} />`. The `autofocus` attribute alone
- * works when a dialog opens. Elsewhere, browsers honour it only once per document, and only after the next paint, when
- * a key may already have been pressed.
+ * Attributes that focus an element when it appears, as in `<input ...${focused} />`. `autofocus` alone works only in a
+ * dialog that opens. Elsewhere, browsers honour it once per document and only after the next paint, when the user may
+ * already have pressed a key.
  */
 export const focused = {
   autofocus: true,

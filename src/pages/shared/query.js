@@ -1,6 +1,4 @@
 /**
- * Returns the path with those query parameters that have a value.
- *
  * @param {string} path
  * @param {Record<string, string | number | undefined>} query
  */

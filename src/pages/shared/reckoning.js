@@ -3,7 +3,6 @@ import { html } from './preact.js';
 
 /** @typedef {import('../console/types.d.ts').Reckoning} PriceReckoning */
 
-/** The sources of facts, in words. */
 const sources = {
   request: 'as requested',
   default: 'default of the model',
@@ -14,11 +13,9 @@ const sources = {
 };
 
 /**
- * Shows how an amount was computed: the facts, each price line with its quantity, and each step after the sum of the
- * lines.
- *
- * @param {{ title: string, amount?: string, how: PriceReckoning | null, currency: string, open?: string }} props `amount`: the
- *   amount in the ledger. `open`: the choice among what the request leaves open. A hold assumes the dearest.
+ * @param {{ title: string, amount?: string, how: PriceReckoning | null, currency: string, open?: string }} props
+ * `amount`: the amount in the ledger. `open`: which value was assumed for what the request leaves open. A hold assumes
+ * the dearest.
  */
 export function Reckoning({ title, amount, how, currency, open = 'the dearest' }) {
   return html`<section class="reckoning">

@@ -1,2 +1,4 @@
-/** The gateway's address, with a trailing slash. A proxy may serve the gateway under a path. */
+/**
+ * The gateway's address, with a trailing slash. It may have a path, because a proxy can serve the gateway under one.
+ */
 export const root = new URL('../../../', import.meta.url).href;

@@ -1,6 +1,4 @@
 /**
- * Saves a gateway response as a file.
- *
  * @param {import('./api.js').Api} api
  * @param {string} path
  * @param {{ name: string, type: string }} file
@@ -12,8 +10,6 @@ export async function saveAnswer(api, path, { name, type }) {
 }
 
 /**
- * Saves loaded data as a file.
- *
  * @param {Blob} blob
  * @param {string} name
  */
@@ -27,8 +23,6 @@ export function saveBlob(blob, name) {
 }
 
 /**
- * Saves the report at `path` as CSV.
- *
  * @param {import('./api.js').Api} api
  * @param {string} path
  * @param {string} name without the extension

@@ -2,11 +2,7 @@ import { copyText } from './copy.js';
 import { Dialog } from './dialog.js';
 import { focused, html, useState } from './preact.js';
 
-/**
- * Shows a secret that the gateway reveals only once. It is lost when the dialog is closed.
- *
- * @param {{ title: string, secret: string, note: unknown, onClose: () => void }} props
- */
+/** @param {{ title: string, secret: string, note: unknown, onClose: () => void }} props */
 export function Secret({ title, secret, note, onClose }) {
   const [said, setSaid] = useState('');
   return html`<${Dialog} title=${title} onClose=${onClose} isFirm>

@@ -1,21 +1,20 @@
-/** Signs a user in with a token. */
 import { createApi, errorOf } from './api.js';
 import { Refusal } from './parts.js';
 import { focused, html, useMemo, useRef, useState } from './preact.js';
 
 /**
- * Returns whether a user is signed in, and the API with their token. An expired token signs them out.
+ * Provides the API with the user's token, and functions to sign in and out. An expired token signs the user out.
  *
  * @param {{
  *   session: ReturnType<typeof import('./session.js').createSession>, client: string,
  *   enter: (api: import('./api.js').Api) => Promise<string | undefined>, leave?: (api: import('./api.js').Api) => Promise<unknown>,
- * }} options `client`: for the audit log. `enter` rejects if the token is invalid; what it resolves with is kept in
- * place of the token.
+ * }} options `client`: the name in the audit log. `enter` rejects if the token is invalid. If it resolves with another
+ * token, that one is stored instead.
  */
 export function useSignIn({ session, client, enter, leave }) {
   const [isSignedIn, setSignedIn] = useState(session.token() !== undefined);
   const [expired, setExpired] = useState(false);
-  // The typed token. The browser does not store it, because `enter` may return a replacement.
+  // The token as typed. Not stored in the browser, because `enter` may return another one to use instead.
   const typed = useRef(/** @type {string | undefined} */ (undefined));
   const api = useMemo(
     () =>
@@ -24,7 +23,8 @@ export function useSignIn({ session, client, enter, leave }) {
         token: () => typed.current ?? session.token(),
         onExpired() {
           session.signOut();
-          // Several requests may be refused simultaneously. Only the first one signs the user out and reports it.
+          // Several requests may be refused at the same time. Only the first one signs the user out and shows the
+          // message.
           setSignedIn((before) => {
             if (before) setExpired(true);
             return false;
@@ -47,7 +47,7 @@ export function useSignIn({ session, client, enter, leave }) {
   }
 
   function signOut() {
-    // The request needs the token, so send it before discarding the token.
+    // This request needs the token, so send it before the token is discarded.
     void leave?.(api).catch(() => {});
     session.signOut();
     setExpired(false);

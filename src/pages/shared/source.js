@@ -1,10 +1,10 @@
 /**
- * Returns the address from which to show a result. Our own copies are loaded from the address at which the page reached
- * this gateway, whatever name their links use. The gateway itself serves them, because the page may not show anything
- * from the bucket that a link redirects to.
+ * Returns the address from which to show a result. The gateway's own copies are loaded from the host that served this
+ * page, even if their links name another host, and through the gateway, because the page's content security policy
+ * blocks the bucket that the link would redirect to.
  *
  * @param {string} url
- * @returns {{ src: string, isOurs: boolean }} `src` is empty for anything but a web address.
+ * @returns {{ src: string, isOurs: boolean }} `src` is empty unless the URL is http or https.
  */
 export function sourceOf(url) {
   if (!URL.canParse(url)) return { src: '', isOurs: false };

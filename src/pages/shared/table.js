@@ -3,8 +3,8 @@ import { html, useLayoutEffect, useRef, useState } from './preact.js';
 
 /**
  * Cells of a column with `isProse` may have several lines. `money` replaces `cell` for amounts: all amounts in the
- * column have the same number of decimal places, so that their decimal points align. `movement` is the same, with a
- * sign. `by` returns the value to sort rows by when the column's title is pressed.
+ * column get the same number of decimal places, so that their decimal points align. `movement` does the same with
+ * signed amounts. `by` returns the value by which to sort.
  *
  * @template Row
  * @typedef {{
@@ -15,8 +15,8 @@ import { html, useLayoutEffect, useRef, useState } from './preact.js';
  */
 
 /**
- * A dense table with a sticky header. With `onOpen`, clicking a row opens it; the row should also contain a link for
- * keyboard users. With `selection`, rows have checkboxes.
+ * With `onOpen`, a click on a row opens it. Put a link into the row as well, for keyboard users. With `selection`, rows
+ * have checkboxes.
  *
  * @template Row
  * @param {{
@@ -89,8 +89,6 @@ export function Table({ label, columns, rows, keyOf, empty, onOpen, selection })
 }
 
 /**
- * Returns the column of buttons that act on a row.
- *
  * @template Row
  * @param {(row: Row) => unknown} cell
  * @returns {Column<Row>}
@@ -133,8 +131,8 @@ function sorted(rows, columns, order) {
 }
 
 /**
- * Keeps the header visible. A table wider than its container scrolls sideways. Its header then sticks to the table
- * instead of the window, so this computes how much of the table is above the window.
+ * Keeps the header visible. A table that is wider than its container scrolls sideways, so its header sticks to the
+ * table instead of the window. This sets `--above` to the height of the part that is above the window.
  */
 function useHeadInSight() {
   const region = useRef(/** @type {HTMLElement | null} */ (null));

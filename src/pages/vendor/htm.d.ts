@@ -1,4 +1,4 @@
-/** The package's own types describe a module system other than the one that browsers load. */
+/** Replaces the package's own types, which are not for the ES module that browsers load. */
 declare const htm: {
   bind<Made>(
     create: (type: any, props: Record<string, any> | null, ...children: readonly any[]) => Made,
