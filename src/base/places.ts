@@ -1,5 +1,5 @@
 /**
- * Every resource that is shared among holders within a process. docs/capacity.md describes each one, and a test checks for each
+ * Every resource that is shared among holders within a process. docs/capacity.md describes each one, and a test checks
  * that no holder can take the share of the others.
  */
 export const sharedPlaces = [
