@@ -14,8 +14,8 @@ import type { Attribution, Spent } from './spent.ts';
  * |--------------|-------------------------------|------------------|-----------|
  * | credit       | positive                      | + amount         |           |
  * | adjust       | negative                      | + amount         |           |
- * | hold         | the amount set aside          | − amount         | + amount  |
- * | void         | 0: occupies the hold's place  |                  |           |
+ * | hold         | the reserved amount           | − amount         | + amount  |
+ * | void         | 0: blocks the hold's key      |                  |           |
  * | settle       | charged, at most the hold     | + hold − amount  | − hold    |
  * | release      | the hold                      | + amount         | − amount  |
  * | charge_extra | charged beyond the hold       | − amount         |           |
