@@ -106,7 +106,7 @@ async function* utf8Text(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> 
 function readError(file: string, error: unknown): BillError {
   const refuse = (words: string) => new BillError(`${file} ${words}`, { cause: error });
   if (error instanceof NotUtf8Error) return refuse(`is not UTF-8 ${error.message}: save it as CSV in UTF-8.`);
-  if (error instanceof CsvError) return refuse(`is not CSV as expected: ${error.message}.`);
+  if (error instanceof CsvError) return refuse(`is not valid CSV: ${error.message}.`);
   if (error instanceof Error && 'code' in error) return refuse(`cannot be read: ${error.message}.`);
   throw error;
 }

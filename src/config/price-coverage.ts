@@ -46,7 +46,7 @@ export function checkPrices(model: SoldModel): PriceIssue[] {
   );
   const nothing = {
     path: ['price', 'lines'],
-    message: 'have no charge for the output: one line must measure the output or the call',
+    message: 'charge nothing for the output: at least one line must measure the output or the call',
   };
   const possible = possibleFacts(model);
   const lineIssues = measures.flatMap((measure) => checkLines(model, measure, possible));

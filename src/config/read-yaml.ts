@@ -46,7 +46,9 @@ function parse(text: string): ReadYaml {
     return { value };
   } catch (error) {
     if (!(error instanceof ReferenceError) && !(error instanceof TypeError)) throw error;
-    return { violations: ['an alias (`*name`) expands to too much, to itself, or to nothing'] };
+    return {
+      violations: ['an alias (`*name`) is too large when expanded, refers to itself, or does not exist'],
+    };
   }
 }
 

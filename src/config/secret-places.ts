@@ -78,7 +78,7 @@ function sealedIssue(
   { at, text, originOf }: Named & { readonly originOf: ReadonlyMap<string, string | undefined> },
 ): string[] {
   if (!isWholeSecret(text))
-    return [`${at}: a sealed value can only be used as a whole secret, such as an api_key`];
+    return [`${at}: a sealed value must be the entire value of a secret, such as an api_key`];
   if (!originOf.has(name) || originOf.get(name) === text.origin) return [];
   return [
     `${at}: this secret was entered for ${originOf.get(name) ?? 'another place'}; enter it again for its new use`,
@@ -87,8 +87,8 @@ function sealedIssue(
 
 function variableIssue(name: string, { at, text }: Named): string[] {
   if (environmentNames.includes(name))
-    return [`${at}: ${name} is a setting of the gateway itself, so a draft cannot name it`];
-  return isWholeSecret(text) ? [] : [`${at}: a draft can name a variable only as a whole secret`];
+    return [`${at}: ${name} is a setting of the gateway itself, so a draft must not use it`];
+  return isWholeSecret(text) ? [] : [`${at}: in a draft, a variable must be the entire value of a secret`];
 }
 
 function isWholeSecret({ place, value }: WrittenSecret): boolean {
