@@ -74,7 +74,7 @@ export function createAccountCheck(account: string, { hash, report }: AccountChe
     if (entry.prev_hash !== last.hash) {
       onViolation('hash_chain_intact', 'prev_hash is not the hash of the entry before');
     }
-    if (!isHashed(stored, hash)) onViolation('hash_chain_intact', 'the content does not have this hash');
+    if (!isHashed(stored, hash)) onViolation('hash_chain_intact', 'the hash does not match the content');
     const shape = shapeFault(entry);
     if (shape !== undefined) onViolation(shape.invariant, shape.message);
     const change = replay(entry, open, onViolation);
@@ -181,7 +181,8 @@ function replay(entry: EntryDocument, open: OpenTasks, onViolation: OnViolation)
       open.openHolds.set(task, { amount, at: entry.at });
       return { available: -amount, held: amount };
     case 'void':
-      if (open.openHolds.has(task)) onViolation('one_hold_and_one_close', 'a void beside a hold');
+      if (open.openHolds.has(task))
+        onViolation('one_hold_and_one_close', 'a void for a task that has a hold');
       return { available: 0n, held: 0n };
     case 'settle':
     case 'release': {

@@ -64,7 +64,7 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
   million_input_image_tokens: tokensIn('inputImageTokens', 'million input tokens of images'),
   million_input_audio_tokens: tokensIn('inputAudioTokens', 'million input tokens of sounds'),
   million_input_video_tokens: tokensIn('inputVideoTokens', 'million input tokens of videos'),
-  million_cached_tokens: tokensIn('cachedTokens', 'million input tokens of input that was cached'),
+  million_cached_tokens: tokensIn('cachedTokens', 'million cached input tokens'),
   second: {
     words: 'seconds',
     kinds: ['video'],
@@ -81,7 +81,7 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
     reported: ({ frames }) => optionally(credible(frames), (count) => wholeQuantity(Math.ceil(count))),
   },
   input_second: {
-    words: 'seconds of the videos that were given',
+    words: 'seconds of input video',
     kinds: ['video'],
     reported: ({ inputSeconds }) => optionally(credibleOrNone(inputSeconds), secondQuantity),
   },
@@ -101,7 +101,7 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
     reported: () => undefined,
   },
   input_image: {
-    words: 'images that were given',
+    words: 'input images',
     kinds: both,
     reported: ({ inputImages }) =>
       Number.isInteger(inputImages) ? optionally(credibleOrNone(inputImages), wholeQuantity) : undefined,
