@@ -78,8 +78,8 @@ export const actOrigins = ['api', 'cli', 'console', 'temporal', 'signal', 'start
 export type ActOrigin = (typeof actOrigins)[number];
 
 /**
- * How an action ended. `begun`: it is still running, or its process died before recording the outcome. Only the target
- * shows then whether it took effect. `failed`: it may have taken effect nevertheless.
+ * How an action ended. `begun`: it is still running, or its process died before recording the outcome. Then only the
+ * target shows whether it took effect. `failed`: it may have taken effect nevertheless.
  */
 export const actOutcomes = ['begun', 'done', 'refused', 'failed'] as const;
 export type ActOutcome = (typeof actOutcomes)[number];

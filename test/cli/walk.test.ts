@@ -97,8 +97,8 @@ const temporal = async () =>
   await resolveTemporal({ dataDir: cacheDir, report: () => {}, environment: process.env });
 
 /**
- * Repeats the workflow from the task's record. The task then expires if its deadline has passed, or else `fail` ends
- * it.
+ * Restarts the workflow, which continues from the task's record. The task then expires if its deadline has passed, or
+ * else `fail` ends it.
  */
 const reset = 'temporal workflow reset -w ID --type FirstWorkflowTask --reapply-exclude All --reason "…"';
 

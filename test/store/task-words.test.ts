@@ -72,8 +72,8 @@ describe('the words of a task', () => {
     });
     expect(await foundBy('walrus room')).toEqual([['error', 'task_found']]);
     expect(await foundBy('walrus otter')).toEqual([]);
-    // The search also covers the text of the process that made the change, but not its remark about texts that it
-    // cannot read.
+    // The search also finds the message of a process with another key, but not that process's remark about texts that
+    // it cannot read.
     expect(await foundBy('FJORD')).toEqual([['error', 'task_found']]);
     expect(await foundBy('walrus fjord')).toEqual([['error', 'task_found']]);
     expect(await foundBy('secrets_key')).toEqual([]);

@@ -38,7 +38,7 @@ export interface PlayedTask {
   reaches(at: StateName): Promise<void>;
   called(call: string, times?: number): Promise<void>;
   act(name: RunningActionName, input?: unknown): Promise<ActionResult>;
-  /** Requires that this is not a dry run, and returns the action's message. */
+  /** Carries out the action, not just a dry run, and returns its message. */
   did(name: RunningActionName, input?: unknown): Promise<Said>;
   cancel(): Promise<{ readonly cancelled: true } | { readonly cancelled: false; readonly message: string }>;
   refusal(name: RunningActionName, input?: unknown): Promise<string>;
