@@ -5,7 +5,6 @@ import { expect, it } from 'vitest';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const page = readFileSync(join(project, 'docs/adding-a-provider.md'), 'utf8');
-/** The vendor that the page uses as the example of its list. */
 const example = 'dashscope';
 
 function filesBelow(path: string): string[] {
@@ -16,7 +15,6 @@ function filesBelow(path: string): string[] {
     .filter((name) => statSync(join(project, name)).isFile());
 }
 
-/** Paths that the page's tables of files name, such as `src/providers/<name>/*.ts`. */
 const listed = [...page.matchAll(/^\|[^|]*\|([^|]*)\|(?:[^|]*\|)?$/gm)]
   .flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)])
   .map(([, path = '']) => path.replace('<name>', example).replace(/\*.*$/, ''))
@@ -40,7 +38,6 @@ it('docs/adding-a-provider.md lists every file of the product that a provider to
   expect(unlisted).toEqual([]);
 });
 
-/** Returns the members of an interface of provider.ts. */
 function membersOf(name: string): string[] {
   const source = readFileSync(join(project, 'src/providers/provider.ts'), 'utf8');
   const body =

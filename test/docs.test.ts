@@ -28,8 +28,6 @@ import { everyMetric } from './support/every-metric.ts';
 import { familyOf } from './support/scrape.ts';
 import { readSources } from './support/source-rules.ts';
 
-/** Checks that the documentation and the code agree, in both directions. */
-
 const project = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const sorted = (names: Iterable<string>) => [...new Set(names)].toSorted((a, b) => a.localeCompare(b));
@@ -64,7 +62,7 @@ describe('docs/errors.md', () => {
     const statuses = (retryable: boolean) =>
       Object.values(errorTable).flatMap((row) => (row.retryable === retryable ? [String(row.status)] : []));
     expect(sorted(sentence.match(/\d+/g) ?? [])).toEqual(sorted(statuses(true)));
-    // A status may be repeatable for some codes only. The header then decides: it is sent for each repeatable code.
+    // For some statuses only certain codes can be repeated. Their responses carry the header.
     const open = [...new Set(statuses(false).filter((status) => statuses(true).includes(status)))];
     expect(open).toEqual(['409']);
     expect(sentence).toMatch(/and after a 409 that carries `retry-after`\.$/);
@@ -380,7 +378,6 @@ interface Operation {
   readonly parameters?: readonly unknown[];
 }
 
-/** Creates the declarations of routes. No handler runs. */
 function routes() {
   const images = { vendorFields: new Set() };
   const deps = { operatorAuth: {}, images, storedFiles: { files: {} }, now: Date.now };
@@ -393,7 +390,6 @@ function keysOf(value: unknown): string[] {
   return Object.entries(value).flatMap(([key, item]) => [key, ...keysOf(item)]);
 }
 
-/** Returns the property names of a JSON schema at every depth. */
 function schemaKeys(schema: unknown): string[] {
   if (Array.isArray(schema)) return schema.flatMap(schemaKeys);
   if (typeof schema !== 'object' || schema === null) return [];

@@ -21,7 +21,7 @@ const running: ChildProcess[] = [];
 interface Program {
   readonly child: ChildProcess;
   readonly lines: readonly string[];
-  /** Resolves with the line. Rejects if the program ends before it. */
+  /** Resolves with the line. Rejects if the program ends before printing it. */
   printed(pattern: RegExp): Promise<string>;
 }
 
@@ -57,7 +57,6 @@ async function addressOf(program: Program): Promise<string> {
 
 let gateway: TestGateway;
 let account: TestAccount;
-/** The link in every result. */
 let result: string;
 let client: NodeJS.ProcessEnv;
 

@@ -188,7 +188,7 @@ describe('adapters', () => {
   it.each(adapters)('%s has recorded answers, and a test that reads them', (name) => {
     const fixtures = readdirSync(join(root, 'test/fixtures', name));
     expect(fixtures.length).toBeGreaterThan(0);
-    // Tests name them by `fixture('vendor/name')`, or by a table of names beside `vendor/`.
+    // Tests name a fixture as `fixture('vendor/name')`, or in a table of names beside `vendor/`.
     const tests = Object.values(readSources(root, ['test/providers'])).filter((text) =>
       text.includes(`${name}/`),
     );
@@ -221,7 +221,7 @@ describe('imports between folders', () => {
   /** Folders of pure rules, lowest first. Each may import those before it. */
   const pure = ['base', 'money', 'errors', 'models', 'intake', 'health', 'task'];
   const pureRows = Object.fromEntries(pure.map((name, index) => [name, { runs: pure.slice(0, index) }]));
-  /** The imports that the design allows. Anything else must become an argument. */
+  /** Anything that is not listed here must become an argument. */
   const table: Readonly<Record<string, Allowance>> = {
     ...pureRows,
     // From `process`: whether the process that wrote local mode's settings still runs.
@@ -235,7 +235,7 @@ describe('imports between folders', () => {
     ledger: { runs: [...pure, 'store'], types: ['access', 'observability'] },
     'http-client': { runs: [...pure, 'process', 'providers'] },
     access: { runs: [...pure, 'process'], types: ['store'] },
-    // At run time, it uses only the snapshot from `store`.
+    // From `store`, only the snapshot at run time.
     capacity: { runs: [...pure, 'process', 'providers', 'store'], types: ['config'] },
     routing: {
       runs: [...pure, 'process', 'providers', 'store'],
@@ -297,7 +297,7 @@ describe('imports between folders', () => {
       ],
     },
     client: { runs: [] },
-    // Browser modules, whose types are those of the API's answers.
+    // Browser modules, whose types are those of the API's responses.
     pages: { runs: ['base'], types: ['flight', 'http'] },
     cli: {
       runs: [...pure, 'bills', 'config', 'flight', 'ledger', 'providers', 'routing', 'temporal'],
@@ -378,7 +378,7 @@ describe('imports between folders', () => {
 });
 
 describe('async work that nobody waits for', () => {
-  /** An error in it ends a process, or fails a whole run of the tests outside of all of them. */
+  /** Such an error ends a process, or fails a whole test run outside of all tests. */
   const unhandled = /\bvoid \(?async\b/;
 
   it('handles its errors', () => {
@@ -450,7 +450,6 @@ describe('the words of docs/glossary.md', () => {
     ...readSources(root, ['test', 'workshop/simulator']),
     ...Object.fromEntries(pages.map((name) => [name, readFileSync(join(root, name), 'utf8')])),
   };
-  /** These files quote the phrases to avoid. */
   const quotes = ['docs/glossary.md', 'test/tidy.test.ts', 'test/support/source-rules.ts'];
 
   it('are used: no text contains a phrase that they replace', () => {

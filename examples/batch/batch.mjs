@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
 /**
- * `node batch.mjs prompts.txt results.jsonl`: a video for each line, a few at a time. Run it again after a crash, or when
- * some have failed: what has succeeded is not asked for again, and a video that was asked for before the crash is found by
- * its idempotency key, not made twice. The first line of the results names the batch: another file is another batch.
+ * `node batch.mjs prompts.txt results.jsonl` makes a video for each line of prompts.txt, a few at a time. Run it again
+ * after a crash, or if some videos have failed. It skips videos that have succeeded. A video that was requested before
+ * the crash is found by its idempotency key, so it is not made twice. The first line of the results file identifies the
+ * batch: a new results file starts a new batch.
  */
 const {
   GATEWAY_URL = 'http://127.0.0.1:8080',
@@ -30,7 +31,7 @@ const done = new Set(results.filter(({ status }) => status === 'succeeded').map(
 const triesOf = (line) =>
   results.filter((result) => result.line === line && result.status === 'failed').length;
 
-/** A crash may have cut the last line. */
+/** Skips invalid lines, because a crash may have cut off the last one. */
 function read(text) {
   try {
     return [JSON.parse(text)];
@@ -52,11 +53,10 @@ console.log(
 );
 process.exitCode = isWhole ? 0 : 1;
 
-/** Takes the next prompt until none is left. */
 async function work() {
   for (let next = left.shift(); next !== undefined; next = left.shift()) {
     const { prompt, line } = next;
-    // A task that has failed keeps its key: another try is another request.
+    // A key always returns the same task, so a new attempt after a failure needs a new key.
     const key = `${batch}-${line}-${triesOf(line)}`;
     let task = await ask(url, { method: 'POST', body: JSON.stringify({ model: MODEL, prompt }) }, key);
     while (task.status !== 'succeeded' && task.status !== 'failed')
@@ -69,7 +69,10 @@ async function work() {
   }
 }
 
-/** Repeats what may succeed later: an outage, a limit. Whether a create took effect does not matter: it has its key. */
+/**
+ * Repeats the request after an outage or if a limit was reached. A create may already have taken effect, but its
+ * idempotency key prevents a second video.
+ */
 async function ask(address, init = {}, key) {
   for (let tries = 1; ; tries += 1) {
     const answer = await fetch(address, {

@@ -20,7 +20,8 @@ import (
 
 const bodyBytesMax = 1_000_000
 
-// The same message may come twice. A real program keeps the ids in its database, beside what it did with the message.
+// The gateway may send a message more than once. In production, store these ids in the database, together
+// with the effects of the message.
 var seen sync.Map
 
 func main() {
@@ -60,11 +61,11 @@ func receive(response http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// IsGenuine reports whether the gateway sent the message. header: r.Header.Get. body: the bytes as they came.
+// IsGenuine reports whether the gateway sent the message. Pass r.Header.Get and the raw bytes of the body.
 func IsGenuine(header func(string) string, body []byte, secret string, now time.Time) bool {
 	id, timestamp := header("webhook-id"), header("webhook-timestamp")
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
-	// An old message could be a recorded one.
+	// Reject old messages, because someone could have recorded them.
 	if err != nil || math.Abs(float64(now.Unix()-seconds)) > 300 {
 		return false
 	}

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** `headers`: names in lower case. `body`: the bytes as they came. `now`: Unix seconds. */
+/** The names in `headers` are in lower case. `body` contains the raw bytes. `now` is in Unix seconds. */
 export function isGenuine(headers, body, secret, now = Date.now() / 1000) {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;
-  // An old message could be a recorded one.
+  // Reject old messages, because someone could have recorded them.
   if (!(Math.abs(now - Number(timestamp)) <= 300)) return false;
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
@@ -15,7 +15,10 @@ export function isGenuine(headers, body, secret, now = Date.now() / 1000) {
     .some((given) => given.length === expected.length && timingSafeEqual(given, expected));
 }
 
-/** The same message may come twice. A real program keeps the ids in its database, beside what it did with the message. */
+/**
+ * The gateway may send a message more than once. In production, store these ids in the database, together
+ * with the effects of the message.
+ */
 const seen = new Set();
 const bodyBytesMax = 1_000_000;
 

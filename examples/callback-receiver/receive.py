@@ -9,9 +9,9 @@ import time
 
 
 def is_genuine(headers, body, secret, now=None):
-    """headers: names in lower case. body: the bytes as they came. now: Unix seconds."""
+    """The names in headers are in lower case, body contains the raw bytes, and now is in Unix seconds."""
     message, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
-    # An old message could be a recorded one.
+    # Reject old messages, because someone could have recorded them.
     if not timestamp.isdigit() or abs((now or time.time()) - int(timestamp)) > 300:
         return False
     key = base64.b64decode(secret.removeprefix("whsec_"))
@@ -22,7 +22,8 @@ def is_genuine(headers, body, secret, now=None):
 
 
 BODY_BYTES_MAX = 1_000_000
-# The same message may come twice. A real program keeps the ids in its database, beside what it did with the message.
+# The gateway may send a message more than once. In production, store these ids in the database, together
+# with the effects of the message.
 seen = set()
 
 

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 
 /**
- * An upstream of your own, such as a model on your machines: two routes for jobs, in the form of the provider `gateway`, and
- * one for results. This one renders nothing: after RENDER_SECONDS each job has the same file.
+ * An upstream of your own, such as a model on your own machines. It has two routes for jobs, in the format of the
+ * provider `gateway`, and one for results. This example renders nothing: after RENDER_SECONDS, each job returns the same
+ * file.
  */
 const { PORT = '9100', UPSTREAM_KEY = 'secret', RENDER_SECONDS = '5' } = process.env;
-/** Mediary opens the link of a result before a task succeeds. */
+/** Mediary must be able to open this link, or the task does not succeed. */
 const result = () => process.env.RESULT_URL ?? `http://127.0.0.1:${server.address().port}/video.mp4`;
-/** By id, and by the idempotency key of the submission. A real one keeps them longer than it lives. */
+/** `jobs` is keyed by job id, and `ids` by idempotency key. In production, store both so that they survive a restart. */
 const jobs = new Map();
 const ids = new Map();
 
@@ -22,7 +23,7 @@ function submit(key, { model, prompt, duration = 5 }) {
   return [200, show(jobs.get(id))];
 }
 
-/** `status`: queued, processing, completed or failed; the last with `error: { code, message }`. */
+/** `status` is queued, processing, completed or failed. A failed job also has `error: { code, message }`. */
 function show({ id, model, duration, endsAt }) {
   return Date.now() < endsAt
     ? { id, model, status: 'processing' }

@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
 
 /**
- * A page that makes videos, and the routes of its server. The key stays on the server: the browser sees this server
- * alone. In Next.js the two functions below are the handlers of `app/api/videos/route.js` and of
- * `app/api/videos/[id]/route.js`.
+ * A page that makes videos, and its server. The browser talks only to this server, which keeps the API key. In Next.js,
+ * the two functions below would be the handlers of `app/api/videos/route.js` and `app/api/videos/[id]/route.js`.
  */
 const {
   GATEWAY_URL = 'http://127.0.0.1:8080',
@@ -13,7 +12,7 @@ const {
 } = process.env;
 const headers = { authorization: `Bearer ${GATEWAY_KEY}`, 'content-type': 'application/json' };
 
-/** POST: what the visitor wrote, and an id that the page has chosen, so that a repeated POST makes no second video. */
+/** Handles POST. The page generates the `attempt` id, so that repeating the request does not make a second video. */
 async function createVideo(request) {
   const { prompt, attempt } = await request.json();
   if (typeof prompt !== 'string' || typeof attempt !== 'string')
@@ -26,13 +25,13 @@ async function createVideo(request) {
   return shortened(answer);
 }
 
-/** GET: waits up to 20 s for the next state. */
+/** Handles GET. Waits up to 20 s for a change. */
 async function showVideo(id) {
   const path = `/v1/videos/generations/${encodeURIComponent(id)}?wait=20`;
   return shortened(await fetch(`${GATEWAY_URL}${path}`, { headers }));
 }
 
-/** What the page needs, and nothing of the account. */
+/** Returns only what the page needs, and nothing about the account. */
 async function shortened(answer) {
   const { id, status, message, video_url: url, error } = await answer.json();
   return Response.json({ id, status, message, url, error }, { status: answer.status });
@@ -75,7 +74,7 @@ async function route(request) {
   return id === undefined ? new Response('', { status: 404 }) : showVideo(id);
 }
 
-/** What a framework does: node's request and response as those of the web. */
+/** Converts between Node's requests and responses and those of the Fetch API, as a framework would. */
 const server = createServer(async (incoming, outgoing) => {
   try {
     const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD';

@@ -1,5 +1,5 @@
 /**
- * Returns a JSON value's canonical text (RFC 8785): members sorted by the UTF-16 code units of their names, no
+ * Returns the canonical text of a JSON value (RFC 8785): members sorted by the UTF-16 code units of their names, no
  * whitespace, numbers and strings as in ECMAScript. Like `JSON.stringify`, omits undefined members. A lone surrogate,
  * which is not valid Unicode, becomes U+FFFD.
  */

@@ -1,4 +1,3 @@
-/** `Value` with every field that may be undefined made optional. */
 type Defined<Value extends object> = {
   [Name in keyof Value as undefined extends Value[Name] ? never : Name]: Value[Name];
 } & {

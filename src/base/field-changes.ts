@@ -3,7 +3,6 @@ import type { ConfigChange } from './config-change.ts';
 
 const charactersMax = 200;
 
-/** Returns the fields that differ between two objects, with their values as truncated JSON. */
 export function fieldChanges(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,

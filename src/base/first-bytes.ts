@@ -1,4 +1,3 @@
-/** Joins the pieces and returns at most the first `bytes` bytes. */
 export function firstBytes(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
   const all = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const first = new Uint8Array(Math.min(bytes, all));

@@ -3,7 +3,7 @@ import { defined } from './defined.ts';
 
 /**
  * The sizes that a model renders: a listed word or size (`auto`, `16:9`, `1024x1024`), pixels within bounds, or pixels
- * in one of the ratios. In the last case, the pixel count must be close to a class or to `about`.
+ * in one of the ratios. In the last case, the number of pixels must be close to a class or to `about`.
  */
 
 const count = z.number().int().positive();
@@ -59,22 +59,18 @@ export interface Pixels {
   readonly height: number;
 }
 
-/** Parses `<width>x<height>`. Returns undefined for other kinds of sizes (`2K`, `auto`) and for a missing size. */
 export function parseSize(size: string | undefined): Pixels | undefined {
   const match = /^(\d{1,5})[x*](\d{1,5})$/i.exec(size ?? '');
   return match === null ? undefined : { width: Number(match[1]), height: Number(match[2]) };
 }
 
-/** A model's interpretation of a size. */
 export interface ImageShape {
-  /** The size in the facts' spelling. Unchanged if the model has no facts. */
   readonly word?: string;
   readonly pixels?: Pixels;
   readonly class?: string;
   readonly ratio?: string;
 }
 
-/** Returns undefined if the model does not render this size. */
 export function shapeOf(size: string, sizes: SizeFacts | undefined): ImageShape | undefined {
   const pixels = parseSize(size);
   if (sizes === undefined) return defined({ word: size, pixels });
@@ -89,10 +85,9 @@ export function shapeOf(size: string, sizes: SizeFacts | undefined): ImageShape 
   return closeTo(pixels, sizes);
 }
 
-/** Matches sizes such as `2K`: a square with sides of that many times 1024 pixels. */
+/** `2K` is a square with sides of 2 × 1024 pixels. */
 const squareWord = /^(\d(?:\.\d)?)k$/i;
 
-/** Returns the pixel count of an image of this size with this model, or undefined if the size does not determine it. */
 export function pixelCount(size: string, sizes: SizeFacts = {}): number | undefined {
   const { class: named, ratio } = shapeOf(size, sizes) ?? {};
   const known = named === undefined ? undefined : sizes.classes?.[named];
@@ -142,7 +137,7 @@ function closeTo(
 
 const toleranceUsual = 0.02;
 
-/** Returns the nearest of `ratios` (`16:9`), or undefined if none is within the tolerance (a fraction of the ratio). */
+/** @param tolerance - A fraction of the ratio. */
 export function ratioOfPixels(
   { width, height }: Pixels,
   ratios: readonly string[],
@@ -158,12 +153,10 @@ export function ratioOfPixels(
 
 const pixelsDeviationMax = 0.35;
 
-/** Whether an image of these dimensions has about this pixel count. */
 export function isAboutAsLarge({ width, height }: Pixels, pixels: number): boolean {
   return Math.abs((width * height) / pixels - 1) <= pixelsDeviationMax;
 }
 
-/** Describes the allowed sizes in words. */
 export function sizesInWords({ only = [], pixels, classes = {}, about, ratios = [] }: SizeFacts): string {
   const words = [...only, ...Object.keys(classes)];
   const such = about === undefined ? 'such an image' : `an image of ${megapixels(about)}`;

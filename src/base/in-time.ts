@@ -1,4 +1,4 @@
-/** Stops waiting for the work and rejects when the signal aborts. The work itself continues. */
+/** Rejects when the signal aborts. The work itself continues. */
 export function inTime<Value>(signal: AbortSignal, work: Promise<Value>, late: () => Error): Promise<Value> {
   return new Promise((resolve, reject) => {
     const expire = (): void => reject(late());

@@ -1,9 +1,9 @@
-/** Returns a place's JSON pointer, given the names on the path to it. @param {readonly string[]} names */
+/** @param {readonly string[]} names The names on the path, from the root. */
 export function pointerTo(...names) {
   return names.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** Returns the names on the path to a place. @param {string} pointer */
+/** Returns the names on the path, from the root. @param {string} pointer */
 export function namesOf(pointer) {
   const names = pointer.split('/').slice(1);
   return names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));

@@ -1,15 +1,14 @@
 /**
- * The scopes of an API key. `create`: create tasks and files, and cancel or delete what the key created. `read_own`:
- * read what the key created. `read_account`: read everything in the account, including other keys' tasks. `manage`:
- * change the account's settings, and other keys' tasks and files.
+ * What an API key may do. `create`: create tasks and files, and cancel or delete those. `read_own`: read what the key
+ * created. `read_account`: read everything in the account, including other keys' tasks. `manage`: change the account's
+ * settings, and other keys' tasks and files.
  */
 export const keyScopes = ['create', 'read_own', 'read_account', 'manage'] as const;
 export type KeyScope = (typeof keyScopes)[number];
 
-/** The scopes of a key created without specifying any. */
 export const defaultScopes: readonly KeyScope[] = ['create', 'read_own'];
 
-/** The scope that a route requires. `any` admits every valid key. */
+/** `any` admits every valid key. */
 export type NeededScope = KeyScope | 'any';
 
 export function hasScope({ scopes }: { readonly scopes: readonly KeyScope[] }, needed: NeededScope): boolean {
@@ -17,22 +16,19 @@ export function hasScope({ scopes }: { readonly scopes: readonly KeyScope[] }, n
   return needed === 'read_own' && scopes.includes('read_account');
 }
 
-/** The tasks, files and ledger entries that a caller may see or change. */
 export interface Reach {
   readonly account: string;
-  /** If undefined, the reach covers every key of the account. */
+  /** Undefined covers every key of the account. */
   readonly key?: string;
 }
 
-/** The caller's properties that determine its reach. */
 interface Seeing {
   readonly account: string;
   readonly key: string;
-  /** Whether the key may see tasks and files created by the account's other keys. */
   readonly seesAccount?: boolean;
 }
 
-/** Returns what the caller may read and may reference in what it creates. */
+/** Returns what the caller may read, and may reference in what it creates. */
 export function seenBy({ account, key, seesAccount }: Seeing): Reach {
   return seesAccount === true ? { account } : { account, key };
 }
@@ -53,7 +49,6 @@ export function isWithin(
   return thing.account === account && (key === undefined || thing.key === key);
 }
 
-/** Whether the key is neither revoked nor expired. Times are in Unix milliseconds. */
 export function isKeyValid(
   key: { readonly revokedAt?: number; readonly expiresAt?: number },
   now: number,

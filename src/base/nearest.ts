@@ -1,7 +1,7 @@
-/** The maximum length of a caller's name to compare. A longer one cannot be a misspelling of ours. */
+/** Longer names are not compared: they cannot be misspellings of ours. */
 const nameCharactersMax = 64;
 
-/** Returns a suggestion to append to an error about `name`, or an empty text if no candidate is similar. */
+/** Returns a sentence to append to an error, or an empty text if no candidate is similar. */
 export function didYouMean(name: string, candidates: readonly string[]): string {
   const nearest = nearestOf(name, candidates);
   return nearest === undefined ? '' : ` Did you mean ${nearest}?`;
@@ -9,7 +9,7 @@ export function didYouMean(name: string, candidates: readonly string[]): string 
 
 /**
  * Returns the candidate with the fewest wrong letters, ignoring case, or undefined if more than a third is wrong in
- * every candidate. A comparison takes at most 64² steps, and is skipped if the lengths differ too much.
+ * each. A comparison takes at most 64² steps, and is skipped if the lengths differ too much.
  */
 export function nearestOf(name: string, candidates: readonly string[]): string | undefined {
   if (name.length > nameCharactersMax) return undefined;

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Matches a host name, or `*.zone` for every name below a zone. Private networks are specified in this form or as
+ * Matches a host name, or `*.zone` for every name below a zone. Private networks are configured in this form or as
  * CIDRs.
  */
 const hostName = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -14,7 +14,6 @@ export function isNetwork(text: string): boolean {
   return isCidr(text) || hostName.test(text);
 }
 
-/** `hostname` must be in lower case, as the URL parser returns it. */
 export function isNamedHost(hostname: string, networks: readonly string[]): boolean {
   return networks.some((entry) =>
     entry.startsWith('*.') ? hostname.endsWith(entry.slice(1)) : hostname === entry,

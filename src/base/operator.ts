@@ -1,6 +1,5 @@
 import type { roleMeanings } from './role-meanings.js';
 
-/** The operators' roles. role-meanings.js describes them. */
 export const operatorRoles = [
   'read',
   'amounts',
@@ -12,12 +11,10 @@ export const operatorRoles = [
 ] as const satisfies readonly (keyof typeof roleMeanings)[];
 export type OperatorRole = keyof typeof roleMeanings;
 
-/** The roles that a role includes. */
 const included: Readonly<Partial<Record<OperatorRole, readonly OperatorRole[]>>> = { money: ['amounts'] };
 
 const presetNames = ['viewer', 'support', 'billing', 'engineer', 'everything'] as const;
 
-/** Presets: single names for several roles. */
 export const rolePresets = {
   viewer: ['read', 'amounts'],
   support: ['read', 'tasks', 'content'],
@@ -40,29 +37,27 @@ function isPreset(word: RoleWord): word is keyof typeof rolePresets {
   return Object.hasOwn(rolePresets, word);
 }
 
-/** The authenticated operator. `admin` is the holder of ADMIN_TOKEN, who may do everything. */
+/** `admin` is the holder of ADMIN_TOKEN, who may do everything. */
 export interface OperatorIdentity {
   readonly name: string;
   readonly roles: 'admin' | readonly OperatorRole[];
-  /** The id of the request's console session, if any. */
   readonly session?: string;
 }
 
-/** The name under which the holder of ADMIN_TOKEN acts. */
 export const adminName = 'admin';
 
 /**
- * The role that an operators' API route requires. `admin`: adding and revoking operators, changing their roles, and
+ * What a route of the operators' API requires. `admin`: adding and revoking operators, changing their roles, and
  * deleting accounts.
  */
 export type OperatorAccess = OperatorRole | 'admin';
 
-/** Whether routes with this access only read. The audit log does not record reads. */
+/** The audit log does not record routes that only read. */
 export function isReading(access: OperatorAccess | readonly OperatorAccess[]): boolean {
   return access === 'read' || access === 'amounts';
 }
 
-/** Whether the operator may grant these roles. Operators can grant only roles that they have. */
+/** Operators can grant only roles that they have themselves. */
 export function mayGrant(
   { roles }: Pick<OperatorIdentity, 'roles'>,
   granted: readonly OperatorRole[],
@@ -75,7 +70,7 @@ export function mayUse({ roles }: Pick<OperatorIdentity, 'roles'>, access: Opera
 }
 
 /**
- * The origin of an act. `temporal`: Temporal's own tools, which do not report where they were used. `signal`: a
+ * Where an action came from. `temporal`: Temporal's own tools, which do not report where they were used. `signal`: a
  * SIGHUP to the target process. `start`: the target process published its file at startup. `shell`: a command that
  * works directly on MongoDB.
  */
@@ -83,8 +78,8 @@ export const actOrigins = ['api', 'cli', 'console', 'temporal', 'signal', 'start
 export type ActOrigin = (typeof actOrigins)[number];
 
 /**
- * The outcome of an act. `begun`: it is still running, or its process died before recording the outcome, in which
- * case only the target shows whether it took effect. `failed`: it may have taken effect nevertheless.
+ * How an action ended. `begun`: it is still running, or its process died before recording the outcome. Then only the
+ * target shows whether it took effect. `failed`: it may have taken effect nevertheless.
  */
 export const actOutcomes = ['begun', 'done', 'refused', 'failed'] as const;
 export type ActOutcome = (typeof actOutcomes)[number];

@@ -1,6 +1,6 @@
 /**
- * How often a process asks MongoDB on a timer, in milliseconds. An idle process uses `idleMs`. docs/operating.md lists
- * the same periods with their reasons.
+ * How often a process queries MongoDB, in milliseconds. An idle process uses `idleMs`. docs/operating.md lists the same
+ * periods with their reasons.
  */
 export const periods = {
   /** Short even when idle, because publishing waits until every process has loaded the configuration. */
@@ -16,7 +16,7 @@ export const periods = {
   notices: { everyMs: 15_000, idleMs: 30_000 },
   census: { everyMs: 15_000, idleMs: 30_000 },
   verification: { everyMs: 60_000 },
-  /** Meanwhile, a monotonic clock drifts by far less than a second. */
+  /** Within this time, a monotonic clock drifts by far less than a second. */
   databaseClock: { everyMs: 60_000 },
   lastUses: { everyMs: 60_000 },
   storedBytes: { everyMs: 5_000 },

@@ -1,5 +1,6 @@
 /**
- * Every resource that holders share within a process. docs/capacity.md describes each one, and a test attacks each one.
+ * Every resource that is shared among holders within a process. docs/capacity.md describes each one, and a test checks
+ * that no holder can take the share of the others.
  */
 export const sharedPlaces = [
   'connections of strangers',
@@ -29,64 +30,58 @@ export const sharedPlaces = [
 export type SharedPlaces = (typeof sharedPlaces)[number];
 
 /**
- * Places in a limited resource, shared among holders such as accounts, addresses or channels. A free place goes to the
- * waiting holder with the fewest places. If none is free, the holder with the most loses one to a holder with fewer.
+ * Slots of a limited resource, shared among holders such as accounts, addresses or channels. A free slot goes to the
+ * waiting holder with the fewest slots. If none is free, the holder with the most loses one to a holder with fewer.
  */
 export interface Places {
   readonly name: SharedPlaces;
-  /** Takes a place immediately, or returns the reason for refusing it. Callers that can wait use `wait`. */
+  /** Takes a slot immediately, or returns the reason for refusing it. Callers that can wait use `wait`. */
   take(holder: string, options?: TakeOptions): Place | Refusal;
-  /** Waits for a place. Returns undefined if the signal aborts first. */
+  /** Waits for a slot. Returns undefined if the signal aborts first. */
   wait(holder: string, signal?: AbortSignal): Promise<Place | undefined>;
-  /** Waits for a place and runs the job in it. */
   run<Result>(holder: string, job: () => Promise<Result>): Promise<Result>;
-  /** Whether `take` would be refused for this size. Neither takes nor evicts anything. */
+  /** Whether `take` would refuse this size. Neither takes nor evicts anything. */
   refusal(holder: string, size: number): Refusal | undefined;
-  /** The total size of all places in use. */
   readonly held: number;
   heldBy(holder: string): number;
 }
 
 /**
- * `share`: the holder would exceed `shareMax`. `full`: there is no room, and no place can be evicted for this holder.
+ * `share`: the holder would exceed `shareMax`. `full`: there is no room, and nothing can be evicted for this holder.
  */
 export type Refusal = 'share' | 'full';
 
 export interface Place {
   readonly size: number;
-  /** Changes the size. A refusal leaves it unchanged. Shrinking always succeeds. */
+  /** A refusal leaves the size unchanged. Shrinking always succeeds. */
   resize(size: number): Refusal | undefined;
-  /** Sets how readily the place is evicted when none is free. Initially `busy`. */
+  /** Sets how readily the slot is evicted when none is free. Initially `busy`. */
   mark(use: Use): void;
-  /** Gives the place back. Safe to call twice or after an eviction. */
+  /** Frees the slot. Safe to call twice or after an eviction. */
   leave(): void;
 }
 
-/**
- * Listed in order of eviction: unused places go first. A place that is marked `kept` or has no `evict` is never
- * evicted.
- */
+/** In order of eviction: unused slots go first. A slot that is marked `kept` or has no `evict` is never evicted. */
 const uses = ['unused', 'idle', 'busy'] as const;
 
 export type Use = (typeof uses)[number] | 'kept';
 
 export interface TakeOptions {
-  /** Defaults to 1. Places that count bytes start at 0 and grow. */
+  /** Defaults to 1. Slots that count bytes start at 0 and grow. */
   readonly size?: number;
-  /** Called after the place is evicted. */
   readonly evict?: () => void;
 }
 
 export interface PlacesOptions {
   readonly name: SharedPlaces;
   readonly placesMax: number;
-  /** One holder's maximum share, even if more is free. */
+  /** The most that one holder may have, even if more is free. */
   readonly shareMax?: number;
-  /** The number of places to keep free for holders without any. */
+  /** How many slots are kept free for holders without any. */
   readonly reserve?: number;
   /**
-   * Which holder loses a place when none is free. `more` (the default): the largest holder that has more than the
-   * newcomer would have. `any`: the largest holder, even if it is the newcomer.
+   * Which holder loses a slot when none is free. `more` (the default): the largest holder that has more than the
+   * newcomer would have. `any`: the largest holder, even if that is the newcomer.
    */
   readonly evicts?: 'more' | 'any';
 }
@@ -98,7 +93,6 @@ export function createPlaces(options: PlacesOptions): Places {
 interface Holder {
   readonly name: string;
   size: number;
-  /** The number of places, regardless of their size. */
   count: number;
   readonly evictable: Readonly<Record<(typeof uses)[number], Set<HeldPlace>>>;
   readonly waiting: Set<() => void>;
@@ -106,7 +100,10 @@ interface Holder {
 
 class HeldPlaces implements Places {
   private readonly options: PlacesOptions;
-  /** Least recently released first, to break ties between waiting holders of equal size. */
+  /**
+   * Ordered by when they last freed a slot, longest ago first. The order breaks ties between waiting holders of equal
+   * size.
+   */
   private readonly holders = new Map<string, Holder>();
   readonly name: SharedPlaces;
   held = 0;
@@ -141,7 +138,7 @@ class HeldPlaces implements Places {
     }
   }
 
-  /** Resolves with a place that is already taken, so no other caller can get it first. */
+  /** Resolves with a slot that is already taken, so no other caller can get it first. */
   wait(name: string, signal?: AbortSignal): Promise<Place | undefined> {
     if (signal?.aborted === true) return Promise.resolve(undefined);
     const holder = this.holderOf(name);
@@ -173,7 +170,7 @@ class HeldPlaces implements Places {
     return undefined;
   }
 
-  /** Lets waiting holders proceed. Called after a place shrinks or is returned. */
+  /** Called after a slot shrinks or is freed. Lets waiting holders proceed. */
   settle(holder: Holder): void {
     this.forget(holder);
     if (this.holders.delete(holder.name)) this.holders.set(holder.name, holder);
@@ -219,7 +216,6 @@ class HeldPlaces implements Places {
     return this.options.evicts === 'any' ? 0 : size + more;
   }
 
-  /** Returns the place to evict: one of the largest holder's, if it has more than `least`. */
   private largest(least: number): HeldPlace | undefined {
     let most = least;
     let found: HeldPlace | undefined;
@@ -268,7 +264,7 @@ class HeldPlace implements Place {
   resize(size: number): Refusal | undefined {
     const more = size - this.size;
     const refused = this.isOpen && more > 0 ? this.places.makeRoom(this.holder, more) : undefined;
-    // The place may have been evicted to make room for its own growth.
+    // The slot may have been evicted to make room for its own growth.
     if (!this.isOpen) return 'full';
     if (refused !== undefined) return refused;
     this.setSize(size);
@@ -303,7 +299,6 @@ class HeldPlace implements Place {
   }
 }
 
-/** Returns the largest place, or the oldest of equally large ones. */
 function largestOf(places: ReadonlySet<HeldPlace>): HeldPlace | undefined {
   let found: HeldPlace | undefined;
   for (const place of places) if (found === undefined || place.size > found.size) found = place;

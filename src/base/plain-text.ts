@@ -1,6 +1,6 @@
 /**
  * Makes untrusted text safe to display. Terminals and pages interpret control and format characters, line separators
- * and lone surrogates instead of displaying them, which can erase, reorder or hide the surrounding text. Pure.
+ * and lone surrogates instead of displaying them, which can erase, reorder or hide the surrounding text.
  */
 
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
@@ -12,9 +12,9 @@ export function isPlain(text: string): boolean {
   return !unprintable.test(text);
 }
 
-/** Returns one line of at most `max` characters, with a space in place of each undisplayable character. */
+/** Returns one line of at most `max` characters. Characters that cannot be displayed become spaces. */
 export function plainText(text: string, max: number): string {
-  // Cut the text first to limit the work. Replacing characters with spaces never makes it longer.
+  // Cut first to limit the work. Replacing characters with spaces never makes the text longer.
   const line = text
     .slice(0, 4 * max)
     .replace(everyUnprintable, ' ')
@@ -28,7 +28,7 @@ export function plainText(text: string, max: number): string {
     .trimEnd()}…`;
 }
 
-/** Escapes undisplayable characters as JSON does (`\u001b`). Keeps line breaks if `keepLines` is set. */
+/** Escapes characters that cannot be displayed as JSON does (`\u001b`). Keeps line breaks if `keepLines` is set. */
 export function escaped(text: string, { keepLines }: { readonly keepLines: boolean }): string {
   return text.replace(everyUnprintable, (character) =>
     keepLines && character === '\n' ? character : character.split('').map(escapedUnit).join(''),
@@ -46,5 +46,4 @@ export function isToken(text: string, max: number): boolean {
   return text.length <= max && tokenPattern.test(text);
 }
 
-/** The maximum length of an upstream's job or trace id. */
 export const idCharactersMax = 256;

@@ -6,10 +6,7 @@ export const workflowTypes = {
   reconciler: 'reconcileTasks',
 } as const;
 
-/**
- * The search attributes, all of type Keyword. Local mode registers them itself; docker-compose.yml does so in
- * production.
- */
+/** All of type Keyword. Local mode registers them itself. In production, docker-compose.yml does. */
 export const searchAttributeNames = [
   'MediaModel',
   'MediaChannel',
@@ -20,10 +17,10 @@ export const searchAttributeNames = [
   'NeedsAttention',
 ] as const;
 
-/** Stable activity ids, which operators use in the Temporal UI and on the command line. */
+/** Stable, because operators use them in the Temporal UI and on the command line. */
 export const activityIds = { submit: 'submit', poll: 'poll', find: 'find' } as const;
 
-/** The activities that may wait for a job to end. An attended submission also waits for it. */
+/** The activities that may wait for a job to end. An attended submission waits too. */
 export const pollingActivities: readonly string[] = [activityIds.poll, activityIds.submit];
 
 export function tasksQueue(prefix: string): string {
@@ -34,7 +31,7 @@ export function callbacksQueue(prefix: string): string {
   return `${prefix}callbacks`;
 }
 
-/** Returns the queue for submissions and for the waits of attended submissions. */
+/** The queue for submissions. Attended submissions also wait here for their jobs to end. */
 export function channelQueue(prefix: string, channel: string): string {
   return `${prefix}channel-${channel}`;
 }
@@ -43,8 +40,8 @@ export function channelQueue(prefix: string, channel: string): string {
 const pollsEnd = ':polls';
 
 /**
- * Returns the queue for everything after a submission that is not, or is no longer, attended. Because of it, polls,
- * final polls, cancellations and searches for lost jobs never wait behind submissions.
+ * The queue for polls, final polls, cancellations and searches for lost jobs, so that these never wait behind
+ * submissions. Attended submissions use `channelQueue` while they wait.
  */
 export function pollsQueue(prefix: string, channel: string): string {
   return `${channelQueue(prefix, channel)}${pollsEnd}`;
@@ -54,18 +51,15 @@ export function isPollsQueue(queue: string): boolean {
   return queue.endsWith(pollsEnd);
 }
 
-/** Returns the prefix of a workflow's own queue. Workflows derive the gateway's other queue names from it. */
+/** Returns the prefix of a workflow's own queue, from which the workflow derives the names of the other queues. */
 export function prefixOf(tasksQueueName: string): string {
   return tasksQueueName.replace(/tasks$/, '');
 }
 
-/** The prefix of a task timer's summary. The summary is for people and is not encrypted (payload-codec.ts). */
+/** How the summary of a task's timer begins. The summary is for people and is not encrypted (payload-codec.ts). */
 export const waitSummaryStart = 'Waits: ';
 
-/**
- * Returns a visibility store query that finds the tasks of the gateway with these queues. Other gateways may share the
- * server.
- */
+/** Returns a visibility query for the tasks of the gateway with this prefix. Other gateways may share the server. */
 export function tasksOf(prefix: string): string {
   return `WorkflowType = '${workflowTypes.task}' AND TaskQueue = '${tasksQueue(prefix)}'`;
 }

@@ -25,12 +25,11 @@ type RaceHook = (point: RacePoint, subject: string) => Promise<void> | undefined
 
 let hook: RaceHook | undefined;
 
-/** Sets a test hook. It is called at every race point in this process, with the subject's id. */
 export function onRacePoint(next: RaceHook | undefined): void {
   hook = next;
 }
 
-/** Calls the test hook. Without one, returns undefined, which saves the cost of a promise. */
+/** Without a hook, returns undefined, which saves the cost of a promise. */
 export function racePoint(point: RacePoint, subject: string): Promise<void> | undefined {
   return hook?.(point, subject);
 }

@@ -1,12 +1,12 @@
 /**
- * Writes a program that sends a request. Each string of the program fits on one line. The program never contains the
- * key: it reads the key from the environment variable KEY. A `{name}` in `path` becomes the environment variable NAME.
+ * Each writer returns a program that sends the request. Each string of the program fits on one line. The program reads
+ * the API key from the environment variable KEY, and each `{name}` in `path` from the environment variable NAME.
  *
  * @typedef {'json' | 'text' | 'file'} AnswerKind
  * @typedef {{
  *   origin: string, method: string, path: string, body?: Record<string, unknown> | undefined,
  *   hasKey?: boolean, answer?: AnswerKind, isWhole?: boolean,
- * }} Asked `hasKey`: default true. `answer`: default `json`. `isWhole`: with files of any size, to be copied.
+ * }} Asked `hasKey` defaults to true and `answer` to `json`. `isWhole` keeps large files, for a program to be copied.
  */
 
 /** @type {Readonly<Record<'curl' | 'typescript' | 'python', (asked: Asked) => string>>} */
@@ -51,7 +51,7 @@ function curlOf({ origin, method, path, body, hasKey = true, answer = 'json', is
 const argumentCharactersMax = 40_000;
 
 /**
- * Returns the option with the body, which a shell reads from a here-document if it is long.
+ * Returns curl's option with the body. A long body becomes a here-document.
  *
  * @param {string} json
  */

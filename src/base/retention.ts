@@ -1,10 +1,7 @@
 const dayMs = 86_400_000;
 
-/** How long data outside the ledger is kept, in milliseconds. */
 export interface Retention {
-  /** How long a caller's request is kept after its task's deadline. */
   readonly requestsMs: number;
-  /** How long upstream exchanges are kept, counted from the last one. */
   readonly exchangesMs: number;
   /**
    * How long a task's record, and everything that belongs to it, is kept after the task ends. Undefined means forever.
@@ -12,7 +9,6 @@ export interface Retention {
   readonly tasksMs?: number;
 }
 
-/** `retention` in gateway.yaml. */
 export interface RetentionDays {
   readonly requests_days: number;
   readonly exchanges_days: number;

@@ -1,4 +1,4 @@
-/** Each role's permissions. Every description of roles uses this text. */
+/** Every description of roles uses this text. */
 export const roleMeanings = {
   read: 'read everything except amounts and content. Links to results are shown without their query, and results without `b64_json`. Every operator has this role',
   amounts:

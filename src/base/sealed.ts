@@ -1,4 +1,3 @@
-/** All fields with sealed values, by purpose. */
 export const sealedFields = {
   'root-key': { collection: 'secrets', field: 'sealed' },
   configuration: { collection: 'configuration', field: 'sealed' },
@@ -8,7 +7,6 @@ export const sealedFields = {
   'webhook-secret': { collection: 'accounts', field: 'webhookSecrets' },
   'alert-address': { collection: 'account_alerts', field: 'sealed' },
   request: { collection: 'requests', field: 'sealed' },
-  /** The beginning of the request's prompt, for lists. */
   prompt: { collection: 'requests', field: 'prompt' },
   /** Each message is sealed separately. */
   'upstream-words': { collection: 'tasks', field: 'words', parts: true },
@@ -20,7 +18,7 @@ export const sealedFields = {
   answer: { collection: 'image_result_bodies', field: 'sealed' },
 } as const;
 
-/** A sealed value's purpose. No two purposes share key material. */
+/** Each purpose has key material of its own. */
 export type SealPurpose = keyof typeof sealedFields;
 
 export const sealPurposes = Object.keys(sealedFields).filter(isPurpose);
@@ -32,13 +30,11 @@ function isPurpose(name: string): name is SealPurpose {
 /** Where a sealed value is stored. It cannot be opened anywhere else. */
 export interface SealedAt {
   readonly purpose: SealPurpose;
-  /** The id of the record that contains the value. */
   readonly id: string;
-  /** The value's name, if the field contains several. */
+  /** Set if the field contains several values. */
   readonly part?: string;
 }
 
-/** Encrypted text, with the id of the key that opens it. */
 export interface Sealed {
   readonly keyId: string;
   readonly data: Uint8Array;

@@ -1,4 +1,4 @@
-/** Texts stored so that an index can find fragments of ids and names. */
+/** Texts that are stored so that an index can find fragments of ids and names. */
 
 /**
  * The length of a stored part. Parts start `partStep` characters apart, so any eight consecutive characters contain a
@@ -7,10 +7,9 @@
 const partSize = 4;
 const partStep = 5;
 
-/** The minimum length for substring searches. Shorter texts are looked up only as complete ids. */
+/** Shorter texts are looked up only as complete ids. */
 export const idPartMin = 8;
 
-/** Returns the parts of an id without its prefix (such as `task_`). */
 export function partsOfId(id: string): string[] {
   const random = id.slice(id.indexOf('_') + 1);
   const count = Math.max(0, Math.floor((random.length - partSize) / partStep) + 1);
@@ -18,7 +17,7 @@ export function partsOfId(id: string): string[] {
 }
 
 /**
- * Returns parts, at least one of which occurs in every id that contains the text. Returns undefined if the text is too
+ * Returns several parts, one of which occurs in every id that contains the text. Returns undefined if the text is too
  * short or cannot be part of an id.
  */
 export function partsWithin(text: string): string[] | undefined {
@@ -31,8 +30,8 @@ const textMax = 60;
 const wordsMax = 12;
 
 /**
- * Returns the search terms for an account or key: the name from each word onwards, and the endings of the id. A search
- * matches the beginnings of terms.
+ * Returns the search terms for an account or key: the name from each of its words to the end, and the endings of the
+ * id. A search matches the beginnings of terms.
  */
 export function textsOf(id: string, name: string): string[] {
   const lower = name.toLowerCase();
@@ -42,12 +41,10 @@ export function textsOf(id: string, name: string): string[] {
   return [...new Set(texts.map((text) => text.slice(0, textMax)))];
 }
 
-/** Matches `textsOf` terms that begin with this text, ignoring case. */
 export function inTexts(text: string): { readonly $regex: string } {
   return beginning(text.toLowerCase().slice(0, textMax));
 }
 
-/** Matches values that begin with this text. */
 export function beginning(text: string): { readonly $regex: string } {
   return { $regex: `^${text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}` };
 }

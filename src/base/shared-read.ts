@@ -9,7 +9,7 @@ interface SharedRead<Read> {
 interface SharedReadTerms {
   readonly ms: number;
   readonly now: () => number;
-  /** In milliseconds. If a read takes longer than this, new callers start another one instead of waiting. */
+  /** If a read takes longer than this, new callers start another one instead of waiting. */
   readonly hangsAfterMs?: number;
 }
 

@@ -3,12 +3,10 @@
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
-/** Returns the day in the form `2026-11-23`. */
 export function utcDay(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** Returns the time in the form `2026-11-23T14:05:06Z`. */
 export function isoSeconds(at: number): string {
   return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
 }

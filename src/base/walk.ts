@@ -1,4 +1,4 @@
-/** Every upkeep loop: work that no request waits for. The items in a loop are independent of each other. */
+/** Every upkeep loop: work that no request waits for. The items of a loop are independent of each other. */
 export const upkeepLoops = [
   'steps of the upkeep',
   'unfinished tasks',
@@ -30,11 +30,11 @@ export const upkeepLoops = [
 type UpkeepLoop = (typeof upkeepLoops)[number];
 
 export interface Walk<Item> {
-  /** A test that makes one item fail in each loop covers every name. */
+  /** A test makes one item fail in each of the loops. */
   readonly loop: UpkeepLoop;
   /** Returns whether it did anything, which `walk` counts. */
   readonly run: (item: Item) => Promise<boolean>;
-  /** Logs the failure and postpones the item, so that the next walk starts with others. */
+  /** Logs the failure and postpones the item, so that the next walk starts with other items. */
   readonly onFailed: (item: Item, error: unknown) => unknown;
   /** Whether to stop here and leave the remaining items to the next walk. */
   readonly isOver?: () => boolean;
@@ -82,18 +82,15 @@ export async function walk<Item>(
   return { done, failed };
 }
 
-/** A round's maximum duration, because each item can take as long as MongoDB's timeouts during an outage. */
+/** During an outage, each item can take as long as MongoDB's timeouts allow. */
 const roundMs = 30_000;
 
-/**
- * Returns an `isOver` that becomes true once a round that starts now has run too long. `now` is in Unix milliseconds.
- */
+/** Returns an `isOver` for a round that starts now. `now` is in Unix milliseconds. */
 export function limitRound(now: () => number): () => boolean {
   const endsAt = now() + roundMs;
   return () => now() >= endsAt;
 }
 
-/** Adds up the results of several walks. */
 export function walkedAll(walks: readonly Walked[]): Walked {
   return {
     done: walks.reduce((sum, { done }) => sum + done, 0),

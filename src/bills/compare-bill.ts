@@ -11,17 +11,15 @@ import type { Total } from './totals.ts';
 export interface BillAsked extends Omit<Reconciling, 'lines'> {
   readonly bill: BillFile;
   readonly format: BillFormat;
-  /** Maps the bill's model names to the vendor API's. */
+  /** Maps the bill's model names to those of the vendor's API. */
   readonly models: ReadonlyMap<string, string>;
 }
 
 export interface ComparedBill {
-  /** Whether the bill lists jobs, or sums per day and model. */
   readonly by: 'job' | 'day';
   readonly read: Read & Partial<Reconciled>;
   readonly isInOrder: boolean;
   readonly totals: readonly Total[];
-  /** Sentences about what was not compared. */
   readonly notes: readonly string[];
 }
 

@@ -3,7 +3,6 @@ import { BillError } from './bill-error.ts';
 import type { Period } from './own-attempts.ts';
 
 const daySeconds = 86_400;
-/** The number of days in a leap year. */
 const ownMax = 366;
 
 /**

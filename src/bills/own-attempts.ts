@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OwnAttempt } from './rows.ts';
 
-/** Unix seconds. `from` is inclusive, `to` exclusive. */
+/** Unix seconds. `from` is inclusive and `to` exclusive. */
 export interface Period {
   readonly from: number;
   readonly to: number;
@@ -9,17 +9,14 @@ export interface Period {
 
 /** Our records of the jobs that an upstream bills. */
 export interface OwnAttempts {
-  /** Jobs of tasks created in the period. */
   jobs(channel: string, created: Period): AsyncIterable<OwnAttempt>;
-  /** Those tasks' attempts for which the upstream may or may not have a job. */
+  /** Returns attempts of tasks created in the period for which the upstream may or may not have a job. */
   unclaimed(channel: string, created: Period): AsyncIterable<OwnAttempt>;
-  /** Finds the attempts that these jobs belong to, regardless of the period. */
   find(channel: string, jobs: readonly string[]): Promise<readonly OwnAttempt[]>;
-  /** Sums all costs of what ended in the period, which may span at most two days. */
+  /** Sums up the costs of the tasks that ended in the period, which may span at most two days. */
   costs(channel: string, ended: Period): Promise<OwnCosts>;
 }
 
-/** The response of `GET /admin/v1/upstream-costs`. */
 export const ownCostsSchema = z.object({
   currency: z.string(),
   data: z.array(

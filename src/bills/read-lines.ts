@@ -8,20 +8,17 @@ import { formatDecimal, parseDecimal, shifted } from '../money/decimal.ts';
 import type { BillColumns, BillFormat } from '../providers/provider.ts';
 import { BillError } from './bill-error.ts';
 
-/** A bill's line, or `skipped` if the line contains no amount. */
+/** `skipped` stands for a line without an amount. */
 export type BillLine = Billed | 'skipped';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** The maximum size of all fields in a line together, in bytes. */
 const lineBytesMax = 1024 * 1024;
 const jobCharactersMax = 300;
-/** The maximum number of columns in an error, and of characters shown per text. */
+/** The number of columns that an error lists, and of characters that it shows of each text. */
 const shownMax = 40;
 
-/** A CSV file. */
 export interface BillFile {
-  /** The file's name, for messages. */
   readonly name: string;
   readonly bytes: () => AsyncIterable<Buffer>;
 }
@@ -30,7 +27,7 @@ export function billAt(path: string): BillFile {
   return { name: path, bytes: () => createReadStream(path) };
 }
 
-/** Yields a CSV file's lines in order, keeping one in memory at a time. Throws BillError with the line number. */
+/** Yields the lines of a CSV file, keeping one in memory at a time. Throws BillError with the line number. */
 export async function* readBill(bill: BillFile, format: BillFormat): AsyncGenerator<BillLine> {
   const file = bill.name;
   let read: ReturnType<typeof lineReader> | undefined;
@@ -42,15 +39,15 @@ export async function* readBill(bill: BillFile, format: BillFormat): AsyncGenera
     throw new BillError(`${file} is empty. A bill needs a header and at least one line.`);
 }
 
-/** Unix seconds. `from` is inclusive, `to` exclusive. Undefined means no limit. */
+/** Unix seconds. `from` is inclusive and `to` exclusive. Undefined means no limit. */
 export interface Span {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }
 
 /**
- * Yields the lines within a span and counts the others. Throws BillError if the span is open-ended and no line exists
- * from which to derive its first or last day.
+ * Yields the lines within a span and counts the others. Throws BillError if the span is open-ended and there is no line
+ * to derive its first or last day from.
  */
 export function linesWithin(lines: AsyncIterable<BillLine>, { from, to }: Span) {
   const counts = { lines: 0, skipped: 0, outside: 0 };
@@ -70,7 +67,7 @@ export function linesWithin(lines: AsyncIterable<BillLine>, { from, to }: Span) 
   return { within: within(), counts };
 }
 
-/** One parser record. `lines` is the number of file lines up to the end of the record. */
+/** `lines` is the number of lines up to the end of the record. */
 const recordSchema = z.object({ record: z.array(z.string()), info: z.object({ lines: z.int() }) });
 
 async function* readRecords({ name: file, bytes }: BillFile) {
@@ -109,7 +106,7 @@ async function* utf8Text(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> 
 function readError(file: string, error: unknown): BillError {
   const refuse = (words: string) => new BillError(`${file} ${words}`, { cause: error });
   if (error instanceof NotUtf8Error) return refuse(`is not UTF-8 ${error.message}: save it as CSV in UTF-8.`);
-  if (error instanceof CsvError) return refuse(`is not CSV as expected: ${error.message}.`);
+  if (error instanceof CsvError) return refuse(`is not valid CSV: ${error.message}.`);
   if (error instanceof Error && 'code' in error) return refuse(`cannot be read: ${error.message}.`);
   throw error;
 }
@@ -156,7 +153,7 @@ function columnsOf(header: readonly string[], columns: BillColumns, file: string
         : `there are several columns ${name}.`;
     throw new BillError(`${file}, line 1: ${wrong}`);
   };
-  // Jobs are matched by id, so a bill that lists them needs no models.
+  // Jobs are matched by id, so a bill that lists jobs needs no models.
   const needsModel = columns.job === undefined || names.includes(columns.model ?? '');
   return defined({
     job: placeOf('job'),

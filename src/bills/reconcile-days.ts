@@ -10,20 +10,19 @@ import { rowOf } from './rows.ts';
 import type { ReportRow, RowFields } from './rows.ts';
 
 interface ByDays extends Reconciling {
-  /** The bill's offset from UTC in hours. */
+  /** The offset of the bill's days from UTC. */
   readonly utcOffsetHours: number;
-  /** Maps the bill's model names to the vendor API's. */
+  /** Maps the bill's model names to those of the vendor's API. */
   readonly models: ReadonlyMap<string, string>;
 }
 
 const daySeconds = 86_400;
-/** The maximum number of sums in a bill. Each day, model and unit has one. */
 const sumsMax = 50_000;
 
 /**
  * Compares a bill without job ids by its sums per day, model and unit, because its lines cannot be matched with tasks.
- * Only whole days are compared: from the day that contains `from` to the day before the one that contains `to`. Rows
- * are ordered by day and model, regardless of the bill's line order.
+ * Covers only whole days: from the day that contains `from` to the day before the one that contains `to`. Rows are
+ * ordered by day and model, whatever the order of the bill's lines.
  */
 export async function reconcileDays(asked: ByDays): Promise<Read> {
   const { sums, ...read } = await readSums(asked);
@@ -33,7 +32,6 @@ export async function reconcileDays(asked: ByDays): Promise<Read> {
   return read;
 }
 
-/** Keyed by day, model and unit. */
 type Sums = Map<number, Map<string, Map<string, Billed>>>;
 
 async function readSums(asked: ByDays): Promise<Read & { readonly sums: Sums }> {
@@ -59,7 +57,7 @@ async function readSums(asked: ByDays): Promise<Read & { readonly sums: Sums }> 
   return { sums, period, ...counts };
 }
 
-/** Returns how many sums this line added: 0 or 1. */
+/** Returns how many sums this line has added: 0 or 1. */
 function addTo(sums: Sums, day: number, line: Billed & { readonly model: string }): number {
   const models = sums.get(day) ?? new Map<string, Map<string, Billed>>();
   const units = models.get(line.model) ?? new Map<string, Billed>();

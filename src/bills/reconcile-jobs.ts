@@ -22,7 +22,6 @@ export interface Reconciling extends Span {
   /** The channels that use the billed vendor account. */
   readonly channels: readonly string[];
   readonly own: OwnAttempts;
-  /** The period's maximum length in days. */
   readonly daysMax?: number;
   readonly onRow: (row: ReportRow) => Promise<void> | void;
 }
@@ -37,25 +36,24 @@ export interface Read {
 
 export interface Reconciled extends Read {
   /**
-   * Jobs missing from the bill that began before the period or ended after it. A neighbouring period's bill may contain
-   * them.
+   * Counts jobs that are missing from the bill and began before the period or ended after it. The bill of a
+   * neighbouring period may contain them.
    */
   readonly atTheEdge: number;
-  /** Whether too many attempts exist to consider all of them for lines without a task. */
+  /** Whether there were too many attempts to consider all of them for lines without a task. */
   readonly hasMoreUnclaimed: boolean;
 }
 
 const daySeconds = 86_400;
-/** A job within the period may belong to a task created up to this long before it. */
+/** A job within the period may belong to a task created up to three days earlier. */
 const taskSeconds = 3 * daySeconds;
-/** The maximum number of jobs per request, and the maximum bytes of their ids. */
 const atOnce = { jobs: 500, bytes: 48 * 1024 };
 const unclaimedMax = 10_000;
 const kindsMax = 10_000;
 
 /**
  * Compares a bill that lists jobs with our records, job by job. Both are sorted on disk and merged. Rows are ordered by
- * job, regardless of the bill's line order. Jobs without a task in the period come last.
+ * job, whatever the order of the bill's lines. Jobs without a task in the period come last.
  */
 export async function reconcileJobs(asked: Reconciling): Promise<Reconciled> {
   const directory = await mkdtemp(join(tmpdir(), 'mediary-bill-'));
@@ -104,7 +102,6 @@ interface Known {
 interface Sorted {
   readonly bill: DiskSorter<Billed>;
   readonly jobs: DiskSorter<OwnAttempt>;
-  /** Billed jobs without a task in the period. */
   readonly open: DiskSorter<Billed>;
 }
 
@@ -118,7 +115,6 @@ async function compare(
   let last: OwnAttempt | undefined;
   let atTheEdge = 0;
 
-  /** Reports our jobs up to this point as missing from the bill. */
   async function passUntil(isPast: (job: string) => boolean): Promise<void> {
     while (mine.done !== true && !isPast(mine.value.job ?? '')) {
       if (mine.value !== last) await pass(mine.value);
@@ -146,7 +142,6 @@ async function compare(
   return atTheEdge;
 }
 
-/** Compares jobs in the sorters' order. */
 function compareKeys(one: string, other: string): number {
   const [a, b] = [JSON.stringify([one]), JSON.stringify([other])];
   return a < b ? -1 : a > b ? 1 : 0;
@@ -154,7 +149,7 @@ function compareKeys(one: string, other: string): number {
 
 /**
  * Whether a job must appear in the bill. A job that costs nothing need not. If the cost is unknown, only a successful
- * job must appear, because the upstream may not bill failed jobs.
+ * job must appear, because the upstream may not bill failed ones.
  */
 function shouldBeBilled({ expected, status }: OwnAttempt): boolean {
   const [due] = expected;
@@ -182,7 +177,6 @@ interface Left {
   readonly nobodys: DiskSorter<Billed>;
 }
 
-/** Looks for jobs of tasks that were created before the period or continued on another channel. */
 async function findElsewhere(
   { open, nobodys }: Left,
   { channels, own, onRow, known }: Pick<Reconciling, 'channels' | 'own' | 'onRow'> & Known,

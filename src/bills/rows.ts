@@ -4,7 +4,6 @@ import type { Billed, BillResult } from '../money/bill.ts';
 import { addAmounts } from '../money/decimal.ts';
 import type { Candidate, Proposal } from '../money/bill-candidates.ts';
 
-/** The parts to keep of a bill's line, sorted by job. */
 export const billedSchema = z.object({
   job: z.string(),
   unit: z.string(),
@@ -15,7 +14,7 @@ export const billedSchema = z.object({
   model: z.string().optional(),
 }) satisfies z.ZodType<Billed>;
 
-/** The fields to keep of an attempt in `GET /admin/v1/billed-attempts`. */
+/** Of the fields in `GET /admin/v1/billed-attempts`, only those that the comparison uses. */
 export const ownAttemptSchema = z.object({
   task: z.string(),
   attempt: z.int(),
@@ -36,7 +35,7 @@ export const ownAttemptSchema = z.object({
 
 export type OwnAttempt = z.output<typeof ownAttemptSchema>;
 
-/** A report row: one job in one unit. Amounts are exact decimals. `at` is the time in the bill, in Unix seconds. */
+/** One job in one unit. Amounts are exact decimals. `at` is the time in the bill, in Unix seconds. */
 export interface ReportRow {
   readonly result: BillResult;
   readonly job: string | null;
@@ -51,7 +50,9 @@ export interface ReportRow {
   readonly expected: string | null;
   readonly difference: string | null;
   readonly lines: number;
-  /** For bills by day only: the number of our tasks that ended that day, and of their attempts with an unknown cost. */
+  /**
+   * Only for bills by day: how many of our tasks ended that day, and how many of their attempts have an unknown cost.
+   */
   readonly tasks: number | null;
   readonly cost_unknown: number | null;
   readonly candidates: readonly Candidate[];
@@ -85,7 +86,6 @@ export function rowOf(fields: RowFields): ReportRow {
 
 export const isInOrder = (result: BillResult): boolean => result === billResults[0];
 
-/** Returns the row for a billed job with a task. */
 export function bothRow(billed: Billed, own: OwnAttempt): ReportRow {
   return rowOf({ ...ownFields(own), ...billedFields(billed), ...compareAmounts(billed, own.expected) });
 }
@@ -101,7 +101,6 @@ export function upstreamOnlyRow(billed: Billed, { candidates, hasMore }: Proposa
   });
 }
 
-/** Returns the row for a job that is missing from the bill. */
 export function oursOnlyRow(own: OwnAttempt): ReportRow {
   const [due] = own.expected;
   const amount = due === undefined ? {} : { unit: due.unit, expected: addAmounts('0', due.amount) };

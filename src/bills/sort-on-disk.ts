@@ -3,10 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
 
-/**
- * The maximum number of items in memory. Beyond it, sorted runs are written to disk. Merging keeps a piece of each
- * run's file in memory.
- */
+/** Items kept in memory before a sorted run is written to disk. Merging keeps a piece of each run's file in memory. */
 const runItemsMax = 20_000;
 const writtenAtOnce = 500;
 
@@ -17,22 +14,21 @@ export interface DiskSorter<Item> {
 }
 
 interface Sorting<Item> {
-  /** The directory for temporary files, which the caller creates and removes. */
+  /** The caller creates and removes this directory. */
   readonly directory: string;
-  /** The prefix of the sorter's files. No two sorters may share a prefix. */
+  /** The prefix of this sorter's files. Two sorters must not share one. */
   readonly name: string;
   readonly schema: z.ZodType<Item>;
   readonly keyOf: (item: Item) => string;
   readonly runMax?: number;
 }
 
-/** An item and its sort key, so that the key is computed only once. */
 interface Keyed<Item> {
   readonly key: string;
   readonly item: Item;
 }
 
-/** Sorts any number of items in bounded memory. Sorted runs are written to disk, and merged when read. */
+/** Sorts any number of items in bounded memory. Sorted runs are written to disk and merged when they are read. */
 export function createDiskSorter<Item>(sorting: Sorting<Item>): DiskSorter<Item> {
   const { directory, name, schema, keyOf, runMax = runItemsMax } = sorting;
   const keyed = (item: Item): Keyed<Item> => ({ key: keyOf(item), item });
@@ -60,7 +56,7 @@ function byKey(one: Keyed<unknown>, other: Keyed<unknown>): number {
   return one.key < other.key ? -1 : one.key > other.key ? 1 : 0;
 }
 
-/** Joins several lines into each piece, because every piece is a separate write. */
+/** Joins many lines into one piece, because every piece is a separate write. */
 function* jsonLines(items: readonly Keyed<unknown>[]): Generator<string> {
   for (let from = 0; from < items.length; from += writtenAtOnce) {
     const some = items.slice(from, from + writtenAtOnce);
@@ -68,7 +64,7 @@ function* jsonLines(items: readonly Keyed<unknown>[]): Generator<string> {
   }
 }
 
-/** Reads a file that we wrote. JSON strings contain no raw line breaks, so only `\n` ends a line here. */
+/** In our own files every `\n` ends a line, because JSON strings contain no raw line breaks. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of createReadStream(file, 'utf8')) {

@@ -5,7 +5,6 @@ import { BillError } from './bill-error.ts';
 import { isInOrder } from './rows.ts';
 import type { ReportRow } from './rows.ts';
 
-/** The sum of all rows with the same result and unit. */
 export interface Total {
   readonly result: BillResult;
   readonly unit: string | null;
@@ -14,7 +13,6 @@ export interface Total {
   readonly expected: string;
 }
 
-/** A generous limit: real bills have only a few totals. */
 const totalsMax = 500;
 
 export function createTotals() {
@@ -38,7 +36,6 @@ export function createTotals() {
         expected: addAmounts(before.expected, expected ?? '0'),
       });
     },
-    /** Ordered by result and then by unit. */
     list: (): Total[] =>
       [...totals.values()].toSorted(
         (a, b) =>

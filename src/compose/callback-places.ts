@@ -2,14 +2,10 @@ import { createHostPlaces } from '../capacity/host-places.ts';
 import type { HostPlaces } from '../capacity/host-places.ts';
 import type { Core } from './core.ts';
 
-/**
- * The maximum number of concurrent callbacks per host. A host that is down can occupy no more than these, and all hosts
- * of one account no more than the account's share.
- */
+/** A host that is down can occupy no more than this, and all hosts of one account no more than the account's share. */
 const callbacksPerHostMax = 16;
 const callbacksPerAccountMax = 100;
 
-/** Limits this process's requests to addresses chosen by callers. */
 export function openCallbackPlaces({ now, random }: Pick<Core, 'now' | 'random'>): HostPlaces {
   return createHostPlaces({
     requestsPerHostMax: callbacksPerHostMax,

@@ -7,7 +7,7 @@ import { readLedgerTotals } from '../ledger/totals.ts';
 import { createCensusTaker } from '../observability/census.ts';
 import { takeCensus } from '../commands/take-census.ts';
 
-/** In a worker with metrics, starts the census of the whole system. It counts only when it is this worker's turn. */
+/** Starts the census of the whole system, in a worker with metrics. At any time only one of the workers counts. */
 export function startCensus(core: Core): Rounds {
   const { metrics, mongo, stores, log, now } = core;
   const ledger = ledgerCollection(mongo.db);

@@ -8,7 +8,6 @@ import { tryCredential } from '../routing/try-credential.ts';
 import type { Core } from './core.ts';
 import { timeLimit } from '../process/running-time.ts';
 
-/** Opens the running configuration's channels. */
 export function openChannels({
   config,
   metrics,
@@ -28,7 +27,7 @@ function channelParts({ outbound, log }: Pick<Core, 'outbound' | 'log'>) {
   return { requestOf, providers, links };
 }
 
-/** Returns a function that tests a draft's credentials, because no process has opened its channels. */
+/** Tests credentials of a draft. No process has opened the draft's channels, so this function does. */
 export function createTryCredential({
   fileProvider,
   ...core

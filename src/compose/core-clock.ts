@@ -7,7 +7,6 @@ import type { CoreOptions } from './core.ts';
 
 const clockApartMs = 10_000;
 
-/** Opens the database clock. Tests can replace its time. */
 export function openClock(
   { db }: Mongo,
   log: Logger,

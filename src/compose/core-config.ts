@@ -19,7 +19,7 @@ import { retiredModels } from '../routing/served-models.ts';
 import type { Stores } from '../store/stores.ts';
 import type { AuditLog, OperatorAct } from '../commands/audit-log.ts';
 
-/** Opens the published configuration, which every process runs a copy of. */
+/** Opens the published configuration, of which every process runs a copy. */
 
 interface CoreParts {
   readonly log: Logger;
@@ -87,7 +87,6 @@ export function startConfig(running: RunningConfig, { log, node, auditLog, pace 
   };
 }
 
-/** Returns the functions that notices use to read the current configuration and the ledger. */
 export function noticeReads(
   { db }: Pick<Mongo, 'db'>,
   { config, ...deps }: { readonly config: () => GatewayConfig } & Pick<ConfigDeps, 'fileProvider' | 'now'>,
@@ -98,7 +97,6 @@ export function noticeReads(
   };
 }
 
-/** Describes a publication without a named operator. */
 function reloadBy(by: 'signal' | 'start', node: string): OperatorAct {
   return { by, via: by, action: 'reloadConfig', target: node, reason: '', input: {} };
 }

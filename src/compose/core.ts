@@ -65,12 +65,11 @@ import { createFileProviders } from '../providers/vendor-files/file-provider.ts'
 import type { FileProviders } from '../providers/vendor-files/file-provider.ts';
 import { wakeActivity } from '../temporal/wake-activity.ts';
 
-/** The parts that the API and the worker share. */
 export interface Core {
   readonly environment: Environment;
   readonly config: () => GatewayConfig;
   readonly runningConfig: RunningConfig;
-  /** The name of this process: `<host>/<pid>/<run>`. */
+  /** `<host>/<pid>/<run>` */
   readonly node: string;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -79,43 +78,36 @@ export interface Core {
   readonly ledger: Ledger;
   readonly secrets: Secrets;
   readonly channels: Channels;
-  /** Adapters created from vendor files. */
   readonly fileProvider: FileProviders;
   readonly outbound: Outbound;
   readonly health: Health;
   /** Ends the wait of a task's attempt in any worker. Never rejects. */
   readonly endStay: (task: string) => Promise<void>;
   readonly renders: RenderClock;
-  /** Charges of recent requests. */
   readonly charges: ChargeBook;
-  /** Our own copies of results. */
   readonly results: Results;
-  /** Records upstream exchanges for flight records. */
   readonly recorder: ExchangeRecorder;
   readonly auditLog: AuditLog;
   readonly notices: Notices;
-  /** Undefined if tracing is disabled. */
   readonly tracing: Tracing | undefined;
   readonly pace: Pace;
   readonly temporal: TemporalSettings;
   readonly client: Client;
   /**
-   * Returns Unix milliseconds by the database clock, which all processes share. Times that one process writes and
-   * another compares (deadlines, slot leases, circuits, money) therefore do not depend on machine clocks.
+   * Unix milliseconds by the database clock, which all processes share. Times that one process writes and another
+   * compares (deadlines, slot leases, circuits, money) therefore do not depend on machine clocks.
    */
   readonly now: () => number;
-  /** Returns false while a database clock jump is unresolved. */
   readonly isTimeRight: () => boolean;
   readonly random: () => number;
   close(): Promise<void>;
 }
 
 export interface CoreOptions {
-  /** The values for `${NAME}` in gateway.yaml. */
   readonly variables?: NodeJS.ProcessEnv;
-  /** For tests only: this machine's clock, in Unix milliseconds. */
+  /** Only for tests. Replaces this machine's clock. Unix milliseconds. */
   readonly ownNow?: () => number;
-  /** For tests only: the database's time, and therefore this process's. */
+  /** Only for tests. Replaces the time of the database, and so of this process. */
   readonly databaseNow?: () => number;
 }
 
@@ -187,7 +179,7 @@ function openWaysOut(environment: Environment): Outbound {
   });
 }
 
-/** The notices read the processes once for all their conditions. */
+/** Lets the conditions share one read of the processes. */
 function openLooks(
   deps: Pick<Core, 'stores' | 'config' | 'log' | 'now'>,
 ): Pick<NoticesDeps, 'workers' | 'health'> {
@@ -201,7 +193,7 @@ function openLooks(
   return { workers: () => readService(nodes), health };
 }
 
-/** Notices read the ledger, which is opened after them and therefore passed as a function. */
+/** Passes the ledger as a function, because it is opened after the notices. */
 const later = (books: () => Ledger): Pick<NoticesDeps, 'margin' | 'books'> => ({
   margin: (asked) => books().margin(asked),
   books,
@@ -209,7 +201,6 @@ const later = (books: () => Ledger): Pick<NoticesDeps, 'margin' | 'books'> => ({
 
 const openPace = (): Pace => createPace(() => performance.now());
 
-/** What the stores need to seal and hide their content. */
 function storeSealing(secrets: Secrets): StoreSettings {
   return {
     ...secrets,
@@ -316,7 +307,6 @@ async function openCoreSecrets(mongo: Mongo, keys: readonly Buffer[]): Promise<S
   }
 }
 
-/** Opens the reports that this process publishes as an API or worker. */
 export function openNodeReports(
   { stores, node, runningConfig, health, log, now }: Core,
   role: Pick<NodeReportsDeps, 'inFlight' | 'channels'> & Pick<NodeReport, 'kind'>,

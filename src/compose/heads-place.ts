@@ -16,12 +16,10 @@ import type { Core } from './core.ts';
 type Settings = LedgerConfig['heads'];
 type Deliver = Outbound['notices']['deliver'];
 
-/** Returns a function that opens the place specified in the running configuration. */
 export function headsPlaceOf({ config, outbound }: Pick<Core, 'config' | 'outbound'>): OpenHeadsPlace {
   return () => openHeadsPlace(config().ledger.heads, outbound.notices.deliver);
 }
 
-/** Returns undefined if the configuration does not export heads. */
 export async function openHeadsPlace(
   settings: Settings,
   deliver: Deliver,
@@ -87,7 +85,7 @@ async function bucketFiles(settings: NonNullable<NonNullable<Settings>['s3']>): 
 const webhookTimeoutMs = 30_000;
 const webhookBytesMax = 1024 * 1024;
 
-/** Posts JSON lines, split into several requests if necessary. Another process may also post the same day's heads. */
+/** Posts JSON lines, in several requests if necessary. Another process may post the heads of the same day too. */
 function webhookPlace(url: string, token: string | undefined, deliver: Deliver): HeadsPlace {
   return {
     async write(day, heads) {

@@ -23,8 +23,6 @@ import { openRequestMedia } from '../media/open-media.ts';
 import type { RequestMedia } from '../media/open-media.ts';
 import { vendorImageFields } from '../providers/index.ts';
 
-/** The part of the API that serves images and stored files. */
-
 function openImageLeases({ stores, ledger, log, now }: Core): ImageLeases {
   const leases = stores.imageLeases;
   return createImageLeases({
@@ -124,7 +122,6 @@ function openMedia({ environment, config, outbound, results, stores, now }: Core
   });
 }
 
-/** Returns undefined if nothing is stored. */
 export function fileDeps(
   { results }: Core,
   { media, workspaces }: Pick<ImageParts, 'media' | 'workspaces'>,

@@ -16,7 +16,7 @@ import { createDeleteAccounts } from '../commands/delete-account.ts';
 import { createRemoveTasks } from '../commands/remove-tasks.ts';
 import { createTaskRetention } from '../commands/task-retention.ts';
 
-/** Returns the reconciler's duties other than tasks, in execution order. */
+/** Returns the reconciler's steps other than those for tasks, in execution order. */
 export function upkeepOf(core: Core): UpkeepStep[] {
   const { stores, health, mongo, secrets, log, now } = core;
   const anchors = createHeadAnchors(mongo.db, secrets.deriveKey('ledger'));
@@ -41,7 +41,6 @@ export function upkeepOf(core: Core): UpkeepStep[] {
   ];
 }
 
-/** Returns undefined if nothing is stored. */
 export function openUploads(core: Core): Uploads | undefined {
   const { stores, results, channels, log, now } = core;
   if (results.kept === undefined) return undefined;

@@ -15,7 +15,6 @@ type VerifyLedger = (
   options: Pick<LedgerVerification, 'onProgress' | 'signal' | 'pace'>,
 ) => Promise<VerifyResult>;
 
-/** Verifies the ledger, keeping the result for metrics and notices. */
 export function openVerification(core: Core): VerifyLedger {
   const { mongo, client, stores, secrets, notices, environment, now } = core;
   const workflows = createWorkflowLookup(client, environment.TASK_QUEUE_PREFIX);

@@ -31,13 +31,12 @@ import { createTaskSignals } from '../temporal/task-signals.ts';
 import { findCancelRequest } from '../temporal/cancel-request.ts';
 import { openCallbackPlaces } from './callback-places.ts';
 
-/** The maximum number of callbacks sent from within workflow tasks, of which a worker runs 40 concurrently. */
+/** How many callbacks are sent from within workflow tasks, of which a worker runs 40 concurrently. */
 const promptCallbacksMax = 16;
 const slowHostAvoidedMs = 60_000;
-/** How long a submission waits for the lengths of its input videos, in milliseconds. */
+/** How long a submission waits for the lengths of its input videos. */
 const inputMeasuredMs = 20_000;
 
-/** The functions that a worker uses to read result files. */
 export interface ResultReaders
   extends Pick<ImagesForTasks, 'render'>, Pick<ChannelActivityDeps, 'measure' | 'measureVideos' | 'shapeOf'> {
   close(): Promise<void>;

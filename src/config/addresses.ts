@@ -7,7 +7,6 @@ import type { Environment } from './environment.ts';
 export interface Addresses {
   readonly mongodbUri: string;
   readonly temporalAddress: string;
-  /** Undefined without configured certificates. */
   readonly temporalTls?: TemporalTls;
   readonly secretsKeys: readonly Buffer[];
 }

@@ -7,7 +7,7 @@ import { channelPriceSchema } from '../money/price-schema.ts';
 import { modelSchema } from './gateway-schema.ts';
 import type { ModelConfig } from './gateway-schema.ts';
 
-/** The parts of a file that the checks need. They are read even if other parts are invalid. */
+/** What the checks need of a file. Read even if other parts of the file are invalid. */
 const outline = z.object({
   channels: z
     .array(
@@ -31,9 +31,9 @@ type Outline = z.infer<typeof outline>;
 
 export interface Adapters {
   readonly providerNames: readonly string[];
-  /** Adapters whose links callers cannot use, so their results must be copied. */
+  /** Adapters whose results must be copied, because callers cannot use their links. */
   readonly needingStorage?: readonly string[];
-  /** The minimum link lifetime in seconds. If a vendor file's links expire sooner, its results must also be copied. */
+  /** Results of a vendor file must also be copied if its links expire sooner than this. */
   readonly linkLifeMinSeconds?: number;
   /** Adapters that serve only models with a mapping. If undefined, mappings are not checked. */
   readonly mapped?: readonly string[];
@@ -46,7 +46,7 @@ interface Issue {
 
 /**
  * Finds mistakes that the schema cannot detect: unknown names, empty ranges, prices that do not fit the model. Checks
- * every readable part, so that all violations are reported together, one per line, with their paths.
+ * every part that can be read, so that all violations are reported together, one per line, with their paths.
  */
 export function checkMeaning(value: unknown, adapters: Adapters): string[] {
   const file = outline.safeParse(value).data;
@@ -112,7 +112,6 @@ function providerIssue(
 
 const factsSchema = z.object({ facts: z.record(z.string(), z.unknown()) });
 
-/** Returns the members of `facts` that only the other kind of model can have. */
 function foreignFacts(model: unknown, kind: string | undefined): string[] {
   const said = Object.keys(factsSchema.safeParse(model).data?.facts ?? {});
   const [own, other] =
@@ -126,12 +125,11 @@ const costed = z.object({ cost: linesSchema });
 
 interface Costing {
   readonly model: unknown;
-  /** The channel's cost, for models without their own. */
   readonly inherited: unknown;
   readonly kind: string | undefined;
 }
 
-/** Reports costs that can never be determined, because none of their lines counts what the model produces. */
+/** Reports a cost that can never be determined, because none of its lines counts what the model produces. */
 function costIssues({ model, inherited, kind }: Costing, path: Issue['path']): Issue[] {
   const { lines } = costed.safeParse(model).data?.cost ?? linesSchema.safeParse(inherited).data ?? {};
   if (lines === undefined || (kind !== 'video' && kind !== 'image')) return [];
@@ -166,7 +164,7 @@ function checkModel(model: ModelConfig, { channels }: Outline): Issue[] {
   const served = channels.filter(({ models }) => models[model.id] !== undefined);
   const serving = served.map(({ id }) => id);
   const issues = [...unknown, ...durations, ...checkFallback(model, ids, serving)];
-  // Report each mistake only once: the rules would find an unknown channel or an empty range a second time.
+  // Report each mistake only once: the price checks would report an unknown channel or an empty range again.
   if (issues.length > 0) return issues;
   const sharing = served.filter(({ models }) => ownPrice(models[model.id]) === undefined);
   // If every channel has its own price, the model's price is never used.

@@ -6,7 +6,7 @@ export class ConfigError extends Error {
   readonly source: string;
   readonly violations: readonly string[];
 
-  /** `advice` is printed below the violations, one entry per line. */
+  /** @param advice - Printed below the violations, one entry per line. */
   constructor(source: string, violations: readonly string[], advice: readonly string[] = []) {
     super(
       [
@@ -23,7 +23,6 @@ export class ConfigError extends Error {
 
 export const configExitStatus = 78;
 
-/** Returns one line per schema violation: its path and a description. */
 export function describeIssue(issue: z.core.$ZodIssue): string[] {
   const path = formatPath(issue.path);
   if (issue.code === 'unrecognized_keys') {
@@ -42,7 +41,6 @@ function messageOf(issue: z.core.$ZodIssue): string {
   return message.endsWith('received NaN') ? 'must be a number' : message;
 }
 
-/** Formats a path such as `channels[2].models.<id>.upstream`. */
 export function formatPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;

@@ -7,26 +7,23 @@ import type { GatewayConfig, ParseConfigContext } from './gateway-file.ts';
 export type Violations = { readonly violations: readonly string[] };
 
 interface LoadedFile {
-  /** The text of gateway.yaml and the vendor files that it lists. */
+  /** gateway.yaml and the vendor files that it lists, packed into one text. */
   readonly text: string;
   readonly config: GatewayConfig;
 }
 
 export interface ConfigFile {
-  /** The file as read at startup. */
   readonly own: LoadedFile;
-  /** Reads the file's current content. */
   readonly load: () => LoadedFile | Violations;
   /** Returns the error that ends a process's startup if its file has these violations. */
   readonly refusal: (violations: readonly string[]) => ConfigError;
-  /** Parses text published by another process. `secrets` maps each `${sealed:NAME}` to its value. */
+  /** Parses text that another process published. `secrets` maps each `${sealed:NAME}` to its value. */
   readonly parse: (
     text: string,
     secrets: ReadonlyMap<string, string>,
   ) => { readonly config: GatewayConfig } | Violations;
 }
 
-/** Opens this process's gateway.yaml. Throws ConfigError. */
 export function openConfigFile(path: string, context: ParseConfigContext): ConfigFile {
   const read = (): LoadedFile => {
     const text = withVendorFiles(textOf(path), path);

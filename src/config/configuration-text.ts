@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../base/parse-json.ts';
 
-/** A published configuration: gateway.yaml, and its vendor files keyed by the paths that gateway.yaml uses. */
+/** Vendor files are keyed by the paths that gateway.yaml uses. */
 export interface ConfigurationText {
   readonly gateway: string;
   readonly vendors: Readonly<Record<string, string>>;

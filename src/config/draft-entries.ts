@@ -5,15 +5,12 @@ import { elementOf, isListed, mappingOf, partsOf, spotAt, typeOf } from './draft
 import type { FieldType, Spot } from './draft-spots.ts';
 
 type Scalar = string | number | boolean;
-/** Null if the file has no value or, for a default, if the schema has none. */
 type FieldValue = Scalar | Scalar[] | null;
 
-/** An entry's value that a form can edit. */
 export interface EntryField {
   readonly pointer: string;
-  /** The path within the entry, such as `limits.polls_per_second`. */
   readonly name: string;
-  /** The path in the file, as in violations (`channels[0].limits.polls_per_second`). */
+  /** The path within the file, as violations show it (`channels[0].limits.polls_per_second`). */
   readonly path: string;
   readonly description: string;
   readonly type: FieldType;
@@ -23,7 +20,7 @@ export interface EntryField {
   readonly value: FieldValue;
 }
 
-/** A list or free mapping that accepts new elements. */
+/** A list, or a mapping with arbitrary names, that accepts new elements. */
 interface EntryGroup {
   readonly pointer: string;
   readonly name: string;
@@ -32,7 +29,6 @@ interface EntryGroup {
   readonly key: 'id' | 'name' | 'none';
 }
 
-/** A mapping in the file, with its fields and the entries directly below it. */
 export interface DraftEntry {
   readonly fields: readonly EntryField[];
   readonly entries: readonly {
@@ -41,22 +37,19 @@ export interface DraftEntry {
     /** False for an optional part that the file does not contain yet. */
     readonly isPresent: boolean;
   }[];
-  /** The entry's lists and free mappings, including empty ones. */
   readonly groups: readonly EntryGroup[];
-  /** Whether the file can omit it: an element of a list or free mapping, or an optional part. */
+  /** Whether the file can omit this entry, because it is an element of a list or mapping, or an optional part. */
   readonly isRemovable: boolean;
 }
 
-/** A new element of the list or free mapping at the pointer. */
 export interface Insertion {
   readonly pointer: string;
-  /** The element's id or name. Undefined in a list without ids. */
   readonly name?: string | undefined;
 }
 
 /**
- * Returns the entry at a pointer that identifies list entries by id, based entirely on the file's schema. Omits parts
- * that only the file may set. Returns undefined if no such entry exists.
+ * Returns the entry at a JSON pointer that identifies elements of lists by id. Derived entirely from the file's schema.
+ * Leaves out parts that only the file may set.
  */
 export function entryOf(file: unknown, pointer: string): DraftEntry | undefined {
   const spot = spotAt(file, pointer);
@@ -86,8 +79,8 @@ export function entryOf(file: unknown, pointer: string): DraftEntry | undefined 
 }
 
 /**
- * Returns the value to set, keyed by JSON pointer, to add an element to a list or free mapping. The element starts with
- * the lists and mappings that the schema requires.
+ * Returns the values to set, keyed by JSON pointer, in order to add an element to a list or mapping. The element starts
+ * with the lists and mappings that the schema requires.
  */
 export function insertionInto(
   file: unknown,
@@ -142,7 +135,6 @@ function scalar(value: unknown): Scalar | null {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
 }
 
-/** Returns an entry's fields and direct child entries. */
 function partsBelow(spot: Spot): readonly Spot[] {
   return partsOf(spot).flatMap((part) => {
     if (typeOf(part) !== undefined) return [part];
@@ -152,8 +144,8 @@ function partsBelow(spot: Spot): readonly Spot[] {
 }
 
 /**
- * Lists and free-form mappings consist of entries. A mapping that is always present appears as part of its parent
- * entry.
+ * Lists and mappings with arbitrary names are shown as their elements. A mapping that is always present is shown as
+ * part of its parent.
  */
 function isPassedThrough(spot: Spot): boolean {
   const { isElement, isRequired, fallback } = spot;
@@ -161,7 +153,6 @@ function isPassedThrough(spot: Spot): boolean {
   return !isElement && (isRequired || isRecord(fallback));
 }
 
-/** Returns the lists and free mappings whose elements `partsBelow` returns. */
 function groupsBelow(spot: Spot): readonly Spot[] {
   const passed = partsOf(spot).filter((part) => typeOf(part) === undefined && isPassedThrough(part));
   return passed.flatMap((part) => [...(elementOf(part) === undefined ? [] : [part]), ...groupsBelow(part)]);

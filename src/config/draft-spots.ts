@@ -4,30 +4,28 @@ import { pointerTo } from '../base/json-pointer.js';
 import { fileSchema } from './gateway-schema.ts';
 import { isOfFile, isSecretPlace } from './secret-places.ts';
 
-/** The places of a draft, found by walking the file's schema and values together. */
+/** Finds the values of a draft by walking the file's schema and its content together. */
 
-/** How a field is edited. Numbers may also be words that the schema allows, such as `off`. */
+/** How a form edits the value. Numbers may also be words that the schema allows, such as `off`. */
 export type FieldType = 'text' | 'number' | 'boolean' | 'choice' | 'secret' | 'texts' | 'numbers';
 
 type Schema = z.core.JSONSchema.BaseSchema;
 
-/** A place in the file, with its description from the schema and its content. */
+/** A value of the file or a value that the file could have, with its description from the schema. */
 export interface Spot {
   readonly pointer: string;
   readonly path: readonly (string | number)[];
   readonly alternatives: readonly Schema[];
   readonly description: string;
   readonly isRequired: boolean;
-  /** Whether it is one of any number of elements, as opposed to a key in the schema. */
+  /** Whether this is an element of a list or mapping, as opposed to a key of the schema. */
   readonly isElement: boolean;
   readonly fallback: unknown;
   readonly value: unknown;
 }
 
-/** The file's schema, derived on first use. */
 let jsonSchema: Schema | undefined;
 
-/** Returns the place at a pointer that identifies list entries by id, or undefined if there is none. */
 export function spotAt(file: unknown, pointer: string): Spot | undefined {
   jsonSchema ??= z.toJSONSchema(fileSchema, { io: 'input', unrepresentable: 'any' });
   const root = { pointer: '', path: [], isRequired: true, isElement: false, fallback: undefined };
@@ -38,20 +36,20 @@ export function spotAt(file: unknown, pointer: string): Spot | undefined {
   return spot;
 }
 
-/** Returns the places directly below a place, except those that only the file may set. */
+/** Returns the parts directly below, except those that only the file may set. */
 export function partsOf(spot: Spot): readonly Spot[] {
   const parts = isListed(spot) ? elementsOf(spot) : valuesOf(spot);
   return parts.filter(({ pointer }) => !isOfFile(pointer) && !isIdOfEntry(spot, pointer));
 }
 
-/** An entry's id is not editable, because tasks and records refer to the entry by it. */
+/** An entry's id cannot be edited, because tasks and records refer to the entry by it. */
 function isIdOfEntry({ pointer, isElement }: Spot, part: string): boolean {
   return isElement && part === `${pointer}/id`;
 }
 
 /**
- * Returns a new element of a list or free mapping. Returns undefined if the place is neither, if a form offers all its
- * names anyway, or if no form can edit an element because it may be any JSON.
+ * Returns a new element for a list or mapping. Returns undefined for anything else, for a mapping whose names a form
+ * offers anyway, and for elements that may be any JSON, which no form can edit.
  */
 export function elementOf(spot: Spot): Spot | undefined {
   const mapping = mappingOf(spot);
@@ -71,7 +69,6 @@ function itemsOf({ alternatives }: Spot): Schema | undefined {
   return isSchema(items) ? items : undefined;
 }
 
-/** Returns the names that the schema lists for a mapping, if any. */
 function offeredIn(mapping: Schema | undefined): readonly string[] {
   const names = mapping?.propertyNames;
   return isSchema(names) ? (names.enum ?? []).map(String) : [];

@@ -10,12 +10,12 @@ export type ChangedText = { readonly text: string } | { readonly violation: stri
 
 type Path = readonly (string | number)[];
 
-/** A placeholder for a secret in the text. Leaving it unchanged keeps the secret. */
+/** Stands for a secret in the text. Leaving it unchanged keeps the secret. */
 const kept = '${kept}';
 
 /**
- * Sets each value at its JSON pointer; null removes the value. The text keeps its comments and order. A pointer
- * identifies a list entry by id or index. An unknown id, or `-` as in RFC 6901, adds an entry.
+ * Sets each value at its JSON pointer. Null removes the value. The text keeps its comments and order. A pointer
+ * identifies an element of a list by id or index. An unknown id, or `-` as in RFC 6901, adds an element.
  */
 export function editText(text: string, edits: Readonly<Record<string, unknown>>): ChangedText {
   const document = parseDocument(text);
@@ -36,14 +36,13 @@ export function editText(text: string, edits: Readonly<Record<string, unknown>>)
   return readable(document);
 }
 
-/** Replaces each secret in the text with `${kept}`. */
 export function concealText(text: string): string {
   const document = parseDocument(text);
   for (const { path } of secretsIn(document.toJS())) setScalar(document, path, kept);
   return written(document);
 }
 
-/** Replaces each `${kept}` with the secret in the same place in `before`. */
+/** Replaces each `${kept}` with the secret at the same path in `before`. */
 export function restoreText(text: string, before: string): string {
   const secrets = new Map(secretsIn(parseDocument(before).toJS()).map(({ place, value }) => [place, value]));
   const document = parseDocument(text);
@@ -65,9 +64,7 @@ export async function replaceSecrets(
   return written(document);
 }
 
-/**
- * Returns the text if it is valid YAML. If not, explains the problem without quoting lines, which may contain secrets.
- */
+/** Checks that the text is valid YAML. The violation never quotes lines, which may contain secrets. */
 export function readText(text: string): ChangedText {
   const read = readYaml(text);
   if ('value' in read) return { text };
@@ -88,8 +85,8 @@ function setScalar(document: Document.Parsed, path: Path, value: string): void {
 }
 
 /**
- * Returns undefined if a list or mapping along the path does not exist. `id` is set if the path adds an entry with that
- * id.
+ * Returns undefined if a list or mapping along the path does not exist. `id` is set if the path adds an element with
+ * that id.
  */
 function locate(
   document: Document.Parsed,

@@ -33,7 +33,6 @@ const port = z
     'must be a port: 0 to 65535',
   );
 
-/** A URL to which paths are appended. */
 const baseUrl = z
   .url({ protocol: /^https?$/, abort: true })
   .refine((url) => !/[?#]/.test(url), 'must have no query and no fragment: paths are appended to it')
@@ -61,7 +60,7 @@ const samplers = [
   'parentbased_traceidratio',
 ] as const;
 
-/** The minimum length of ADMIN_TOKEN, which must resist guessing because it gives access to every account's money. */
+/** ADMIN_TOKEN must resist guessing, because it gives access to every account's money. */
 const adminTokenCharactersMin = 32;
 
 const environmentSchema = z
@@ -145,7 +144,6 @@ const environmentSchema = z
 export type Environment = z.infer<typeof environmentSchema>;
 export const environmentNames = Object.keys(environmentSchema.shape);
 
-/** Reads and validates the environment. Empty strings count as unset. */
 export function readEnvironment(source: NodeJS.ProcessEnv = process.env): Environment {
   const set = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
   const parsed = environmentSchema.safeParse(set);
@@ -156,7 +154,6 @@ export function readEnvironment(source: NodeJS.ProcessEnv = process.env): Enviro
   );
 }
 
-/** Whether this process is a script run by npm, or such a script's descendant. */
 export function isStartedByNpm(): boolean {
   return process.env['npm_lifecycle_event'] !== undefined;
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { once } from '../base/once.ts';
 import { readYaml } from './read-yaml.ts';
 
-/** Vendor channels, and models with published prices, from gateway.example.yaml. */
+/** Channels of vendors, and models with published prices, from gateway.example.yaml. */
 export interface ExampleCatalogue {
   readonly channels: readonly CatalogueChannel[];
   readonly models: readonly CatalogueModel[];
@@ -35,13 +35,11 @@ const modelSchema = z.looseObject({
 
 export type CatalogueChannel = z.output<typeof channelSchema>;
 export type CatalogueModel = z.output<typeof modelSchema> & {
-  /** The entry as written in the file, without defaults and without its id. */
   readonly written: Readonly<Record<string, unknown>>;
 };
 
 const file = new URL('../../gateway.example.yaml', import.meta.url);
 
-/** Reads the file once per process. */
 export const loadExampleCatalogue = once(async () => readCatalogue(await readFile(file, 'utf8')));
 
 /** Parses entries one at a time, because parsing them together would block the event loop for half a second. */
@@ -61,7 +59,6 @@ async function readCatalogue(text: string): Promise<ExampleCatalogue> {
   return { channels, models };
 }
 
-/** Returns a top-level list's entries, each as a separate text. */
 function entriesOf(text: string, name: string): readonly string[] {
   const [, list = ''] = new RegExp(`^${name}:\\n((?:[ #].*\\n|\\n)*)`, 'm').exec(text) ?? [];
   return list.split(/^(?= {2}- )/m).filter((block) => block.startsWith('  - '));

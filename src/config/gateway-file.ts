@@ -13,12 +13,9 @@ import type { VendorFiles } from './vendor-files.ts';
 import type { ChannelConfig, ModelConfig, ServedModel } from './gateway-schema.ts';
 import type { LedgerConfig, NotifyConfig, ResultsConfig } from './settings-schema.ts';
 
-/** The only code that reads gateway.yaml. */
-
 export type { ChannelConfig, ModelConfig, NotifyConfig, ServedModel };
 
 export interface GatewayConfig {
-  /** Vendor files, keyed by the name that channels use as their `provider`. */
   readonly vendors: VendorFiles;
   readonly currency: string;
   readonly channels: readonly ChannelConfig[];
@@ -35,7 +32,7 @@ export interface GatewayConfig {
 
 export interface ParseConfigContext extends Adapters {
   readonly environment: NodeJS.ProcessEnv;
-  /** The value of each `${sealed:NAME}`, keyed by NAME. Only draft texts contain these. */
+  /** The value of each `${sealed:NAME}`, by NAME. Only the text of a draft contains these. */
   readonly secrets?: ReadonlyMap<string, string>;
 }
 
@@ -48,7 +45,7 @@ export function parseGatewayConfig(text: string, source: string, context: ParseC
   const violations = describeMissing(missing);
   const parsed = fileSchema.safeParse(value);
   if (!parsed.success) {
-    // Report a missing variable once, by name, and not a second time as an invalid value.
+    // Report a missing variable by name, and not again as an invalid value.
     const incomplete = new Set([...missing.values()].flat());
     const issues = parsed.error.issues.filter(({ path }) => !incomplete.has(formatPath(path)));
     violations.push(...issues.flatMap((issue) => describeIssue(issue)));
@@ -62,7 +59,6 @@ export function parseGatewayConfig(text: string, source: string, context: ParseC
   return { ...parsed.data, channels, vendors: vendors.files, hash };
 }
 
-/** Adds adapters created from vendor files to the built-in ones. */
 function withFiles(
   { providerNames, needingStorage = [], linkLifeMinSeconds = 0, mapped }: Adapters,
   files: VendorFiles,
@@ -94,7 +90,6 @@ function sealedMissing(name: string): string {
 /** Matches `${NAME}` and `${sealed:NAME}`, and captures the text between the braces. */
 export const references = /\$\{([A-Za-z_][A-Za-z0-9_]*|sealed:[A-Za-z0-9._-]+)\}/g;
 
-/** The paths at which each missing variable is used. */
 type MissingVariables = Map<string, string[]>;
 
 interface Substitution extends Pick<ParseConfigContext, 'environment' | 'secrets'> {
@@ -109,7 +104,6 @@ function describeMissing(missing: MissingVariables): string[] {
   });
 }
 
-/** Replaces `${NAME}` in strings with the environment variable. An unset variable is a violation. */
 function substitute(value: unknown, path: string, context: Substitution): unknown {
   if (typeof value === 'string') {
     return value.replace(references, (_, name: string) => {

@@ -22,7 +22,8 @@ import {
 /** The schema of gateway.yaml. docs/configuration.md describes every key, and a test keeps the two in sync. */
 
 /**
- * The id of a channel, credential or model. It contains no colon or slash, because queue and slot names consist of ids.
+ * Identifies a channel, credential or model. Contains no colon or slash, because queue and slot names are built from
+ * ids.
  */
 export const identifier = z
   .string()
@@ -38,7 +39,6 @@ const networks = z
   )
   .default([]);
 
-/** The upstream's charge. */
 const costSchema = channelPriceSchema.extend({
   failed: z
     .enum(['billed', 'free'])
@@ -150,7 +150,6 @@ const channelSchema = z.strictObject({
     .describe('The models that the channel serves, by their names in the list of models'),
 });
 
-/** The channels that replace a job that failed at the upstream, and the failures that trigger this. */
 const fallbackSchema = z.strictObject({
   channels: z
     .array(identifier)
@@ -236,7 +235,7 @@ export const modelSchema = z.strictObject({
   fallback: fallbackSchema.optional(),
 });
 
-/** A gateway configured in the console may omit channels and models. */
+/** A gateway that is configured in the console may omit channels and models. */
 export const fileSchema = z
   .strictObject(
     {

@@ -11,30 +11,29 @@ import type { LocalSettings } from './local-settings.ts';
  * that work on their servers.
  */
 
-/** The configuration that `npm start` uses if the operator has none. All its channels are simulated. */
+/** Used by `npm start` if the operator has no configuration. All its channels are simulated. */
 const localGatewayFile = fileURLToPath(new URL('../local/gateway.local.yaml', import.meta.url));
 const gatewayFileDefault = 'gateway.yaml';
 const loopback = '127.0.0.0/8';
 
 export const simulatorApiKey = 'simulated-key';
-/** The simulator's preferred port. */
 export const simulatorPort = 8090;
 
-/** Returns the path in GATEWAY_CONFIG if set, or gateway.yaml in the working directory if that file exists. */
+/** Returns GATEWAY_CONFIG if set, or gateway.yaml if the working directory contains it. */
 export function ownGatewayFile(source: NodeJS.ProcessEnv): string | undefined {
   const named = source['GATEWAY_CONFIG'] ?? '';
   if (named !== '') return named;
   return existsSync(gatewayFileDefault) ? gatewayFileDefault : undefined;
 }
 
-/** Returns local mode's environment, overridden by everything set in `source`. Empty values count as unset. */
+/** Everything set in `source` overrides local mode's values. Empty values count as unset. */
 export function localEnvironment(source: NodeJS.ProcessEnv, settings: LocalSettings): NodeJS.ProcessEnv {
   const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
   const own = ownGatewayFile(given);
   return {
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: loopback,
     MEDIA_ALLOW_PRIVATE_NETWORKS: loopback,
-    // Payloads are readable in the Temporal UI unless SECRETS_KEY is set.
+    // Without a SECRETS_KEY of the operator's, payloads are readable in the Temporal UI.
     PAYLOAD_ENCRYPTION: given['SECRETS_KEY'] === undefined ? 'off' : 'on',
     // On a single-user machine the file always wins, even if a newer configuration has replaced it (decision 0018).
     CONFIG_AT_START: 'always',
@@ -58,7 +57,7 @@ export function localEnvironment(source: NodeJS.ProcessEnv, settings: LocalSetti
 }
 
 /**
- * Returns the environment for commands: local mode's if it was started in this DATA_DIR, or this process's own if not.
+ * Returns the environment for commands: local mode's if it was started in this DATA_DIR, or else this process's own.
  */
 export async function readOperatingEnvironment(): Promise<NodeJS.ProcessEnv> {
   const source = rawEnvironment();
@@ -66,7 +65,7 @@ export async function readOperatingEnvironment(): Promise<NodeJS.ProcessEnv> {
   return settings === undefined ? source : localEnvironment(source, settings);
 }
 
-/** Adds a hint to violations in an operator's own file about starting without it. */
+/** Explains how to start without the operator's own file if that file has violations. */
 export function withLocalOrigin(error: unknown, own: string | undefined): unknown {
   if (!(error instanceof ConfigError) || own === undefined) return error;
   return new ConfigError(error.source, error.violations, [

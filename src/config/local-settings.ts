@@ -8,24 +8,20 @@ import { isSameProcessAlive, processIdentitySchema } from '../process/process-id
 import { ConfigError } from './config-error.ts';
 
 /**
- * The settings that local mode generates at its first start and keeps in DATA_DIR/local.json, which only its owner can
- * read.
+ * Local mode generates these at its first start and keeps them in DATA_DIR/local.json, which only its owner can read.
  */
 const settingsSchema = z.object({
-  /** This data directory's SECRETS_KEY: 32 bytes in base64. */
   secretsKey: z.string(),
-  /** The last start's admin token. Equals ADMIN_TOKEN if that was set. */
+  /** From the last start. Equals ADMIN_TOKEN if that was set. */
   adminToken: z.string(),
   account: z.string(),
-  /** The API key. Undefined until the account has been created. */
   apiKey: z.string().optional(),
-  /** The API's address at the last start. Send no secret there before `runningApiUrl` confirms it. */
+  /** From the last start. Send no secret there before `runningApiUrl` confirms the address. */
   apiUrl: z.string().optional(),
   /** The process of local mode, which runs the API at `apiUrl` as its child. */
   startedBy: processIdentitySchema.optional(),
-  /** The simulator's address at the last start. Undefined if the operator's own configuration was used. */
+  /** From the last start. Undefined if the operator's own configuration was used. */
   simulatorUrl: z.string().optional(),
-  /** The servers' addresses at the last start. */
   mongodbUri: z.string().optional(),
   temporalAddress: z.string().optional(),
 });
@@ -53,8 +49,8 @@ export async function readLocalSettings(dataDir: string): Promise<LocalSettings 
 }
 
 /**
- * Returns the API's address, or undefined if local mode has ended. Another program may listen on its port now, and must
- * not receive a key. Where the system does not report when a process started (Windows), a reused process id counts as
+ * Returns the API's address, or undefined if local mode has ended. Another program may listen on its port by then, and
+ * must not receive a key. On systems that do not report when a process started (Windows), a reused process id counts as
  * local mode.
  */
 export async function runningApiUrl({ apiUrl, startedBy }: LocalSettings): Promise<string | undefined> {

@@ -4,7 +4,7 @@ import { flagFacts, holds, measuresOf, requiredMeasures, textFacts } from '../mo
 import type { Price, PriceCondition, PriceFacts } from '../money/price.ts';
 import type { TaskKind } from '../base/task-kind.ts';
 
-/** The requests that a model's entry allows, to the extent that price lines can distinguish them. */
+/** The requests that a model allows, as far as price lines can distinguish them. */
 export interface SoldModel {
   readonly kind: TaskKind;
   readonly resolutions: readonly string[];
@@ -14,27 +14,22 @@ export interface SoldModel {
   readonly durations?: { readonly min: number; readonly max: number; readonly auto: boolean } | undefined;
   readonly inputs: Readonly<Record<'images' | 'videos' | 'audios', { readonly max: number }>>;
   readonly price: Pick<Price, 'lines'>;
-  /** The channels that serve the model. */
   readonly channels: readonly string[];
 }
 
 export interface PriceIssue {
-  /** The path in the model's entry. */
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
 type FactName = keyof PriceFacts;
 type FactValue = string | number | boolean | undefined;
-/** Each fact's remaining possible values. Includes undefined if the fact may be unknown. */
+/** The values that each fact can still have. Includes undefined if the fact may be unknown. */
 type Domain = Readonly<Record<FactName, readonly FactValue[]>>;
 
 const factNames: readonly FactName[] = [...textFacts, ...flagFacts, 'duration'];
 
-/**
- * Reports requests without a price, and lines that no request can match. Returns an empty list if the lines fit the
- * model.
- */
+/** Reports requests without a price, and lines that no request can match. */
 export function checkPrices(model: SoldModel): PriceIssue[] {
   const { lines } = model.price;
   const measures = measuresOf(model.price);
@@ -51,7 +46,7 @@ export function checkPrices(model: SoldModel): PriceIssue[] {
   );
   const nothing = {
     path: ['price', 'lines'],
-    message: 'have no charge for the output: one line must measure the output or the call',
+    message: 'charge nothing for the output: at least one line must measure the output or the call',
   };
   const possible = possibleFacts(model);
   const lineIssues = measures.flatMap((measure) => checkLines(model, measure, possible));
@@ -59,7 +54,6 @@ export function checkPrices(model: SoldModel): PriceIssue[] {
   return [...foreign, ...(required.length === 0 ? [nothing] : []), ...lineIssues, ...gaps];
 }
 
-/** Reports a case that the model sells but no line of a required measure covers. */
 function gapOf(model: SoldModel, measure: Measure): PriceIssue[] {
   const gap = findCase(
     soldFacts(model),
@@ -89,7 +83,6 @@ function checkLines(model: SoldModel, measure: Measure, possible: Domain): Price
 
 interface CheckedLine {
   readonly when: PriceCondition;
-  /** The conditions of earlier lines for the same measure. */
   readonly earlier: readonly PriceCondition[];
   readonly path: PriceIssue['path'];
 }
@@ -115,8 +108,8 @@ function checkLine({ when, earlier, path }: CheckedLine, possible: Domain): Pric
 }
 
 /**
- * Finds a case in the domain that meets none of the conditions. Returns the remaining domain, or undefined if there is
- * no such case.
+ * Finds a case in the domain that meets none of the conditions. Returns what remains of the domain, or undefined if
+ * there is no such case.
  */
 function findCase(domain: Domain, conditions: readonly PriceCondition[]): Domain | undefined {
   const [first, ...rest] = conditions;
@@ -142,11 +135,10 @@ function narrow(domain: Domain, name: FactName, values: readonly FactValue[]): D
   return { ...domain, [name]: values };
 }
 
-/** Words that let the upstream choose. */
 const openWords = new Set(['adaptive', 'auto']);
 
 /**
- * Returns every possible value. Undefined represents a fact that the upstream does not report, which a line may still
+ * Returns every possible value. Undefined stands for a fact that the upstream does not report, which a line may still
  * match.
  */
 function possibleFacts(model: SoldModel): Domain {
@@ -176,7 +168,7 @@ function possibleFacts(model: SoldModel): Domain {
   };
 }
 
-/** Returns what callers are offered: one plain request per combination, without facts that the entry does not list. */
+/** Returns what callers are offered: one plain request per combination, without facts that the model does not list. */
 function soldFacts(model: SoldModel): Domain {
   const { price, durations, kind } = model;
   const listed = (values: readonly string[]): readonly FactValue[] => {

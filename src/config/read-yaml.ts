@@ -1,11 +1,10 @@
 import { Composer, Parser, parseDocument } from 'yaml';
 import type { CST } from 'yaml';
 
-/** The maximum file size in bytes. Enough for several thousand models. */
 const bytesMax = 256 * 1024;
-/** The maximum nesting depth. The parser recurses at each level, and a stack overflow cannot be handled safely. */
+/** The parser recurses at each level, and a stack overflow cannot be handled safely. */
 const levelsMax = 32;
-/** The maximum number of entries in a list or mapping. The parser compares each key with all the others. */
+/** Per list or mapping. The parser compares each key with all the others. */
 const entriesMax = 2_000;
 const errorsMax = 20;
 
@@ -14,8 +13,8 @@ export type ReadYaml = { readonly value: unknown } | { readonly violations: read
 let last: { readonly text: string; readonly read: ReadYaml } | undefined;
 
 /**
- * Returns a YAML text's value, or a description of its mistake. Time and memory are bounded for any text. The last text
- * is cached, because startup and reload each read the same one several times.
+ * Bounded in time and memory for any text. Caches the last text, because startup and reload each read the same one
+ * several times.
  */
 export function readYaml(text: string): ReadYaml {
   if (last?.text !== text) last = { text, read: parse(text) };
@@ -38,7 +37,7 @@ function parse(text: string): ReadYaml {
   try {
     const documents = [...new Composer().compose(tokens, true, text.length)];
     const [document] = documents;
-    // Only this library function reports error positions.
+    // Only this function of the library reports the positions of errors.
     if (document === undefined || documents.length > 1 || document.errors.length > 0)
       return { violations: parseDocument(text).errors.map((error) => error.message) };
     const value: unknown = document.toJS();
@@ -47,7 +46,9 @@ function parse(text: string): ReadYaml {
     return { value };
   } catch (error) {
     if (!(error instanceof ReferenceError) && !(error instanceof TypeError)) throw error;
-    return { violations: ['an alias (`*name`) expands to too much, to itself, or to nothing'] };
+    return {
+      violations: ['an alias (`*name`) is too large when expanded, refers to itself, or does not exist'],
+    };
   }
 }
 

@@ -8,7 +8,6 @@ const listeners = new Set<() => void>();
 let isWatched = false;
 let arrivedEarly = false;
 
-/** Starts listening. From then on, the signal does not end the process. */
 export function watchReloadSignal(): void {
   if (isWatched) return;
   isWatched = true;

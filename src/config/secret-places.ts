@@ -6,28 +6,26 @@ import { references, sealedPrefix } from './gateway-file.ts';
 
 export interface WrittenSecret {
   readonly path: readonly (string | number)[];
-  /** The path as text, with ids instead of list indexes. */
   readonly place: string;
-  /** The secret's owner: `<channel>.<credential>`, or a notice target's id. */
+  /** `<channel>.<credential>`, or the id of a notice target. */
   readonly of: string;
   readonly value: string;
   /** The origin of the upstream that receives the secret. Undefined for secrets outside channels. */
   readonly origin?: string | undefined;
 }
 
-/** Finds secrets that a file contains literally rather than by variable name. Also accepts invalid files. */
+/** Finds secrets that a file contains literally rather than as the name of a variable. Accepts invalid files too. */
 export function secretsIn(file: unknown, isWanted = isWritten): readonly WrittenSecret[] {
   return textsIn(file).filter(({ place, value }) => isSecretPlace(place) && isWanted(value));
 }
 
-/** Finds secrets in places that a draft may change. */
 export function draftSecretsIn(file: unknown): readonly WrittenSecret[] {
   return secretsIn(file).filter(({ place }) => !isOfFile(place));
 }
 
 /**
- * Returns the origin to which a secret may be sent. An existing secret is sent only to its own server, even if the
- * surrounding text changes.
+ * Returns the origin to which a secret may be sent. An existing secret is sent only to its own server, even if the text
+ * around it changes.
  */
 export function originOfWritten(
   { value, origin }: WrittenSecret,
@@ -38,7 +36,7 @@ export function originOfWritten(
 }
 
 /**
- * Finds what a file may contain but a draft may not: drafts arrive over the network, whereas files are local to this
+ * Finds what a file may contain but a draft may not. Drafts arrive over the network, and files are local to this
  * machine.
  */
 export function draftIssues(
@@ -80,7 +78,7 @@ function sealedIssue(
   { at, text, originOf }: Named & { readonly originOf: ReadonlyMap<string, string | undefined> },
 ): string[] {
   if (!isWholeSecret(text))
-    return [`${at}: a sealed value can only be used as a whole secret, such as an api_key`];
+    return [`${at}: a sealed value must be the entire value of a secret, such as an api_key`];
   if (!originOf.has(name) || originOf.get(name) === text.origin) return [];
   return [
     `${at}: this secret was entered for ${originOf.get(name) ?? 'another place'}; enter it again for its new use`,
@@ -89,8 +87,8 @@ function sealedIssue(
 
 function variableIssue(name: string, { at, text }: Named): string[] {
   if (environmentNames.includes(name))
-    return [`${at}: ${name} is a setting of the gateway itself, so a draft cannot name it`];
-  return isWholeSecret(text) ? [] : [`${at}: a draft can name a variable only as a whole secret`];
+    return [`${at}: ${name} is a setting of the gateway itself, so a draft must not use it`];
+  return isWholeSecret(text) ? [] : [`${at}: in a draft, a variable must be the entire value of a secret`];
 }
 
 function isWholeSecret({ place, value }: WrittenSecret): boolean {
@@ -105,12 +103,11 @@ const secretPlaces =
   /^\/(?:channels\/[^/]*\/credentials\/[^/]*\/(?:api_key|callback_secret)|notify\/targets\/[^/]*\/(?:url|secret)|(?:results|ledger\/heads)\/s3\/(?:access_key_id|secret_access_key)|ledger\/heads\/token)$/;
 
 /**
- * Parts that only a file may set, because they affect the machine and its network: commands, directories, and addresses
- * that need not be public.
+ * Only a file may set these, because they affect the machine and its network: commands, directories, and addresses that
+ * need not be public.
  */
 const ofFile: readonly (readonly string[])[] = [['results'], ['ledger', 'heads'], ['notify', 'targets']];
 
-/** Whether the value at this path can be set only in a file, not in a draft. */
 export function isOfFile(place: string): boolean {
   return ofFile.some((names) => `${place}/`.startsWith(`/${names.join('/')}/`));
 }
@@ -119,7 +116,6 @@ function valueAt(file: unknown, names: readonly string[]): unknown {
   return names.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), file);
 }
 
-/** Returns the private networks that this text makes accessible to its channel. */
 function networkIn({ place, value }: WrittenSecret): readonly string[] {
   const [permission] = /^\/channels\/[^/]*\/private_(?:link_)?networks(?=\/)/.exec(place) ?? [];
   return permission === undefined ? [] : [`${permission} ${value}`];
@@ -133,7 +129,6 @@ function namesIn(text: string): readonly string[] {
   return [...text.matchAll(references)].map(([, name = '']) => name);
 }
 
-/** Returns the NAME of each `${sealed:NAME}` in a text. */
 export function sealedNamesIn(text: string): readonly string[] {
   return namesIn(text).flatMap((name) =>
     name.startsWith(sealedPrefix) ? [name.slice(sealedPrefix.length)] : [],

@@ -26,7 +26,7 @@ export const resultsSchema = z
       .strictObject({ ...bucketFields, links: z.enum(['gateway', 'presigned']).default('gateway') })
       .optional(),
     max_bytes: positiveInt.default(gibibyte),
-    /** The minimum free space. With `storage: directory`, nothing is stored while less is free. */
+    /** With `storage: directory`, nothing is stored while less space is free. */
     free_bytes: z
       .number()
       .int()
@@ -48,8 +48,8 @@ export const resultsSchema = z
   });
 
 /**
- * How long data outside the ledger is kept. The minimum follows from callbacks, which are retried for three days after
- * a task ends. A task can end three days after it was created.
+ * How long data outside the ledger is kept. Callbacks are retried for three days after a task ends, and a task can end
+ * three days after it was created. The minimum of seven days covers both.
  */
 export const retentionSchema = z.strictObject({
   requests_days: positiveInt
@@ -74,7 +74,6 @@ const headsSchema = z
     directory: z.string().min(1).optional(),
     s3: z.strictObject(bucketFields).optional(),
     url: z.url({ protocol: /^https?$/ }).optional(),
-    /** A bearer token sent to `url`. */
     token: z.string().min(1).optional(),
   })
   .refine(
@@ -84,9 +83,7 @@ const headsSchema = z
     },
   );
 
-/**
- * The ledger's daily verification. The minimum rate ensures that a reader returns to MongoDB before its cursor expires.
- */
+/** The minimum rate ensures that a reader returns to MongoDB before its cursor expires. */
 export const ledgerSchema = z.strictObject({
   verify_hour: z
     .union([z.literal('off'), z.number().int().min(0).max(23)], 'must be 0 to 23, or off')
@@ -110,7 +107,6 @@ function isWebhookSecret(secret: string): boolean {
   return length >= 24 && length <= 64;
 }
 
-/** Where operator notices are sent. */
 export const notifySchema = z.strictObject({
   low_balance: decimal()
     .optional()

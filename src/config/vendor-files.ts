@@ -38,7 +38,10 @@ export interface ReadVendorFiles {
   readonly violations: readonly string[];
 }
 
-/** Parses the vendor files published together with gateway.yaml. `taken` contains the names of built-in adapters. */
+/**
+ * Parses the vendor files that were published together with gateway.yaml. `taken` contains the names of built-in
+ * adapters.
+ */
 export function readVendorFiles(
   named: readonly string[],
   texts: Readonly<Record<string, string>>,
@@ -72,7 +75,7 @@ export function parseVendorFile(
   return { violations: parsed.error.issues.flatMap((issue) => describeIssue(issue)) };
 }
 
-/** Adds vendor file prices to channels that have no cost in gateway.yaml. */
+/** Adds prices from vendor files to channels that have no cost in gateway.yaml. */
 export function withFilePrices(
   channels: readonly ChannelConfig[],
   files: VendorFiles,

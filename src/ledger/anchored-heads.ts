@@ -14,19 +14,16 @@ import { dayMs, utcDay } from '../base/times.ts';
 export interface AnchoredHead {
   readonly account: string;
   readonly seq: bigint;
-  /** The entry's hash, which covers its balances and everything before it. */
   readonly hash: string;
-  /** The time when the head was read, in Unix milliseconds rounded to whole seconds. */
+  /** When the head was read, in Unix milliseconds rounded down to whole seconds. */
   readonly at: number;
-  /** The HMAC-SHA-256 as 64 hexadecimal digits. */
   readonly signature: string;
 }
 
-/** A head that has not been anchored yet. */
 export type SeenHead = Omit<AnchoredHead, 'signature'>;
 
 export interface AnchorDocument extends AnchoredHead {
-  /** An id that sorts by account and seq. A head is anchored only once, however long the account stays unchanged. */
+  /** Sorts by account and seq. An unchanged head keeps its id, so it is anchored only once. */
   readonly _id: string;
 }
 
@@ -37,7 +34,6 @@ export type HeadAnchors = ReturnType<typeof createHeadAnchors>;
 const chunkSize = 500;
 const seqDigits = 19;
 
-/** `key` is the entry hash key. */
 export function createHeadAnchors(db: Db, key: Uint8Array) {
   const anchors = anchorCollection(db);
   const { signatureOf, isSigned } = createHeadSigner(key);
@@ -56,37 +52,33 @@ export function createHeadAnchors(db: Db, key: Uint8Array) {
     try {
       await anchors.insertMany(left, { ordered: false });
     } catch (error) {
-      // Another process is anchoring the same heads.
       if (!isDuplicateKey(error)) throw error;
     }
     return left.length;
   }
 
   return {
-    /** Anchors the given heads that are not anchored yet, at most 500. */
     anchor,
 
     isSigned,
 
-    /** Returns an account's heads, oldest first: at most one per day, plus one per verification. */
+    /** Returns an account's anchored heads, oldest first: at most one per day, plus one per verification. */
     async of(account: string): Promise<AnchoredHead[]> {
       return (await anchors.find({ account }).sort({ seq: 1 }).toArray()).map(toHead);
     },
 
-    /** Returns heads sorted by account and seq. `after` is `<account>/<seq>`. */
+    /** Returns heads sorted by account and seq. `after` has the form `<account>/<seq>`. */
     async list(page: { readonly after?: string; readonly limit: number }): Promise<AnchoredHead[]> {
       const from = page.after === undefined ? '' : anchorIdOf(page.after);
       const found = anchors.find({ _id: { $gt: from } }).sort({ _id: 1 });
       return (await found.limit(page.limit).toArray()).map(toHead);
     },
 
-    /** Returns each account's newest head. */
     newest: () => anchors.aggregate<AnchoredHead>(newestOfEach('signature')),
 
-    /** Compares the ledger with heads kept elsewhere, at most 500, and returns the differences. */
+    /** Compares at most 500 exported heads with the ledger. */
     check: (heads: readonly AnchoredHead[]) => checkHeads(db, heads, isSigned),
 
-    /** Anchors every account's current head. Resolves with the number of new anchors. */
     async anchorAll(at: number): Promise<number> {
       const heads = ledgerCollection(db).aggregate<SeenHead>(newestOfEach());
       let count = 0;
@@ -137,8 +129,8 @@ function createHeadSigner(key: Uint8Array) {
 }
 
 /**
- * Returns a pipeline that finds each account's newest document. Takes one index step per account, because the server
- * skips from head to head.
+ * Builds a pipeline that finds each account's newest document. MongoDB skips from head to head in the index, so the
+ * cost depends on the number of accounts, not of entries.
  */
 function newestOfEach(...more: readonly string[]): object[] {
   const fields = ['seq', 'hash', 'at', ...more];
@@ -164,13 +156,12 @@ function toHead({ account, seq, hash, at, signature }: AnchorDocument): Anchored
 }
 
 export interface AnchorCheck {
-  /** Accepts the account's entries in order. */
   next(entry: Pick<Head, 'seq' | 'hash'>): void;
-  /** Reports the heads that no entry reached. */
+  /** Reports the anchored heads that no entry has reached. */
   end(): void;
 }
 
-/** Checks that a chain passes through the anchored heads, which must be in order. */
+/** Checks that a chain passes through the anchored heads, which must be ordered by seq. */
 export function createAnchorCheck(
   heads: readonly AnchoredHead[],
   { isSigned, onFault }: { readonly isSigned: IsSigned; readonly onFault: (message: string) => void },

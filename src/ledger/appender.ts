@@ -19,19 +19,18 @@ import type { TurnLines } from './turn-lines.ts';
 import { createTurns, realTurnClock } from './turns.ts';
 import type { Turn } from './turns.ts';
 
-/** The batch limit. An entry is at most 64 KiB, so a batch stays far below the 48 MB message limit. */
+/** An entry is at most 64 KiB, so a batch stays far below MongoDB's message limit of 48 MB. */
 const batchOperationsMax = 100;
 const waitingOperationsMax = 10_000;
-/** The maximum number of consecutive lost races. Each loss means that another process appended an entry. */
+/** How many races in a row an append may lose. Each loss means that another process appended an entry. */
 const conflictsMax = 500;
 const contestedAccountsMax = 10_000;
 const failuresMax = 5;
 const failureWaitMs = 50;
-/** The time after which no new try begins. A single try may also have to wait for the driver to find a server. */
+/** A failure later than this is not retried. The last attempt may still wait for the driver to find a server. */
 const triesEndAfterMs = 10_000;
 
 export interface Appender {
-  /** Rejects with LedgerUnavailableError if the operation may or may not have taken effect. */
   submit(operation: Operation): Promise<Outcome>;
 }
 
@@ -42,9 +41,7 @@ export interface AppenderDeps {
   readonly now: () => number;
   readonly onBalance?: (account: string, after: Pick<EntryDocument, 'available' | 'seq'>) => void;
   readonly meter?: LedgerMeter;
-  /** Returns false if `now` cannot be trusted, in which case nothing is written. */
   readonly isTimeRight?: () => boolean;
-  /** The processes waiting to append. Undefined if no other process appends. */
   readonly lines?: TurnLines;
 }
 
@@ -71,7 +68,6 @@ export function createAppender(deps: AppenderDeps): Appender {
 
   async function drain(account: string, queue: Waiting[]): Promise<void> {
     const turn = turns.take(account, () => heads.refresh(account));
-    // Operations submitted within one event loop turn form a batch.
     await nextTurn();
     while (queue.length > 0) {
       await append({ ...deps, turn, insert }, account, queue);
@@ -107,20 +103,20 @@ export function createAppender(deps: AppenderDeps): Appender {
 interface Progress {
   left: readonly Waiting[];
   /**
-   * Whether the next try must first read the head and every key, because the cached head or our last response proved
+   * Makes the next attempt read the head and every key again. Set after the cached head or our last response proved
    * unreliable.
    */
   fresh: boolean;
   /**
-   * The seq at which our insert was refused. If the head has reached it, another process took that place. If not, one
-   * of our keys was the cause.
+   * The seq at which MongoDB refused our insert. If the head has reached that seq, another process inserted an entry
+   * there. If not, one of our keys already existed.
    */
   refusedAt: bigint | undefined;
   conflicts: number;
   failures: number;
 }
 
-/** Retries until every operation in a batch has an outcome. Repeating is safe because `_id` and `key` are unique. */
+/** Repeating is safe because `_id` and `key` are unique. */
 async function append(deps: Deps, account: string, queue: Waiting[]): Promise<void> {
   const ended = deps.meter?.beginAppend();
   const progress: Progress = { left: [], fresh: false, refusedAt: undefined, conflicts: 0, failures: 0 };
@@ -140,7 +136,8 @@ async function appendAll(
 ): Promise<void> {
   const lastTryAt = deps.now() + triesEndAfterMs;
   do {
-    // Operations that arrived while we waited for other writers join the batch, unless this try may be the last.
+    // Operations that arrived while we waited for other writers join the batch, but not after a failure: this attempt
+    // may be the last.
     const room = progress.failures > 0 ? 0 : batchOperationsMax - progress.left.length;
     progress.left = [...progress.left, ...queue.splice(0, room)];
     try {
@@ -165,8 +162,8 @@ async function tryOnce(deps: Deps, account: string, progress: Progress): Promise
   const { collection, heads, hash } = deps;
   if (deps.isTimeRight?.() === false) throw new LedgerClockError();
   const operations = progress.left.map(({ operation }) => operation);
-  // Read the head before the keys. In reverse order, an operation completed in between would seem both undone and
-  // unaffordable.
+  // Read the head before the keys. In the reverse order, an operation that completes in between would seem both
+  // missing and unaffordable.
   const head = progress.fresh ? await heads.refresh(account) : await heads.get(account);
   const isKeyRefused = progress.refusedAt !== undefined && head.seq < progress.refusedAt;
   const known = await findByKeys(
@@ -176,7 +173,7 @@ async function tryOnce(deps: Deps, account: string, progress: Progress): Promise
   const spent = await heads.spent(account, head, scopesOfBatch(operations, known));
   const plan = planBatch(operations, { head, known, spent, at: deps.now(), hash });
   if (!progress.fresh && plan.operations.some(({ outcome }) => isRefused(outcome))) {
-    // The cached head may not include another process's credit or release, so never refuse because of it.
+    // The cached head may lack another process's credit or release, so never refuse an operation because of it.
     progress.fresh = true;
     return;
   }
@@ -211,7 +208,7 @@ function isRefused({ state }: Outcome): boolean {
 }
 
 /**
- * Whether the connection, the server or its majority failed. An entry that was refused for its content would be refused
+ * Whether the connection, the server or its majority failed. An entry refused for its content would only be refused
  * again.
  */
 function isTransient(error: unknown): boolean {

@@ -3,7 +3,7 @@ import { findEntries } from './collection.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import type { Balance } from './ledger.ts';
 
-/** The number of entries probed per read. A million entries need five reads. */
+/** Entries probed per read. An account with a million entries takes five reads. */
 const probesMax = 16n;
 
 const nothing: Balance = { available: 0n, held: 0n, seq: 0n };
@@ -12,13 +12,12 @@ export interface Moment {
   readonly account: string;
   /** The seq of the account's last entry, or of any entry after `time`. */
   readonly last: bigint;
-  /** The time in Unix milliseconds. */
   readonly time: number;
 }
 
 /**
- * Finds the balances after the last entry before a given time. Searches by `_id`, because an account's entries are
- * numbered without gaps and their times never decrease.
+ * Finds the balance after the last entry before a given time. Searches by `_id`, which works because an account's
+ * entries are numbered without gaps and their times never decrease.
  */
 export async function findBalanceBefore(
   collection: LedgerCollection,
@@ -39,7 +38,7 @@ export async function findBalanceBefore(
   return before;
 }
 
-/** Returns at least one place. The places are evenly spaced strictly between the two arguments. */
+/** Returns at least one seq. The seqs are evenly spaced between the arguments, excluding both. */
 function probes(from: bigint, before: bigint): bigint[] {
   const between = before - from - 1n;
   const count = between < probesMax ? between : probesMax;

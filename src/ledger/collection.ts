@@ -8,7 +8,6 @@ import type { EntryDocument } from './entry.ts';
 import type { Spent } from './spent.ts';
 import { ensureTurnLineIndexes } from './turn-lines.ts';
 
-/** The driver collection methods that the ledger uses. */
 export type LedgerCollection = Pick<
   Collection<EntryDocument>,
   'insertMany' | 'find' | 'findOne' | 'aggregate'
@@ -24,21 +23,22 @@ export function ledgerCollection(db: Db): Collection<EntryDocument> {
   return openCollection<EntryDocument>(db, 'ledger', durable);
 }
 
-/** Opens the anchored heads, which are kept outside the ledger to reveal a truncated or rewritten chain. */
+/** Anchored heads live outside the ledger, so that they reveal a truncated or rewritten chain. */
 export function anchorCollection(db: Db): Collection<AnchorDocument> {
   return openCollection<AnchorDocument>(db, 'ledger_heads', durable);
 }
 
-/** Ensures that an operation takes effect only once. */
 export const keyIndex: IndexShape = { name: 'key', key: { key: 1 }, unique: true };
 
-/** Covers every field that usage sums up. A day's entries are adjacent, as are an account's within the day. */
+/**
+ * Covers every field that usage reports need. The entries of one day are adjacent, and within a day those of one
+ * account.
+ */
 export const usageIndex: IndexShape = {
   name: 'usage',
   key: { day: 1, account: 1, kind: 1, model: 1, key_id: 1, end_user: 1, amount: 1 },
 };
 
-/** Finds the entries that end tasks. A day's earnings are their sum. */
 export const endedOnIndex: IndexShape = { name: 'ended_on', key: { ended_on: 1 }, sparse: true };
 
 /** Creates the indexes. The unique index on `key` requires the collection to be unsharded or sharded by `key`. */
@@ -62,7 +62,6 @@ export async function hasEntries(collection: LedgerCollection): Promise<boolean>
   return found !== null;
 }
 
-/** Finds entries by key, with a single query on the unique index. */
 export async function findByKeys(
   collection: LedgerCollection,
   keys: readonly string[],
@@ -75,9 +74,7 @@ export async function findByKeys(
   return new Map(found.map((entry) => [entry.key, entry]));
 }
 
-/**
- * Returns at most `limit` of an account's entries following `after`, in order, up to the first gap. Searches by `_id`.
- */
+/** Returns the entries in order, up to the first gap. */
 export async function findSuccessors(
   collection: LedgerCollection,
   account: string,
@@ -87,7 +84,6 @@ export async function findSuccessors(
   return findEntries(collection, account, seqs);
 }
 
-/** Returns an account's entries in the requested order, up to the first gap. Searches by `_id`. */
 export async function findEntries(
   collection: LedgerCollection,
   account: string,
@@ -104,7 +100,6 @@ export async function findEntries(
   return ordered.slice(0, missing < 0 ? ordered.length : missing).filter((entry) => entry !== undefined);
 }
 
-/** Finds an account's last entry, with a single query on the index of account and seq. */
 export async function findLast(
   collection: LedgerCollection,
   account: string,
@@ -114,9 +109,9 @@ export async function findLast(
 }
 
 /**
- * Returns a scope's spending as of one of its account's entries, which must be known to be majority-committed. Runs a
- * single query on the scope index. Reads with local concern: the primary has every entry before a committed one even
- * just after an election, when a majority read may lag behind. Excludes later entries, which might be rolled back.
+ * Returns a scope's spending as of one of its account's entries. That entry must already be majority-committed: then
+ * a read with local concern is safe and, unlike a majority read, does not lag just after an election. Later entries
+ * are ignored, because they might still be rolled back.
  */
 export async function findSpent(
   collection: LedgerCollection,
@@ -137,7 +132,7 @@ export async function findSpent(
 
 /**
  * Inserts entries in order and returns how many of them a majority of the servers now has: all, or those before the
- * first with an existing `_id` or `key`. Any other failure throws and leaves the state of all entries unknown.
+ * first whose `_id` or `key` already existed. Any other failure throws, and then the state of every entry is unknown.
  */
 export async function insertInOrder(
   collection: LedgerCollection,
@@ -150,7 +145,7 @@ export async function insertInOrder(
   } catch (error) {
     if (!isDuplicateKey(error) || !(error instanceof MongoBulkWriteError)) throw error;
     const [first] = [error.writeErrors].flat();
-    // If there is also a write concern error, the entries before the duplicate may still be rolled back.
+    // With a write concern error as well, the entries before the duplicate may still be rolled back.
     if (first === undefined || error.result.getWriteConcernError() !== undefined) throw error;
     // Do not use insertedCount: some servers include refused entries in it.
     return first.index;

@@ -1,26 +1,22 @@
 import { periods } from '../base/periods.ts';
 import { dayMs, hourMs } from '../base/times.ts';
 
-/** Verifies the ledger once a day in one process. If that process ends, another takes over. */
+/** Verifies the ledger once a day, in one of the processes. If that process ends, another takes over. */
 export interface DailyVerification {
   start(): void;
-  /** Stops a running verification. The next process starts from the beginning. */
   stop(): Promise<void>;
-  /** Runs on each timer tick. Never rejects and does not wait for the verification. */
+  /** Called by the timer. Never rejects, and does not wait for the verification to end. */
   turn(): Promise<void>;
-  /** Resolves once no verification is running in this process. */
   idle(): Promise<void>;
 }
 
 export interface DailyVerificationDeps {
-  /** Whether this process is responsible for verifying. */
   readonly duty: () => Promise<boolean>;
-  /** Returns the latest completed verification, including those requested by an operator. */
+  /** Includes verifications that an operator requested. */
   readonly last: () => Promise<{ readonly startedAt: number } | undefined>;
   readonly verify: (signal: AbortSignal) => Promise<unknown>;
-  /** Returns the hour of the day (UTC). Undefined if the ledger is verified only on demand. */
+  /** UTC. Undefined if the ledger is verified only on demand. */
   readonly hour: () => number | undefined;
-  /** Called when a verification fails. The verification is retried in an hour. */
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
 }
@@ -28,7 +24,6 @@ export interface DailyVerificationDeps {
 export function createDailyVerification(deps: DailyVerificationDeps): DailyVerification {
   const { now } = deps;
   const since = now();
-  /** When the latest known verification started. */
   let verifiedAt = -Infinity;
   let running: { readonly ended: Promise<void>; readonly abort: () => void } | undefined;
   let notBefore = 0;
@@ -49,11 +44,10 @@ export function createDailyVerification(deps: DailyVerificationDeps): DailyVerif
     running = { ended: verify(), abort: () => aborting.abort() };
   }
 
-  /** After the first call, sends no command until the hour has come. */
   async function isDue(hour: number): Promise<boolean> {
     const due = lastBegun(hour, now());
     if (verifiedAt >= due) return false;
-    // A ledger without a verification counts as verified when this process started.
+    // A ledger that was never verified counts as verified when this process started.
     verifiedAt = (await deps.last())?.startedAt ?? since;
     return verifiedAt < due;
   }
@@ -64,7 +58,8 @@ export function createDailyVerification(deps: DailyVerificationDeps): DailyVerif
       if (hour === undefined) return;
       if (running === undefined && !(await isDue(hour))) return;
       if (!(await deps.duty())) running?.abort();
-      // While it pauses after a failure, it keeps the duty, so that no other process repeats the failure.
+      // After a failure, this process pauses but stays responsible. Otherwise each process in turn would repeat the
+      // failure.
       else if (running === undefined && now() >= notBefore) begin();
     } catch (error) {
       deps.onError(error);
@@ -83,7 +78,6 @@ export function createDailyVerification(deps: DailyVerificationDeps): DailyVerif
   };
 }
 
-/** Returns when this hour of the day (UTC) last began. */
 function lastBegun(hour: number, at: number): number {
   const today = at - (at % dayMs) + hour * hourMs;
   return today <= at ? today : today - dayMs;

@@ -18,7 +18,7 @@ export function attributionOfSpender({ key, model, endUser }: Partial<Spender>):
   return attributionOf({ key_id: key, model, end_user: endUser, day: undefined });
 }
 
-/** @param day - The day for which the hold, and everything that follows from it, counts. */
+/** @param day - The hold and everything that follows from it count towards this day. */
 export function holdDraft({ account, task, by, amount, basis }: HoldOperation, day: string): Draft {
   return {
     account,
@@ -34,7 +34,6 @@ export function holdDraft({ account, task, by, amount, basis }: HoldOperation, d
   };
 }
 
-/** Returns two drafts if the charge exceeds the hold. */
 export function settleDrafts(operation: SettleOperation, hold: HoldFacts): Draft[] {
   const { account, task, held, amount, basis, note, upstream } = operation;
   const fromHold = amount < held ? amount : held;
@@ -54,7 +53,6 @@ export function settleDrafts(operation: SettleOperation, hold: HoldFacts): Draft
   return excess === 0n ? [settle] : [settle, extraDraft({ ...hold, task }, excess)];
 }
 
-/** @param of - The task's hold or its settle. */
 export function extraDraft(of: HoldFacts & { readonly task: string }, amount: Micros): Draft {
   const { account, task } = of;
   return {

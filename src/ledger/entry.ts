@@ -14,60 +14,53 @@ import type { Attribution, Spent } from './spent.ts';
  * |--------------|-------------------------------|------------------|-----------|
  * | credit       | positive                      | + amount         |           |
  * | adjust       | negative                      | + amount         |           |
- * | hold         | the amount set aside          | − amount         | + amount  |
- * | void         | 0: occupies the hold's place  |                  |           |
+ * | hold         | the reserved amount           | − amount         | + amount  |
+ * | void         | 0: blocks the hold's key      |                  |           |
  * | settle       | charged, at most the hold     | + hold − amount  | − hold    |
  * | release      | the hold                      | + amount         | − amount  |
  * | charge_extra | charged beyond the hold       | − amount         |           |
  * | refund       | positive, at most the charge  | + amount         |           |
  */
 export interface LedgerEntry {
-  /** The entry's id: `<account>/<seq>`. */
   readonly id: string;
   readonly account: string;
-  /** The entry's number within its account: 1, 2, 3 … */
   readonly seq: bigint;
-  /** A key that is unique across the ledger, so that a repeated operation yields one entry. See `keys`. */
+  /** Unique across the ledger, so that a repeated operation yields only one entry. See `keys`. */
   readonly key: string;
   readonly kind: EntryKind;
   readonly task?: string;
-  /** The id of the API key that spends the money. All of a task's entries take it from the hold. */
+  /** The id of the API key that spends the money. Later entries of the task copy it from the hold. */
   readonly key_id?: string;
   readonly model?: string;
-  /** The end user's pseudonym (`EndUserNames`). */
+  /** The end user's pseudonym (see `EndUserNames`). */
   readonly end_user?: string;
-  /** The end user's name. Not stored. */
   readonly endUser?: string;
-  /**
-   * The day (UTC, `2026-11-23`) to which the amount belongs: the day of the task's hold, no matter when it is closed.
-   */
+  /** UTC, as in `2026-11-23`. The amount counts towards the day of the task's hold, however late the task ends. */
   readonly day?: string;
-  /** The amounts spent by the key, the key with this model, and the end user, including this entry. */
+  /** What the key, the key with this model, and the end user have spent, including this entry. */
   readonly spent?: readonly Spent[];
   readonly amount: Micros;
-  /** The balances after this entry. */
   readonly available: Micros;
   readonly held: Micros;
-  /** The amount of the `charge_extra` that follows. Set only in a settle whose charge exceeds the hold. */
+  /** The amount of the `charge_extra` that follows. Set only if a settle's charge exceeds its hold. */
   readonly excess?: Micros;
-  /** A hold's PriceBasis or a settle's calculation, as JSON. */
+  /** The PriceBasis of a hold or the calculation of a settle, as JSON. */
   readonly basis?: string;
   readonly note?: string;
-  /** The task's cost to the operator. Set in the entry that ends a task, and in a refund, which lowers its margin. */
+  /** The operator's cost. Set in the entry that ends a task, and in a refund because it lowers the margin. */
   readonly upstream?: UpstreamCost;
-  /** The time in Unix milliseconds by the writer's clock, or the previous entry's time if later. */
+  /** Unix milliseconds by the writer's clock, but never earlier than the previous entry's time. */
   readonly at: number;
-  /** A keyed hash of every stored field of this entry, including the previous entry's hash. */
+  /** A keyed hash over every stored field, including the previous entry's hash. */
   readonly hash: string;
 }
 
 /** A stored entry. Every integer except `at` is an int64 in MongoDB. */
 export interface EntryDocument extends Omit<LedgerEntry, 'id' | 'endUser'> {
-  /** The id `<account>/<seq>`, so that two writers cannot claim the same place. */
+  /** `<account>/<seq>`, so that two writers cannot both insert an entry with the same number. */
   readonly _id: string;
-  /** The previous entry's hash, or 64 zeros for the first entry. */
   readonly prev_hash: string;
-  /** The UTC day of `at`, as in `2026-01-31`. Set together with `upstream`. */
+  /** UTC, as in `2026-01-31`. Set together with `upstream`. */
   readonly ended_on?: string;
 }
 
@@ -95,15 +88,14 @@ export function toEntry(document: EntryDocument, { read }: Pick<EndUserNames, 'r
 
 type Undefinable<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | undefined };
 
-/** Returns the fields that a task's entries inherit from its hold. */
 export function attributionOf({ key_id, model, end_user, day }: Undefinable<Attribution>): Attribution {
   return defined({ key_id, model, end_user, day });
 }
 
 /**
- * Settle and release share a key, so the unique index ensures that a task is closed only once. Hold and void share a
- * key, so an abandoned hold can never be taken, however late its write arrives. A task can be refunded once, partly or
- * fully. Neither account nor task names contain a colon, so no two operations produce the same key.
+ * Settle and release share a key, so the unique index lets a task be closed only once. Hold and void share a key, so
+ * a voided hold can never be written, however late its insert arrives. A task can be refunded only once, in part or
+ * in full. Account and task names contain no colon, so two operations never produce the same key.
  */
 export const keys = {
   hold: (task: string) => `${task}:hold`,
@@ -113,7 +105,6 @@ export const keys = {
   credit: (account: string, reference: string) => `credit:${account}:${reference}`,
 };
 
-/** Returns the payer's reference for a credit or correction. Undefined for other entries. */
 export function referenceOf({
   kind,
   account,
@@ -123,7 +114,6 @@ export function referenceOf({
   return isNamed ? key.slice(keys.credit(account, '').length) : undefined;
 }
 
-/** The basis of the next entry: the last entry's balances and hash. */
 export interface Head {
   readonly seq: bigint;
   readonly available: Micros;
@@ -134,7 +124,7 @@ export interface Head {
 
 export const emptyHead: Head = { seq: 0n, available: 0n, held: 0n, hash: '0'.repeat(64), at: 0 };
 
-/** An entry without its place in the chain. */
+/** An entry before it is added to the chain. */
 export interface Draft extends Attribution {
   readonly spent?: readonly Spent[];
   readonly account: string;
@@ -142,7 +132,6 @@ export interface Draft extends Attribution {
   readonly kind: EntryKind;
   readonly task?: string;
   readonly amount: Micros;
-  /** The changes to the balances. */
   readonly available: Micros;
   readonly held: Micros;
   readonly excess?: Micros;
@@ -153,14 +142,12 @@ export interface Draft extends Attribution {
 
 const int64Max = 2n ** 63n - 1n;
 
-/** Everything except the head that an entry needs to join the chain. */
 export interface Seal {
-  /** The time in Unix milliseconds. */
   readonly at: number;
   readonly hash: EntryHash;
 }
 
-/** Creates the entry that follows `head`. Throws RangeError if a balance or a sum exceeds int64. */
+/** @throws RangeError if a balance or a sum exceeds int64 */
 export function chainEntry(head: Head, draft: Draft, { at, hash }: Seal): EntryDocument {
   const seq = head.seq + 1n;
   const available = head.available + draft.available;
@@ -187,12 +174,12 @@ export function entryId(account: string, seq: bigint): string {
   return `${account}/${seq}`;
 }
 
-/** Returns the hash as 64 hexadecimal digits. */
 export type EntryHash = (entry: Omit<EntryDocument, 'hash'>) => string;
 
 /**
- * Hashes every stored field by name, with HMAC-SHA-256. Creating an entry or altering its fields takes the key as well
- * as write access to MongoDB. The key is derived from the database's root key, so it outlives every SECRETS_KEY.
+ * Creates a hash over the names and values of all stored fields, with HMAC-SHA-256. Without the key, write access to
+ * MongoDB does not suffice to forge an entry. The key is derived from the database's root key, so it survives any
+ * change of SECRETS_KEY.
  */
 export function createEntryHash(key: Uint8Array): EntryHash {
   const secret = createSecretKey(key);

@@ -13,7 +13,7 @@ interface Found {
   readonly cost: number | bigint;
 }
 
-/** Sums up a UTC day's charges, refunds and upstream costs, with a single query on the index `ended_on`. */
+/** Covers a single UTC day, the one that contains `from`. Runs one query on the index `ended_on`. */
 export async function readLedgerFlows(
   collection: Pick<LedgerCollection, 'aggregate'>,
   { from, before, stepMs }: FlowsAsked,

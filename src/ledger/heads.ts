@@ -6,48 +6,41 @@ import type { EntryDocument, Head } from './entry.ts';
 import { nothingSpent } from './spent.ts';
 import type { Spent, SpentBook } from './spent.ts';
 
-/** The maximum lag of a head updated by `_id`, in entries. Beyond that, the index is faster. */
+/** A head that lags by at most this many entries is updated by `_id`. Beyond that, the index is faster. */
 const successorsMax = 16;
-/** The maximum number of scopes across all accounts. */
 const scopesMax = 50_000;
 
 export interface Heads {
-  /**
-   * Returns the last head seen, which may be outdated. Reads the head from the index if the account has not been seen
-   * before. See `contest`.
-   */
+  /** Returns the last head seen, which may be outdated, or reads it. See `contest`. */
   get(account: string): Promise<Head>;
-  /** Returns the head that `get` would return, if it is still in memory. */
   seen(account: string): Head | undefined;
-  /** Reads the current head. */
   refresh(account: string): Promise<Head>;
   /**
-   * Returns these scopes' spending as of a head that `get` or `refresh` returned, from memory or with one query per
-   * scope.
+   * Returns the spending of these scopes as of a head that `get` or `refresh` returned. Answers from memory, or with
+   * one query per scope.
    */
   spent(account: string, head: Head, scopes: ReadonlySet<string>): Promise<SpentBook>;
-  /** Records entries in order. Pass only majority-committed entries. Older entries have no effect. */
+  /** Pass only majority-committed entries, in order. Entries older than the cached head have no effect. */
   follow(account: string, entries: readonly EntryDocument[]): void;
   /**
-   * Call this after losing a race to another process. `get` then looks for newer entries until it finds none. Each
-   * check costs one read, whereas an outdated head would cost a failed write and two reads.
+   * Call this after losing a race to another process. From then on, `get` looks for newer entries until it finds
+   * none. That costs one read per call. Using an outdated head would cost a failed write and two reads.
    */
   contest(account: string): void;
 }
 
 interface Followed {
   readonly head: Head;
-  /** The seq after which every entry up to the head has been seen. */
+  /** Every entry from this seq up to the head has been seen. */
   readonly since: bigint;
 }
 
 interface Sums {
   readonly spent: Spent;
-  /** The head as of which the sums were correct. They still are if every later entry has been seen. */
+  /** The seq as of which the sums were read. They are still right if every later entry has been seen. */
   readonly asOf: bigint;
 }
 
-/** Caches the last head and the scopes' sums for at most `headsMax` accounts. Drops the least recently used ones. */
 export function createHeads(collection: LedgerCollection, headsMax: number): Heads {
   const heads = createRecent<Followed>(headsMax);
   const sums = createRecent<Sums>(scopesMax);
@@ -60,7 +53,7 @@ export function createHeads(collection: LedgerCollection, headsMax: number): Hea
       const { seq, available, held, hash, at } = entry;
       if (seen !== undefined && seq <= seen.head.seq) continue;
       const since = seen !== undefined && seq === seen.head.seq + 1n ? seen.since : seq;
-      // Copy only the head's fields, so that the map does not keep entire entries in memory.
+      // Copy only these fields, so that the map does not keep entire entries in memory.
       seen = { head: { seq, available, held, hash, at }, since };
       for (const spent of entry.spent ?? []) sums.set(sumsKey(account, spent.scope), { spent, asOf: seq });
     }
@@ -91,7 +84,6 @@ export function createHeads(collection: LedgerCollection, headsMax: number): Hea
     if (known !== undefined && followed !== undefined && known.asOf >= followed.since) return known.spent;
     const found = await findSpent(collection, account, { scope, upTo: head.seq });
     const spent = found ?? nothingSpent(scope);
-    // Entries that arrived during the read may have changed the sums.
     if (heads.get(account)?.head.seq === head.seq) sums.set(key, { spent, asOf: head.seq });
     return spent;
   }

@@ -19,28 +19,21 @@ import { openStatement } from './statement.ts';
 import type { Period, Statement } from './statement.ts';
 import { readUsage } from './usage.ts';
 
-/** Reads accounts' entries. Uses `_id`, except for usage and margin, which have their own indexes. */
+/** Reads accounts' entries by `_id`, except for usage and margin, which have their own indexes. */
 export interface History {
-  /** Returns a page of entries, oldest first. */
   entries(account: string, page: EntriesPage): Promise<LedgerEntry[]>;
-  /** Returns the amounts spent as of each entry of such a page. */
   spendings(account: string, page: EntriesPage): Promise<(Spending & { readonly seq: bigint })[]>;
-  /** Returns the balance after the last entry before this time (Unix milliseconds). */
   balanceBefore(account: string, time: number): Promise<Balance>;
-  /** Returns the movements in a period, according to the ledger's current entries. */
   statement(account: string, period: Period): Promise<Statement>;
   /** Covers entries written before this call. Rows are read as they are consumed. Throws TooManyGroupsError. */
   usage(asked: UsageAsked): AsyncIterable<UsageRow>;
-  /** Yields the names of charged images that were returned synchronously. */
   settledImages(asked: SettledImagesAsked): AsyncIterable<string>;
   /** Covers tasks that ended before this call. Throws TooManyGroupsError. */
   margin(asked: MarginAsked): AsyncIterable<MarginRow>;
 }
 
 interface EntriesPage {
-  /** The `seq` after which the page begins. */
   readonly after?: bigint;
-  /** The maximum number of entries, 1 to 1,000. */
   readonly limit: number;
 }
 

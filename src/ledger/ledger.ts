@@ -43,71 +43,69 @@ import type {
 import type { Outcome } from './plan.ts';
 
 export interface LedgerDeps {
-  /** The collection from `ledgerCollection(db)`. `ensureLedgerIndexes(db)` creates its indexes. */
+  /** From `ledgerCollection(db)`. `ensureLedgerIndexes(db)` creates its indexes. */
   readonly collection: LedgerCollection;
-  /** The key from `deriveKey('ledger')` for entry hashes and end users' pseudonyms. */
+  /** From `deriveKey('ledger')`. Used for entry hashes and for end users' pseudonyms. */
   readonly key: Uint8Array;
-  /** The clock for the entries' `at`, in Unix milliseconds. */
   readonly now: () => number;
-  /** The maximum number of accounts whose heads are cached. */
   readonly headsMax?: number;
-  /** Called after this process appends entries, with each batch's lowest and last balance. */
+  /** Called after each batch that this process appends, with the batch's lowest and last balance. */
   readonly onBalance?: (account: string, after: Pick<LedgerEntry, 'available' | 'seq'>) => void;
   readonly meter?: LedgerMeter;
   /** Returns false if `now` cannot be trusted. Operations then reject with LedgerClockError. */
   readonly isTimeRight?: () => boolean;
-  /** The processes waiting to append: `createTurnLines(db, now)`. Required if other processes append as well. */
+  /** From `createTurnLines(db, now)`. Required if other processes append too. */
   readonly lines?: TurnLines;
 }
 
 export interface Ledger extends History {
   /**
-   * Sets money aside. Refused if `available - amount` would fall below `-overdraftLimit`, or if the amount exceeds what
-   * a cap has left or an entry can store.
+   * Reserves money. Refused if `available - amount` would fall below `-overdraftLimit`, or if the amount exceeds what
+   * a cap has left or what an entry can store.
    */
   hold(request: HoldRequest): Promise<HoldResult>;
   /**
    * Charges a task that succeeded. Any excess over the hold becomes a `charge_extra`, which may make the balance
-   * negative. `no_hold`: the task has no hold or its hold was voided, so nothing is charged.
+   * negative. `no_hold` means that the task has no hold, or a voided one, so nothing is charged.
    */
   settle(request: SettleRequest): Promise<ReleaseResult>;
-  /** Releases a task's hold. `no_hold`: the task never had a hold, and nothing is written. */
+  /** `no_hold` means that the task never had a hold. Nothing is written then. */
   release(request: ReleaseRequest): Promise<ReleaseResult>;
   /**
-   * Abandons a hold that may or may not have been taken: releases it or takes its place, so that a hold still in flight
-   * is refused. Afterwards, nothing is held for the task unless the result is `held`.
+   * Cancels a hold that may or may not have been written: releases it, or inserts an entry under its key so that a
+   * hold still in flight is refused. Afterwards nothing is held for the task, unless the result is `held`.
    */
   void(request: VoidRequest): Promise<VoidResult>;
   /**
-   * Refunds all or part of a task's charge, once. A replay returns the first call's entry, even if the amounts differ.
+   * Refunds all or part of a task's charge, once. A repeated call returns the first call's entry, even if the amounts
+   * differ.
    */
   refund(request: RefundRequest): Promise<RefundResult>;
   /**
-   * A replay returns the first call's entry, even if the amounts differ. Refused if the account's balance or debt would
-   * exceed `amountMax`.
+   * A repeated call with the same reference returns the first call's entry, even if the amounts differ. Refused if
+   * the account's balance or debt would exceed `amountMax`.
    */
   credit(request: CreditRequest): Promise<CreditResult>;
-  /** Returns the balance with a single read: by `_id` if the head is known, or else by the index. */
+  /** Takes a single read: by `_id` if the head is cached, by the index otherwise. */
   balance(account: string): Promise<Balance>;
   /**
-   * Returns the spending of the key, the key with a model, and the end user, as far as `by` specifies them. At most one
-   * read.
+   * Returns what the key, the key with the model, and the end user have spent, for those of the three that `by`
+   * names. At most one read.
    */
   uses(account: string, by: Partial<Spender>): Promise<ReadonlyMap<CapScope, SpentUse>>;
-  /** Returns at most four entries: hold, settle or release, charge_extra, refund. Uses the unique index on `key`. */
+  /** Returns at most four entries: hold, settle or release, charge_extra, refund. */
   entriesOfTask(task: string): Promise<LedgerEntry[]>;
-  /** Returns any account's holds that are not closed or whose charge is incomplete, within a range of task names. */
+  /** Returns holds of any account that are open or whose charge is incomplete. */
   openHoldsBetween(range: HoldRange): Promise<OpenHold[]>;
 }
 
 interface AppendResult {
   readonly entry: LedgerEntry;
-  /** Whether the entry existed before this call. */
   readonly replayed: boolean;
 }
 
 export type HoldResult =
-  /** `cap`: the applicable cap with the least left afterwards. */
+  /** `cap`: the cap that has the least left after this hold. */
   | (AppendResult & { readonly ok: true; readonly cap?: CapState })
   | { readonly ok: false; readonly refused: 'capped'; readonly cap: CapState }
   | { readonly ok: false; readonly refused: 'insufficient_balance'; readonly available: Micros }
@@ -119,29 +117,23 @@ export type CreditResult =
 
 export type RefundResult =
   | (AppendResult & { readonly ok: true })
-  /** Nothing was charged to this account for the task. */
   | { readonly ok: false; readonly refused: 'not_settled' }
-  /** `charged`: the total charge. */
   | { readonly ok: false; readonly refused: 'above_charge'; readonly charged: Micros };
 
 export interface CloseResult extends AppendResult {
-  /** How the first call closed the task. */
   readonly closed: 'settled' | 'released';
-  /** The task's total charge, including any amount beyond the hold. 0 if released. */
   readonly charged: Micros;
   /** Whether the task had already been closed the other way: a settle found a release, or vice versa. */
   readonly contradicts: boolean;
 }
 
 /**
- * `voided`: nothing was held, and no hold can follow. `settled`: the task had already been charged and stays charged.
- * `held`: the task has a hold, which was left as it is (`unlessHeld`).
+ * `voided`: nothing was held, and no hold can follow. `settled`: the task had already been charged, and stays
+ * charged. `held`: the task has a hold, which `unlessHeld` left unchanged.
  */
 interface VoidResult {
   readonly closed: 'voided' | 'released' | 'settled' | 'held';
-  /** The task's total charge, including any amount beyond the hold. */
   readonly charged: Micros;
-  /** The cost recorded in the hold's closing entry. */
   readonly upstream?: UpstreamCost;
 }
 
@@ -150,7 +142,6 @@ type ReleaseResult = CloseResult | { readonly closed: 'no_hold' };
 export interface Balance {
   readonly available: Micros;
   readonly held: Micros;
-  /** The last entry's seq. 0 if the account has none. */
   readonly seq: bigint;
 }
 
@@ -163,8 +154,8 @@ const closedBy: { readonly [Kind in LedgerEntry['kind']]?: VoidResult['closed'] 
 const headsMaxDefault = 10_000;
 
 /**
- * The accounts' money. Every operation is a single insert of one entry, or of two if a settle exceeds its hold.
- * Operations are idempotent. They reject with LedgerUnavailableError while MongoDB is unavailable, with
+ * Creates the ledger of all accounts. Each operation is a single insert: of one entry, or of two if a settle exceeds
+ * its hold. Operations are idempotent. They reject with LedgerUnavailableError while MongoDB is unavailable, with
  * LedgerIntegrityError if they contradict the ledger, and with RangeError if their input is out of bounds.
  */
 export function createLedger(deps: LedgerDeps): Ledger {

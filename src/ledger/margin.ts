@@ -7,11 +7,11 @@ import { TooManyGroupsError } from '../money/usage.ts';
 import type { LedgerCollection } from './collection.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 
-/** The maximum read time. Shorter than the socket timeout, so that the server ends the query first. */
+/** Shorter than the socket timeout, so that the server ends the query first. */
 const readMsMax = 25_000;
 /**
- * Limits memory to a few megabytes. Every group is kept until the last one is known, because the lowest margin comes
- * first.
+ * Limits memory to a few megabytes. Rows are sorted by margin, so all groups must be read before the first row can be
+ * returned.
  */
 const groupsMax = 20_000;
 
@@ -40,7 +40,7 @@ interface Found {
 
 /**
  * Sums up the tasks that ended, with one query per day on the index `ended_on`. Rows are ordered by day, then by
- * margin, lowest first. Throws TooManyGroupsError.
+ * margin with the lowest first. Throws TooManyGroupsError.
  */
 export async function* readMargin(
   { collection, endUsers }: MarginDeps,

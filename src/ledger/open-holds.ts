@@ -6,24 +6,23 @@ import type { EntryDocument } from './entry.ts';
 export interface OpenHold {
   readonly account: string;
   readonly task: string;
-  /** The amount held or still owed. */
+  /** The amount held, or the part of the charge that is still owed. */
   readonly amount: Micros;
-  /** The time in Unix milliseconds. */
   readonly at: number;
 }
 
 const readTimeoutMs = 60_000;
 
 export interface HoldRange {
-  /** The first task name in the range, inclusive. `before` is exclusive. */
+  /** Task names. `from` is inclusive and `before` exclusive. */
   readonly from: string;
   readonly before: string;
   readonly limit: number;
 }
 
 /**
- * Returns the first tasks in a range of names that have an open hold or owe part of their charge, ordered by name. Uses
- * the unique index on `key`.
+ * Returns the first tasks in a range of names that have an open hold or owe part of their charge, ordered by name.
+ * Uses the unique index on `key`.
  */
 export async function findOpenHoldsBetween(
   collection: LedgerCollection,
@@ -50,8 +49,8 @@ export async function findOpenHoldsBetween(
 type Entry = Pick<EntryDocument, 'key' | 'kind' | 'task' | 'account' | 'amount' | 'excess' | 'at'>;
 
 /**
- * Returns a function that takes entries ordered by name and returns open holds. A task's entries are adjacent: first
- * the charge beyond the hold, then the close, then the hold.
+ * Returns a function that finds open holds in entries ordered by `key`. The entries of a task are adjacent:
+ * `charge_extra` first, then the close, then the hold.
  */
 function createOpenOf(): (entry: Entry) => OpenHold | undefined {
   let closed: string | undefined;

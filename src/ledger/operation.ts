@@ -6,7 +6,6 @@ import type { Spender } from '../access/spender.ts';
 import type { UpstreamCost } from '../task/cost.ts';
 import type { LedgerEntry } from './entry.ts';
 
-/** The fields that a close copies from its hold. */
 export type HoldFacts = Pick<
   LedgerEntry,
   'key' | 'kind' | 'account' | 'amount' | 'key_id' | 'model' | 'end_user' | 'day'
@@ -14,17 +13,14 @@ export type HoldFacts = Pick<
 
 export interface HoldRequest {
   readonly account: string;
-  /** The id of a task or of a synchronous image. */
   readonly task: string;
   readonly by: Spender;
   readonly amount: Micros;
-  /** The PriceBasis as JSON. */
   readonly basis: string;
-  /** The maximum amount by which holds may take `available` below zero. Not negative. */
+  /** How far holds may take `available` below zero. Not negative. */
   readonly overdraftLimit: Micros;
 }
 
-/** The operator's cost, for the entry. Undefined if nothing is known about it. */
 interface Costed {
   readonly upstream?: UpstreamCost;
 }
@@ -32,24 +28,21 @@ interface Costed {
 export interface SettleRequest extends Costed {
   readonly account: string;
   readonly task: string;
-  /** The amount of the hold. Any other amount is an error. */
   readonly held: Micros;
   /** The final charge, which may exceed the hold. */
   readonly amount: Micros;
-  /** The charge calculation as JSON. */
   readonly basis?: string;
   readonly note?: string;
-  /** The result of `hold`. Saves a second read. */
+  /** The entry that `hold` returned. Passing it saves a read. */
   readonly hold?: HoldFacts;
 }
 
 export interface ReleaseRequest extends Costed {
   readonly account: string;
   readonly task: string;
-  /** The amount of the hold. Any other amount is an error. */
   readonly held: Micros;
   readonly note?: string;
-  /** The result of `hold`. Saves a second read. */
+  /** The entry that `hold` returned. Passing it saves a read. */
   readonly hold?: HoldFacts;
 }
 
@@ -57,24 +50,21 @@ export interface VoidRequest extends Costed {
   readonly account: string;
   readonly task: string;
   readonly note?: string;
-  /** Set to leave an existing hold unchanged. */
   readonly unlessHeld?: true;
 }
 
 export interface RefundRequest extends Costed {
   readonly account: string;
-  /** The task, which must be settled. */
   readonly task: string;
-  /** The amount, which must be positive. */
   readonly amount: Micros;
   readonly note?: string;
 }
 
 export interface CreditRequest {
   readonly account: string;
-  /** The amount, which must not be zero. A negative amount is a correction, which may take `available` below zero. */
+  /** Not zero. A negative amount is a correction, which may take `available` below zero. */
   readonly amount: Micros;
-  /** The payment's reference. Credits with the same reference are the same credit. */
+  /** Credits with the same reference are the same credit. */
   readonly reference: string;
   readonly note?: string;
 }
@@ -85,7 +75,6 @@ export type ReleaseOperation = ReleaseRequest & { readonly kind: 'release' };
 export type VoidOperation = VoidRequest & { readonly kind: 'void' };
 export type RefundOperation = RefundRequest & { readonly kind: 'refund' };
 export type CreditOperation = CreditRequest & { readonly kind: 'credit' };
-/** A validated request to the ledger. */
 export type Operation =
   | HoldOperation
   | SettleOperation
@@ -97,13 +86,12 @@ export type Operation =
 /** A slash would make `_id` ambiguous, and a colon would make `key` ambiguous. */
 const namePattern = /^[A-Za-z0-9._-]{1,128}$/;
 const referenceCharactersMax = 256;
-/** The maximum length of a note: enough for a 500-character reason and its author's name. */
 const noteCharactersMax = 600;
 const basisBytesMax = 64 * 1024;
 
 /**
- * Validates a hold. Like the five functions below, throws RangeError for values that no ledger can store. An excessive
- * amount is refused instead.
+ * Like the five functions below, throws RangeError for a value that the ledger cannot store. Only an excessive amount
+ * is left for the ledger to refuse.
  */
 export function holdOperation(request: HoldRequest): HoldOperation {
   const { amount } = request;
@@ -156,7 +144,6 @@ export function voidOperation(request: VoidRequest): VoidOperation {
   };
 }
 
-/** Validates a refund. The amount needs no limit here because the ledger compares it with the charge. */
 export function refundOperation(request: RefundRequest): RefundOperation {
   const { amount } = request;
   if (amount <= 0n) throw new RangeError('a refund must be positive');
@@ -220,14 +207,14 @@ function costed({ upstream }: Costed): Costed {
   return { upstream };
 }
 
-/** Truncates a note, so that a long one does not prevent a task from being settled. */
+/** Truncates a note instead of refusing it, so that a long one does not prevent a task from being settled. */
 function cutNote(note: string | undefined): { note?: string } {
   return note === undefined ? {} : { note: wellFormed(note.slice(0, noteCharactersMax)) };
 }
 
 /**
- * Replaces lone surrogates. MongoDB stores UTF-8 and would return a different character, which would break the entry's
- * hash.
+ * Replaces lone surrogates. MongoDB stores UTF-8 and would return a different character, which would break the
+ * entry's hash.
  */
 function wellFormed(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8');

@@ -6,37 +6,30 @@ import { createChunks } from './verify-reading.ts';
 import type { Pace } from './verify-reading.ts';
 
 /**
- * A place outside MongoDB that stores each day's signed heads. Anyone who can change the ledger should not have access
- * to it.
+ * Storage outside MongoDB for each day's signed heads. Anyone who can change the ledger should have no access to it.
  */
 export interface HeadsPlace {
-  /** Writes the day's heads. Never replaces existing ones. */
   write(day: string, heads: AsyncIterable<Uint8Array>): Promise<void>;
-  /** Returns undefined if the day has no heads. The method is missing if the place cannot be read. */
+  /** Undefined if nothing was stored for the day. Missing if the storage is write-only. */
   readonly read?: (day: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
   close(): void;
 }
 
-/** Opens the place. Returns undefined if none is configured. */
 export type OpenHeadsPlace = () => Promise<HeadsPlace | undefined>;
 
-/** The exported heads that were compared with the ledger. */
 export interface OutsideHeads {
-  /** The number of days whose heads were found and compared. */
   readonly days: number;
   readonly heads: number;
   /** The days whose heads could not be read, newest first. */
   readonly notCompared: readonly string[];
-  /** The most recent compared day. */
   readonly newest?: string;
 }
 
-/** The number of days that a verification reads. Use `ledger verify --heads` for older files. */
+/** How many days a verification reads. Use `ledger verify --heads` for older files. */
 export const daysCompared = 31;
-/** The number of failures after which no further days are read. */
+/** After this many failures, no further days are read. */
 const failuresMax = 3;
 const lineMax = 64 * 1024;
-/** Limits memory to a few megabytes. */
 const seenMax = 10_000;
 
 interface ExportDeps {
@@ -45,7 +38,6 @@ interface ExportDeps {
   readonly now: () => number;
 }
 
-/** Exports each account's newest head, once a day per process. */
 export function dailyExport({ anchors, openPlace, now }: ExportDeps): () => Promise<number> {
   let lastDay: string | undefined;
   return async () => {
@@ -87,8 +79,8 @@ interface CompareDeps {
 }
 
 /**
- * Compares the ledger with the heads exported in recent days, streaming them. Returns undefined if they cannot be read
- * back.
+ * Compares the ledger with the heads exported in the last 31 days, without loading a whole file. Returns undefined if
+ * the storage is write-only.
  */
 export async function compareOutside(deps: CompareDeps): Promise<OutsideHeads | undefined> {
   const { place, now } = deps;
@@ -100,7 +92,7 @@ export async function compareOutside(deps: CompareDeps): Promise<OutsideHeads | 
   for (let ago = 0; ago < daysCompared; ago += 1) {
     const day = utcDay(now() - ago * dayMs);
     try {
-      // Each attempt may take as long as the place's timeouts allow.
+      // Do not try every day: each failed read may take as long as the storage's timeouts allow.
       const file = notCompared.length < failuresMax ? await openFile(read, day) : 'unread';
       if (file === 'unread') notCompared.push(day);
       else if (file !== undefined) {
@@ -117,7 +109,7 @@ export async function compareOutside(deps: CompareDeps): Promise<OutsideHeads | 
   return { days: compared.length, heads, notCompared, ...(newest === undefined ? {} : { newest }) };
 }
 
-/** The place could not be read, which does not imply anything about the ledger. */
+/** Reading the exported heads failed, which says nothing about the ledger. */
 class UnreadError extends Error {}
 
 async function openFile(
@@ -142,7 +134,7 @@ async function* piecesOf(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 
 function createHeadChecks({ anchors, onFault, signal, pace }: CompareDeps) {
   let count = 0;
-  // An unchanged head appears in many days' files. Heads that do not fit into this set are checked once per day.
+  // An unchanged head appears in many days' files. Heads beyond the limit of this set are simply checked again.
   const seen = new Set<string>();
   const chunks = createChunks<AnchoredHead>(async (heads) => {
     signal?.throwIfAborted();
@@ -172,7 +164,7 @@ function createHeadChecks({ anchors, onFault, signal, pace }: CompareDeps) {
   };
 }
 
-/** Yields the lines. Skips empty ones and splits those too long for a head. */
+/** Skips empty lines and splits those that are too long for a head. */
 async function* fileLines(file: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -196,7 +188,6 @@ const headSchema = z.object({
   signature: z.string(),
 });
 
-/** Parses a head. Returns undefined if the line does not contain one. */
 function headIn(line: string): AnchoredHead | undefined {
   const parsed = headSchema.safeParse(parseJson(line));
   if (!parsed.success) return undefined;

@@ -31,33 +31,28 @@ import type {
 export type Outcome =
   | { readonly state: 'done'; readonly entry: EntryDocument; readonly replayed: boolean }
   | { readonly state: 'refused'; readonly available: Micros }
-  /** The hold exceeds what this cap has left. */
   | { readonly state: 'capped'; readonly cap: CapState }
   | { readonly state: 'no_hold' }
-  /** The hold was abandoned, before or after it was taken. It does not exist and never will. */
+  /** Nothing is held for the task, and no hold can follow. */
   | { readonly state: 'voided' }
-  /** Nothing was charged to the account for the task. */
   | { readonly state: 'not_settled' }
-  /** The refund exceeds the charge. */
   | { readonly state: 'above_charge'; readonly charged: Micros }
   | { readonly state: 'failed'; readonly error: unknown };
 
-/** The entries found by key or added by this plan. */
 export type KnownEntries = ReadonlyMap<string, EntryDocument>;
 
 interface PlannedOperation {
   readonly outcome: Outcome;
-  /** The number of the plan's entries that must be written for the outcome to be valid. */
+  /** The outcome is valid only if at least this many of the plan's entries are written. */
   readonly entriesNeeded: number;
 }
 
 export interface Plan {
   readonly entries: readonly EntryDocument[];
-  /** The planned operations, in the order of the given ones. */
   readonly operations: readonly PlannedOperation[];
 }
 
-/** Returns the keys to read before first planning an operation. The unique index refuses anything already done. */
+/** Keys that are not read here need no check: the unique index refuses whatever was already done. */
 export function keysBeforeFirstTry(operation: Operation): string[] {
   switch (operation.kind) {
     case 'settle':
@@ -74,7 +69,6 @@ export function keysBeforeFirstTry(operation: Operation): string[] {
   }
 }
 
-/** Returns the keys to read before a retry, because the operation may already have taken effect. */
 export function allKeys(operation: Operation): string[] {
   switch (operation.kind) {
     case 'hold':
@@ -95,11 +89,9 @@ export function allKeys(operation: Operation): string[] {
 export interface PlanStart extends Seal {
   readonly head: Head;
   readonly known: KnownEntries;
-  /** The sums as of the head, at least for the scopes in `scopesOfBatch`. */
   readonly spent: SpentBook;
 }
 
-/** Returns the scopes that these operations' entries may belong to. */
 export function scopesOfBatch(operations: readonly Operation[], known: KnownEntries): ReadonlySet<string> {
   const scopes = operations.flatMap((operation) => {
     if (operation.kind === 'credit') return [];
@@ -112,8 +104,8 @@ export function scopesOfBatch(operations: readonly Operation[], known: KnownEntr
 }
 
 /**
- * Returns the entries that the operations append after `head`. Each operation sees the effects of the previous ones.
- * Pure.
+ * Returns the entries that the operations append after `head`. Each operation sees the effects of those before it.
+ * Does no I/O.
  */
 export function planBatch(operations: readonly Operation[], start: PlanStart): Plan {
   const known = new Map(start.known);
@@ -155,7 +147,6 @@ function doneBy(added: readonly EntryDocument[]): Outcome {
 
 interface Step {
   readonly drafts: readonly Draft[];
-  /** The operation's outcome. Undefined if the operation is done once its first draft is written. */
   readonly outcome?: Outcome;
 }
 
@@ -236,7 +227,9 @@ function planClose(operation: SettleOperation | ReleaseOperation, known: KnownEn
   };
 }
 
-/** Takes the hold's place, so that a hold still in flight is refused. Releases an existing hold. */
+/**
+ * Writes an entry under the hold's key, so that a hold still in flight is refused. Releases an existing hold instead.
+ */
 function planVoid(operation: VoidOperation, known: KnownEntries): Step {
   const { task } = operation;
   const existing = known.get(keys.close(task)) ?? known.get(keys.hold(task));
@@ -246,7 +239,7 @@ function planVoid(operation: VoidOperation, known: KnownEntries): Step {
   return { drafts: [releaseDraft(operation, existing)] };
 }
 
-/** Returns a settle's second entry if the server died before writing it. The next operation completes it. */
+/** Returns the second entry of a settle if the server died before writing it. The task's next operation adds it. */
 function missingExtra(close: EntryDocument, known: KnownEntries): Draft[] {
   const { task, excess } = close;
   if (task === undefined || excess === undefined || known.has(keys.chargeExtra(task))) return [];

@@ -4,26 +4,24 @@ import type { Db } from 'mongodb';
 import { durable, openCollection, repeatOnDuplicate } from '../store/mongo.ts';
 
 /**
- * Records the time before which task records may be missing although the ledger has their entries, because they were
- * removed on purpose. A mark is raised before the first record is removed. It is signed, so that nobody can forge it to
- * hide another record's removal in MongoDB.
+ * Records that task records older than a given time were removed on purpose, so their ledger entries may lack a
+ * record. The mark is raised before the first record is removed, and signed. Otherwise someone with access to MongoDB
+ * could forge one to hide another removal.
  */
 export type RemovalMarks = ReturnType<typeof createRemovalMarks>;
 
 interface MarkDocument {
-  /** The mark's name: `tasks` or `account/<id>`. */
+  /** `tasks` or `account/<id>` */
   readonly _id: string;
-  /** The time in Unix milliseconds. A task that the ledger closed earlier may have no record. */
+  /** Unix milliseconds. A task that the ledger closed before this time may have no record. */
   readonly before: number;
-  /** The HMAC-SHA-256 of both fields as 64 hexadecimal digits. */
   readonly signature: string;
 }
 
 const everything = 'tasks';
-/** How much later the ledger entry may be than the record, because another process's clock dates it. */
+/** How much later the ledger entry may be than the record: another process's clock dates it. */
 const aheadMs = 3_600_000;
 
-/** `key` is the entry hash key. */
 export function createRemovalMarks(db: Db, key: Uint8Array) {
   const marks = openCollection<MarkDocument>(db, 'removal_marks', durable);
   const secret = createSecretKey(key);
@@ -34,7 +32,6 @@ export function createRemovalMarks(db: Db, key: Uint8Array) {
       .digest('hex');
   }
 
-  /** Raises the mark. It is never lowered. */
   async function raise(mark: string, before: number): Promise<void> {
     const $set = { before, signature: signatureOf(mark, before) };
     await repeatOnDuplicate(async () => {
@@ -55,8 +52,8 @@ export function createRemovalMarks(db: Db, key: Uint8Array) {
     raiseForAccount: (account: string, before: number) => raise(accountMark(account), before + aheadMs),
 
     /**
-     * Returns the time in Unix milliseconds, or 0 if none of the account's records may be missing. Ignores a mark with
-     * an invalid signature or a future time.
+     * Returns Unix milliseconds, or 0 if none of the account's records may be missing. Ignores a mark that has an
+     * invalid signature or lies in the future.
      */
     async of(account: string, now: number): Promise<number> {
       const found = await marks.find({ _id: { $in: [everything, accountMark(account)] } }).toArray();

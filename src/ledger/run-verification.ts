@@ -10,12 +10,9 @@ export interface LedgerVerification extends Pick<
   readonly leases: Pick<ImageLeaseStore, 'existing'>;
 }
 
-/** The number of concurrent queries to Temporal about open holds. */
 const questionsAtOnce = 20;
 
-/**
- * Runs the verification with the two sources that know which tasks are still in progress: workflows and image leases.
- */
+/** Verifies the ledger, with workflows and image leases as evidence that an open hold is still in use. */
 export function runLedgerVerification({
   workflows,
   leases,

@@ -5,7 +5,7 @@ import { endedOnIndex } from './collection.ts';
 import type { LedgerCollection } from './collection.ts';
 
 export interface SettledImagesAsked {
-  /** The start of the period in Unix milliseconds, inclusive. The end is exclusive. */
+  /** Unix milliseconds. `from` is inclusive and `until` exclusive. */
   readonly from: number;
   readonly until: number;
   readonly account?: string;
@@ -14,11 +14,10 @@ export interface SettledImagesAsked {
 
 const readTimeoutMs = 25_000;
 const batchRows = 500;
-/** The first name after all names with this prefix. */
 const afterImageIds = imageIdPrefix.replace(/_$/, '`');
 
 /**
- * Yields the names of charged images that were returned synchronously. Their entries are their only record. Runs one
+ * Yields the names of charged images that were returned synchronously, whose entries are their only record. Runs one
  * query per day on the index `ended_on`.
  */
 export async function* readSettledImages(

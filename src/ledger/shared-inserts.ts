@@ -1,15 +1,12 @@
 import type { EntryDocument } from './entry.ts';
 
-/**
- * The maximum number of concurrent inserts across all accounts. Entries that arrive in the meantime form the next
- * insert.
- */
+/** Concurrent inserts across all accounts. Entries that arrive in the meantime form the next insert. */
 const insertsAtOnce = 4;
 const entriesMax = 200;
 
 /**
- * Writes entries in order. Resolves with the number that exist, counting up to the first with an existing `_id` or
- * `key`.
+ * Writes entries in order and resolves with how many exist afterwards, up to the first one whose `_id` or `key` was
+ * already taken.
  */
 export type Insert = (entries: readonly EntryDocument[]) => Promise<number>;
 
@@ -20,8 +17,8 @@ interface Group {
 }
 
 /**
- * Combines several accounts' inserts while keeping each account's order. A refused entry stops those after it, which
- * are not at fault and join the next insert. After any other failure, every entry's outcome is unknown.
+ * Combines the inserts of several accounts and keeps each account's order. A refused entry stops those after it,
+ * which are not at fault and join the next insert. After any other failure, the outcome of every entry is unknown.
  */
 export function shareInserts(insert: Insert): Insert {
   const waiting: Group[] = [];
@@ -61,7 +58,6 @@ export function shareInserts(insert: Insert): Insert {
   };
 }
 
-/** Returns at least one group, even if that group exceeds the limit. */
 function takeGroups(waiting: Group[]): Group[] {
   let entries = 0;
   const end = waiting.findIndex((group) => (entries += group.entries.length) > entriesMax);

@@ -3,31 +3,25 @@ import type { Micros } from '../money/money.ts';
 import { utcDay } from '../base/times.ts';
 
 /**
- * The spending of a key, an end user, or a key with one model as of an entry. Each task counts in its hold's windows.
- * Every entry contains its scopes' sums, so a scope's last entry has its totals.
+ * What a key, an end user, or a key with one model has spent as of an entry. A task counts towards the day and month
+ * of its hold. Every entry contains the sums of its scopes, so the last entry of a scope has its totals.
  */
 export interface Spent {
-  /** The scope's name from `scopesOf`. */
   readonly scope: string;
-  /** The last day (UTC, `2026-11-23`) on which the scope took a hold. */
+  /** The last UTC day (`2026-11-23`) on which a hold was made in this scope. */
   readonly day: string;
-  /** The sums for that day, its month, and all time. */
   readonly today: SpentSum;
   readonly month: SpentSum;
   readonly total: SpentSum;
 }
 
-/** An amount used and held, in micro-units. */
 export interface SpentSum {
-  /** The charges minus refunds, plus open holds. */
   readonly used: Micros;
-  /** The open holds. */
   readonly held: Micros;
 }
 
 const nothing: SpentSum = { used: 0n, held: 0n };
 
-/** The sums that a plan starts from, by scope. */
 export type SpentBook = ReadonlyMap<string, Spent>;
 
 export interface Attribution {
@@ -37,7 +31,6 @@ export interface Attribution {
   readonly day?: string;
 }
 
-/** Returns the scopes that an entry with this attribution belongs to. Entries without a task have none. */
 export function scopesOf({ key_id: key, model, end_user: user }: Attribution): Scope[] {
   const scopes: Scope[] = [];
   if (key !== undefined) scopes.push({ of: 'key', id: `key:${key}` });
@@ -55,10 +48,7 @@ export function nothingSpent(scope: string): Spent {
   return { scope, day: '', today: nothing, month: nothing, total: nothing };
 }
 
-/**
- * Derives an entry's contribution from its balance change: the amount that it subtracts from `available` counts as
- * used.
- */
+/** Returns what an entry adds to the sums. Whatever it takes from `available` counts as used. */
 export function spentChange({
   available,
   held,
@@ -69,7 +59,10 @@ export function spentChange({
   return { used: -available, held };
 }
 
-/** Adds amounts, which may be negative, to the windows that contain `day`. Drops windows that have ended. */
+/**
+ * Adds amounts, which may be negative, to the windows that contain `day`. A window that has ended starts again from
+ * zero.
+ */
 export function addSpent(before: Spent, change: SpentSum, day: string): Spent {
   const { scope, total } = before;
   const last = latestDay([before.day, day]);
@@ -98,8 +91,9 @@ function windowOf(day: string, characters: number): string {
 }
 
 /**
- * Returns the day to which a hold belongs. If the writer's clock lags, that is the day of the latest hold in any of its
- * scopes. A window that has begun for one writer has begun for all, so no window restarts from zero.
+ * Returns the day that a hold counts towards. If the writer's clock lags, that is the day of the latest hold in any
+ * of its scopes. So once one writer has begun a new window, no other writer returns to the old one and resets the
+ * sums.
  */
 export function dayOfHold(at: number, sums: readonly Spent[]): string {
   return latestDay([utcDay(at), ...sums.map(({ day }) => day)]);
@@ -109,7 +103,7 @@ function latestDay(days: readonly string[]): string {
   return days.reduce((latest, day) => (day > latest ? day : latest), '');
 }
 
-/** Returns a scope's use in a day's windows. The day must not precede the scope's last day. */
+/** @param day - Must not precede the scope's last day. */
 export function useOn(spent: Spent, day: string): SpentUse {
   const { today, month, total } = addSpent(spent, nothing, day);
   return {
@@ -119,7 +113,6 @@ export function useOn(spent: Spent, day: string): SpentUse {
   };
 }
 
-/** Returns the use of each of an entry's scopes as of that entry, in the windows of its last hold. */
 export function usesAfter(
   entry: Attribution & { readonly spent?: readonly Spent[] },
 ): ReadonlyMap<CapScope, SpentUse> {

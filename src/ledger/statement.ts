@@ -5,29 +5,25 @@ import type { LedgerEntry } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import type { Balance, Ledger } from './ledger.ts';
 
-/** The movements of an account's money in a period. */
 export interface Statement {
   readonly account: string;
   readonly period: Period;
-  /** The balance before the period's first entry. `closing` is the balance after its last entry. */
+  /** The balances before the period's first entry and after its last one. */
   readonly opening: Balance;
   readonly closing: Balance;
-  /** Yields the period's entries in order, a page at a time, reading each page on demand. Call it only once. */
+  /** Reads each page only when it is consumed. Call this only once. */
   pages(): AsyncIterable<readonly StatementEntry[]>;
-  /** Returns the sums by kind for the pages read so far. */
   sums(): readonly Sum[];
 }
 
-/** A period in Unix milliseconds. `before` is exclusive. */
+/** Unix milliseconds. `from` is inclusive and `before` exclusive. */
 export interface Period {
   readonly from: number;
   readonly before: number;
 }
 
 export interface StatementEntry extends LedgerEntry {
-  /** The change in `available`. */
   readonly change: Micros;
-  /** The payer's reference for a credit or correction. */
   readonly reference: string | undefined;
 }
 
@@ -37,10 +33,9 @@ interface Sum {
   readonly amount: Micros;
 }
 
-/** The number of entries per page. Small, because a basis can be 64 KiB. */
 const pageEntries = 200;
 
-/** Opens a statement of the ledger's current entries, excluding later ones. Throws the ledger's errors. */
+/** Opens a statement of the entries that exist now. Later entries are left out. */
 export async function openStatement(
   ledger: Pick<Ledger, 'balanceBefore' | 'entries'>,
   account: string,

@@ -8,8 +8,8 @@ const readMsMax = 10_000;
 const lowMax = 10_000;
 
 /**
- * Each account's last entry. Takes one index step per account regardless of its number of entries, because the server
- * skips from head to head.
+ * Finds each account's last entry. MongoDB skips from head to head in the index, so the cost depends on the number of
+ * accounts, not of entries.
  */
 const heads = [
   { $match: { account: { $gt: '' } } },
@@ -37,12 +37,11 @@ export async function readLedgerTotals(collection: Collection<EntryDocument>): P
   return totals ?? { available: 0n, held: 0n, overdrawn: 0 };
 }
 
-/** Like `readLedgerTotals`, but accepts a database. */
 export function ledgerTotalsOf(db: Db): Promise<LedgerTotals> {
   return readLedgerTotals(ledgerCollection(db));
 }
 
-/** Returns accounts with less than this amount available, lowest balance first, at most 10,000. */
+/** Lowest balance first, at most 10,000. */
 export async function readLowBalances(
   db: Db,
   below: Micros,

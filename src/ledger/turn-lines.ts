@@ -2,17 +2,13 @@ import type { Collection, Db } from 'mongodb';
 import { ensureIndexes, expiring, openCollection, primaryOnly, repeatOnDuplicate } from '../store/mongo.ts';
 
 /**
- * The processes waiting to append to an account. These documents only prevent races: the ledger is correct without
- * them.
+ * The queue of processes that want to append to an account. It only avoids lost races. The ledger would be correct
+ * without it.
  */
 interface LineDocument {
-  /** The account's id. */
   readonly _id: string;
-  /** The names of the processes in order of arrival. */
   readonly line: readonly string[];
-  /** Incremented whenever a process leaves. */
   readonly turn: number;
-  /** When MongoDB's TTL index removes the document. */
   readonly expires: Date;
 }
 
@@ -21,19 +17,16 @@ export interface SeenLine {
   readonly turn: number;
 }
 
-/** The line commands. Each function runs one command and rejects if MongoDB does not respond. */
+/** Each function runs a single command and rejects if MongoDB does not respond. */
 export interface TurnLines {
-  /** Adds the process to the end of the line unless it is already in line. */
   join(account: string, process: string): Promise<SeenLine>;
   look(account: string): Promise<SeenLine>;
-  /** Removes the process from the line. */
   leave(account: string, process: string): Promise<SeenLine>;
 }
 
 const keptMs = 3_600_000;
 const nobody: SeenLine = { line: [], turn: 0 };
 
-/** The lines of a process that shares its accounts with no other process. */
 export const alone: TurnLines = {
   join: () => Promise.resolve(nobody),
   look: () => Promise.resolve(nobody),
@@ -70,8 +63,8 @@ export async function ensureTurnLineIndexes(db: Db): Promise<void> {
 }
 
 /**
- * Reads from the primary without a majority. A rolled-back write would cost only a race. A majority read might miss a
- * process that has just joined, so several processes could believe they are first.
+ * Reads from the primary without a majority, because a rolled-back write would cost only a race. A majority read
+ * might miss a process that has just joined, and then several processes could believe they are first.
  */
 function linesOf(db: Db): Collection<LineDocument> {
   return openCollection<LineDocument>(db, 'ledger_lines', primaryOnly);

@@ -2,35 +2,37 @@ import { setTimeout } from 'node:timers/promises';
 import { createRecent } from '../base/recent.ts';
 import type { TurnLines } from './turn-lines.ts';
 
-/** The time for which a process appends before it yields to others waiting for the account, in milliseconds. */
+/** How long a process keeps appending before it lets others that wait for the account go first. */
 const turnMs = 200;
-/** The number of appends between checks for waiting processes, if a process has an account to itself. */
+/** How many appends pass between two checks for waiting processes, while a process has an account to itself. */
 const appendsBetweenLooks = 32;
-/** The time, by the next process's clock, after which the first in line is presumed dead or stuck if still there. */
+/**
+ * If the first in the queue has not moved after this time, by the clock of the next process, it is presumed dead or
+ * stuck.
+ */
 const overdueMs = 1_500;
-/** The pause between two checks of the line, multiplied by the number of processes ahead of us. */
+/** Multiplied by the number of processes ahead in the queue. */
 const lookMs = 12;
-/** The number of lost races after which a process joins the line. A single loss may be chance. */
+/** A process joins the queue after this many lost races. A single loss may be chance. */
 const lossesBeforeLine = 2;
 
 interface Turns {
   /**
-   * Creates an account's turn, which lasts as long as there is something to append. `refresh` reads the account's head.
+   * Starts a period in which this process appends to an account, which lasts as long as there is something to append.
+   * `refresh` reads the account's head.
    */
   take(account: string, refresh: () => Promise<unknown>): Turn;
 }
 
 export interface Turn {
-  /** Called before each append. Waits for our turn if other processes also want the account. */
+  /** Called before each append. Waits while another process is ahead in the queue. */
   begin(): Promise<void>;
-  /** Called after each lost race for a place in the chain. */
+  /** Called when another process has inserted an entry with the same number first. */
   lost(): Promise<void>;
-  /** Called when every entry has been appended. */
   end(): Promise<void>;
 }
 
 export interface TurnClock {
-  /** The clock in milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<unknown>;
 }
@@ -39,24 +41,22 @@ export const realTurnClock: TurnClock = { now: () => performance.now(), sleep: (
 
 export interface TurnDeps {
   readonly lines: TurnLines;
-  /** The maximum number of contested accounts to remember. */
   readonly accountsMax: number;
   readonly clock: TurnClock;
 }
 
 /**
- * Decides which process appends to an account if several want to at once. The ledger is correct without turns, because
- * each place in the chain can be taken only once. But while one process reads and plans, another would take the place.
- * Most work would then be wasted, and the fastest process would keep the account. Therefore a process that has lost
- * races joins a line, and appends from memory while it is first. A process without losses only checks the line
- * occasionally. If MongoDB does not respond, no process waits: the next append fails in the same way and handles the
- * failure.
+ * Decides which process appends to an account if several want to at once. The ledger would be correct without this,
+ * because the number of an entry can be used only once. But while one process reads and plans, another would insert
+ * its entry first. Most work would be wasted, and the fastest process would keep the account to itself. Therefore a
+ * process that has lost races joins a queue, and appends from memory while it is first. A process that has not lost
+ * any only checks the queue occasionally. If MongoDB does not respond, no process waits: the next append fails in the
+ * same way and handles the failure.
  */
 export function createTurns(deps: TurnDeps): Turns {
   const { lines, accountsMax, clock } = deps;
   const self = crypto.randomUUID();
   const contested = createRecent<true>(accountsMax);
-  /** The number of appends since the line was last checked, including those of earlier turns. */
   const unlooked = createRecent<number>(accountsMax);
 
   async function isWanted(account: string): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { Micros } from '../money/money.ts';
 import { utcDay } from '../base/times.ts';
 import type { EntryDocument } from './entry.ts';
 
-/** A period in Unix milliseconds. The start is inclusive and the end exclusive. */
+/** Unix milliseconds. `from` is inclusive and `before` exclusive. */
 export interface CostsAsked {
   readonly channel: string;
   readonly from: number;
@@ -12,9 +12,9 @@ export interface CostsAsked {
 
 export interface ModelCosts {
   readonly model: string;
-  /** The number of ended tasks, including images that were returned synchronously. */
+  /** Includes images that were returned synchronously. */
   readonly tasks: number;
-  /** The known part of the cost. */
+  /** The part of the cost that is known. */
   readonly cost: Micros;
   /** The number of attempts whose cost is unknown. */
   readonly unknown: number;
@@ -30,7 +30,8 @@ interface Group {
 }
 
 /**
- * Returns the expected upstream bill for a channel's tasks that ended in a period, by model. Uses the index `ended_on`.
+ * Returns what the upstream should bill for a channel's tasks that ended in a period, by model. Uses the index
+ * `ended_on`.
  */
 export async function readUpstreamCosts(
   collection: Collection<EntryDocument>,
@@ -51,7 +52,7 @@ export async function readUpstreamCosts(
   const groups = await collection
     .aggregate<Group>([{ $match: match }, { $group: sums }], { maxTimeMS: readMsMax })
     .toArray();
-  // MongoDB returns a number as the sum if no summand is an int64.
+  // MongoDB returns a double if no summand is an int64.
   return groups
     .map(({ _id: model, tasks, cost, unknown }) => ({ model, tasks, cost: BigInt(cost), unknown }))
     .toSorted((a, b) => (a.model < b.model ? -1 : 1));

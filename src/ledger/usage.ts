@@ -10,10 +10,10 @@ import type { EntryDocument } from './entry.ts';
 import { LedgerIntegrityError } from './ledger-errors.ts';
 import { utcDays } from '../base/times.ts';
 
-/** The maximum read time. Shorter than the socket timeout, so that the server ends the query first. */
+/** Shorter than the socket timeout, so that the server ends the query first. */
 const readMsMax = 25_000;
 const batchRows = 500;
-/** Limits memory to a few megabytes, because these groups are summed up across several days. */
+/** Limits memory to a few megabytes. Groups that span several days are kept until all of them are read. */
 const totalsMax = 20_000;
 
 const fields = {
@@ -36,9 +36,9 @@ interface Found {
 }
 
 /**
- * Sums up tasks' entries, ordered by group. Within a day, end users are ordered by pseudonym. Each day is a separate
- * query that runs when its turn comes. MongoDB serves it from one index without reading documents and handles only one
- * day at a time. Throws TooManyGroupsError.
+ * Sums up the entries of tasks, ordered by group. Within a day, end users are ordered by pseudonym. Each day is a
+ * separate query, sent only when its rows are consumed, which MongoDB answers from one index without reading
+ * documents. Throws TooManyGroupsError.
  */
 export async function* readUsage(deps: UsageDeps, asked: UsageAsked): AsyncIterable<UsageRow> {
   const totals = new Map<string, UsageRow>();

@@ -39,23 +39,20 @@ export interface AccountCheckDeps {
 }
 
 export interface AccountCheck {
-  /** Checks the account's next entry, in `seq` order. Returns the entry in a form that the other checks can read. */
+  /** Call this in `seq` order. Returns the entry in a form that the other checks can read. */
   next(entry: EntryDocument): EntryDocument;
-  /** Returns the head after the last entry. */
   head(): Head;
-  /** The holds that no entry has closed so far, keyed by task id. */
   readonly openHolds: ReadonlyMap<string, OpenedHold>;
-  /** The amounts charged beyond a hold and not yet followed by a `charge_extra`, by task. */
+  /** Charges beyond a hold whose `charge_extra` has not followed yet, by task id. */
   readonly owedExtras: ReadonlyMap<string, Micros>;
 }
 
-/** An open hold. `at` is in Unix milliseconds. */
 export type OpenedHold = Pick<EntryDocument, 'amount' | 'at'>;
 
 /**
- * Replays one account's chain. Remembers only open items, so memory is bounded by the number of tasks in flight at any
- * time. After a violation, continues from the entry's own values, so that each fault is reported once. Cannot detect a
- * truncated chain: the anchored heads and the tasks reveal that.
+ * Replays one account's chain. Keeps only open holds, so memory is bounded by the number of tasks in flight at any
+ * time. After a violation, continues from the entry's own values, so that each fault is reported once. Cannot detect
+ * a truncated chain, which is what the anchored heads and the task records are for.
  */
 export function createAccountCheck(account: string, { hash, report }: AccountCheckDeps): AccountCheck {
   const open: OpenTasks = { openHolds: new Map(), owedExtras: new Map() };
@@ -77,7 +74,7 @@ export function createAccountCheck(account: string, { hash, report }: AccountChe
     if (entry.prev_hash !== last.hash) {
       onViolation('hash_chain_intact', 'prev_hash is not the hash of the entry before');
     }
-    if (!isHashed(stored, hash)) onViolation('hash_chain_intact', 'the content does not have this hash');
+    if (!isHashed(stored, hash)) onViolation('hash_chain_intact', 'the hash does not match the content');
     const shape = shapeFault(entry);
     if (shape !== undefined) onViolation(shape.invariant, shape.message);
     const change = replay(entry, open, onViolation);
@@ -93,7 +90,7 @@ export function createAccountCheck(account: string, { hash, report }: AccountChe
   return { next, head: () => last, ...open };
 }
 
-/** Whether the hash is correct. A manually edited entry may have fields of impossible types that cannot be hashed. */
+/** A manually edited entry may have fields of types that cannot be hashed. */
 function isHashed(entry: EntryDocument, hash: EntryHash): boolean {
   try {
     return entry.hash === hash(entry);
@@ -112,8 +109,9 @@ interface OpenTasks {
 const integers = ['seq', 'amount', 'available', 'held'] as const;
 
 /**
- * Reads an entry whose fields may have any type after manual edits in MongoDB. Reports a field of the wrong type, then
- * treats it as the chain's expected value or as absent, so that one entry cannot stop the others' verification.
+ * Reads an entry whose fields may have any type after manual edits in MongoDB. Reports a field of the wrong type and
+ * then uses the value that the chain implies, or none. One bad entry therefore does not stop the verification of the
+ * others.
  */
 function readEntry(stored: EntryDocument, last: Head, onViolation: OnViolation): EntryDocument {
   const entry = withoutMistyped(stored, onViolation);
@@ -168,7 +166,7 @@ function isList(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
 }
 
-/** Applies the entry to its task and returns the expected balance changes. Undefined if they are unknown. */
+/** Applies the entry to its task and returns the balance changes to expect, or undefined if they are unknown. */
 function replay(entry: EntryDocument, open: OpenTasks, onViolation: OnViolation): Balances | undefined {
   const { kind, amount } = entry;
   const task = entry.task ?? '';
@@ -183,7 +181,8 @@ function replay(entry: EntryDocument, open: OpenTasks, onViolation: OnViolation)
       open.openHolds.set(task, { amount, at: entry.at });
       return { available: -amount, held: amount };
     case 'void':
-      if (open.openHolds.has(task)) onViolation('one_hold_and_one_close', 'a void beside a hold');
+      if (open.openHolds.has(task))
+        onViolation('one_hold_and_one_close', 'a void for a task that has a hold');
       return { available: 0n, held: 0n };
     case 'settle':
     case 'release': {
@@ -229,15 +228,14 @@ function compareBalances(
   );
 }
 
-/** An account's balances, or an entry's changes to them. */
 interface Balances {
   readonly available: Micros;
   readonly held: Micros;
 }
 
 /**
- * Checks what all entries of a kind have in common. Together with the unique index on `key`, the last check ensures "at
- * most one".
+ * Checks the amount and the key of an entry. With the unique index on `key`, the check of the key rules out a second
+ * entry for the same operation.
  */
 function shapeFault(entry: EntryDocument): Pick<Violation, 'invariant' | 'message'> | undefined {
   const { kind, amount, key, account, task } = entry;
@@ -298,7 +296,6 @@ export interface ClosedTask {
   readonly task: string;
   readonly kind: 'settle' | 'release';
   readonly charged: Micros;
-  /** The time in Unix milliseconds. */
   readonly at: number;
   readonly note: string | undefined;
 }
@@ -309,7 +306,7 @@ export function closedTask(entry: EntryDocument): ClosedTask | undefined {
   return { account, task, kind, at, note, charged: closedAt(entry) };
 }
 
-/** A refund to compare with its charge. The settle may be far back in the chain. */
+/** Its settle may be far back in the chain. */
 export interface RefundedTask {
   readonly account: string;
   readonly task: string;

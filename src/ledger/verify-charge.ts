@@ -7,19 +7,18 @@ import type { Micros } from '../money/money.ts';
 import type { PriceBasis } from '../money/price.ts';
 import type { EntryDocument } from './entry.ts';
 
-/** The cache size. Similar requests freeze the same text and get the same result. */
+/** The size of each cache. Similar requests have the same frozen prices and the same result. */
 const textsMax = 1_000;
 
 interface Frozen {
-  /** The price basis. Undefined if the entry contains no readable prices. */
+  /** Undefined if the entry contains no readable prices. */
   readonly basis: PriceBasis | undefined;
-  /** The settlement results by frozen basis and recorded calculation. */
   readonly charges: Recent<{ readonly amount: Micros | undefined }>;
 }
 
 export type ChargeCheck = (entry: EntryDocument) => string | undefined;
 
-/** Checks that each settlement follows from the prices frozen in its hold. Create one check per account. */
+/** Checks that each charge follows from the prices frozen in the hold. Create one check per account. */
 export function createChargeCheck(): ChargeCheck {
   const frozen = createRecent<Frozen>(textsMax);
   const open = new Map<string, { readonly held: Micros; readonly prices: Frozen }>();
@@ -69,7 +68,7 @@ function chargeBy(
   return amount;
 }
 
-/** Manually edited rules may test impossible facts. */
+/** Rules that were edited manually may test for facts that cannot occur, which throws. */
 function chargeIfPossible(charged: Charged): Micros | undefined {
   try {
     return chargeAgain(charged);

@@ -13,22 +13,16 @@ import { readRecords } from './verify-records.ts';
 
 export interface VerifyOptions {
   readonly db: Db;
-  /** The key for the hashes. */
   readonly key: Uint8Array;
-  /** Returns what keeps each of these tasks alive. Omits tasks that nothing keeps alive. Accepts at most 500 tasks. */
+  /** Returns what keeps each task alive, and omits other tasks. Accepts at most 500 tasks. */
   readonly holders: (tasks: readonly string[]) => Promise<ReadonlyMap<string, Holder>>;
-  /** The clock in Unix milliseconds. */
   readonly now?: () => number;
-  /** The start of the last verification without a violation. It anchored the head of every account that had entries. */
+  /** When the last verification without a violation started. It anchored the head of every account. */
   readonly lastSoundAt?: number;
   readonly onProgress?: (progress: VerifyProgress) => void;
-  /** Opens the place to which heads are exported, to compare them with the ledger. */
   readonly openPlace?: OpenHeadsPlace;
-  /** Whether to anchor the heads of intact chains. */
   readonly anchorsHeads?: boolean;
-  /** When aborted, the verification stops with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Limits how fast entries and tasks are read. Undefined means no limit. */
   readonly pace?: Pace;
 }
 
@@ -37,10 +31,12 @@ export interface VerifyProgress {
   readonly entries: number;
 }
 
-/** `creation`: a creation that is in progress, or whose process died too recently for it to have been abandoned. */
+/**
+ * `creation`: the task is being created, or its process died too recently for the creation to have been abandoned.
+ */
 export type Holder = 'workflow' | 'lease' | 'creation';
 
-/** The fields compared with the records. They exclude an entry's texts. */
+/** What the comparison with the records needs. Leaves out an entry's texts. */
 export type EntryFacts = Pick<
   EntryDocument,
   'key' | 'kind' | 'account' | 'seq' | 'amount' | 'excess' | 'upstream'
@@ -69,8 +65,8 @@ export function createVerifyContext(
     removals: createRemovalMarks(db, key),
     hasKeyIndex: () => hasIndex(ledger, keyIndex),
     /**
-     * Reads all accounts up front, because verifying a thousand of them takes so long that MongoDB would close an idle
-     * cursor.
+     * Reads all account names up front. A cursor would sit idle while the accounts are verified, and MongoDB would
+     * close it.
      */
     async *accounts(): AsyncIterable<string> {
       const found = ledger.aggregate<{ _id: string }>([{ $group: { _id: '$account' } }], {
@@ -83,13 +79,11 @@ export function createVerifyContext(
     },
     entriesOf: (account: string) => each(ledger.find({ account }).sort({ seq: 1 }), { signal, pace }),
     ...readRecords(db, { signal, pace }),
-    /** Returns those of the accounts that have a first entry. */
     async accountsWithEntries(accounts: readonly string[]): Promise<Set<string>> {
       const first = accounts.map((account) => entryId(account, 1n));
       const found = await ledger.find({ _id: { $in: first } }, { projection: { account: 1 } }).toArray();
       return new Set(found.map(({ account }) => account));
     },
-    /** Finds entries by key. */
     async findEntries(wanted: readonly string[]): Promise<Map<string, EntryFacts>> {
       if (wanted.length === 0) return new Map();
       const found = ledger.find({ key: { $in: [...wanted] } }).project<EntryFacts>(entryFields);
@@ -98,7 +92,7 @@ export function createVerifyContext(
   };
 }
 
-/** Drops a field of an impossible type, which is reported with its account. */
+/** Drops a field of an impossible type. The check of its account reports it. */
 function legible({ excess, ...entry }: EntryFacts): EntryFacts {
   const integer = (value: unknown): bigint => (typeof value === 'bigint' ? value : 0n);
   const more = typeof excess === 'bigint' ? { excess } : {};
@@ -110,7 +104,7 @@ interface Subject {
   readonly task: string;
 }
 
-/** `what` completes a sentence that begins with the task's id. */
+/** @param what - Completes a sentence that begins with the task's id. */
 export function violation(invariant: Invariant, { account, task }: Subject, what: string): Violation {
   return { invariant, account, task, message: `${task} ${what}` };
 }

@@ -8,7 +8,7 @@ import type { EntryFacts, Holder, VerifyContext } from './verify-context.ts';
 import { createChunks } from './verify-reading.ts';
 import { isBeingCreated, isWithin } from './verify-tasks.ts';
 
-/** Compares refunds with their charges. The settle precedes the refund, so its entry must be read again. */
+/** The settle precedes the refund in the chain, so it has to be read again. */
 export async function checkRefunds(context: VerifyContext, refunds: readonly RefundedTask[]): Promise<void> {
   const closes = await context.findEntries(refunds.map(({ task }) => keys.close(task)));
   for (const refund of refunds) {
@@ -27,8 +27,8 @@ function refundFault(refund: RefundedTask, close: EntryFacts | undefined): strin
 }
 
 /**
- * Reports holds that were never closed and settles whose excess was never charged. Reads both again first, because they
- * may have been completed in the meantime.
+ * Reports holds that were never closed and settles whose excess was never charged. Reads both again first, because
+ * they may have been completed in the meantime.
  */
 export async function checkWhatIsOpen(
   context: VerifyContext,
@@ -36,7 +36,7 @@ export async function checkWhatIsOpen(
   check: AccountCheck,
 ): Promise<void> {
   const holds = createChunks((chunk: OpenHold[]) => checkOpenHolds(context, account, chunk));
-  // A hold of zero locks nothing, so it need not be released.
+  // A hold of zero reserves nothing, so it need not be released.
   for (const [task, { amount, at }] of check.openHolds) if (amount > 0n) await holds.add({ task, at });
   await holds.end();
   for (const [task, amount] of check.owedExtras) {
@@ -47,20 +47,19 @@ export async function checkWhatIsOpen(
   }
 }
 
-/** An open hold. `at` is the time of the hold in Unix milliseconds. */
 interface OpenHold {
   readonly task: string;
   readonly at: number;
 }
 
-/** How long a hold may exist without a task record, by holder. */
+/** How long a hold may exist without a task record. */
 const heldAloneMaxMs: Readonly<Record<Holder, number>> = {
   creation: hourMs,
   workflow: hourMs,
   lease: dayMs,
 };
 
-/** Reports open holds, except those of ended tasks, which are reported with their records. */
+/** Leaves out the holds of ended tasks, which are reported with their records. */
 async function checkOpenHolds(
   context: VerifyContext,
   account: string,

@@ -4,10 +4,9 @@ import type { AbstractCursor } from 'mongodb';
 const chunkSize = 500;
 const batchSize = 1_000;
 
-/** Resolves when this many more documents may be read. */
 export type Pace = (count: number) => Promise<void>;
 
-/** Allows this many documents per second across all readers. Rejects when the signal aborts. */
+/** Returns a limit that all readers share. Rejects when the signal aborts. */
 export function createPace(perSecond: number, signal?: AbortSignal): Pace {
   let freeAt = 0;
   return async (count) => {
@@ -17,7 +16,7 @@ export function createPace(perSecond: number, signal?: AbortSignal): Pace {
   };
 }
 
-/** Yields items in batches, requesting the next batch while one is processed. Ends when the signal aborts. */
+/** Fetches the next batch while the previous one is processed. Throws when the signal aborts. */
 export async function* each<Item>(
   found: AbstractCursor<Item>,
   { signal, pace }: { readonly signal?: AbortSignal | undefined; readonly pace?: Pace | undefined },
@@ -25,7 +24,7 @@ export async function* each<Item>(
   const cursor = found.batchSize(batchSize);
   const fetch = (): Promise<boolean> => {
     const more = cursor.hasNext();
-    // The next batch is awaited only after the previous one has been processed, and possibly never.
+    // Nothing awaits this promise until the previous batch has been processed, and possibly nothing ever does.
     more.catch(() => undefined);
     return more;
   };
@@ -68,7 +67,6 @@ export function createChunks<Item>(flush: (chunk: Item[]) => Promise<void>) {
   };
 }
 
-/** Processes a few items at a time. Stops at the first failure. */
 export async function eachOfSome<Item>(
   items: AsyncIterable<Item>,
   atOnce: number,

@@ -5,7 +5,7 @@ import type { StateName } from '../task/state.ts';
 import { each } from './verify-reading.ts';
 import type { Pace } from './verify-reading.ts';
 
-/** The record fields that show what should have been paid. After manual edits, they can contain anything. */
+/** The fields that show what should have been paid. After manual edits they can contain anything. */
 export interface TaskFacts {
   readonly _id: string;
   readonly account: string;
@@ -14,9 +14,8 @@ export interface TaskFacts {
   readonly charge?: bigint;
   readonly cost?: bigint;
   readonly costUnknown?: number;
-  /** The task's state. `tryId` and `abandoned` begin with the creation time in milliseconds. */
+  /** `tryId` and `abandoned` begin with the creation time in milliseconds. */
   readonly state?: { readonly at: StateName; readonly tryId?: string; readonly abandoned?: string };
-  /** The start of the state in Unix milliseconds. */
   readonly stateSince?: number;
   readonly outcome?: { readonly kind: string };
 }
@@ -31,12 +30,11 @@ interface ReadOptions {
   readonly pace?: Pace | undefined;
 }
 
-/** Reads task records for a verification. */
 export function readRecords(db: Db, options: ReadOptions) {
   const tasks = openCollection<TaskFacts>(db, 'tasks', durable);
 
   return {
-    /** Reads all records without a filter, so that no field can hide one. */
+    /** Has no filter, so that no field can hide a record. */
     everyRecord: () => each(tasks.find({}, { projection: taskFields }), options),
 
     async findTasks(ids: readonly string[]): Promise<Map<string, TaskFacts>> {

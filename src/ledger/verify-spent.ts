@@ -5,19 +5,19 @@ import { addSpent, nothingSpent, scopesOf } from './spent.ts';
 import type { Spent, SpentSum } from './spent.ts';
 
 /**
- * The maximum number of scopes per account. Beyond it, the least recently seen scope is forgotten, and its values are
- * trusted when it next appears.
+ * Scopes per account. Beyond this, the least recently seen scope is dropped, and the next sums recorded for it are
+ * trusted.
  */
 const scopesMax = 50_000;
 
-/** Tracks the spending recorded in an account's entries. Each call returns its entry's faults. */
+/** Follows the sums recorded in an account's entries. Each call returns what is wrong with its entry, if anything. */
 export function createSpentCheck() {
   const sums = new Map<string, Spent>();
   const spenders = new Map<string, Spender>();
   let isWhole = true;
 
   function remember(spent: Spent): void {
-    // The map's order matters only once it is full, because the order decides which scope is dropped.
+    // The order of the map decides which scope is dropped, so it matters only once the map is full.
     if (sums.size >= scopesMax) sums.delete(spent.scope);
     sums.set(spent.scope, spent);
     const [oldest] = sums.keys();
@@ -27,7 +27,6 @@ export function createSpentCheck() {
   }
 
   return {
-    /** @param change - What the entry adds to the amounts spent. */
     next(entry: EntryDocument, change: SpentSum): string | undefined {
       const day = entry.day ?? '';
       const stored = entry.spent ?? [];
@@ -56,7 +55,8 @@ export function createSpentCheck() {
 type Spender = Pick<EntryDocument, 'key_id' | 'model' | 'end_user' | 'day'>;
 
 /**
- * Returns how an entry differs from its hold, whose key, model, end user and day it must share. Forgets closed tasks.
+ * Returns how an entry differs from its hold, whose key, model, end user and day it must share. Drops the task once
+ * it is closed.
  */
 function spenderFault(entry: EntryDocument, spenders: Map<string, Spender>): string | undefined {
   const { kind, task = '', key_id, model, end_user, day } = entry;
@@ -84,7 +84,7 @@ function isSame(one: Spent | undefined, other: Spent | undefined): boolean {
   return one.day === other.day && isDeepStrictEqual(sumsOf(one), sumsOf(other));
 }
 
-/** Whether the fields have the right types. Manual edits in MongoDB may leave doubles or strings. */
+/** Manual edits in MongoDB may leave doubles or strings. */
 function isWellFormed(spent: Spent): boolean {
   return typeof spent.day === 'string' && sumsOf(spent).every((sum) => typeof sum === 'bigint');
 }
@@ -93,7 +93,7 @@ function shown(spent: Spent | undefined): string {
   return spent === undefined ? 'nothing' : `${spent.day} ${sumsOf(spent).map(String).join(', ')}`;
 }
 
-/** Returns each window's used and held amounts. After manual edits, they can have any value. */
+/** Returns the used and held amounts of each window. After manual edits they can have any value. */
 function sumsOf({ today, month, total }: Spent): readonly unknown[] {
   return [today, month, total].flatMap((sum: Partial<SpentSum> | undefined) => [sum?.used, sum?.held]);
 }

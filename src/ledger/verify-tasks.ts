@@ -10,13 +10,13 @@ import type { EntryFacts, VerifyContext } from './verify-context.ts';
 import { createChunks } from './verify-reading.ts';
 import type { TaskFacts } from './verify-records.ts';
 
-/** The maximum time a task may be ending. Only one write lies between moving the money and recording the end. */
+/** How long a task may be ending. Only one write lies between moving the money and recording the end. */
 const endingMaxMs = hourMs;
 
 /**
- * Checks that each closed task has a record, unless its record was removed after its retention or the task's creation
- * was abandoned. Synchronous images have none. Marks are raised before records are removed, so they are read after the
- * records.
+ * Checks that each closed task has a record, unless the record was removed after its retention or the creation was
+ * abandoned. Images returned synchronously have no record. Marks are raised before records are removed, so read them
+ * after the records.
  */
 export async function checkClosedTasks(context: VerifyContext, all: readonly ClosedTask[]): Promise<void> {
   const closed = all.filter(({ task, note }) => !isImageId(task) && note !== abandonedNote);
@@ -31,7 +31,7 @@ export async function checkClosedTasks(context: VerifyContext, all: readonly Clo
 }
 
 /**
- * Compares every record with the ledger. Suspected faults are read again, because money may have moved in the meantime.
+ * Compares every record with the ledger. Reads suspected faults again, because money may have moved in the meantime.
  */
 export async function checkRecords(context: VerifyContext): Promise<void> {
   const records = createChunks(async (chunk: TaskFacts[]) => {
@@ -48,7 +48,6 @@ export async function checkRecords(context: VerifyContext): Promise<void> {
 
 type Fault = readonly [Invariant, string];
 
-/** Returns the faults by task id. */
 async function faultsOf(context: VerifyContext, tasks: readonly TaskFacts[]): Promise<Map<string, Fault>> {
   const wanted = tasks.flatMap(({ _id }) => [keys.hold(_id), keys.close(_id)]);
   const entries = await context.findEntries(wanted);
@@ -75,7 +74,7 @@ function recordFault(task: TaskFacts, books: Books): Fault | undefined {
   return fault === undefined ? undefined : ['unfinished_task_is_held', fault];
 }
 
-/** Returns what is unknown about the status or state. An unknown value would hide the task from every process. */
+/** A task with an unknown status or state would be invisible to every process. */
 function unknownFault({ status, state }: TaskFacts): string | undefined {
   if (!taskStatuses.includes(status)) return `is in the status ${String(status)}, which nobody knows`;
   if (state === undefined || !stateNames.includes(state.at)) {
@@ -85,7 +84,7 @@ function unknownFault({ status, state }: TaskFacts): string | undefined {
   return isTerminal(status) === hasEnded ? undefined : `is ${status}, and its state is ${state.at}`;
 }
 
-/** Returns an unfinished task's faults. Until its end is decided, a task has exactly one open hold of its amount. */
+/** Until its end is decided, a task has exactly one open hold, of its amount. */
 function unfinishedFault(task: TaskFacts, { hold, close, now }: Books): string | undefined {
   const { account, status, state, stateSince } = task;
   if (isBeingCreated(task, now)) return undefined;
@@ -100,18 +99,21 @@ function unfinishedFault(task: TaskFacts, { hold, close, now }: Books): string |
   return `shows a hold of ${task.hold ?? 'nothing'}, the ledger says ${hold.amount}`;
 }
 
-/** The maximum age of a creation. The reconciler abandons creations after two minutes and runs every five minutes. */
+/**
+ * How long a creation may take. The reconciler runs every five minutes and abandons creations that are two minutes
+ * old.
+ */
 const creationMaxMs = 20 * 60_000;
 
-/** Whether a creation is in progress or was just abandoned, so that it may have no hold. */
+/** Whether the task is being created, or its creation was just abandoned. Such a task may have no hold. */
 export function isBeingCreated({ state }: TaskFacts, now: number): boolean {
   const tryId = state?.at === 'creating' ? state.tryId : state?.abandoned;
   return typeof tryId === 'string' && isWithin(Number.parseInt(tryId, 10), now, creationMaxMs);
 }
 
 /**
- * Whether `since` is within the limit. Another process's clock may be slightly ahead. An invalid time is never within
- * the limit.
+ * An invalid time is never within the limit. Times slightly in the future are, because another process's clock may be
+ * ahead.
  */
 export function isWithin(since: unknown, now: number, limitMs: number): boolean {
   return typeof since === 'number' && since > now - limitMs && since < now + limitMs;
@@ -147,7 +149,6 @@ function failedFault(
   return charge === undefined || charge === 0n ? undefined : `is failed and shows a charge of ${charge}`;
 }
 
-/** Returns the differences between an ended task's record and the ledger. */
 function bookedFault(
   { account, hold, cost, costUnknown }: TaskFacts,
   held: EntryFacts | undefined,

@@ -19,21 +19,19 @@ export interface VerifyResult {
   readonly openHolds: Readonly<Record<Holder, number>>;
   readonly accounts: number;
   readonly entries: number;
-  /** The violations found, at most 1,000. */
   readonly violations: readonly Violation[];
   readonly violationCount: number;
-  /** The comparison with exported heads. Undefined if none are exported or they cannot be read back. */
   readonly outside?: OutsideHeads;
 }
 
 const violationsMax = 1_000;
-/** The number of accounts verified at once: while one waits for MongoDB, another is hashed. */
+/** While one account waits for MongoDB, another is hashed. */
 const accountsAtOnce = 4;
 const entriesBetweenReports = 500;
 
 /**
- * Streams the whole ledger and every task record, and reports everything that violates an invariant. Can run while
- * money moves: inconsistencies between two collections are read again before they are reported.
+ * Reads the whole ledger and every task record, and reports everything that violates an invariant. Can run while
+ * money moves: what differs between two collections is read again before it is reported.
  */
 export async function verifyLedger(options: VerifyOptions): Promise<VerifyResult> {
   const violations: Violation[] = [];
@@ -90,7 +88,7 @@ async function compareExported(
   }
 }
 
-/** Verifies an account's chain and resolves with its head if the chain is intact. */
+/** Returns the account's head if its chain is intact. */
 async function verifyAccount(
   context: VerifyContext,
   account: string,
@@ -105,7 +103,7 @@ async function verifyAccount(
   const closed = createChunks((chunk: ClosedTask[]) => checkClosedTasks(context, chunk));
   const refunded = createChunks((chunk: RefundedTask[]) => checkRefunds(context, chunk));
   const checkCharge = createChargeCheck();
-  // Read this before the entries. A head anchored in the meantime would lie beyond the entries read.
+  // Read these before the entries. A head anchored in the meantime would lie beyond the entries read.
   const anchored = await context.anchors.of(account);
   const anchors = createAnchorCheck(anchored, {
     isSigned: context.anchors.isSigned,
@@ -134,7 +132,7 @@ async function verifyAccount(
   return isSound ? { account, seq, hash, at: context.now() } : undefined;
 }
 
-/** The maximum difference between two writers' clocks. */
+/** How far two writers' clocks may differ. */
 const clocksApartMs = 5 * 60_000;
 
 function isAnchoredSince({ at }: EntryDocument, { lastSoundAt }: VerifyContext): boolean {
@@ -145,7 +143,7 @@ function reportEntry(report: Report, { _id: id, account, task }: EntryDocument, 
   report({ invariant: 'charge_is_priced', account, ...defined({ task }), message: `${id}: ${fault}` });
 }
 
-/** Checks accounts whose entries are all gone, which no other check reads. */
+/** Reports accounts whose entries are all gone. No other check would notice them. */
 async function checkAnchoredAccounts(context: VerifyContext, heads: readonly AnchoredHead[]): Promise<void> {
   const begun = await context.accountsWithEntries(heads.map(({ account }) => account));
   for (const { account, seq } of heads) {

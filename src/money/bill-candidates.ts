@@ -8,15 +8,14 @@ export interface Unclaimed {
   readonly channel: string;
   readonly account: string;
   readonly model: string;
-  /** The output, which determines the render time. Jobs with the same model and output cost about the same. */
+  /** Jobs with the same model and output cost about the same. */
   readonly output: string;
   /** The vendor's name for the model. Undefined if the model is no longer configured. */
   readonly upstreamModel?: string | undefined;
-  /** The attempt's state: `lost` or `abandoned`. */
   readonly state: string;
-  /** Whether an operator's `adopt` is possible, because the task is still waiting for its job. */
+  /** Whether an operator can still adopt a job, because the task is waiting for it. */
   readonly adoptable: boolean;
-  /** The id of a job that appeared after the task had continued without it. */
+  /** A job that appeared after the task had continued without it. */
   readonly strayJob?: string | undefined;
   readonly startedAt: number;
 }
@@ -30,34 +29,31 @@ export interface Candidate {
   readonly model: string;
   readonly state: string;
   readonly adoptable: boolean;
-  /** Sentences in support of the match. */
   readonly why: readonly string[];
 }
 
 export interface Proposal {
-  /** The best matches, best first. */
   readonly candidates: readonly Candidate[];
-  /** Whether other attempts may match too. */
   readonly hasMore: boolean;
 }
 
-/** Returns the billed amounts for jobs with this model and output. Undefined if the bill contains none of our jobs. */
+/** Returns what the bill charges for jobs with this model and output. Undefined if it contains none of ours. */
 export type KnownAmounts = (
   attempt: Pick<Unclaimed, 'model' | 'output'>,
   unit: string,
 ) => AmountRange | undefined;
 
 const candidatesMax = 3;
-/** The maximum number of attempts to consider per line. The most recent ones are chosen. */
+/** How many attempts are considered per line. The most recent ones are chosen. */
 export const consideredMax = 1_000;
-/** The tolerance for clock skew when a bill states when a job began. */
+/** Tolerates clock skew when a bill states when a job began. */
 const earlyMs = 10 * 60_000;
-/** The tolerance for bills that state when a job ended. */
+/** Tolerates bills that state when a job ended. */
 const lateMs = 24 * 3_600_000;
 
 /**
  * Proposes attempts for a billed job that no task has, by its id or by channel, time, model and amount. A fact that
- * contradicts the bill excludes an attempt. Facts that one side lacks are ignored.
+ * contradicts the bill excludes an attempt. A fact that only one side has is ignored.
  */
 export function createProposals(attempts: readonly Unclaimed[], known: KnownAmounts) {
   const byStart = attempts.toSorted((a, b) => a.startedAt - b.startedAt || compare(a, b));
@@ -89,7 +85,6 @@ function nearest(byStart: readonly Unclaimed[], { at, spanMs }: Billed): readonl
   return byStart.slice(Math.max(from, to - consideredMax), to);
 }
 
-/** Returns the index of the first attempt that began at or after this time. */
 function indexOf(byStart: readonly Unclaimed[], time: number): number {
   let [low, high] = [0, byStart.length];
   while (low < high) {

@@ -13,24 +13,21 @@ import {
  * milliseconds.
  */
 
-/** The total of a bill's lines for one job in one unit. */
 export interface Billed {
-  /** The job's id. Empty for lines without a job. */
+  /** Empty for lines without a job. */
   readonly job: string;
-  /** The currency or the vendor's own unit. */
+  /** A currency or the vendor's own unit. */
   readonly unit: string;
   readonly amount: string;
   readonly lines: number;
-  /** The time of the first of these lines. */
   readonly at: number;
-  /** The maximum time by which the job may have run later than `at`: a day if the bill states only the day. */
+  /** How much later than `at` the job may have run: a day if the bill states only the day. */
   readonly spanMs: number;
-  /** The vendor's name for the model. */
   readonly model?: string | undefined;
 }
 
 /**
- * `upstream`: the exact amount reported by the upstream. `rules`: the result of the channel's cost rules, in the
+ * `upstream`: the exact amount that the upstream reported. `rules`: the result of the channel's cost rules, in the
  * gateway's currency.
  */
 export interface Expected {
@@ -51,15 +48,13 @@ export type BillResult = (typeof billResults)[number];
 export interface Compared {
   readonly result: Extract<BillResult, 'matched' | 'amount_differs' | 'amount_unknown'>;
   readonly expected?: string;
-  /** The billed amount minus the expected one. */
   readonly difference?: string;
 }
 
-/** The number of decimal places in the cost rules' results. */
 const rulesPlaces = 6;
 
 /**
- * Compares the billed amount with the upstream's reported amount or, failing that, with our rules. Ignores amounts in
+ * Compares the billed amount with what the upstream reported, or otherwise with our cost rules. Ignores amounts in
  * other units.
  */
 export function compareAmounts(
@@ -79,7 +74,6 @@ export function compareAmounts(
   };
 }
 
-/** Adds up two lines for the same job and unit, in any order. */
 export function sumBilled(one: Billed, other: Billed): Billed {
   const [first, later] = isBefore(one, other) ? [one, other] : [other, one];
   const { model = later.model } = first;
@@ -97,7 +91,6 @@ function isBefore(one: Billed, other: Billed): boolean {
   return (one.model ?? '') >= (other.model ?? '');
 }
 
-/** The smallest and largest amounts billed for similar jobs. */
 export interface AmountRange {
   readonly min: string;
   readonly max: string;

@@ -1,32 +1,27 @@
 import { capStates } from './caps.ts';
 import type { Cap, CapScope, CapState, SpentUse } from './caps.ts';
 
-/** The percentages of a cap at which its account is notified. */
+/** The account is notified when its use reaches these percentages of a cap. */
 export const capPercents = [50, 80, 100] as const;
 export type CapPercent = (typeof capPercents)[number];
 
-/** The key, model and end user of the spending, under the ledger's names. */
 export interface SpentBy {
   readonly key?: string;
   readonly model?: string;
   readonly endUser?: string;
 }
 
-/** The amount used in each scope as of the entry. A scope is absent if the entry does not count towards it. */
+/** The use of each scope as of an entry. Scopes that the entry does not count towards are absent. */
 export interface Spending {
   readonly by: SpentBy;
   readonly uses: ReadonlyMap<CapScope, SpentUse>;
-  /** Unix milliseconds. */
   readonly at: number;
 }
 
-/** A cap that has reached a percentage in its window. */
 export interface ReachedCap {
   readonly percent: CapPercent;
-  /** The cap, with the amount used at that time. */
   readonly cap: CapState;
   readonly by: SpentBy;
-  /** Unix milliseconds. */
   readonly at: number;
 }
 
@@ -37,7 +32,6 @@ export function reachedCaps({ by, uses, at }: Spending, caps: readonly Cap[]): R
   );
 }
 
-/** Returns the highest percentage reached so far. */
 export function highestReached(cap: Pick<CapState, 'limit' | 'used'>): CapPercent | undefined {
   return percentsOf(cap).at(-1);
 }
@@ -59,7 +53,7 @@ function partOf(scope: CapScope, { key = '', model = '', endUser = '' }: SpentBy
   }
 }
 
-/** Returns a name that identifies one window of a cap within its account. A new limit or window yields a new name. */
+/** Identifies one window of a cap within its account. A new limit or window yields a new name. */
 export function windowName({ cap, by }: Pick<ReachedCap, 'cap' | 'by'>): string {
   const { key, model, endUser } = partOf(cap.scope, by);
   const whose = [key, model, endUser].filter((part) => part !== undefined).join('/');

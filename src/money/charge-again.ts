@@ -8,17 +8,14 @@ import type { Reckoning, WrittenLine } from './reckoning.ts';
 import { leastOf } from './settle.ts';
 
 export interface Charged {
-  /** The basis that was frozen with the hold. */
   readonly basis: PriceBasis;
-  /** The settlement's recorded calculation. */
   readonly reckoning: Reckoning;
-  /** The hold in micro-units. */
   readonly held: Micros;
 }
 
 /**
- * Recomputes a settlement by applying the frozen prices to its recorded facts and counts. Returns undefined if they do
- * not yield a charge.
+ * Recomputes a settlement by applying the frozen prices to its recorded facts and counts. Returns undefined if that
+ * does not yield a charge.
  */
 export function chargeAgain({ basis, reckoning, held }: Charged): Micros | undefined {
   let amount = firstAmount({ basis, reckoning, held });
@@ -44,7 +41,7 @@ function firstAmount({ basis, reckoning, held }: Charged): Micros | undefined {
   return charge !== undefined && isSame(charge, reckoning.lines) ? charge.amount : undefined;
 }
 
-/** Applies a price to a recorded calculation's counts. Returns undefined if they do not yield a charge. */
+/** Applies a price to the counts of a recorded calculation. Returns undefined if that does not yield a charge. */
 export function chargeLinesAgain(
   price: Pick<Price, 'lines' | 'minimum' | 'factor'>,
   { facts, lines }: Pick<Reckoning, 'facts' | 'lines'>,
@@ -74,7 +71,6 @@ function countOf({ quantity: written, source }: WrittenLine): Count | undefined 
   return quantity === undefined ? undefined : { quantity, source };
 }
 
-/** Whether both contain exactly the same lines. */
 function isSame({ lines }: Charge, written: readonly WrittenLine[]): boolean {
   const keyOf = ({ line, of }: Pick<WrittenLine, 'line' | 'of'>) => `${line} ${JSON.stringify(of ?? null)}`;
   const again = new Set(lines.map(keyOf));

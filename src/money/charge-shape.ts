@@ -3,13 +3,12 @@ import { divideHalfUp } from './money.ts';
 import type { Micros } from './money.ts';
 import type { PriceBasis } from './price.ts';
 
-/** The minimum number of charges needed to predict the next one. */
+/** With fewer charges, the next one is not predicted. */
 export const shapeChargesMin = 3;
-/** The number of most recent charges to keep. */
 export const shapeChargesMax = 32;
 
 /**
- * Returns equal texts for requests that should cost the same: requests with equal models, prices, factors, resolutions,
+ * Returns equal texts for requests that should cost the same: those with equal models, prices, factors, resolutions,
  * durations, qualities, sizes and numbers of images and inputs.
  */
 export function chargeShape(

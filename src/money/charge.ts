@@ -12,7 +12,7 @@ import { readQuantity } from './reckoning.ts';
 import { isPriced, leastOf, needsFormula, settle, settleAsLeast, withStep } from './settle.ts';
 import type { SettleInput, Settlement } from './settle.ts';
 
-/** Computes a succeeded task's charge. This is the only place that does so, for both tasks and synchronous images. */
+/** Computes the charge of a succeeded task or synchronous image. No other code does. */
 
 export interface ChargeInput extends Omit<SettleInput, 'estimatedTokens'> {
   /** The adapter's formula for an output's facts. Absent if the adapter has none. */
@@ -33,9 +33,9 @@ export function chargeTask(kind: TaskKind, input: ChargeInput): TaskCharge {
 }
 
 /**
- * Charges what the upstream reported if it costs no more than the request allows. If it costs more or has no price,
- * replaces reported values that no price line uses, such as `1280x720`, with the requested ones. If the charge is then
- * still too high, an operator decides.
+ * Charges what the upstream reported if that costs no more than the request allows. If it costs more or has no price,
+ * replaces reported values that no price line uses, such as `1280x720`, with the requested ones. If the charge is still
+ * too high, an operator decides.
  */
 function chargeVideo(asked: ChargeInput): TaskCharge {
   const { basis, channel } = asked;
@@ -69,9 +69,7 @@ function asMeasured(facts: SettleFacts, basis: PriceBasis): SettleFacts {
   };
 }
 
-/**
- * The seconds by which a video may exceed the requested length because of whole frames, its sound track or rounding.
- */
+/** In seconds. A video may exceed the requested length because of whole frames, its sound track or rounding. */
 const lengthSlack = 1;
 
 function isTooLong(reported: number | undefined, most: number | undefined): boolean {
@@ -80,7 +78,6 @@ function isTooLong(reported: number | undefined, most: number | undefined): bool
 
 type Chargeable = Pick<ChargeInput, 'basis' | 'channel'>;
 
-/** Whether the request fixes the fact. */
 function isFixed(name: Word | 'generate_audio', { basis, channel }: Chargeable): boolean {
   const asked = factsAt(basis, channel)[name];
   const isNamed = typeof asked === 'string' ? !isOpenFact(asked) : asked !== undefined;
@@ -88,8 +85,8 @@ function isFixed(name: Word | 'generate_audio', { basis, channel }: Chargeable):
 }
 
 /**
- * Returns the reported output's price, limited to what was requested. If the upstream chose a resolution that is not
- * allowed, charges the most expensive allowed one.
+ * Returns the price of the reported output, limited to what was requested. If the upstream chose a resolution that is
+ * not allowed, uses the most expensive allowed one.
  */
 function allowedAmount(input: ChargeInput): Micros {
   const within = videoWithin(input);
@@ -98,7 +95,7 @@ function allowedAmount(input: ChargeInput): Micros {
   if (resolution === undefined || resolutions === undefined || resolutions.includes(resolution)) {
     return amountOf(within);
   }
-  // `others` represents a resolution without a price line, and a report without a resolution.
+  // `others` covers a resolution without a price line, and a report without a resolution.
   const possible = [others, ...resolutions.map((one) => ({ ...others, resolution: one }))];
   return possible.map(amountOf).reduce((most, amount) => (amount > most ? amount : most));
 
@@ -108,10 +105,7 @@ function allowedAmount(input: ChargeInput): Micros {
   }
 }
 
-/**
- * Limits the report to the request: drops facts that the request fixes, and caps the length and the input at what was
- * requested.
- */
+/** Drops facts that the request fixes, and limits the length and the input to what was requested. */
 function videoWithin(input: ChargeInput): SettleFacts {
   const { facts, basis } = input;
   const { most } = basis;
@@ -147,10 +141,7 @@ function boundOf(measure: Measure, { bounds = {} }: PriceBasis): number | undefi
   return quantity === undefined ? undefined : Number(quantity.numerator) / Number(quantity.denominator);
 }
 
-/**
- * Drops reported values that the request itself specifies, if no price line uses the reported value or only we measured
- * it.
- */
+/** Drops reported values that the request itself specifies, if no price line uses them or only we measured them. */
 function inWordsOfPrice(input: ChargeInput): SettleFacts {
   const { facts, basis, channel } = input;
   const { lines } = priceAt(basis, channel);
@@ -171,10 +162,10 @@ function omitWords(facts: SettleFacts, isOmitted: (word: Word) => boolean): Sett
 }
 
 /**
- * Charges each image by its own facts, but for no more images than were requested. Size and quality come from the
- * request if specified, or else from the upstream's report. Failing that, they are left out, and the request alone
- * determines the price. If no line matches or no amount is credible, charges the least that the request can cost,
- * multiplied by the share of images that arrived.
+ * Charges each image by its own facts, but no more images than were requested. Size and quality come from the request
+ * if it specifies them, or else from the upstream's report. If neither has them, the rest of the request determines the
+ * price. If no line matches or no amount is credible, charges the least that the request can cost, multiplied by the
+ * share of images that arrived.
  */
 export function chargeImages(
   input: ChargeInput,
@@ -195,7 +186,7 @@ export function chargeImages(
   );
   const rendered = omitWords({ ...withPricedSize(counted, price), ...kept }, isOwn);
   const tried = [rendered, omitWords(counted, () => true)].map((each) => settleBy(input, each));
-  // A size that we measured must not raise the charge above the hold. A size reported by the upstream may.
+  // A size that we measured must not raise the charge above the hold. A size that the upstream reported may.
   const isWithin = ({ amount }: Settlement) => facts.measured?.includes('size') !== true || amount <= held;
   const charged = tried.find((each) => isPriced(each) && isWithin(each) && isCredible(each));
   if (charged !== undefined) return charged;
@@ -226,7 +217,6 @@ function withPricedSize<Sized extends { readonly size?: string }>(sized: Sized, 
   return nearest === undefined ? sized : { ...sized, size: nearest.word };
 }
 
-/** Converts an image response's sizes to those that this price uses. */
 export function inPricedSizes(facts: SettleFacts, price: Price): SettleFacts {
   const groups = facts.groups?.map((group) => withPricedSize(group, price));
   return { ...withPricedSize(facts, price), ...defined({ groups }) };
@@ -242,7 +232,6 @@ function ownWords(
   };
 }
 
-/** Keeps the cheapest images if the groups contain more than were requested. */
 function cheapest(
   groups: readonly ImageGroup[],
   arrived: number | undefined,
@@ -265,8 +254,8 @@ function cheapest(
 }
 
 /**
- * Returns the facts that all images share, and groups for those that differ. The groups' order depends only on their
- * facts.
+ * Returns the facts that all images share, and groups for those that differ. The order of the groups depends only on
+ * their facts.
  */
 export function groupedFacts(
   groups: readonly ImageGroup[],

@@ -2,15 +2,14 @@ import { addAmounts } from './decimal.ts';
 import { divideHalfUp, parseMicros } from './money.ts';
 import type { Micros } from './money.ts';
 
-/** The operator's cost of a job, as reported by the vendor. For the record only: callers are charged our own prices. */
+/** What a job cost the operator, as reported by the vendor. Only for the record: callers are charged our own prices. */
 export interface Cost {
-  /** The amount as an exact decimal, never a float: `0.035`, `12`. */
+  /** An exact decimal such as `0.035`, never a float. */
   readonly amount: string;
-  /** The currency code or the vendor's own unit: `USD`, `credits`. */
+  /** A currency code or the vendor's own unit: `USD`, `credits`. */
   readonly unit: string;
 }
 
-/** Adds up several calls' costs. Undefined unless every call reported its cost in the same unit. */
 export function sumCosts(costs: readonly (Cost | undefined)[]): Cost | undefined {
   const [first, ...others] = costs;
   if (first === undefined) return undefined;
@@ -22,7 +21,7 @@ export function sumCosts(costs: readonly (Cost | undefined)[]): Cost | undefined
   return { amount, unit: first.unit };
 }
 
-/** Converts a reported cost to micro-units, rounded half up. Undefined if its unit's value is unknown. */
+/** Converts a reported cost to micro-units, rounded half up. Undefined if the value of its unit is unknown. */
 export function worthOf(
   { amount, unit }: Cost,
   worths: Readonly<Record<string, string>>,

@@ -2,14 +2,14 @@ import { formatDecimal } from './decimal.ts';
 import type { Decimal } from './decimal.ts';
 import { formatMicros } from './money.ts';
 
-/** A cell's content. An amount is either exact or in micro-units. Undefined leaves the cell empty. */
+/** A bigint is an amount in micro-units. Undefined leaves the cell empty. */
 export type Cell = string | number | bigint | Decimal | undefined;
 
 export const csvMediaType = 'text/csv; charset=utf-8';
 
 /**
- * Formats one line according to RFC 4180, including the line break. Escapes text so that spreadsheets do not treat it
- * as a formula.
+ * Formats one line according to RFC 4180, including the line break. Escapes text that a spreadsheet would treat as a
+ * formula.
  */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(cellText).join(',')}\r\n`;

@@ -1,4 +1,4 @@
-/** An exact decimal number: `digits` × 10^-`places`. Represents amounts in any unit without rounding. */
+/** The exact number `digits` × 10^-`places`. Represents amounts in any unit without rounding. */
 export interface Decimal {
   readonly digits: bigint;
   readonly places: number;
@@ -7,7 +7,7 @@ export interface Decimal {
 const pattern = /^([+-]?)(\d{1,30})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
 const placesMax = 60;
 
-/** Parses `-1.50` and also `1e-06`, a common machine format for small numbers. Returns undefined for anything else. */
+/** Accepts `-1.50` and also `1e-06`, which machines often write for small numbers. */
 export function parseDecimal(text: string): Decimal | undefined {
   const match = pattern.exec(text);
   if (match === null) return undefined;
@@ -23,7 +23,6 @@ export function addDecimals(one: Decimal, other: Decimal): Decimal {
   return shortest({ digits: digitsAt(one, places) + digitsAt(other, places), places });
 }
 
-/** Adds two decimal numbers given as text. Throws if either is not a decimal number. */
 export function addAmounts(one: string, other: string): string {
   const [a, b] = [one, other].map(parseDecimal);
   if (a === undefined || b === undefined) throw new TypeError('an amount must be a decimal number');
@@ -40,7 +39,7 @@ export function compareDecimals(one: Decimal, other: Decimal): number {
   return digits < 0n ? -1 : digits > 0n ? 1 : 0;
 }
 
-/** Rounds to at most this many places, with exact halves rounded away from zero. */
+/** Rounds exact halves away from zero. */
 export function roundedTo(places: number, { digits, places: had }: Decimal): Decimal {
   if (had <= places) return { digits, places: had };
   const divisor = 10n ** BigInt(had - places);
@@ -53,7 +52,7 @@ export function shifted(places: number, one: Decimal): Decimal {
   return shortest({ digits: one.digits, places: one.places + places });
 }
 
-/** Formats the number without trailing zeros, so that equal numbers produce equal text. */
+/** Drops trailing zeros, so that equal numbers produce equal text. */
 export function formatDecimal({ digits, places }: Decimal): string {
   const text = (digits < 0n ? -digits : digits).toString().padStart(places + 1, '0');
   const sign = digits < 0n ? '-' : '';

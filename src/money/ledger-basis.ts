@@ -6,7 +6,7 @@ import type { PriceBasis, PriceFacts } from './price.ts';
 import { countSources, factSources } from './reckoning.ts';
 import type { Reckoning } from './reckoning.ts';
 
-/** The pricing data in ledger entries. An entry's text is not necessarily our own JSON. */
+/** The pricing data in ledger entries. The text of an entry is not necessarily our own JSON. */
 
 const price = z.object({
   minimum: z.string(),
@@ -34,15 +34,14 @@ const frozen = z.object({
   version: z.string(),
 });
 
-/** The lines' conditions are not validated again, because we wrote them ourselves. */
+/** Does not validate the conditions of price lines again, because we wrote them ourselves. */
 const storedBasis = z.custom<PriceBasis>((value) => frozen.safeParse(value).success);
 
-/** Serializes the content of a hold's entry: the basis for the later charge, and the hold's calculation. */
+/** Serializes what a hold's entry stores: the basis for the later charge, and the calculation of the hold. */
 export function writeHeldBasis(basis: PriceBasis, hold: Reckoning): string {
   return JSON.stringify({ ...basis, hold });
 }
 
-/** Reads a hold's basis from its ledger entry. Returns undefined if the entry has none. */
 export function heldBasis(text: string | undefined): PriceBasis | undefined {
   return storedBasis.safeParse(parseBasis(text)).data;
 }
@@ -81,17 +80,14 @@ const reckoningSchema = z.object({
   steps: z.array(stepSchema).min(1),
 });
 
-/** Reads the calculation from a hold's entry. Returns undefined if the entry has none. */
 export function readHoldReckoning(basis: string | undefined): Reckoning | undefined {
   return z.object({ hold: reckoningSchema }).safeParse(parseBasis(basis)).data?.hold;
 }
 
-/** Reads the calculation from a settlement's entry. Returns undefined if the entry has none. */
 export function readSettleReckoning(basis: string | undefined): Reckoning | undefined {
   return reckoningSchema.safeParse(parseBasis(basis)).data;
 }
 
-/** Parses an entry's basis. Returns undefined if the text is absent or not JSON. */
 export function parseBasis(basis: string | undefined): unknown {
   return basis === undefined ? undefined : parseJson(basis);
 }
@@ -102,10 +98,9 @@ export interface ClosingEntry {
   readonly excess?: Micros;
 }
 
-/** The note on the entry that releases an abandoned creation's hold. The task's record is removed. */
+/** The note on the entry that releases the hold of an abandoned creation, whose record is removed. */
 export const abandonedNote = 'the creation was abandoned';
 
-/** Returns a closed task's charge, which is zero if the hold was released. */
 export function closedAt({ kind, amount, excess = 0n }: ClosingEntry): Micros {
   return kind === 'settle' ? amount + excess : 0n;
 }

@@ -3,7 +3,7 @@ import { measureMax } from './settle-facts.ts';
 import type { SettleFacts, Usage } from './settle-facts.ts';
 import type { Quantity } from './reckoning.ts';
 
-/** The measures. docs/contributing.md lists what to change when adding one. */
+/** docs/contributing.md lists what to change when adding one. */
 export const measures = [
   'million_tokens',
   'million_text_tokens',
@@ -28,24 +28,22 @@ export interface Extent {
   readonly seconds?: number;
   readonly framesPerSecond?: number;
   readonly images?: number;
-  /** The pixels per image. */
   readonly pixels?: number;
-  /** Returns the number of tokens from the adapter's formula. Undefined if the formula cannot determine it. */
+  /** Applies the adapter's formula. Undefined if the formula cannot determine the number of tokens. */
   readonly tokens: () => bigint | undefined;
 }
 
 type TokenCount = Exclude<keyof Usage, 'completionTokens' | 'totalTokens'>;
 
 interface MeasureRow {
-  /** The plural form for display. */
   readonly words: string;
   readonly kinds: readonly TaskKind[];
   /**
-   * Returns the expected quantity. Defined only for measures of rendered output. A request that matches none of such a
-   * measure's price lines has no price.
+   * Returns the expected quantity. Defined only for measures of rendered output. A request that matches none of the
+   * price lines of such a measure has no price.
    */
   readonly rendered?: (extent: Extent) => Quantity | undefined;
-  /** Returns the quantity reported by the upstream. Undefined if it reported nothing credible. */
+  /** Returns the quantity that the upstream reported. Undefined if it reported nothing credible. */
   readonly reported: (facts: SettleFacts) => Quantity | undefined;
   /** The usage field that reports the measure, if `reported` reads nothing else. */
   readonly usageField?: TokenCount;
@@ -53,13 +51,12 @@ interface MeasureRow {
 
 const both = ['video', 'image'] as const;
 
-/** The complete rules for each measure. */
 const rows: Readonly<Record<Measure, MeasureRow>> = {
   million_tokens: {
     words: 'million tokens',
     kinds: both,
     rendered: ({ tokens }) => optionally(tokens(), tokenQuantity),
-    // `totalTokens` includes the input, so use it only if `completionTokens` is not reported.
+    // `totalTokens` includes the input, so use it only if `completionTokens` was not reported.
     reported: ({ usage }) => tokens(usage?.completionTokens) ?? tokens(usage?.totalTokens),
   },
   million_text_tokens: tokensIn('textTokens', 'million tokens of text rendered'),
@@ -67,7 +64,7 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
   million_input_image_tokens: tokensIn('inputImageTokens', 'million input tokens of images'),
   million_input_audio_tokens: tokensIn('inputAudioTokens', 'million input tokens of sounds'),
   million_input_video_tokens: tokensIn('inputVideoTokens', 'million input tokens of videos'),
-  million_cached_tokens: tokensIn('cachedTokens', 'million input tokens of input that was cached'),
+  million_cached_tokens: tokensIn('cachedTokens', 'million cached input tokens'),
   second: {
     words: 'seconds',
     kinds: ['video'],
@@ -84,7 +81,7 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
     reported: ({ frames }) => optionally(credible(frames), (count) => wholeQuantity(Math.ceil(count))),
   },
   input_second: {
-    words: 'seconds of the videos that were given',
+    words: 'seconds of input video',
     kinds: ['video'],
     reported: ({ inputSeconds }) => optionally(credibleOrNone(inputSeconds), secondQuantity),
   },
@@ -100,11 +97,11 @@ const rows: Readonly<Record<Measure, MeasureRow>> = {
     kinds: ['image'],
     rendered: ({ images, pixels }) =>
       images === undefined || pixels === undefined ? undefined : pixelQuantity(pixels, images),
-    // The quantity is computed from each image's size.
+    // The quantity is computed from the size of each image.
     reported: () => undefined,
   },
   input_image: {
-    words: 'images that were given',
+    words: 'input images',
     kinds: both,
     reported: ({ inputImages }) =>
       Number.isInteger(inputImages) ? optionally(credibleOrNone(inputImages), wholeQuantity) : undefined,
@@ -117,7 +114,6 @@ function tokensIn(usageField: TokenCount, words: string): MeasureRow {
   return { words, kinds: both, usageField, reported: ({ usage }) => counted(usage?.[usageField]) };
 }
 
-/** The measures that have a usage field, paired with it. */
 export const usageFields: readonly (readonly [Measure, TokenCount])[] = measures.flatMap((measure) => {
   const { usageField } = rows[measure];
   return usageField === undefined ? [] : [[measure, usageField] as const];
@@ -127,7 +123,7 @@ function tokens(count: number | undefined): Quantity | undefined {
   return optionally(credible(count), (value) => tokenQuantity(BigInt(Math.ceil(value))));
 }
 
-/** Converts a token count that may credibly be zero. */
+/** Unlike `tokens`, accepts zero. */
 function counted(count: number | undefined): Quantity | undefined {
   return optionally(credibleOrNone(count), (value) => tokenQuantity(BigInt(Math.ceil(value))));
 }
@@ -143,7 +139,7 @@ export function tokenQuantity(tokens: bigint): Quantity {
   return { numerator: tokens, denominator: 1_000_000n };
 }
 
-/** Rounds seconds, which upstreams report as JSON numbers, to milliseconds before they are used to compute money. */
+/** Upstreams report seconds as JSON numbers. Rounds them to milliseconds, so that amounts are exact. */
 export function secondQuantity(seconds: number): Quantity {
   return { numerator: BigInt(Math.round(seconds * 1000)), denominator: 1000n };
 }
@@ -152,7 +148,7 @@ export function wholeQuantity(count: number): Quantity {
   return { numerator: BigInt(count), denominator: 1n };
 }
 
-/** Returns megapixels of 1024 x 1024 pixels. Rounds each image up, as vendors do. */
+/** Counts megapixels of 1024 x 1024 pixels and rounds each image up, as vendors do. */
 export function pixelQuantity(pixels: number, images: number): Quantity {
   return wholeQuantity(Math.ceil(pixels / 1024 ** 2) * images);
 }
@@ -161,22 +157,18 @@ export function measureWords(measure: Measure): string {
   return rows[measure].words;
 }
 
-/** Whether models of this kind can be priced by the measure. */
 export function measureSells(measure: Measure, kind: TaskKind): boolean {
   return rows[measure].kinds.includes(kind);
 }
 
-/** Whether the measure counts rendered output rather than input. */
 export function isRendered(measure: Measure): boolean {
   return rows[measure].rendered !== undefined;
 }
 
-/** Whether the measure is derived from a video's length. */
 export function isOfLength(measure: Measure): boolean {
   return measure === 'second' || measure === 'frame';
 }
 
-/** Whether the measure is counted per image. */
 export function isOfImage(measure: Measure): boolean {
   return measure === 'image' || measure === 'megapixel';
 }
@@ -190,8 +182,8 @@ export function reportedQuantity(measure: Measure, facts: SettleFacts): Quantity
 }
 
 /**
- * Treats an upstream's impossible number as unreported, so that it cannot block a settlement. Zero counts as
- * impossible, because a successful task produced something.
+ * Treats an impossible number as not reported, so that it cannot block a settlement. Zero is impossible too, because a
+ * successful task has produced something.
  */
 export function credible(value: number | undefined): number | undefined {
   return value !== undefined && value > 0 && value <= measureMax ? value : undefined;

@@ -1,13 +1,13 @@
 /**
- * Money in integer micro-units (10^-6) of the configured currency: bigint in code, decimal strings in JSON. The only
- * rounding is half up (away from zero), applied once, at the end.
+ * Integer micro-units (10^-6) of the configured currency: bigint in code, decimal strings in JSON. Rounded only once,
+ * at the end, and always half up (away from zero).
  */
 export type Micros = bigint;
 
 export const microsPerUnit = 1_000_000n;
 const decimalPattern = /^(-?)(\d{1,12})(?:\.(\d{1,6}))?$/;
 
-/** Parses `"7.5"` as 7_500_000n. Returns undefined for anything but a decimal with at most 12 digits and 6 places. */
+/** Parses `"7.5"` as 7_500_000n. Accepts decimals with at most 12 digits and 6 places. */
 export function parseMicros(text: string): Micros | undefined {
   const match = decimalPattern.exec(text);
   if (match === null) return undefined;
@@ -23,26 +23,22 @@ export function formatMicros(amount: Micros): string {
   return `${amount < 0n ? '-' : ''}${magnitude / microsPerUnit}.${fraction}`;
 }
 
-/** Pads `12.5` to `12.500000`. */
 export function sixPlaces(decimal: string): string {
   return formatMicros(parseMicros(decimal) ?? 0n);
 }
 
-/** Formats 762_300n as `0.762300 USD`. */
 export function formatAmount(amount: Micros, currency: string): string {
   return `${formatMicros(amount)} ${currency}`;
 }
 
-/**
- * Returns numerator / denominator, rounded half up. The numerator must be non-negative and the denominator positive.
- */
+/** The numerator must not be negative, and the denominator must be positive. */
 export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   if (numerator < 0n || denominator <= 0n) throw new RangeError('divideHalfUp requires n >= 0 and d > 0');
   return (numerator * 2n + denominator) / (denominator * 2n);
 }
 
 /**
- * The limit for a ledger entry and for the absolute balance after a credit: 10^12 currency units. It is far below the
- * int64 limit, so that holds can always be settled or released.
+ * Limits a ledger entry, and the balance or debt after a credit: 10^12 currency units. This is far below the int64
+ * limit, so that holds can always be settled or released.
  */
 export const amountMax: Micros = 10n ** 18n;

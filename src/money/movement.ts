@@ -13,18 +13,17 @@ export const entryKinds = [
 ] as const;
 export type EntryKind = (typeof entryKinds)[number];
 
-/** The kinds that hold or charge money. The ledger stores all amounts without a sign. */
+/** The ledger stores all amounts without a sign. */
 const taking: ReadonlySet<EntryKind> = new Set(['hold', 'settle', 'charge_extra']);
 
 /**
- * Returns a ledger entry's amount with its display sign: negative for holds and charges, positive for releases, refunds
+ * Returns an entry's amount with its sign for display: negative for holds and charges, positive for releases, refunds
  * and deposits.
  */
 export function movementOf({ kind, amount }: { readonly kind: EntryKind; readonly amount: Micros }): Micros {
   return taking.has(kind) ? -amount : amount;
 }
 
-/** Formats a movement for display: `+0.500000`, `-0.400000`. */
 export function formatMovement(amount: Micros): string {
   return `${amount > 0n ? '+' : ''}${formatMicros(amount)}`;
 }

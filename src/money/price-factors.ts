@@ -1,14 +1,11 @@
 import { formatDecimal, parseDecimal } from './decimal.ts';
 import { parseMicros } from './money.ts';
 
-/**
- * The multiples of the list prices that an account pays, as decimal text without trailing zeros. `0.9` is a ten per
- * cent discount.
- */
+/** Decimal text without trailing zeros, by which list prices are multiplied. `0.9` is a discount of ten per cent. */
 export interface PriceFactors {
-  /** The general factor. Absent if the account pays list prices. */
+  /** Absent if the account pays list prices. */
   readonly all?: string;
-  /** The factors for individual models, which replace the general one. */
+  /** Factors for individual models, which replace the general one. */
   readonly models: ReadonlyMap<string, string>;
 }
 
@@ -16,10 +13,7 @@ export const noFactors: PriceFactors = { models: new Map() };
 
 const factorMax = 100n * 1_000_000n;
 
-/**
- * Normalizes a factor, for example `0.90` to `0.9`. Undefined unless it is a decimal from 0 to 100 with at most 6
- * places.
- */
+/** Normalizes `0.90` to `0.9`. Undefined unless the text is a decimal from 0 to 100 with at most 6 places. */
 export function parseFactor(text: string): string | undefined {
   const micros = parseMicros(text);
   const decimal = parseDecimal(text);
@@ -27,7 +21,7 @@ export function parseFactor(text: string): string | undefined {
   return formatDecimal(decimal);
 }
 
-/** Returns the account's factor for a model. Undefined if the model's list price applies. */
+/** Undefined if the model's list price applies. */
 export function factorFor({ all, models }: PriceFactors, model: string): string | undefined {
   const factor = models.get(model) ?? all;
   return factor === '1' ? undefined : factor;

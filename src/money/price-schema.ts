@@ -36,7 +36,6 @@ const condition = z.strictObject({
     .optional(),
 }) satisfies z.ZodType<PriceCondition>;
 
-/** A model's price on one channel, which overrides the model's general price there. */
 export const channelPriceSchema = z.strictObject({
   minimum: decimal().prefault('0').describe('No successful task costs less'),
   lines: z

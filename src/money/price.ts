@@ -5,7 +5,7 @@ import { isOfImage, isOfLength, isRendered, measures } from './measures.ts';
 import type { Measure } from './measures.ts';
 import type { CountSource, Quantity, Step } from './reckoning.ts';
 
-/** The facts that a line's `when` can test. A test of an absent fact fails. */
+/** What a line's `when` can test. A test of an absent text or duration fails. */
 export interface PriceFacts {
   readonly resolution?: string;
   readonly ratio?: string;
@@ -19,7 +19,6 @@ export interface PriceFacts {
   readonly image_input?: boolean;
   readonly generate_audio?: boolean;
   readonly draft?: boolean;
-  /** The duration in seconds. */
   readonly duration?: number;
 }
 
@@ -45,7 +44,7 @@ export const flagFacts = ['video_input', 'audio_input', 'image_input', 'generate
 
 export interface PriceLine {
   readonly measure: Measure;
-  /** The currency units per unit of the measure, as a decimal string. */
+  /** Currency units per unit of the measure, as a decimal string. */
   readonly price: string;
   /** The free quantity. For megapixels, it applies to each image. */
   readonly beyond?: number | undefined;
@@ -53,14 +52,13 @@ export interface PriceLine {
 }
 
 /**
- * A price. The charge is the sum of its lines. If a measure has several lines, only the first with a matching `when`
- * applies.
+ * The charge is the sum of the lines. If a measure has several lines, only the first with a matching `when` applies.
  */
 export interface Price {
-  /** The minimum cost of a successful task, as a decimal string. */
+  /** What a successful task costs at least, as a decimal string. */
   readonly minimum: string;
   readonly lines: readonly PriceLine[];
-  /** The account's factor as a decimal string, by which the price is multiplied. Configured prices have none. */
+  /** The account's factor, as a decimal string. Configured prices have none. */
   readonly factor?: string;
   /**
    * A decimal string. A charge above this multiple of the hold needs an operator's decision. With `none`, no charge
@@ -70,29 +68,28 @@ export interface Price {
 }
 
 /**
- * The basis of a task's price. It is frozen when the hold is taken, and stored in the hold's ledger entry and the
- * workflow's input. JSON-safe. Later price changes do not affect it.
+ * What a task's price depends on. Frozen when the hold is made, so that later price changes do not affect it. Stored as
+ * JSON in the hold's ledger entry and in the workflow's input.
  */
 export interface PriceBasis {
-  /** The model's price. */
   readonly price: Price;
-  /** The prices of channels that have their own, by channel id. Each overrides the model's price. */
+  /** By channel id. Such a price replaces the model's. */
   readonly channels?: Readonly<Record<string, Price>>;
   /** The account's factor, by which all these prices are multiplied. Absent if it is 1. */
   readonly factor?: string;
   /** The facts that at least one channel receives. */
   readonly facts: PriceFacts;
-  /** The facts that are not sent to a channel, by channel id. */
+  /** By channel id: the facts that are not sent to this channel. */
   readonly unsent?: Readonly<Record<string, readonly string[]>>;
-  /** The size that determines an image's price if no price line matches its own size, by channel id. */
+  /** By channel id: the size that determines an image's price if no price line matches the image's own size. */
   readonly sizes?: Readonly<Record<string, string>>;
-  /** The measured length of the request's videos, in seconds. Absent if it is unknown or does not affect the price. */
+  /** The measured length of the request's videos. Absent if it is unknown or does not affect the price. */
   readonly input_seconds?: number;
-  /** The maximum output that the request and its model allow. */
+  /** The most output that the request and its model allow. */
   readonly most?: MostOutput;
-  /** The maximum input that the request and its model allow, and the maximum megapixels per image. */
+  /** The most input, and the most megapixels per image, that the request and its model allow. */
   readonly bounds?: Bounds;
-  /** The request's minimum cost, in micro-units as decimal text. Charged if no known fact has a price. */
+  /** What the request costs at least, in micro-units as decimal text. Charged if no known fact has a price. */
   readonly least?: string;
   /** The fingerprint of the configuration that contained the price. */
   readonly version: string;
@@ -101,22 +98,22 @@ export interface PriceBasis {
 export type Bounds = { readonly [M in Measure]?: Bound };
 
 export interface Bound {
-  /** The maximum quantity as `numerator/denominator`. */
+  /** As `numerator/denominator`. */
   readonly most: string;
   /**
-   * `assumed`: an upper limit only, charged only if the upstream reports a count. `request` and `measured`: the actual
-   * quantity.
+   * `assumed`: only an upper limit. It is charged only if the upstream reports a count. `request` and `measured`: the
+   * actual quantity.
    */
   readonly source: 'request' | 'measured' | 'assumed';
 }
 
-/** A request's maximum output. Absent fields are not limited. */
+/** Absent fields have no limit. */
 export interface MostOutput {
   readonly seconds?: number;
   readonly images?: number;
   /** Facts that the upstream may choose even though the request specifies them. */
   readonly open?: readonly (keyof PriceFacts)[];
-  /** The resolutions that the upstream may choose if the channel is not asked for a specific one. */
+  /** The resolutions that the upstream may choose from if the channel is not asked for a specific one. */
   readonly resolutions?: readonly string[];
 }
 
@@ -136,21 +133,18 @@ export interface Count {
   readonly source: CountSource;
 }
 
-/** Returns the count to charge. Assumed counts affect only holds, so they become zero. */
+/** Assumed counts affect only holds, so they become zero. */
 export function chargeable({ quantity, source }: Count): Count {
   return { quantity: source === 'assumed' ? { ...quantity, numerator: 0n } : quantity, source };
 }
 
-/** A price line applied to a count. */
 export interface ChargedLine extends Count {
-  /** The index into `price.lines`. */
   readonly line: number;
   readonly measure: Measure;
   readonly price: Micros;
-  /** The free part of the count. */
   readonly free: bigint;
   readonly of?: PriceFacts;
-  /** The number of images whose megapixels this line adds up. Undefined if there is only one. */
+  /** How many images' megapixels this line adds up. Undefined if there is only one. */
   readonly images?: number;
   /** The exact amount in millionths of a micro-unit. The lines are added up before rounding. */
   readonly exact: bigint;
@@ -159,23 +153,19 @@ export interface ChargedLine extends Count {
 export interface Charge {
   readonly amount: Micros;
   readonly lines: readonly ChargedLine[];
-  /** The steps from the lines to the amount. The last step has the final amount. */
   readonly steps: readonly Step[];
 }
 
-/** Returns the price of a task rendered on this channel. */
 export function priceAt(basis: PriceBasis, channel: string): Price {
   const { price, channels = {}, factor } = basis;
   const own = hasOwnPrice(basis, channel) ? channels[channel] : undefined;
   return { ...(own ?? price), ...defined({ factor }) };
 }
 
-/** Whether the channel has its own price, which replaces the model's. */
 export function hasOwnPrice({ channels = {} }: PriceBasis, channel: string): boolean {
   return Object.hasOwn(channels, channel);
 }
 
-/** Returns the facts that the channel is asked to render. */
 export function factsAt({ facts, unsent = {} }: PriceBasis, channel: string): PriceFacts {
   const names = Object.hasOwn(unsent, channel) ? unsent[channel] : undefined;
   return names === undefined
@@ -183,10 +173,9 @@ export function factsAt({ facts, unsent = {} }: PriceBasis, channel: string): Pr
     : Object.fromEntries(Object.entries(facts).filter(([name]) => !names.includes(name)));
 }
 
-/** Cached because every create request needs the measures several times, and a price's lines never change. */
+/** Cached because every create request needs the measures several times, and the lines of a price never change. */
 const measuresByLines = new WeakMap<Price['lines'], readonly Measure[]>();
 
-/** Returns the price's measures, in the order of `measures`. */
 export function measuresOf({ lines }: Pick<Price, 'lines'>): readonly Measure[] {
   const known = measuresByLines.get(lines);
   if (known !== undefined) return known;
@@ -196,8 +185,8 @@ export function measuresOf({ lines }: Pick<Price, 'lines'>): readonly Measure[] 
 }
 
 /**
- * Returns the measures that need a matching line for the request to have a price: those of rendered output or, if the
- * price has none, `call`.
+ * Returns the measures that need a matching line for the request to have a price: those of rendered output, or `call`
+ * if the price has none.
  */
 export function requiredMeasures(price: Pick<Price, 'lines'>): readonly Measure[] {
   const named = measuresOf(price);
@@ -209,7 +198,6 @@ export function isPricedBy(price: Pick<Price, 'lines'>, ...some: readonly Measur
   return measuresOf(price).some((measure) => some.includes(measure));
 }
 
-/** Whether the price depends on a video's length. */
 export function measuresLength(price: Pick<Price, 'lines'>): boolean {
   return measuresOf(price).some(isOfLength);
 }
@@ -221,12 +209,10 @@ export function leavesPixelsOpen(basis: PriceBasis, channel: string): boolean {
   return isBySize && isOpenFact(factsAt(basis, channel).size);
 }
 
-/** Whether the price depends on the adapter's token formula. */
 export function isByFormula(price: Pick<Price, 'lines'>): boolean {
   return isPricedBy(price, 'million_tokens');
 }
 
-/** Returns the index of the measure's first matching line. Undefined if no line matches. */
 export function findLine(
   { lines }: Pick<Price, 'lines'>,
   measure: Measure,
@@ -236,9 +222,6 @@ export function findLine(
   return index < 0 ? undefined : index;
 }
 
-/**
- * Whether the facts pass the condition's every test. A test of an unknown fact fails. An absent flag counts as false.
- */
 export function holds(when: PriceCondition, facts: PriceFacts): boolean {
   for (const name of textFacts) {
     const allowed = when[name];
@@ -246,7 +229,6 @@ export function holds(when: PriceCondition, facts: PriceFacts): boolean {
     if (allowed !== undefined && (fact === undefined || !allowed.includes(fact))) return false;
   }
   for (const name of flagFacts) {
-    // An absent flag counts as false.
     if (when[name] !== undefined && when[name] !== (facts[name] ?? false)) return false;
   }
   if (when.duration === undefined) return true;
@@ -254,7 +236,7 @@ export function holds(when: PriceCondition, facts: PriceFacts): boolean {
   return facts.duration >= (when.duration.min ?? 0) && facts.duration <= (when.duration.max ?? Infinity);
 }
 
-/** The precision that represents the price of every quantity exactly. */
+/** Precise enough to represent the price of every quantity exactly. */
 const exactPerMicro = 1_000_000n;
 
 /**
@@ -298,7 +280,7 @@ export function chargeOf(
   return { amount, lines, steps: [...steps, { kind: 'factor', factor, amount }] };
 }
 
-/** Returns a charged line. Undefined for a count of zero that the calculation need not list. */
+/** Returns undefined for a count of zero that the calculation need not list. */
 function chargeLine(
   line: PriceLine | undefined,
   index: number,
@@ -327,17 +309,14 @@ function chargeLine(
   };
 }
 
-/** Returns amount × multiplier (a decimal string such as "1.25"), rounded half up. */
+/** The multiplier is a decimal string such as "1.25". Rounds half up. */
 export function multiply(amount: Micros, multiplier: string): Micros {
   return divideHalfUp(amount * (parseMicros(multiplier) ?? microsPerUnit), microsPerUnit);
 }
 
-/** The default multiple of the hold above which a charge needs an operator's decision. */
 export const reviewAboveDefault = '3';
-/** The value of `reviewAbove` that disables such decisions. */
 export const noReview = 'none';
 
-/** Whether implausible charges need an operator's decision. */
 export function asksAnybody({ reviewAbove }: Price): boolean {
   return reviewAbove !== noReview;
 }
@@ -350,7 +329,6 @@ export function needsReview(
   return reviewAbove !== noReview && amount > multiply(held, reviewAbove);
 }
 
-/** Whether the request lets the upstream choose the fact. */
 export function isOpenFact(asked: string | undefined): boolean {
   return asked === undefined || asked === 'auto' || asked === 'adaptive';
 }

@@ -1,23 +1,20 @@
 import { divideHalfUp } from './money.ts';
 import type { Micros } from './money.ts';
 
-/** The minimum number of complete days needed to project a month. */
 export const projectionDaysMin = 3;
 
 export interface MonthSoFar {
-  /** The amount used in the calendar month (UTC), including today, in micro-units. */
+  /** In the calendar month (UTC), including today, in micro-units. */
   readonly used: Micros;
   readonly today: Micros;
-  /** The current time in Unix milliseconds. */
   readonly now: number;
-  /** The time in Unix milliseconds before which there was no usage. */
+  /** Unix milliseconds. There was no usage before this time. */
   readonly since: number;
 }
 
 export interface Projection {
-  /** The projected total for the month. Undefined if there is too little data. */
   readonly projected?: Micros;
-  /** The number of complete days of this month that the projection is based on. */
+  /** How many complete days of this month the projection is based on. */
   readonly days: number;
 }
 

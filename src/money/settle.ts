@@ -32,7 +32,7 @@ import type { Reckoning, Step } from './reckoning.ts';
 export interface Settlement extends Reckoning {
   readonly amount: Micros;
   /**
-   * Whether the output was neither reported nor measured, so that the charge was computed or is the lowest possible
+   * Whether the output was neither reported nor measured. The charge was then computed, or it is the lowest possible
    * one.
    */
   readonly estimated: boolean;
@@ -42,16 +42,16 @@ export interface SettleInput {
   readonly basis: PriceBasis;
   readonly channel: string;
   readonly facts: SettleFacts;
-  /** The hold in micro-units. */
   readonly held: Micros;
-  /** The number of tokens according to the adapter's formula, based on the reported length and size. */
+  /** From the adapter's formula, based on the reported length and size. */
   readonly estimatedTokens?: bigint;
 }
 
 type About = Pick<Reckoning, 'rules_of' | 'facts' | 'sources'>;
 
 /**
- * Computes a succeeded task's final charge from the frozen prices and the usage, resolution and length in the response.
+ * Computes the final charge of a succeeded task from the frozen prices and the usage, resolution and length in the
+ * response.
  */
 export function settle(input: SettleInput): Settlement {
   const { basis, channel, facts, held } = input;
@@ -82,7 +82,7 @@ export function settle(input: SettleInput): Settlement {
 
 const isKnown: ReadonlySet<Count['source']> = new Set(['upstream', 'measured']);
 
-/** Returns a single part if all images are alike. If not, returns one part for the task and one per group of images. */
+/** Returns a single part if all images are alike, or else one part for the task and one per group of images. */
 function partsOf(input: SettleInput, price: Price, facts: PriceFacts): Part[] {
   const { groups = [], images } = input.facts;
   const counts = countsOf(input, price);
@@ -160,7 +160,7 @@ function imageCounts({ images, size }: ImageGroup, { basis, facts }: SettleInput
 
 interface PixelTerms {
   readonly bound: Bound | undefined;
-  /** Whether the pixels were measured in the images. If so, the charge does not exceed the bound. */
+  /** Whether the pixels were measured in the images. The charge then does not exceed the bound. */
   readonly isMeasured: boolean;
 }
 
@@ -181,14 +181,13 @@ function megapixelsOf({ images, size }: ImageGroup, { bound, isMeasured }: Pixel
   };
 }
 
-/** Returns the requested facts that this channel's price lines test. */
 export function testedFacts(basis: PriceBasis, channel: string): PriceFacts {
   const { sizes = {} } = basis;
   const priced = Object.hasOwn(sizes, channel) ? defined({ size: sizes[channel] }) : {};
   return { ...factsAt(basis, channel), ...priced };
 }
 
-/** Charges the request's minimum cost, because no credible fact has a price. */
+/** Charges the least that the request can cost, because no credible fact has a price. */
 export function settleAsLeast(
   { rules_of, facts, sources }: About,
   basis: Pick<PriceBasis, 'least'>,
@@ -199,7 +198,6 @@ export function settleAsLeast(
   return { rules_of, facts, sources, amount, estimated: true, lines: [], steps: [step] };
 }
 
-/** Returns the request's minimum cost, but no more than the hold. */
 export function leastOf({ least }: Pick<PriceBasis, 'least'>, held: Micros): Micros {
   const amount = least === undefined || !/^\d{1,30}$/.test(least) ? held : BigInt(least);
   return amount < held ? amount : held;
@@ -215,21 +213,18 @@ export function withStep(settlement: Settlement, step: Step): Settlement {
   return { ...settlement, amount: step.amount, steps: [...settlement.steps, writeStep(step)] };
 }
 
-/** Whether at least one line of the price was applied. */
 export function isPriced({ lines }: Pick<Reckoning, 'lines'>): boolean {
   return lines.length > 0;
 }
 
-/**
- * Whether the charge needs the adapter's formula: the price counts tokens, but the upstream reported no usable number.
- */
+/** Whether the price counts tokens but the upstream reported no usable number. */
 export function needsFormula(price: Pick<Price, 'lines'>, facts: SettleFacts): boolean {
   return isByFormula(price) && reportedQuantity('million_tokens', facts) === undefined;
 }
 
 /**
  * Whether a video's token counts are so inconsistent that an operator must decide, for example `completion_tokens: 1`
- * with `total_tokens: 108900`. The total also includes input tokens, but those are far fewer.
+ * with `total_tokens: 108900`. The total also includes input tokens, but there are far fewer of those.
  */
 export function areContradictory(
   { completionTokens, totalTokens }: Usage,
@@ -244,7 +239,6 @@ export function areContradictory(
   return made > all || all > multiply(made, reviewAbove);
 }
 
-/** Returns the response's facts, which override the requested ones. */
 function reportedFacts(facts: SettleFacts): PriceFacts {
   const { resolution, ratio, size, quality, durationSeconds: duration, generateAudio } = facts;
   return defined({ resolution, ratio, size, quality, generate_audio: generateAudio, duration });

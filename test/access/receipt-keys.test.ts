@@ -49,7 +49,6 @@ describe('a receipt’s signature', () => {
 
 describe('canonical JSON', () => {
   it('is that of RFC 8785', () => {
-    // The example of RFC 8785, section 3.2.3.
     const sorted = {
       '\u20ac': 'Euro Sign',
       '\r': 'Carriage Return',

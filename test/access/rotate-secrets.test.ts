@@ -34,7 +34,6 @@ const requests = (...keys: Buffer[]) => createRequestStore(db, Date.now, createS
 const accounts = createAccountStore(db, testEndUsers);
 const alerts = createAccountAlertStore(db);
 
-/** Writes one value of every kind that the product seals, with the key A. */
 async function fill(): Promise<void> {
   const sealer = createSealer([a]);
   await openSecrets([a], createRootKeyStore(db));
@@ -73,7 +72,6 @@ const rotate = (keys: readonly Buffer[], places: readonly SealedPlace[] = create
 let lines: string[] = [];
 beforeEach(() => void (lines = []));
 
-/** Reads back every stored value, as a process with these keys would. */
 async function readAll(...keys: Buffer[]) {
   const sealer = createSealer(keys);
   const found = await Promise.all(tasks.map((task) => requests(...keys).find(task)));

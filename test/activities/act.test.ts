@@ -45,7 +45,6 @@ const refusedWith = (words: string | RegExp) => ({
 const stateOf = async (input: SubmitInput) => (await world.record(input)).state;
 const attemptOf = async (input: SubmitInput) => (await world.record(input)).attempts[0];
 
-/** Creates a task whose submission the upstream accepted, although the answer was lost. */
 async function lost(prompt: string): Promise<{ input: SubmitInput; job: string }> {
   const input = await world.newTask(`${prompt} [sim:create:accepted-504]`);
   expect((await world.worker().submit(input)).state.at).toBe('searching');
@@ -53,13 +52,13 @@ async function lost(prompt: string): Promise<{ input: SubmitInput; job: string }
   return { input, job };
 }
 
-/** Acts through Temporal's own tools bypass the API, which writes the audit log for the acts of its own operators. */
+/** Temporal's own tools bypass the API, which otherwise writes the audit log. */
 it('an act sent with Temporal’s own tools is recorded in the audit log once, with its outcome', async () => {
   const input = await world.newTask('kept');
   const entries = async () => (await world.audit.list({ task: input.task }, { limit: 10 })).entries;
   await act(input, 'extend', { seconds: 600, dry_run: true });
   expect(await entries()).toEqual([]);
-  // If Temporal discards an update's step, it repeats the step at a different time.
+  // If Temporal discards an update's step, it runs the step again at a different time.
   for (const at of [10, 11]) await act(input, 'extend', { seconds: 600 }, { id: 'same', at });
   await act(input, 'accept_charge');
   const facts = { by: 'temporal:ann', via: 'temporal', target: input.task, reason: 'why' };
@@ -76,14 +75,14 @@ it('an act sent with Temporal’s own tools is recorded in the audit log once, w
   expect(await entries()).toHaveLength(2);
 });
 
-/** An id is unique within one run of the workflow, and a reset begins another run. */
+/** An update id is unique within one run of the workflow, and a reset begins another run. */
 it('another operator’s act is recorded even if it reuses the id of an earlier one', async () => {
   const input = await world.newTask('reused');
   const same = { id: 'chosen', at: 10 };
   await act(input, 'accept_charge', {}, same);
   await act(input, 'extend', { by: 'bob', seconds: 600 }, same);
   const { entries } = await world.audit.list({ task: input.task }, { limit: 10 });
-  // A page begins after the entry with a given id.
+  // A page of the log continues after an id, so entries must not share one.
   expect(new Set(entries.map(({ id }) => id)).size).toBe(2);
   expect(entries).toContainEqual(expect.objectContaining({ by: 'temporal:ann', outcome: 'refused' }));
   expect(entries).toContainEqual(expect.objectContaining({ by: 'temporal:bob', outcome: 'done' }));
@@ -109,7 +108,6 @@ describe('a job that an operator names', () => {
       done: true,
       said: { would: { task: expect.any(String) } },
     });
-    // Nothing is written, not even the attempt.
     expect(await world.record(input)).toEqual(before);
     expect(await adopt(input, job)).toMatchObject({ done: true, view: { state: { at: 'waiting', n: 1 } } });
     expect(await world.record(input)).toMatchObject({
@@ -152,8 +150,7 @@ describe('a job that an operator names', () => {
   it('is refused by the write itself where another task takes it in between', async () => {
     const [first, second] = [await lost('one'), await lost('other')];
     const tasks = world.store();
-    // The store answers from an outdated view in which nobody owns the job. The upstream has no list, so it
-    // cannot contradict that.
+    // Simulates an outdated read in which nobody owns the job. The upstream has no list, so it cannot contradict that.
     const deps = { tasks: { ...tasks, ownerOf: async () => undefined } };
     await adopt(second.input, second.job);
     world.simulator.control.addFault({ match: { prompt: 'one' }, fault: 'list:empty' });
@@ -298,7 +295,7 @@ it('a repeat completes an extension whose process died before it extended the li
   expect((await act(input, 'extend', { seconds: 600 }, { id: 'update-extended' })).done).toBe(true);
   expect(await world.record(input)).toMatchObject({ deadlineAt, actions: [{ id: 'update-extended' }] });
   expect(await keptUntil()).toBe(before + 600_000);
-  // A delayed repeat of an earlier extension must not shorten how long the request is kept.
+  // A late repeat of an earlier extension must not shorten the retention of the request.
   await requests.keepUntil(input.task, deadlineAt - 600_000);
   expect(await keptUntil()).toBe(before + 600_000);
 });

@@ -12,8 +12,6 @@ import { ChannelGoneError } from '../../src/routing/channels.ts';
 import { again, openActivityWorld } from './support.ts';
 import type { ActivityWorld, NewTask } from './support.ts';
 
-/** Tests submissions whose activity also waits for the end of the job. */
-
 let world: ActivityWorld;
 let count = 0;
 beforeAll(async () => {
@@ -24,7 +22,7 @@ afterAll(() => world.close());
 const pending: OperationStatus = { state: 'pending', phase: 'running' };
 const succeeded: OperationStatus = { state: 'succeeded', items: [], facts: { durationSeconds: 5 } };
 
-/** Answers each poll with the next status, and repeats the last one forever. */
+/** Responds to polls with these statuses in turn, and repeats the last one. */
 function upstream(...statuses: (OperationStatus | UpstreamError)[]) {
   let polls = 0;
   const answers = {
@@ -41,7 +39,6 @@ function upstream(...statuses: (OperationStatus | UpstreamError)[]) {
   return { poller, polls: () => polls };
 }
 
-/** Has room for ten attempts that wait for the end of a job. */
 const roomy = () => ({ stays: createStayPlaces({ placesMax: () => 10, now: Date.now }) });
 const prompts = new Map<string, string>();
 
@@ -52,7 +49,6 @@ async function newTask(change: NewTask = {}) {
   return input;
 }
 
-/** Creates a task whose job is running, with no attempt waiting for it. */
 async function submitted(change: NewTask = {}) {
   const input = await newTask(change);
   expect((await world.worker().submit(input)).state).toEqual({ at: 'waiting', n: 1 });
@@ -131,7 +127,6 @@ describe('polls that fail', () => {
       concern: async (_task, concern) => void heard.push(concern),
       unserved: async () => undefined,
     };
-    /** Runs one attempt, with the details that the previous attempt left. */
     const attempt = async (status: OperationStatus | UpstreamError, heartbeatDetails?: unknown) => {
       const worker = world.worker({ ...upstream(status), signals, ...roomy() });
       const run = worker.poll(input, { ...again, heartbeatDetails });
@@ -205,7 +200,7 @@ it('polls once and returns after a timer if no place to stay is free', async () 
   const input = await submitted({ expectedSeconds: 60 });
   const { poller, polls } = upstream(pending);
   const heartbeatDetails = { polls: 1, errors: 0, gone: 0, phase: 'running' };
-  // Close to the expected end, an attempt that has a place stays in the worker and polls every second.
+  // Close to the expected end, an attempt stays in the worker and polls every second.
   const nearTheEnd = Date.now() + 55_000;
   const now = () => nearTheEnd;
   const listing: typeof poller = (...of) => ({ ...poller(...of), lists: () => true });
@@ -220,7 +215,7 @@ it('progress that is reported too soon after the previous one is shown later', a
   const input = await submitted({ expectedSeconds: 60 });
   const waits = { ...pending, queuePosition: 3 };
   const { poller } = upstream(waits, { ...waits, progress: 10 });
-  // The clock stands still between the attempts, however long a busy machine takes.
+  // The clock stops between the attempts, so a slow machine changes nothing.
   const begunAt = Date.now();
   let aheadMs = 55_000;
   const worker = world.worker({ poller, now: () => begunAt + aheadMs });
@@ -283,7 +278,6 @@ it('leaves its place if the configuration lacks its channel', async () => {
   expect(stays.isEmpty()).toBe(true);
 });
 
-/** Starts an attempt that stays, ends it with `end`, and returns the outcome. */
 async function endedStay(end: (stays: StayPlaces, task: string) => void): Promise<unknown> {
   const input = await newTask();
   const { poller, polls } = upstream(pending);
@@ -324,11 +318,10 @@ it('finishes a poll in flight before it ends when an operator wants the task ret
 it('ends at once when its worker shuts down, and restarts once that worker can no longer receive it', async () => {
   const failure = await endedStay((stays) => stays.close());
   expect(failure).toMatchObject({ type: 'StillWaiting' });
-  // It takes a moment until the server notices that this worker no longer asks for work.
+  // The server takes a moment to notice that this worker no longer asks for work.
   expect(failure instanceof ApplicationFailure ? Number(failure.nextRetryDelay) : 0).toBeGreaterThan(1_000);
 });
 
-/** Simulates an attempt that Temporal schedules `ms` after the activity was scheduled. */
 function laterBy(ms: number) {
   const at = Date.now();
   return { attempt: 2, scheduledTimestampMs: at - ms, currentAttemptScheduledTimestampMs: at };
@@ -338,8 +331,8 @@ describe('what is learned from a render', () => {
   const lastMs = 40_000;
   const seenMs = 100_000;
   /**
-   * Returns the render times learned by an attempt that polls this long after the acceptance, with `memory` from its
-   * predecessors.
+   * Runs one attempt that polls this long after the acceptance, with `memory` from earlier attempts, and returns the
+   * render times that it learned.
    */
   async function learned(memory: object, endedMs?: number): Promise<number[]> {
     const input = await submitted();
@@ -404,8 +397,8 @@ describe('a render time', () => {
   const minuteMs = 60_000;
   const jumpMs = 15 * minuteMs;
   /**
-   * Returns what the end of a job adds to the render times, if the attempt's clock is `aheadMs` ahead of the clock
-   * that dated the acceptance.
+   * Returns the render times that a job adds if the attempt's clock is `aheadMs` ahead of the clock that dated the
+   * acceptance.
    */
   async function learned({ ms = minuteMs, aheadMs = ms, ...change }: LearnedFrom) {
     const input = await submitted({ expectedSeconds: 600 });
@@ -414,7 +407,7 @@ describe('a render time', () => {
     const worker = world.worker({
       ...upstream({ ...succeeded, ...change.end }),
       ...roomy(),
-      // Neither clock moves during the attempt, so a pause of the machine changes nothing.
+      // Both clocks stand still, so a pause of the machine changes nothing.
       now: () => acceptedAt + aheadMs,
       monotonic: () => 0,
       renders: { times: () => undefined, learn: (_kind, renderMs) => void times.push(renderMs) },
@@ -424,7 +417,6 @@ describe('a render time', () => {
     return times;
   }
   interface LearnedFrom {
-    /** Measured by Temporal's clock. */
     readonly ms?: number;
     readonly aheadMs?: number;
     readonly activity?: 'submit' | 'poll';
@@ -449,8 +441,7 @@ describe('a render time', () => {
     ['back to before the acceptance', minuteMs - jumpMs],
   ])('is not learned where the clock was set %s meanwhile', async (_, aheadMs) => {
     expect(await learned({ aheadMs })).toEqual([]);
-    // The end time that the upstream reports does not count either, because it would be compared with a time from our
-    // clock.
+    // The end time from the upstream does not count either, because it would be compared with a time from our clock.
     expect(await learned({ aheadMs, end: { endedAt: Date.now() + aheadMs - 1_000 } })).toEqual([]);
   });
 

@@ -250,7 +250,7 @@ it('410 stops at once', async () => {
 });
 
 it.each([
-  // Three quarters of 16. The rest is reserved for other accounts at the same host.
+  // Three quarters of 16. The rest is reserved for other accounts with the same host.
   { what: 'a host that never answers', hostOf: () => 'dead.example', inFlightMax: 12 },
   {
     what: 'as many hosts of one account that never answer',
@@ -300,7 +300,7 @@ it.each([
     },
   };
   const outcomes = new Map<string, unknown>();
-  // Like the server, this repeats an attempt that had no connection to the database while the machine stood still.
+  // Like the server, repeats an attempt that lost its connection to the database.
   const run = async (task: string) => {
     let outcome: unknown = await world.deliver(deps, task).catch(asIs);
     for (let tries = 1; tries < 6 && isOutage(outcome); tries += 1) {
@@ -309,14 +309,13 @@ it.each([
     }
     outcomes.set(task, outcome);
   };
-  // Like the worker, this takes the oldest first, up to its number of slots at a time.
+  // Like the worker, takes the oldest first, with a limited number at a time.
   const slots = Array.from({ length: 100 }, async () => {
     for (let task = due.shift(); task !== undefined; task = due.shift()) await run(task);
   });
   const settled = () => [outcomes.size, posted.length];
   await expect.poll(settled).toEqual([401 - inFlightMax, inFlightMax + 1]);
 
-  // The live host gets its callback although no request to a dead host has ended.
   expect([...outcomes.values()].filter(isOutage), 'six attempts had no connection to the database').toEqual(
     [],
   );

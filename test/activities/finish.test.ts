@@ -15,7 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Prices one call at `price`. The hold is 1.00. */
 const callsFor = (price: string, reviewAbove?: string): PriceBasis => ({
   price: {
     minimum: '0',
@@ -33,7 +32,6 @@ const seconds: PriceBasis = {
 
 const reporting = (facts: SettleFacts = {}): TaskOutcome => ({ kind: 'succeeded', items: [], facts });
 
-/** Creates a task whose upstream has reported success and whose charge is not written yet. */
 const succeeding = (basis: PriceBasis, record: Partial<Task> = {}) =>
   world.begun(
     { basis },
@@ -206,7 +204,6 @@ describe('numbers that contradict each other', () => {
 
 describe('a charge that no ledger can hold', () => {
   const endless = { outcome: reporting({ durationSeconds: 1e12 }) };
-  /** 10^13 currency units. */
   const hostile: PriceBasis = {
     ...seconds,
     price: { ...seconds.price, lines: [{ measure: 'second', price: '10' }] },
@@ -311,7 +308,6 @@ describe('a settlement that fails however often it is repeated', () => {
 describe('a failed task whose hold is another account’s, according to the ledger', () => {
   const error = { code: 'task_expired', message: 'Too late.' } as const;
   const ending = { at: 'ending', ending: { kind: 'failed', error } } as const;
-  /** Creates a task whose record names a different account than its hold. */
   const contradicted = async () => {
     const input = await succeeding(callsFor('1'), { state: ending });
     const { account } = await world.newTask();
@@ -329,7 +325,7 @@ describe('a failed task whose hold is another account’s, according to the ledg
     });
     await act(input, { kind: 'wanted', stop: 'fail' });
     expect(await finish(input)).toMatchObject({ status: 'failed', charge: '0', error: { code: error.code } });
-    // The hold stays on the account that the ledger names. `ledger verify` reports the contradiction.
+    // `ledger verify` reports this contradiction. The hold stays on the account that the ledger names.
     expect(await kindsOf(input)).toEqual(['hold']);
   });
 
@@ -439,7 +435,6 @@ describe('what a task cost its operator', () => {
   const costOf = async ({ task }: TaskInput) => (await world.ledger.entriesOfTask(task)).at(-1)?.upstream;
 
   it('is written with its end to ledger and record, by the terms of its submission', async () => {
-    // The price that callers pay for the channel does not affect the cost.
     const sold = { ...callsFor('1'), channels: { ark: callsFor('0.8').price } };
     const input = await succeeding(sold, billed());
     await finish(input);

@@ -11,7 +11,6 @@ afterAll(() => world.close());
 
 const delivery = async (task: string) => (await world.stores.tasks.find(task))?.callback;
 
-/** Starts a receiver that does not answer until the test lets it. */
 function silentReceiver() {
   let answer: (status: number) => void = () => undefined;
   const answered = new Promise<{ status: number }>((resolve) => {
@@ -68,7 +67,7 @@ it('after any other answer the activity continues, and its schedule counts this 
     .catch((error: unknown) => error);
   expect(second).toMatchObject({ type: 'CallbackFailed' });
   expect((await delivery(task))?.attempts).toHaveLength(2);
-  // The second wait of the schedule is five minutes, give or take a tenth.
+  // The second pause of the schedule is five minutes, give or take a tenth.
   expect(Number((second as { nextRetryDelay?: number }).nextRetryDelay)).toBeGreaterThanOrEqual(270_000);
 });
 
@@ -79,7 +78,7 @@ it('nothing waits for a slow receiver, which is neither cut off nor called twice
   const before = Date.now();
   const first = await firstCallback(task);
   if (first.state !== 'pending' || first.dueAt === undefined) throw new Error('a time was expected');
-  // Longer than the request may still take: 10 s to connect and 10 s to answer.
+  // A request may take 10 s to connect and 10 s to be answered.
   expect(first.dueAt - before).toBeGreaterThan(20_000);
   const other = await endedTask(world);
   expect(await firstCallback(other)).toEqual({ state: 'pending' });

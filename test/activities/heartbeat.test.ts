@@ -3,8 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { withHeartbeat, withRareHeartbeat } from '../../activities/heartbeat.ts';
 
 /**
- * Returns the heartbeat details that the server receives from an attempt that reports `details`, after a previous
- * attempt reported `remembered`.
+ * Returns what the server receives from an attempt that sends `details`, after a previous attempt sent `remembered`.
  */
 async function heard(remembered: unknown, details?: unknown): Promise<unknown[]> {
   const environment = new MockActivityEnvironment({ heartbeatDetails: remembered });
@@ -27,7 +26,6 @@ it('without details of its own, repeats those of the previous run', async () => 
   expect(await heard({ polls: 7 })).toEqual([{ polls: 7 }]);
 });
 
-/** Counts the heartbeats of an activity with this timeout that works for this long. */
 async function countOf(
   heartbeat: typeof stays,
   { timeoutMs, workMs }: { timeoutMs: number; workMs: number },
@@ -57,7 +55,6 @@ it.each([
 ])('%s sends as few as its timeout allows without being considered dead', async (_, heartbeat, most) => {
   const sentAt = await countOf(heartbeat, { timeoutMs: 60_000, workMs: 100_000 });
   expect(sentAt.length).toBeLessThanOrEqual(most);
-  // A late timer or a repeated request must not end the attempt.
   const gaps = [...sentAt, 100_000].map((at, index) => at - (sentAt[index - 1] ?? 0));
   expect(Math.max(...gaps)).toBeLessThanOrEqual(35_000);
 });

@@ -5,8 +5,6 @@ import { staleReads } from '../support/stale-reads.ts';
 import { acceptedAttempt, openTaskWorld, tryOf } from './task-support.ts';
 import type { TaskWorld } from './task-support.ts';
 
-/** Tests the first step of a workflow, which is also the first step after a reset. */
-
 let world: TaskWorld;
 beforeAll(async () => {
   world = await openTaskWorld();

@@ -54,7 +54,6 @@ const rate: Pick<ChannelActivityDeps, 'submitLimiter'> = {
   submitLimiter: () => ({ enter: async () => ({ ms: 5_000, ahead: 4 }), giveBack: () => undefined }),
 };
 
-/** A record with only the fields that every task has. */
 const sources: RecordSources = {
   tasks: { find: (id) => world.tasks.find(id) },
   requests: { find: async () => undefined },
@@ -66,10 +65,7 @@ const sources: RecordSources = {
   now: Date.now,
 };
 
-/**
- * Returns the texts for a wait from GET, the operators' API, the record's timeline and the Temporal UI. They must be
- * equal.
- */
+/** From GET, the operators' API, the record's timeline and the Temporal UI. */
 async function sayings(input: SubmitInput): Promise<readonly string[]> {
   const task = await find(input);
   const record = await readTaskRecord(sources, input.task, { history: false });
@@ -99,7 +95,7 @@ it.each([
   expect(presentTask(known, noMediaUrl).message).not.toContain(input.candidate.channel);
 
   await world.tasks.setWait(input.task, { ...input.candidate, ...known.wait, cause });
-  // Any write would have changed the time of the last write, so equal records prove that nothing was written.
+  // Any write would change `updatedAt`, so equal records prove that nothing was written.
   expect(await find(input)).toEqual(known);
 
   expect((await world.worker().submit(input, again)).state.at).toBe('waiting');

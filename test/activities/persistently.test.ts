@@ -7,7 +7,6 @@ import { isOutage } from '../../src/store/mongo.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Returns a write that fails this many times with `error`, and the lines that are logged. */
 function failing(times: number, error: Error) {
   const logged: string[] = [];
   let tries = 0;

@@ -13,12 +13,11 @@ const sleep = (ms: number) => new Promise<void>((resolve) => void setTimeout(res
 const failure = (status: number) => new UpstreamError('ambiguous', 'it failed', { code: 'internal', status });
 
 interface Upstream {
-  /** The error of a request about these jobs. A list request covers all of its jobs. */
+  /** A list request is about all of its jobs. */
   error: (ids: readonly string[]) => Error | undefined;
   answerMs: number;
 }
 
-/** Simulates an upstream that records each request with its time, and tasks that poll it repeatedly. */
 function open({
   lists,
   perSecond = 20,
@@ -181,7 +180,6 @@ it('an outage that outlasts the rest of a list ends with a list', async () => {
   const back = world.requests.length;
   await vi.advanceTimersByTimeAsync(8_000);
   world.end();
-  // First comes a probe about one job, then a request about the others.
   const sizes = world.requests.slice(back).map(({ ids }) => ids.length);
   expect(sizes.slice(0, 2)).toEqual([1, 4]);
 });
@@ -206,7 +204,7 @@ describe('one job', () => {
     world.end();
     expect(world.answers.has('job-3')).toBe(false);
     expect([...world.answers.values()].filter((times) => times.length >= 10)).toHaveLength(9);
-    // From the second time on, the error counts as the job's own, and its task backs off.
+    // When it occurs again, the error counts against the job itself, and only its task backs off.
     expect(world.failures.get('job-3')?.at(-1)).toBeInstanceOf(UpstreamError);
   });
 

@@ -14,14 +14,13 @@ beforeAll(async () => {
   world = await openTaskWorld();
 });
 afterAll(() => world.close());
-// The reconciler reads the tasks of all tests.
 afterEach(() => world.clear());
 
 const minute = 60_000;
 
 /**
- * Opens a reconciler of a separate process, whose clock is `aheadMs` ahead. That clock stands still during a run, so that
- * the time between two runs does not depend on the machine.
+ * Opens the reconciler of another process, whose clock is `aheadMs` ahead. The clock stands still during a run, so that
+ * the speed of the machine does not matter.
  */
 function reconciler(change: Partial<TaskActivityDeps> = {}) {
   const openedAt = Date.now();
@@ -33,7 +32,7 @@ function reconciler(change: Partial<TaskActivityDeps> = {}) {
   };
 }
 
-/** Runs the reconciler twice, far enough apart that whatever has not changed counts as abandoned. */
+/** The runs are far enough apart that whatever has not changed counts as abandoned. */
 async function reconcileTwice(change: Partial<TaskActivityDeps> = {}): Promise<ReconcileReport> {
   const reconcile = reconciler(change);
   await reconcile(0);
@@ -44,7 +43,6 @@ const heldBy = async ({ account }: TaskInput) => (await world.ledger.balance(acc
 const find = ({ task }: TaskInput) => world.stores.tasks.find(task);
 const kindsOf = async ({ task }: TaskInput) =>
   (await world.ledger.entriesOfTask(task)).map(({ kind }) => kind);
-/** Creates a task whose workflow was terminated. */
 async function orphan(...given: Parameters<TaskWorld['begun']>): Promise<TaskInput> {
   const input = await world.begun(...given);
   world.workflows.closed.add(input.task);
@@ -60,7 +58,6 @@ describe('a task that no process works on', () => {
   it('is left alone until the reconciler has seen it unchanged for two minutes by its own clock', async () => {
     const input = await orphan();
     const reconcile = reconciler();
-    // A clock three minutes ahead of the record's writer proves nothing.
     await reconcile(3 * minute);
     await reconcile(5 * minute - 1_000);
     expect(await find(input)).toMatchObject({ state: { at: 'queued' } });
@@ -121,7 +118,6 @@ describe('a creation whose process died', () => {
     world.workflows.closed.add(input.task);
     expect(await reconcileTwice()).toMatchObject({ repaired: 1, failed: 0 });
     expect([await heldBy(input), await find(input)]).toMatchObject([0n, { status: 'failed' }]);
-    // A task whose creation was abandoned before its workflow began leaves nothing behind.
     const other = await world.newTask();
     const tryId = tryOf(await world.record(other));
     await world.stores.tasks.step(other.task, { kind: 'abandoned', tryId });
@@ -405,7 +401,6 @@ describe('a task that waits for a credential that was removed', () => {
     expect(await reconciler(channelsWith('other', 'a'))(0)).toMatchObject({ repaired: 1 });
     expect(await find(input)).not.toHaveProperty('attention');
     expect(await find(input)).not.toHaveProperty('concern');
-    // The workflow is notified of each change once.
     expect(world.signalled).toEqual([
       [input.task, 'channel_gone'],
       [input.task, undefined],

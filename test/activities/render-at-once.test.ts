@@ -4,12 +4,10 @@ import { NoRoomError } from '../../src/errors/not-stored.ts';
 import { createUnstoredImages } from '../../src/images/unstored-images.ts';
 import { createLogger } from '../../src/observability/log.ts';
 
-/** Tests images that a channel has rendered while the storage is unavailable. */
-
 const bytesMax = 1_000;
 const hangs = () => new Promise<never>(() => undefined);
 
-/** Renders images of 400 bytes while those of others use this much of 1,000. */
+/** Renders 400 bytes of images while the images of others use `crowdBytes` of the 1,000. */
 async function rendered(crowdBytes: number, refusal = new Error('the storage is away')) {
   const unstoredImages = createUnstoredImages(bytesMax);
   void unstoredImages.hold({ account: 'others', bytes: crowdBytes }, hangs);

@@ -64,10 +64,8 @@ describe('a poll that sees a failed job', () => {
     return { ...input, prompt };
   }
 
-  /** Makes the next attempt as the workflow would. */
   const replace = (task: Watched) => world.worker().submit({ ...task, candidate: elsewhere });
 
-  // A retry does not wait.
   const again = { attempt: 2 };
 
   it('closes the job and names the next channel; no outcome is shown', async () => {
@@ -137,7 +135,7 @@ describe('a poll that sees a failed job', () => {
     const gate = { ...openGate, leave: async (...from: unknown[]) => void left.push(from) };
     const late = reporting(succeeded('https://cdn.example/late.mp4'), { gate });
     expect(await late.poll(task, again)).toMatchObject(elsewhereNow);
-    // The dead worker may not have released its place, so it is released again.
+    // The dead worker may not have freed its slot, so the slot is freed again.
     expect(left).toEqual([[task.task, expect.objectContaining({ channel: 'ark', credential: 'a' })]]);
     expect(await world.record(task)).not.toHaveProperty('outcome');
     paused.release();

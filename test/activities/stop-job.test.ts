@@ -5,7 +5,7 @@ import { testYaml } from '../support/test-yaml.ts';
 import { openActivityWorld } from './support.ts';
 import type { ActivityWorld } from './support.ts';
 
-/** Stops a job that is no longer wanted. Cancellations by `submit` itself are tested in submit.test.ts. */
+/** Cancellations by `submit` itself are tested in submit.test.ts. */
 
 let world: ActivityWorld;
 beforeAll(async () => {
@@ -116,7 +116,6 @@ it('a job that is still wanted, or has ended, is left alone', async () => {
   expect(phaseOf(prompt)).toEqual(['queued']);
 });
 
-/** The upstream cancels only queued jobs, and refuses a second cancellation. */
 describe('a job that an earlier run has cancelled, and died', () => {
   let strict: ActivityWorld;
   beforeAll(async () => {
@@ -134,7 +133,7 @@ describe('a job that an earlier run has cancelled, and died', () => {
     const tasks = strict.store();
     const dies = { ...tasks, step: () => Promise.reject(new Error('the process dies')) };
     await expect(strict.worker({ tasks: dies }).stopJob(input)).rejects.toThrow('the process dies');
-    // Checks that the test hit the window: the upstream has cancelled the job, and no record says so.
+    // Proves that the test hit the window: the upstream has cancelled the job, and no record says so.
     expect(strict.simulator.control.tasks('twice').map(({ phase }) => phase)).toEqual(['cancelled']);
     expect(await strict.record(input)).toMatchObject({ state: { at: 'stopping', stop: 'cancel' } });
     expect((await strict.worker().stopJob(input)).state).toMatchObject(failedWith('cancel'));

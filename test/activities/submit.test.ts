@@ -33,7 +33,6 @@ const [here, there] = [
   { channel: 'ark', credential: 'a' },
   { channel: 'second', credential: 'b' },
 ];
-/** The steps at which a submission may have to wait. */
 interface Steps {
   readonly slot: Parameters<typeof gateOf>[0];
   readonly files: () => Promise<never>;
@@ -335,7 +334,7 @@ describe('submit', () => {
       };
       const view = await world.worker({ tasks: { ...tasks, step }, now: () => clock }).submit(input);
       expect(posts(prompt)).toBe(0);
-      // The refusal counts: nothing was sent, and the task returns to the channel after a pause.
+      // Nothing was sent, so the task returns to the channel after a pause.
       expect(view.state).toMatchObject({ at: 'pausing', ms: 5_000 });
       await world.store().step(input.task, { kind: 'resumed', elapsedMs: 5_000 });
       expect(await world.worker().submit(input, again)).toMatchObject(waiting);
@@ -387,14 +386,13 @@ describe('submit', () => {
   });
 
   describe('of a worker that died in flight', () => {
-    /** Simulates a worker that posts and dies: the record keeps `sending`, because no later write arrives. */
+    /** The worker dies after its request. No later write arrives, so the record keeps `sending`. */
     async function dieAfter(prompt: string): Promise<{ input: SubmitInput; remembered: unknown }> {
       const input = await world.newTask(prompt);
       const tasks = world.store();
       const away = (id: string, event: TaskEvent) =>
         event.kind === 'accepted' ? Promise.reject(new MongoNetworkError('away')) : tasks.step(id, event);
       let clock = Date.now();
-      // Counts only this run. On a busy machine, earlier runs have left heartbeats as well.
       const before = world.heartbeats.length;
       const left = () =>
         world.heartbeats.slice(before).findLast((details) => details !== undefined && details !== null);
@@ -465,7 +463,7 @@ describe('submit', () => {
       const paused = pauseFirstAt('submit.begun', `${input.task}:1`);
       const first = world.worker(deps(one, 'one')).submit(input);
       await paused.reached;
-      // The memory of this worker still has the task as not submitted.
+      // This worker's cache still contains the task before its submission.
       expect((await world.worker(deps(other, 'other')).submit(input)).state.at).toBe('sending');
       paused.release();
       expect(await first).toMatchObject(waiting);
@@ -477,7 +475,6 @@ describe('submit', () => {
     const wanting = (input: SubmitInput, stop: 'cancel' | 'expire' | 'fail') =>
       world.tasks.step(input.task, { kind: 'wanted', stop });
 
-    /** Creates a task that is cancelled, expires or fails while the upstream is accepting its job. */
     async function accepted(prompt: string, stop: 'cancel' | 'expire' | 'fail') {
       const input = await world.newTask(prompt);
       const paused = pauseFirstAt('submit.answered', `${input.task}:1`);
@@ -629,8 +626,7 @@ describe('submit', () => {
       const left: unknown[] = [];
       const dies = { ...openGate, leave: () => Promise.reject(new Error('no answer')) };
       await expect(world.worker({ gate: dies }).submit(input)).rejects.toThrow('no answer');
-      // Checks that the test hit the window: the task moves to the second channel and still has its place at the
-      // first.
+      // Proves that the test hit the window: the task moves to the second channel and still has a slot at the first.
       expect((await world.record(input)).state).toMatchObject({ at: 'queued', left: [there] });
       const gate = { ...openGate, leave: async (...from: unknown[]) => void left.push(from) };
       await world.worker({ gate }).submit(input, again);
@@ -650,7 +646,6 @@ describe('submit', () => {
       };
       const stood = world.worker({ gate: { ...openGate, leave } }).submit(input);
       await standing.promise;
-      // The server has missed the heartbeat, so another worker continues.
       expect(await world.worker().submit({ ...input, candidate: there })).toMatchObject({
         state: { at: 'waiting', n: 2 },
       });
@@ -665,14 +660,13 @@ describe('submit', () => {
       world.simulator.control.addFault({ match: { prompt }, fault: '429=600', times: 1 });
       expect(await world.worker().submit(input)).toMatchObject({ state: { left: [there] } });
       expect((await world.record(input)).resting).toEqual([{ ...here, ms: 600_000 }]);
-      // The second channel does not say when to ask again, so its turn in this round ends after five minutes.
+      // The second channel does not say when to return, so the task waits at most five minutes for it.
       world.simulator.control.addFault({ match: { prompt }, fault: '503', times: 1 });
       const at = Date.now();
       const times = { scheduledTimestampMs: at - 300_000, currentAttemptScheduledTimestampMs: at };
       await world.worker().submit({ ...input, candidate: there }, { attempt: 9, ...times });
       const { state, resting = [] } = await world.record(input);
       expect(state).toMatchObject({ at: 'pausing', ms: 5_000 });
-      // Five of the ten minutes have passed.
       expect(resting).toMatchObject([{ ...here, ms: 300_000 }]);
       const resumed: TaskView = await world.worker().submit(input, again);
       expect(resumed.state.at).toBe('pausing');
@@ -701,7 +695,6 @@ describe('submit', () => {
       const waits = (nextRetryDelay: unknown) => ({ type: 'AtConcurrencyLimit', nextRetryDelay });
       expect(await waitOf(0)).toMatchObject(waits(90_000));
       expect(await waitOf(601_000)).toMatchObject(waits(90_000));
-      // The channel is asked again after its rest, but not without a pause.
       expect(await waitOf(580_000)).toMatchObject(waits(20_000));
       expect(await waitOf(599_000)).toMatchObject(waits(5_000));
       expect(asked).toEqual([[there], [here, there], [there], [there]]);
@@ -808,7 +801,6 @@ describe('submit', () => {
       let writes = 0;
       const renamed = (id: string, event: TaskEvent) => {
         writes += 1;
-        // Simulates an upstream that gives two submissions the same id.
         return tasks.step(id, event.kind === 'accepted' ? { ...event, operation: { id: job } } : event);
       };
       const after = await world.worker({ tasks: { ...tasks, step: renamed } }).submit(input);
@@ -831,7 +823,6 @@ describe('submit', () => {
   });
 
   describe('while MongoDB hiccups', () => {
-    /** Makes the first step with this event fail as if the connection had broken. The write may have arrived. */
     function faulty(
       kind: TaskEvent['kind'],
       after: boolean,

@@ -30,26 +30,21 @@ import { testYaml } from '../support/gateway.ts';
 import { testSealing } from '../support/sealing.ts';
 
 /**
- * Runs the activities that talk to upstreams on a real MongoDB and the simulator, without Temporal and without a
- * worker. Each `worker()` stands for a process of its own, which has no other worker's records in memory.
+ * Runs the activities that call upstreams against a real MongoDB and the simulator, without Temporal. Each `worker()`
+ * stands for a process of its own, with empty caches.
  */
 export interface ActivityWorld {
   readonly database: Awaited<ReturnType<typeof openDatabase>>;
   readonly simulator: Awaited<ReturnType<typeof startSimulator>>;
-  /** A store without any record in memory. */
   readonly tasks: ChannelActivityDeps['tasks'];
   readonly audit: AuditStore;
-  /** The details of every heartbeat of every run. */
   readonly heartbeats: readonly unknown[];
   readonly logged: readonly string[];
-  /** The running configuration; tests change it. */
   config: GatewayConfig;
   worker(overrides?: Partial<ChannelActivityDeps>): TestWorker;
-  /** Opens a separate store, as another process would. */
   store(): ChannelActivityDeps['tasks'];
-  /** Creates a task with its request and record, and returns the submission to the first channel of its plan. */
+  /** Returns the submission to the first channel of the task's plan. */
   newTask(prompt: string, change?: NewTask): Promise<SubmitInput>;
-  /** Reads the current record. */
   record(input: Pick<SubmitInput, 'task'>): Promise<Task>;
   close(): Promise<void>;
 }
@@ -64,7 +59,6 @@ export interface NewTask extends Partial<
 
 type Info = ConstructorParameters<typeof MockActivityEnvironment>[0];
 
-/** Each call is one attempt of the activity, with the arguments that Temporal would pass. */
 export type TestWorker = {
   readonly [Name in keyof ChannelActivities]: (
     input: Parameters<ChannelActivities[Name]>[0],
@@ -76,12 +70,10 @@ export type TestWorker = {
   readonly actOnTask: TaskActivities['actOnTask'];
 };
 
-/** The context of an activity's second attempt. */
 export const again = { attempt: 2, scheduledTimestampMs: 1 };
 
 type Gate = ChannelActivityDeps['gate'];
 
-/** A gate that lets everything pass for which `refuse` resolves to undefined. */
 export function gateOf(refuse: (request: SubmitRequest) => Promise<SubmitRefusal | undefined>): Gate {
   return {
     async pass(request, send) {
@@ -93,7 +85,6 @@ export function gateOf(refuse: (request: SubmitRequest) => Promise<SubmitRefusal
   };
 }
 
-/** A gate that lets everything pass. */
 export const openGate: Gate = gateOf(async () => undefined);
 
 interface Run<Result> {
@@ -178,7 +169,7 @@ export async function openActivityWorld(yaml = testYaml): Promise<ActivityWorld>
             status: () => Promise.reject(new Error('no poller in this test')),
           }),
           log,
-          // Stands still, because a pause of the machine would count as one of the worker.
+          // Stands still, because a pause of the machine would count as a pause of the worker.
           now: () => openedAt,
           random: Math.random,
           monotonic: () => performance.now(),

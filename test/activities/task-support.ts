@@ -28,40 +28,32 @@ import { testLedgerKey, testSealing } from '../support/sealing.ts';
 type TaskSide = Pick<TaskActivities, 'lookAtTask' | 'stepTask' | 'finishTask' | 'reconcileTasks'>;
 
 /**
- * Runs the activities of the `tasks` and `callbacks` queues on a real MongoDB. The test answers what they ask of
- * Temporal.
+ * Runs the activities of the `tasks` and `callbacks` queues against a real MongoDB. The test stands in for Temporal.
  */
 export interface TaskWorld {
   readonly db: Db;
   readonly stores: Stores;
   readonly ledger: Ledger;
   readonly clock: { aheadMs: number };
-  /** The state of workflows, as the reconciler sees it. */
   readonly workflows: { failing: string[]; running: Set<string>; closed: Set<string>; fails: Set<string> };
-  /** Workflows that the reconciler started. */
   readonly started: TaskInput[];
-  /** Tasks for which the reconciler started a callback. */
   readonly owed: string[];
-  /** Signals to workflows: the task and the concern, or the channels. */
+  /** The task with the concern or the channels. */
   readonly signalled: (readonly (string | undefined)[])[];
   readonly logged: string[];
   tasks(change?: Partial<TaskActivityDeps>): TaskSide;
   deliver(deps: Partial<CallbackActivityDeps>, task: string, round?: string, dueAt?: number): Promise<void>;
-  /** The callback activity of one worker, with its own memory of slow hosts. */
+  /** Acts as one worker, with its own cache of slow hosts. */
   firstCallback(deps: Partial<FirstCallbackDeps>): TaskActivities['firstCallback'];
   run<Result>(activity: () => Promise<Result>): Promise<Result>;
-  /**
-   * Creates a task in the state in which a create leaves it: its money is held, but its workflow has not begun.
-   */
+  /** Creates a task as a create leaves it: its money is held, and its workflow has not begun. */
   newTask(change?: Partial<TaskInput>): Promise<TaskInput>;
   /** Creates a task whose workflow has taken its first step, and then applies `record`. */
   begun(change?: Partial<TaskInput>, record?: Partial<Task>): Promise<TaskInput>;
   record(input: Pick<TaskInput, 'task'>): Promise<Task>;
-  /** Writes a record directly that would otherwise take many steps. */
   rewrite(task: string, change: Partial<Task>): Promise<void>;
-  /** Deletes the record, as a restored backup would. */
   drop(task: string): Promise<void>;
-  /** Forgets everything except the indexes, which take longer to create than most tests run. */
+  /** Keeps the indexes, which take longer to create than most tests run. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }
@@ -104,7 +96,7 @@ export async function openTaskWorld(): Promise<TaskWorld> {
       webhookSecrets: async () => [`whsec_${Buffer.alloc(24).toString('base64')}`],
       places,
       promptHosts: createPromptHosts({ places, callsMax: 100, avoidMs: 60_000, now }),
-      // A receiver that answers always counts as fast enough, however busy the machine is.
+      // A receiver that responds always counts as fast enough, however busy the machine is.
       sleep: () => new Promise(() => undefined),
       post: async () => ({ status: 200 }),
       present: ({ id }) => JSON.stringify({ id }),
@@ -124,7 +116,6 @@ export async function openTaskWorld(): Promise<TaskWorld> {
     signalled,
     logged,
     tasks: (change = {}) => {
-      // A separate process, with no record and no observation in memory.
       const deps: TaskActivityDeps = {
         ...createStores(database.db, now, testSealing),
         ledger,
@@ -243,9 +234,6 @@ export async function openTaskWorld(): Promise<TaskWorld> {
   return world;
 }
 
-/**
- * Returns the state that a task in creation has once its creation is complete, and any other state unchanged.
- */
 function begunState(state: Task['state']): Task['state'] {
   if (state.at !== 'creating') return state;
   const { tryId: _, ...round } = state;
@@ -257,13 +245,11 @@ export function begunRecord(input: TaskInput, at: number): Task {
   return { ...record, state: begunState(record.state) };
 }
 
-/** Returns the id of the creation attempt to which a task belongs. */
 export function tryOf({ state }: Task): string {
   if (state.at !== 'creating') throw new Error(`the task is ${state.at}`);
   return state.tryId;
 }
 
-/** Returns the first record of a task, as its creation writes it. */
 function firstRecord(input: TaskInput, at: number): Task {
   const { task: id, account, key, kind, model, candidates, deadlineAt, hasCallback } = input;
   return {
@@ -294,7 +280,6 @@ function firstRecord(input: TaskInput, at: number): Task {
   };
 }
 
-/** Returns the attempt whose job the task is waiting for. */
 export function acceptedAttempt(upstreamId: string): Task['attempts'][number] {
   const candidate = { channel: 'ark', credential: 'a' };
   return {
@@ -308,7 +293,6 @@ export function acceptedAttempt(upstreamId: string): Task['attempts'][number] {
   };
 }
 
-/** Creates a cancelled task whose callback is still owed. */
 export async function endedTask(world: TaskWorld): Promise<string> {
   const input = await world.begun({ hasCallback: true });
   const { task, account } = input;

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { createPlaces } from '../../src/base/places.ts';
 import type { Place, PlacesOptions, Refusal } from '../../src/base/places.ts';
 
-/** Jobs that run until the test ends them. */
 function jobs() {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
@@ -76,7 +75,6 @@ describe('turns', () => {
   });
 });
 
-/** Places with named holders, and a list of the evicted ones. */
 function named(options: Omit<PlacesOptions, 'name'>) {
   const places = createPlaces({ name: 'reports', ...options });
   const evicted: string[] = [];

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { createSharedRead } from '../../src/base/shared-read.ts';
 
-/** Reads that stay open until the test ends them. */
 function reads(hangsAfterMs?: number) {
   let at = 0;
   const begun: { readonly resolve: (answer: string) => void; readonly reject: (error: Error) => void }[] = [];

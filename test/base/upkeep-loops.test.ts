@@ -29,13 +29,13 @@ import { importsOf, readSources } from '../support/source-rules.ts';
 import type { Sources } from '../support/source-rules.ts';
 import { firstRecord } from '../support/task-records.ts';
 
-/** Poisons the first of three items in each upkeep loop. The loop must still process the other two. */
+/** One of three items in each upkeep loop always fails. The loop must still process the other two. */
 
 const items = ['bad', 'one', 'two'];
 const log = createLogger({ level: 'silent', format: 'json' });
 const minuteMs = 60_000;
 
-/** Tracks which items a loop has reached. `touch` stands for the work that fails. */
+/** Records which items a loop has reached. `touch` stands for the work that fails. */
 function track() {
   const reached: string[] = [];
   const touch = async (item: string): Promise<void> => {
@@ -55,7 +55,7 @@ const nothing = async () => undefined;
 const none = async () => [];
 const onFailed = () => undefined;
 
-/** Runs the reconciler twice, so that whatever has not changed counts as abandoned. */
+/** The runs are far enough apart that whatever has not changed counts as abandoned. */
 async function reconcile(change: { tasks?: object; workflows?: object; [name: string]: unknown }) {
   let clock = 0;
   const run = createReconcileTasks({
@@ -135,7 +135,6 @@ async function releaseLeases(change: { leases?: object; ledger?: object }) {
 
 const leaseOf = (id: string) => ({ id, beat: 0, process: 'p', from: id });
 
-/** The time of a loop, which advances while an item waits for a server. */
 let lateMs = 0;
 const now = () => Date.now() + lateMs;
 
@@ -205,7 +204,7 @@ const loops: Readonly<Record<(typeof upkeepLoops)[number], (touch: Touch) => Pro
   'parts of files': async (touch) => {
     const directory = await mkdtemp(join(tmpdir(), 'parts-'));
     const parts = join(directory, '.parts');
-    // A directory cannot be deleted as a file.
+    // Deleting a directory as a file fails.
     await mkdir(join(parts, 'bad'), { recursive: true });
     for (const name of ['one', 'two']) await writeFile(join(parts, name), '');
     for (const name of items) await utimes(join(parts, name), 0, 0);
@@ -376,7 +375,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Matches code that works without a request: it sets timers, pauses, or walks. */
 const background =
   /setInterval\(|createRounds\(|following\(|createSnapshot<|UpkeepStep|walk\(|\b(?:sleep|pause)\(/;
-/** The number of awaits in other loops, and why those loops may end at a failure. */
+/** How many awaits other loops contain, and why an error may end those loops. */
 const others: Readonly<Record<string, readonly [count: number, reason: string]>> = {
   'src/base/walk.ts': [1, 'the loop that catches failures'],
   'src/capacity/circuit-book.ts': [3, 'the circuits of one request'],
@@ -401,7 +400,6 @@ const others: Readonly<Record<string, readonly [count: number, reason: string]>>
   'activities/reconcile.ts': [1, 'the list of running workflows'],
 };
 
-/** Returns the modules that this one uses, directly or through others. */
 function reachedFrom(start: string, sources: Sources): ReadonlySet<string> {
   const imports = importsOf(sources).filter(({ isType }) => !isType);
   const reached = new Set([start]);

@@ -27,7 +27,7 @@ const never = () => {
 };
 
 interface Ours {
-  /** Costs by channel and by day number. */
+  /** By channel and day number. */
   readonly [channel: string]: Readonly<Record<number, readonly Costs[]>>;
 }
 

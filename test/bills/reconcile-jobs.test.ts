@@ -43,7 +43,6 @@ const lost = (task: string, change: Partial<OwnAttempt> = {}) =>
 
 interface Ours {
   readonly jobs?: readonly OwnAttempt[];
-  /** Attempts at other times. */
   readonly others?: readonly OwnAttempt[];
   readonly unclaimed?: readonly OwnAttempt[];
 }

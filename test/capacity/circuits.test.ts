@@ -104,7 +104,7 @@ describe('circuits that processes share', () => {
   const place = { channel: 'c', credential: 'a', model: 'm' };
   const account = 'account_0';
   let tasks = 0;
-  /** Uses a different task each time, as real traffic does. */
+  /** A different task each time, as in real traffic. */
   const next = (where = place) => ({
     ...where,
     account: `account_${tasks % 3}`,
@@ -127,7 +127,6 @@ describe('circuits that processes share', () => {
   });
   afterAll(() => database.drop());
 
-  /** Returns the health as the pages and tools show it. */
   async function partAt(target: string) {
     const [credential = '', model] = target.split('/');
     const channel = { id: 'c', enabled: true, credentials: [{ id: credential }], models: { m: {}, m2: {} } };
@@ -225,7 +224,7 @@ describe('circuits that processes share', () => {
   const poison = ['poison_1', 'poison_2', 'poison_3'];
   const throttled = refused('throttled', 503);
 
-  /** Opens the circuit of `where` with three tasks that always fail, among others. */
+  /** Three tasks that always fail open the circuit, among tasks that succeed. */
   async function openedByPoison(where: typeof place): Promise<Circuits> {
     const circuits = open();
     await circuits.refresh();
@@ -290,7 +289,6 @@ describe('circuits that processes share', () => {
     expect(await isOpen(circuits, innocent)).toBe(false);
     await circuits.report(innocent, undefined);
     expect(circuits.outage(where)).toBeUndefined();
-    // The upstream has recovered, and the only task that is left is the suspect.
     const again = await openedByPoison({ ...where, credential: 'alone' });
     clock += 20_000;
     expect(await isOpen(again, { ...suspect, credential: 'alone' })).toBe(false);
@@ -390,7 +388,6 @@ describe('circuits that processes share', () => {
       [{ id: 'c/cut-off/m', state: 'open' }],
       [],
     ]);
-    // One task at a time tests whether the upstream has recovered.
     clock += circuitRules.unreachable.coolDownMs;
     const trial = next(where);
     expect(await isOpen(broken, trial)).toBe(false);
@@ -433,7 +430,6 @@ describe('circuits that processes share', () => {
     await failModel(circuits, { ...other, model: 'm2' });
     expect(await partAt('all-ill')).toMatchObject({ state: 'ill', models: ['m', 'm2'] });
     expect(await isOpen(circuits, next(other))).toBe(true);
-    // The probe is permitted at once, and only one at a time.
     const probe = next({ ...other, model: 'm3' });
     expect(circuits.outage(probe)).toBeUndefined();
     expect(await isOpen(circuits, probe)).toBe(false);
@@ -459,14 +455,14 @@ describe('circuits that processes share', () => {
       const others = ['b', 'c', 'b', 'd'].map((other) => ({ ...next(where), account: other }));
       const enterAll = () => Promise.all(others.map((request) => isOpen(circuits, request)));
       expect(others.map((request) => circuits.outage(request))).toEqual(others.map(() => undefined));
-      // None of them has been answered when the next one is sent, during the cool-down and after it.
+      // Each request is sent before any earlier one has been answered, during the cool-down and after it.
       expect(await enterAll()).toEqual([false, false, false, false]);
       clock += circuitRules.account.coolDownMs;
       expect(await isOpen(circuits, { ...next(where), account })).toBe(false);
       expect(await enterAll()).toEqual([false, false, false, false]);
       const [first = next(where)] = others;
       await circuits.report(first, failure);
-      // Two accounts fail in the same way, so neither account is the cause.
+      // Two accounts fail in the same way, so neither of them is the cause.
       expect(await isOpen(circuits, { ...next(where), account: 'e' })).toBe(true);
     },
   );
@@ -522,8 +518,7 @@ describe('circuits that processes share', () => {
     await circuits.refresh();
     expect(await isOpen(circuits, next(where))).toBe(false);
     expect(await partAt('ordered')).toMatchObject({ state: 'serving', by: 'anna' });
-    // When the override expires, the circuit behaves like any other: it permits one trial, and the outcome of
-    // the trial decides.
+    // When the override expires, the circuit permits one trial, whose outcome decides.
     await circuits.override({ ...credential, model: 'm' }, { ...order, state: 'open', until });
     clock = until;
     const trial = next(where);

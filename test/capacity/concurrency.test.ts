@@ -18,7 +18,6 @@ const yaml = testYaml.replace(
   `polls_per_second: 500, concurrent_tasks: ${limit} }`,
 );
 
-/** Watches the upstream, and records the highest number of jobs that it had at once. */
 function watchUpstream(simulator: TestGateway['simulator']) {
   let most = 0;
   let samples = 0;
@@ -104,7 +103,7 @@ describe('the concurrency limit of a credential', () => {
     expect(seen.body.status).toBe('pending');
 
     const history = await gateway.core.client.workflow.getHandle(waiting).fetchHistory();
-    // The scheduled activity is the last event, no matter how often it has checked for a slot.
+    // The scheduled activity is the last event, however often it has checked for a slot.
     expect(history.events?.length).toBeLessThan(16);
 
     const cancelled = await account.call('POST', `/v1/videos/generations/${waiting}/cancel`);
@@ -142,7 +141,7 @@ describe('the concurrency limit of a credential', () => {
       const extended = { action: 'extend', seconds: 2 * daySeconds, reason: 'a slow upstream' };
       expect((await gateway.admin('POST', `/admin/v1/tasks/${id}/actions`, extended)).status).toBe(200);
     }
-    // Beyond the two days of the deadline and the time for which a slot is kept afterwards.
+    // After the deadline of two days, and the time for which a slot is kept beyond it.
     gateway.clock.aheadMs += 3 * daySeconds * 1000;
     const refused = await account.create({ prompt: 'one more' });
     expect(refused.body.error).toMatchObject({ code: 'concurrency_limit_exceeded' });

@@ -9,7 +9,6 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Simulates a process with its own clock. */
 function newProcess(name: string, clock = { at: 1_000 }) {
   const duty = createDuty({ name, duties: createDuties(database.db), silenceMs: 100, now: () => clock.at });
   return { duty, clock };
@@ -21,11 +20,10 @@ it('belongs to one process as long as it returns', async () => {
   expect(answers.filter(Boolean)).toHaveLength(1);
   const holder = processes[answers.indexOf(true)] ?? expect.fail();
   const [other = expect.fail(), third = expect.fail()] = processes.filter((each) => each !== holder);
-  // The others see that the turn is taken.
   expect([await other.duty(), await third.duty()]).toEqual([false, false]);
   other.clock.at += 99;
   expect(await other.duty()).toBe(false);
-  // The holder returns after any time on its own clock. For the others, the period begins again.
+  // The holder keeps the duty, however much later it asks. For the others, the period begins again.
   holder.clock.at += 10_000;
   expect(await holder.duty()).toBe(true);
   other.clock.at += 99;

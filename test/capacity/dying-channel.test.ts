@@ -9,7 +9,6 @@ import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** The preferred channel is a separate simulator that the test can stop. */
 function yamlWith(url: string): string {
   const preferred = `channels:
   - id: preferred
@@ -23,7 +22,6 @@ function yamlWith(url: string): string {
     timeouts: { submit_ms: 60000, poll_ms: 60000 }
     models: { seedance: { upstream: dreamina-seedance-2-0-260128 } }
 `;
-  // Long enough that no request times out on a busy machine.
   return testYaml
     .replace('submit_ms: 10000, poll_ms: 10000', 'submit_ms: 60000, poll_ms: 60000')
     .replace('channels:\n', preferred);
@@ -44,8 +42,7 @@ describe('a channel that dies in the middle of traffic', () => {
     });
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'mediary-dying-'));
-    // Chooses a port in advance, because the simulator is restarted on it and no other process may take it
-    // meanwhile.
+    // Reserve a port, because the simulator is restarted on the same one.
     dying = await start(await choosePort('any', 'the simulator'));
     gateway = await startGateway({ yaml: yamlWith(dying.url), renderSeconds: 0.5 });
     account = await gateway.account();
@@ -92,13 +89,12 @@ describe('a channel that dies in the middle of traffic', () => {
         expect(gateway.simulator.submissions(prompt)).toEqual({ submits: 1, creates: 1 });
       }
     }
-    // The circuit for a host that is unreachable from this process is not shared, so it does not hold up other
-    // processes. Operators see the problem within five seconds.
+    // An unreachable host opens a circuit in this process only, and other processes continue. Operators see the problem
+    // within five seconds.
     expect(await gateway.core.stores.circuits.list()).toEqual([]);
     const health = async () => (await gateway.admin('GET', '/admin/v1/channels')).body.data[0].health;
     await expect.poll(async () => (await health()).parts).toMatchObject([{ scope: 'host', credential: 'a' }]);
     expect((await explain()).candidates[0].channel).toBe('preferred');
-    // Tasks that came after it opened were not even tried there.
     const tasks = await gateway.core.stores.tasks.findMany(late);
     const tried = tasks.filter(({ attempts }) =>
       attempts.some(({ channel }) => channel === 'preferred'),
@@ -129,7 +125,6 @@ describe('a channel that dies in the middle of traffic', () => {
     });
     expect(switched.enabled).toBe(false);
     await expect.poll(async () => (await explain()).candidates).toHaveLength(1);
-    // The cool-down does not pass before the task has been seen waiting.
     const at = Date.now();
     gateway.clock.stoppedAt = at;
     const opened = { state: 'open', sign: 'account', code: 'AccountOverdue' } as const;

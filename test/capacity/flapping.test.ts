@@ -4,13 +4,13 @@ import type { CircuitRequest, UpstreamFailure } from '../../src/capacity/circuit
 import { createOwnHealth } from '../../src/capacity/own-health.ts';
 
 /**
- * Simulates two processes that share a credential with a neighbour whose submissions fail for a while. The clock is
- * simulated, so the speed of the machine does not matter.
+ * Two processes share a credential with a neighbour whose submissions fail for a while. The clock is simulated, so the
+ * speed of the machine does not matter.
  */
 
 const tasks = 500;
 const everyMs = 50;
-/** The number of sick tasks that are created together, every `sickEveryMs`. */
+/** Failing tasks arrive in groups of this size, every `sickEveryMs`. */
 const sickAtOnce = 20;
 const sickEveryMs = 5_000;
 const answerMs = 300;
@@ -22,7 +22,6 @@ const place = { channel: 'shared', credential: 'a' };
 interface Submission {
   readonly request: CircuitRequest;
   readonly createdAt: number;
-  /** The number of times that the upstream will still refuse this task. */
   readonly refusals: number;
   readonly tries: number;
 }

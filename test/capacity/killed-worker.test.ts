@@ -19,7 +19,6 @@ describe('a worker that is killed while its tasks hold all slots', () => {
   let worker: GatewayProcess;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'mediary-killed-'));
-    // The first two render until the test has seen the others wait.
     gateway = await startGateway({ yaml, worker: false, renderSeconds: 600 });
     await start('first.log');
   });

@@ -5,8 +5,6 @@ import type { TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Tests tasks that the upstream always refuses as if it were full, alongside tasks that it accepts. */
-
 let gateway: TestGateway;
 let account: TestAccount;
 
@@ -30,7 +28,7 @@ const submitted = () => gateway.simulator.submissions('poison').submits;
 it('tasks that always fail do not hold up others, and do not reopen the circuit', async () => {
   const poison: string[] = [];
   for (let n = 0; n < 3; n += 1) poison.push(await create(`[sim:create:503] poison-${n}`));
-  // The upstream has given more answers than the number of tasks that opens the circuit.
+  // A few tasks have failed more often than the number of tasks that opens the circuit.
   await expect.poll(submitted, { interval: 500 }).toBeGreaterThan(circuitRules.throttled.tasks);
   expect(await circuit()).toBeUndefined();
   for (let n = 3; n < circuitRules.throttled.tasks; n += 1)
@@ -45,7 +43,7 @@ it('tasks that always fail do not hold up others, and do not reopen the circuit'
   for (const id of innocent) expect((await account.finished(id))['status']).toBe('succeeded');
   await expect.poll(async () => (await circuit())?.state).toBe('closed');
   const before = submitted();
-  // They are retried and fail as before, which adds no evidence.
+  // The same tasks are retried and fail, which adds no evidence.
   await expect.poll(submitted, { interval: 500 }).toBeGreaterThan(before + 1);
   expect((await circuit())?.state).toBe('closed');
   expect((await account.finished(await create('innocent-2-end')))['status']).toBe('succeeded');

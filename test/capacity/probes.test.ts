@@ -17,7 +17,7 @@ const failure = (code: string, status?: number): UpstreamFailure => {
 };
 const broken = failure('http_500', 500);
 
-/** The exits of a submission that say nothing about the health of the circuit. */
+/** Ways for a submission to end that reveal nothing about the health of the upstream. */
 const exits: Readonly<Record<string, Send<unknown>>> = {
   'its files cannot be uploaded': async () => 'waits',
   'it waits for a token': () => Promise.reject(new Error('later')),
@@ -36,7 +36,6 @@ afterAll(() => database.drop());
 const stored = async (circuit: string) =>
   (await createChannelHealthStore(database.db, () => clock).list()).find(({ id }) => id === circuit);
 
-/** Opens the circuit of a new credential, whose cool-down is over. Each process has its own gates. */
 async function openCircuit() {
   const now = () => clock;
   const onError = () => undefined;
@@ -74,7 +73,6 @@ describe.each(['task', 'image'] as const)('the gate of a %s', (kind) => {
     const [one, other] = [await openProcess(), await openProcess()];
     const sent: string[] = [];
     await one.gates[kind](async (report) => {
-      // Only one probe is in flight.
       expect(await other.gates[kind](async () => 'sent')).toHaveProperty('refused');
       sent.push('probe');
       return exit(report);
@@ -87,7 +85,7 @@ describe.each(['task', 'image'] as const)('the gate of a %s', (kind) => {
     const { openProcess, id } = await openCircuit();
     const { gates, circuits } = await openProcess();
     await gates[kind](async (report) => report(broken));
-    // The process knows the outcome before it is stored. The next probe is granted by the store.
+    // This process knows the outcome before the store does. The store grants the next probe.
     await expect.poll(async () => (await stored(id))?.until).toBeGreaterThan(clock);
     expect(await gates[kind](async () => 'sent')).toMatchObject({ refused: {} });
     clock += 2 * circuitRules.failure.coolDownMs;

@@ -5,7 +5,6 @@ import type { RenderKind, RenderSample } from '../../src/models/render-times.ts'
 import { renderId } from '../../src/store/render-times.ts';
 import type { RenderRecord } from '../../src/store/render-times.ts';
 
-/** Creates the store that all processes share. */
 function sharedStore() {
   const records = new Map<string, RenderRecord>();
   const writes: { readonly id: string; readonly samples: readonly RenderSample[] }[] = [];

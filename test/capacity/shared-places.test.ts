@@ -35,7 +35,6 @@ const log = createLogger({ level: 'silent', format: 'json' });
 const hangs = () => new Promise<never>(() => undefined);
 const many = Array.from({ length: 100 }, (_, n) => n);
 
-/** Returns whether the act succeeded. */
 function tried(act: () => unknown): boolean {
   try {
     act();
@@ -45,14 +44,13 @@ function tried(act: () => unknown): boolean {
   }
 }
 
-/** Resolves when it is the victim's turn. */
 function createDone() {
   let resolve: (isDone: boolean) => void = () => undefined;
   const reached = new Promise<boolean>((done) => (resolve = done));
   return { reached, resolve: (isDone: boolean) => resolve(isDone) };
 }
 
-/** Attacks a component that only hands out places, with the limits of that component. */
+/** Attacks a component that only hands out slots, with the limits of that component. */
 async function attackPlaces(options: PlacesOptions): Promise<boolean> {
   const places = createPlaces(options);
   for (const _ of many) void places.run(attacker, hangs);
@@ -75,7 +73,7 @@ async function listen(): Promise<{ readonly server: Server; readonly port: numbe
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-/** The attacker keeps each of its connections busy with a request that is never answered. */
+/** The attacker keeps each connection busy with a request that is never answered. */
 async function attackConnections(head: string): Promise<boolean> {
   const { port } = await listen();
   const sockets: Socket[] = many.map(() => connect({ port, host: '127.0.0.1' }).on('error', () => undefined));
@@ -187,7 +185,6 @@ const attacks: Readonly<Record<SharedPlaces, () => unknown>> = {
   },
   'callbacks of an account'() {
     const places = hostPlaces();
-    // Each is at a different origin, so only the account's share can stop it.
     const got = many.filter((n) => places.takeFree(`https://${n}.example`, attacker) !== undefined).length;
     return got === 50 && places.takeFree('https://own.example', victim) !== undefined;
   },

@@ -22,7 +22,6 @@ describe('the slots of a credential', () => {
   });
   afterAll(() => database.drop());
 
-  /** Opens a keeper as a separate process would. */
   function openKeeper(queue: string, limits = limit, change: Partial<SlotStore> = {}): SlotKeeper {
     return createSlotKeeper({
       store: { ...createSlotStore(database.db, now), ...change },
@@ -130,7 +129,6 @@ describe('the slots of a credential', () => {
     expect(await keeper.take({ ...request('q4', 'second'), others })).toEqual({ kind: 'elsewhere' });
     await keeper.take({ ...request('q4b', 'third') });
     expect((await keeper.take({ ...request('q4', 'second'), others })).kind).toBe('wait');
-    // The task waits in both queues and takes the first free slot.
     woken = [];
     await keeper.release('third');
     expect(woken).toEqual(['second']);
@@ -178,7 +176,7 @@ describe('the slots of a credential', () => {
       slots: (await createSlotStore(database.db, now).heldBy(task)).map(({ queue }) => queue),
       tickets: await database.db.collection('slot_tickets').countDocuments({ task }),
     });
-    // A slot that was never returned, at a credential that is no longer used.
+    // A slot that was never freed, at a credential that is no longer used.
     await keeper.take(request('q10', 'guest'));
     expect(await keeper.take(there)).toEqual({ kind: 'taken' });
     expect(await placesOf('guest')).toEqual({ slots: ['q10b/a'], tickets: 0 });
@@ -186,7 +184,7 @@ describe('the slots of a credential', () => {
     const late = { ...request('q10', 'late'), others: [there.candidate] };
     expect((await keeper.take(late)).kind).toBe('wait');
     expect(await placesOf('late')).toEqual({ slots: [], tickets: 2 });
-    // The task gets its turn and misses it, as when its worker is away. Another task has the slot for a moment.
+    // The task is offered the slot while its worker is away. Another task takes the slot for a moment.
     await keeper.release('holder');
     shift = 121_000;
     await keeper.take(request('q10', 'brief'));
@@ -251,7 +249,7 @@ describe('the slots of a credential', () => {
     const store = createSlotStore(database.db, now);
     const own = openKeeper('q8', 1);
     let answer: SlotAnswer | undefined;
-    // Between the grant and the end of its ticket, the task asks again and is permitted.
+    // Before its ticket is removed, the task asks again and is granted a slot.
     const granting = openKeeper('q8', 1, {
       removeTicket: async (task, queue) => {
         answer ??= await own.take(request('q8', task));
@@ -284,8 +282,7 @@ describe('the slots of a credential', () => {
       })),
     );
     let { holder } = few;
-    // Retried, because a busy machine may slow down all grants for a moment. A grant that reads 10,000 documents is
-    // never fast.
+    // Retried, because a busy machine can slow down any grant. A grant that reads 10,000 documents is never fast.
     await expect
       .poll(async () => {
         const many = await timeGrants(keeper, holder, 20);
@@ -293,13 +290,12 @@ describe('the slots of a credential', () => {
         return many.ms;
       })
       .toBeLessThan(few.ms * 4 + 10);
-    // The other process has not counted yet.
     const looks = await openKeeper('q5', 1).take(request('q5', 'many9999', 'many'));
-    // With ten checks a second for all, each task checks about every 1,000 s.
+    // With ten checks a second for all tasks, each task checks about every 1,000 s.
     expect(looks.kind === 'wait' && looks.ms).toBeGreaterThan(300_000);
   });
 
-  /** Returns the fastest grant as `ms`: a busy machine can slow down any grant, but speeds none up. */
+  /** Returns the fastest grant: a busy machine can slow a grant down but never speed one up. */
   async function timeGrants(keeper: SlotKeeper, first: string, count: number) {
     let holder = first;
     let ms = Infinity;

@@ -24,7 +24,6 @@ it('an account gets a place while another holds all of them, which then loses on
   expect(held.map((each) => each?.endedBy())).toEqual(['evicted', undefined, undefined]);
   expect(held.map((each) => each?.closing.aborted)).toEqual([false, false, false]);
   held[0]?.leave();
-  // The places are shared out as evenly as they can be.
   expect([isFull('first'), isFull('second')]).toEqual([true, true]);
 });
 
@@ -70,7 +69,6 @@ it('spreads the retries of attempts without a place, so that thousands cost no m
   const inFirst = (ms: number) => returns.filter((delay) => delay <= ms).length;
   expect(inFirst(6_000)).toBeLessThanOrEqual(50);
   expect(Math.max(...returns)).toBeLessThanOrEqual(5_000 + 7_000 * 20);
-  // Once they are served, there is no scheduled return to wait for.
   now += 200_000;
   expect(places.returnInMs('ark')).toBeLessThanOrEqual(6_000);
 });

@@ -4,8 +4,6 @@ import { createStayWakes } from '../../src/capacity/stay-wakes.ts';
 import { createWakeStore } from '../../src/store/wakes.ts';
 import { openDatabase } from './support.ts';
 
-/** Tests what happens when an operator wants a task tried now, while attempts stay in two worker processes. */
-
 let database: Awaited<ReturnType<typeof openDatabase>>;
 beforeAll(async () => {
   database = await openDatabase();

@@ -14,7 +14,7 @@ function world(perSecond: number, processes = 1) {
       perSecond: () => perSecond / processes,
       now: () => clock,
       random,
-      // A wait inside the activity lasts at most a second, during which the simulated clock stands still.
+      // A wait inside the activity lasts at most a second. The simulated clock does not advance for it.
       sleep: async (ms) => {
         expect(ms).toBeLessThanOrEqual(1000);
       },
@@ -69,10 +69,9 @@ describe('the line before the submissions of a credential', () => {
     await line.run(tasks * 1000);
     expect(line.sentAt.size).toBe(tasks);
     const last = times(line.sentAt).at(-1) ?? 0;
-    // The rate never exceeds the limit and is not much lower, no matter to which process the tasks return.
     expect(last).toBeGreaterThan((tasks / rate) * 1000 * 0.98);
     expect(last).toBeLessThan((tasks / rate) * 1000 * 1.5);
-    // Each check costs the server two writes, so during a long wait there is one every five minutes.
+    // Each check costs the server two writes, so a long wait has one every five minutes.
     expect(line.looks()).toBeLessThan(tasks * 12);
   });
 

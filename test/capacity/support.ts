@@ -3,7 +3,6 @@ import { connectMongo } from '../../src/store/mongo.ts';
 import type { Mongo } from '../../src/store/mongo.ts';
 import { databaseUri } from '../support/run-servers.ts';
 
-/** Opens a separate database on the MongoDB server of the test run. */
 export async function openDatabase(): Promise<Mongo & { drop(): Promise<void> }> {
   const name = `r${randomBytes(5).toString('hex')}`;
   const mongo = await connectMongo(databaseUri(name));

@@ -168,7 +168,8 @@ it('stops when the gateway goes away, lists what is left, and --continue resumes
   );
   const { url, close } = await listen(proxy);
   const account = await world.newAccount();
-  // It stops at ten failures in a row, of which the second success may interrupt nine, and four are under way.
+  // The command stops after ten consecutive failures. The second success may come after nine of them, and four requests
+  // may be in flight.
   for (let n = 0; n < 20; n += 1) made.push((await account.create()).body.id);
 
   const { plan } = JSON.parse((await runLine(world, [...line, '--dry-run', '-o', 'json'])).text);
@@ -213,7 +214,6 @@ it('sends abandoned callbacks again', async () => {
     '--reason',
     'their server is back',
   ];
-  // The task has not ended, so the gateway refuses and the command fails.
   const { text, status } = await runLine(world, [...resend, '--yes']);
   expect(text).toContain(`${first}  A callback can be redelivered only after the task has ended.`);
   expect(status).toBe(1);

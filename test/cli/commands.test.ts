@@ -196,7 +196,6 @@ describe('text from outside', () => {
   const hostile = '\u001B]0;owned\u0007\u202Egnp\u009B2J';
   const shownAs = '\\u001b]0;owned\\u0007\\u202egnp\\u009b2J';
 
-  /** Starts a gateway that answers every request with this body. */
   async function answering(body: unknown, status = 200) {
     const server = createServer((_, response) => response.writeHead(status).end(JSON.stringify(body)));
     server.listen(0, '127.0.0.1');
@@ -763,7 +762,6 @@ it('an operator’s own token: its name is in the record, its role says what it 
   });
 });
 
-/** Runs the program itself. */
 const run = (line: readonly string[], environment: Record<string, string>) =>
   promisify(execFile)(process.execPath, ['src/gateway.js', ...line], {
     env: { PATH: process.env['PATH'], ...environment },

@@ -49,7 +49,6 @@ const shells: Record<string, (words: readonly string[]) => Promise<string[]>> = 
 };
 
 describe.each(Object.entries(shells))('%s', (shell, offered) => {
-  // Not every machine has all of these shells.
   const isHere = spawnSync(shell, ['-c', 'true']).status === 0;
 
   it.skipIf(!isHere)('completes commands, options, and their values', async () => {

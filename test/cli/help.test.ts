@@ -15,8 +15,6 @@ import type { CliContext } from '../../src/cli/context.ts';
 import { createProgram, exitStatuses, groups, verbs } from '../../src/cli/program.js';
 import { actionTable, operatorActions } from '../../src/task/acts.ts';
 
-/** The help texts and complaints of the command line, and its exit statuses. */
-
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const context = {} as CliContext;
 
@@ -27,7 +25,6 @@ async function wholeProgram() {
 }
 
 interface Walked {
-  /** The command's words after the name of the program. */
   readonly path: readonly string[];
   readonly command: Command;
 }
@@ -37,7 +34,6 @@ function walk(command: Command, path: readonly string[] = []): Walked[] {
   return [{ path, command }, ...below];
 }
 
-/** Returns the text with which the command line ends: help or an error message. */
 async function said(line: readonly string[]): Promise<string> {
   const program = await wholeProgram();
   let text = '';
@@ -71,14 +67,13 @@ describe.each(commands)('gateway $path', ({ path, command }) => {
   });
 });
 
-/** Returns the complaint about a command line, or an empty text if it is valid and complete. */
+/** Returns the error message, or an empty text if the command line is valid and complete. */
 async function complaintAbout(line: readonly string[]): Promise<string> {
   if (line.includes('--help')) return '';
   const program = await wholeProgram();
   let complaint = '';
   for (const { command } of walk(program)) {
     command.exitOverride().configureOutput({ writeErr: (text) => void (complaint += text) });
-    // The command itself is not carried out.
     if (command.commands.length === 0) command.action(() => undefined);
   }
   await program.parseAsync(['node', 'gateway', ...line]).catch(() => undefined);

@@ -212,7 +212,6 @@ describe('colours', () => {
   const onTerminal = (environment: Record<string, string>) =>
     run(script, ['-qec', `${process.execPath} src/gateway.js vendors show`, '/dev/null'], environment);
 
-  // `script` gives a program a terminal.
   it.skipIf(!existsSync(script))('on a terminal, unless NO_COLOR is set', async () => {
     expect((await onTerminal({})).stdout).toContain('\u001B[1mVENDOR');
     expect((await onTerminal({ NO_COLOR: '1' })).stdout).not.toContain('\u001B');

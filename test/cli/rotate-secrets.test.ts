@@ -21,13 +21,12 @@ let gateway: TestGateway;
 let account: TestAccount;
 
 beforeAll(async () => {
-  // Started without a worker, because its workers would have other keys.
+  // No worker, because it would have other keys.
   gateway = await startGateway({ environment: { SECRETS_KEY: a }, worker: false });
   account = await gateway.account();
 });
 afterAll(() => gateway.stop());
 
-/** Opens a process with these keys on the gateway's servers. */
 async function open(keys: string): Promise<Core> {
   const environment = readEnvironment({ ...gateway.environment, SECRETS_KEY: keys });
   const core = await openCore(environment, gateway.core.log);

@@ -16,9 +16,9 @@ import { temporalAddress } from '../support/run-servers.ts';
 import { runLine } from './support.ts';
 
 /**
- * Types each `console` block of docs/operating.md on the configuration of local mode, and compares the output of the
- * gateway and of Temporal's own command line. Ids, times and counts differ from run to run. A line of `…` stands for
- * any number of lines.
+ * Runs each `console` block of docs/operating.md against local mode, and compares the output of the gateway and of
+ * Temporal's own command line. Ids, times and counts differ from run to run. A line of `…` stands for any number of
+ * lines.
  */
 const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
 const page = await read('docs/operating.md');
@@ -39,13 +39,12 @@ const samples = [...page.matchAll(/^( *)```console\n([^]*?)\n\1```$/gm)]
     const [command = '', ...printed] = text.trimEnd().split('\n');
     return { command, printed: printed.join('\n') };
   });
-/** Commands that change what the other samples show. They run last. */
+/** These change what the other samples show, so they run last. */
 const last = [/ --plan \w+$/, /^gateway secrets rotate/];
 const rank = ({ command }: Sample) => last.findIndex((line) => line.test(command));
 const changes = (sample: Sample) =>
   rank(sample) >= 0 || sample.command.startsWith('temporal workflow update');
 
-/** The names that the page uses for tasks, the marker and the job. */
 const shown = {
   lost: 'task_07Q1KGxXoh7LBzNdepc5ZXKg',
   marker: 'mediary-07q1kgxxoh7lbzndepc5zxkg-1',
@@ -61,7 +60,7 @@ let account: TestAccount;
 let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>;
 let directory: string;
 let temporal: string;
-/** Maps each name on the page to the id in this run. */
+/** The id in this run for each id on the page. */
 const here = new Map<string, string>();
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-samples-'));
@@ -79,7 +78,6 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Creates a task with a complete record. */
 async function makeDone(): Promise<void> {
   const id = await create('seedance-2.5', 'a boat', { metadata: { callback_url: receiver.url } });
   here.set(shown.done, id);
@@ -89,7 +87,6 @@ async function makeDone(): Promise<void> {
   });
 }
 
-/** Creates four tasks that need a person. */
 async function makeAttended(): Promise<void> {
   const lost = '[sim:create:accepted-then-silent][sim:never-finishes]';
   const made = [
@@ -112,15 +109,15 @@ async function makeAttended(): Promise<void> {
 }
 
 /**
- * Creates two jobs of an upstream that reports their costs, one of them with a different amount, and one job that
- * belongs to no task.
+ * Two jobs of an upstream that reports their costs, one of them with a different amount, and one job that belongs to no
+ * task.
  */
 async function makeBill(): Promise<void> {
   const prompts = ['a billed boat', 'a dear boat'];
   for (const prompt of prompts) await account.finished(await create('fal-seedance-2.0', prompt));
   const [billed = '', dear = ''] = prompts.map(jobOf);
   const now = Date.now();
-  // Three days that cover everything, whatever the date is.
+  // These three days include the day of the run.
   const [before, time, after] = [-1, 0, 1].map((days) => new Date(now + days * 86_400_000).toISOString());
   const lines = [`${billed},1.512,${before}`, `${dear},1.68,${after}`, `none-of-ours,1.512,${time}`];
   here.set(shown.bill, join(directory, 'bill.csv'));
@@ -155,7 +152,6 @@ async function cli(command: string): Promise<{ text: string }> {
   }
 }
 
-/** Runs a program with the gateway's own key. */
 async function run(program: string, line: readonly string[]): Promise<{ text: string }> {
   const keys = [randomBytes(32).toString('base64'), gateway.environment['SECRETS_KEY']];
   const env = {
@@ -182,7 +178,7 @@ function stable(text: string): string {
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
       // On a busy machine a step may start late, and the timeline then has an extra line.
       .replaceAll(/^(?:.*No worker has taken the next step|TIME .*\b(?:worker|submission)\b).*$/gm, '')
-      // While a poll is in flight, the time of the next one is not known.
+      // While a poll is in flight, the time of the next one is unknown.
       .replaceAll(/^( *next_at +)-$/gm, '$1TIME')
       .replaceAll(/\+\d+\.\d{3} s/g, 'LATER')
       // How long a task waits for each step depends on the machine.
@@ -203,7 +199,7 @@ function stable(text: string): string {
   );
 }
 
-/** Compares the cells of a line. An extra row can make its table truncate a cell elsewhere, or no longer. */
+/** Compares cell by cell. An extra row can change where the table truncates a cell. */
 function isSameLine(printed: string, shownLine: string): boolean {
   const [ours, theirs] = [printed, shownLine].map((line) => line.split('  '));
   if (ours === undefined || theirs === undefined || ours.length !== theirs.length) return false;
@@ -220,7 +216,7 @@ it('shows some', () => {
   expect(samples.length).toBeGreaterThan(12);
 });
 
-/** Returns the first part of the sample that the output lacks, and where it should have been. */
+/** Returns the first part of the sample that the output lacks, and the output where it was expected. */
 function missingPart(printed: string, text: string) {
   let rest = linesOf(text);
   for (const chunk of printed.split(/^…$/m)) {
@@ -242,7 +238,7 @@ const linesOf = (text: string) =>
 
 it.each(samples.toSorted((a, b) => rank(a) - rank(b)))('$command', async (sample) => {
   const { command, printed } = sample;
-  // This task is created late, because it would become overdue during the other samples.
+  // Created late, because it would become overdue during the other samples.
   if (command.includes(shown.unwanted)) await makeUnwanted();
   const typed = [...here].reduce((line, [there, id]) => line.replaceAll(there, id), command);
   const missing = async () => {

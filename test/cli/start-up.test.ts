@@ -9,13 +9,11 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verbs } from '../../src/cli/program.js';
 
-/** Limits what each command-line program of the project loads before it does anything. */
-
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 const staticImport = /^(?:import|export)\s+(?!type\b)(?:[^'"]*?\sfrom\s+)?'([^']+)'/gm;
 
-/** Returns our files and the packages that are loaded with `file`, at any depth. Later `import()`s are not counted. */
+/** Returns our files and the packages that are loaded with `file`, at any depth, without later `import()`s. */
 function loadedBy(file: string, known = new Set<string>()): Set<string> {
   for (const [, name = ''] of readFileSync(join(project, file), 'utf8').matchAll(staticImport)) {
     const target = name.startsWith('.') ? relative(project, join(project, dirname(file), name)) : name;

@@ -7,12 +7,12 @@ import { adminToken } from '../support/http-world.ts';
 
 export interface LineChange {
   readonly url?: string;
-  /** Default: the admin token of the HTTP world. */
+  /** Defaults to the admin token of the HTTP world. */
   readonly token?: string;
   readonly terminal?: Terminal;
 }
 
-/** Runs a command with the plan of its dry run. Repeats both if a task changes in between. */
+/** Runs the dry run, and then the command with its plan. Repeats both if a task changes in between. */
 export async function runPlanned(
   world: { readonly url: string },
   line: readonly string[],
@@ -28,7 +28,6 @@ export async function runPlanned(
   }
 }
 
-/** Runs one command line in this process, and resolves with its output. */
 export async function runLine(
   world: { readonly url: string },
   line: readonly string[],

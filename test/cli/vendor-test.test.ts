@@ -10,7 +10,6 @@ import { createProgram } from '../../src/cli/program.js';
 const folder = mkdtempSync(join(tmpdir(), 'mediary-vendor-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The command needs only the vendor file. */
 async function run(...line: readonly string[]): Promise<{ text: string; status: number }> {
   const printed: string[] = [];
   let status = 0;

@@ -28,8 +28,8 @@ import { concernSignal } from '../../workflows/messages.ts';
 import { runLine, runPlanned } from './support.ts';
 
 /**
- * Tests for each state that needs a person that the metrics behind the alerts, the list, `tasks show` and the
- * notices show it, and that the advised command ends it.
+ * For each state that needs a person, checks that the metrics behind the alerts, the list, `tasks show` and the notices
+ * show it, and that the advised command ends it.
  */
 const itemOf = (id: string) =>
   new RegExp(`^ {2}- id: ${id}\\n(?: {4}.*\\n)+`, 'm').exec(attendedYaml)?.[0] ?? '';
@@ -49,7 +49,7 @@ ${itemOf('wan').replace('id: wan', 'id: twice')}`,
 );
 
 let directory: string;
-/** An upstream that gives each job the id of its first one. */
+/** Gives each job the id of its first one. */
 let confused: Forwarder;
 let gateway: TestGateway;
 let account: TestAccount;
@@ -61,7 +61,6 @@ beforeAll(async () => {
   process.env['CONFUSED_URL'] = confused.url;
   gateway = await startGateway({ yaml, environment: { DATA_DIR: directory } });
   account = await gateway.account();
-  // Stop the background rounds: each test starts its own round of notices.
   await gateway.core.notices.stop();
 });
 afterAll(async () => {
@@ -86,7 +85,6 @@ async function look(times: number): Promise<void> {
   for (let count = 0; count < times; count += 1) await gateway.core.notices.run();
 }
 
-/** Types the command that the gateway advises, with a reason. */
 async function type(command: string): Promise<void> {
   const [program, ...words] = command.replace(/ --reason "…"$/, '').split(' ');
   const line = [...words, '--reason', 'as advised'];
@@ -99,21 +97,17 @@ const temporal = async () =>
   await resolveTemporal({ dataDir: cacheDir, report: () => {}, environment: process.env });
 
 /**
- * Continues the task from its record. The task then expires if its deadline has passed; otherwise `fail` ends
- * it.
+ * Restarts the workflow, which continues from the task's record. The task then expires if its deadline has passed, or
+ * else `fail` ends it.
  */
 const reset = 'temporal workflow reset -w ID --type FirstWorkflowTask --reapply-exclude All --reason "…"';
 
-/** `advised` is an act of the operators, or `reset`. */
 interface Walk {
   readonly reason: string;
   readonly advised: string;
   readonly end: string;
 }
 
-/**
- * Checks that a task with this reason is in the metrics, the lists and the notices, and that the advised act ends it.
- */
 async function walk(id: string, { reason, advised, end }: Walk): Promise<void> {
   const listed = async () =>
     (await json('tasks', 'list', '--needs-attention')).find((task: { id: string }) => task.id === id);
@@ -200,7 +194,7 @@ it('channel_gone is seen everywhere once a reload took its channel away, and end
 });
 
 it('no_worker is seen everywhere once the only worker of a channel has ended, and ends by `fail`', async () => {
-  // The gateway's worker cannot load this file.
+  // The gateway's own worker cannot load this file.
   const file = join(directory, 'left.yaml');
   const channel = /^ {2}- id: main\n(?: {4}.*\n)+/m.exec(yaml)?.[0] ?? '';
   const left = channel
@@ -247,7 +241,6 @@ it('not_delivered is seen everywhere once the last try to copy a result failed, 
   const id = await account.made();
   await account.finished(id);
   const waitsFor = async () => (await gateway.admin('GET', `/tasks/${id}`)).body.needs_attention;
-  // The retries are minutes apart at first, and hours at the end.
   for (let tries = 0; tries < 12 && (await waitsFor()) === null; tries += 1) {
     gateway.clock.aheadMs += 12 * 3_600_000;
     await gateway.reconcile();
@@ -292,7 +285,6 @@ describe('a task whose workflow has a step that no worker here knows', () => {
   };
   afterEach(stop);
 
-  /** Simulates a newer worker that began the step and is gone. */
   async function createAhead(): Promise<string> {
     const { client, environment } = gateway.core;
     const asked = { namespace: client.options.namespace, identity: 'a newer worker' };
@@ -326,7 +318,6 @@ describe('a task whose workflow has a step that no worker here knows', () => {
   const startTimer = 3;
   const shortTimer = { timerId: 'newer', startToFireTimeout: { nanos: 1_000_000 } };
 
-  /** Returns the reconciler's view of the task. */
   async function seen(id: string): Promise<unknown> {
     await gateway.reconcile();
     return (await gateway.admin('GET', `/tasks/${id}`)).body.needs_attention;

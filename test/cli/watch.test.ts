@@ -8,7 +8,6 @@ import { expect, it, onTestFinished } from 'vitest';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A gateway whose list changes with every request, and whose second response is missing. */
 async function changingGateway(): Promise<string> {
   let looks = 0;
   const server = createServer((_, response) => {
@@ -49,7 +48,6 @@ it.each([['accounts', 'list'], ['audit']])(
   },
 );
 
-// `script` gives a program a terminal.
 const script = '/usr/bin/script';
 
 it.skipIf(!existsSync(script))('shows the latest look alone on a terminal', async () => {

@@ -20,12 +20,7 @@ import { cacheDir } from '../support/cache-dir.ts';
 import { attendedYaml } from '../support/test-yaml.ts';
 import { runLine, runPlanned } from './support.ts';
 
-/**
- * Operators act as a person would, with our command line and with Temporal's own, against a complete gateway. Each
- * act appears in the task's record with its operator, time and reason.
- */
-
-/** This provider cannot find a lost job, so a person is asked at once. */
+/** This provider cannot find a lost job, so an operator is asked immediately. */
 const channel = (id: string, priority: number) => `
   - id: ${id}
     provider: dashscope
@@ -41,7 +36,6 @@ const yaml = attendedYaml.replace('\nmodels:', `${channel('main', 5)}${channel('
 let gateway: TestGateway;
 let account: TestAccount;
 let temporal: string;
-/** The token of the operator anna. */
 let token: string;
 /** Created first, because a task becomes overdue after a minute at the earliest. */
 let late: string;
@@ -61,11 +55,9 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Runs one command line as anna. */
 const cli = (...line: string[]) => runLine(gateway, line, { token });
 const json = async (...line: string[]) => JSON.parse((await cli(...line, '-o', 'json')).text);
 const show = (task: string) => json('tasks', 'show', task);
-/** Tasks whose histories are replayed at the end. */
 const created: string[] = [];
 const act = (task: string, action: string, ...more: string[]) => {
   const line = ['tasks', 'action', task, action, '--reason', `${action} it`, ...more];
@@ -87,8 +79,8 @@ const needs = (task: string, reason: string) =>
   });
 
 /**
- * Returns what is shown of a task once nothing changes any more. The record is left out, because it contains the time
- * of the request.
+ * Returns what is shown of a task once nothing changes any more. Leaves out the record, because it contains the time of
+ * the request.
  */
 async function settled(task: string) {
   let shown: object = {};
@@ -101,7 +93,6 @@ async function settled(task: string) {
   return shown;
 }
 
-/** Creates a task whose job the upstream has, although the answer was lost. */
 async function lose(prompt: string): Promise<string> {
   const task = await create(`${prompt} [sim:create:accepted-502*1][sim:never-finishes]`);
   await needs(task, 'submit_ambiguous');
@@ -110,7 +101,6 @@ async function lose(prompt: string): Promise<string> {
 
 const jobOf = (prompt: string) => gateway.simulator.tasks(prompt)[0]?.id ?? '';
 
-/** Returns the acts on the task's record with their operators, and checks that each has a reason and a time. */
 async function recordOf(task: string): Promise<string[]> {
   const { actions, record } = await show(task);
   const inRecord = record.events.filter(({ what }: { what: string }) => what === 'operator');
@@ -373,7 +363,7 @@ describe('Temporal’s command line', () => {
       });
     expect(await settled(task)).toEqual(before);
     expect(await recordOf(task)).toEqual([]);
-    // An update id that looks like one of the API's proves nothing.
+    // Anyone can choose an update id that looks like one of the API's.
     await update(task, 'fail', ...input({ reason: 'x', by: 'anna' }), '--update-id', 'api-1.1');
     expect(await recordOf(task)).toEqual(['temporal:anna: fail']);
     expect(await account.finished(task)).toMatchObject({ status: 'failed' });

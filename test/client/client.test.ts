@@ -122,7 +122,6 @@ describe('the client', () => {
 describe('a server that is in trouble', () => {
   type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-  /** Serves one answer for each request, in order. */
   async function serve(...answers: readonly Answer[]) {
     const seen: IncomingMessage[] = [];
     const server = createServer((request, response) => {

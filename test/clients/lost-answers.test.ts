@@ -15,7 +15,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Clients repeat a POST automatically. A lost response must never lead to a second image that is charged. */
+/** Clients repeat a POST automatically. A lost response must never lead to a second charged image. */
 
 let gateway: TestGateway;
 let proxy: LossyProxy;
@@ -30,8 +30,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 afterEach(async () => {
-  // Bad answers have opened the credential's circuit, so the tests wait until it is closed. The record of the circuit
-  // is written after the answer.
+  // Bad responses have opened the credential's circuit. Its record is written after the response.
   await expect.poll(openCircuits).toEqual([]);
 });
 
@@ -171,7 +170,7 @@ describe('the AI SDK with an Idempotency-Key', () => {
   });
 });
 
-/** Repeats a failed create after a pause in which the gateway has recorded the lost answer. */
+/** Repeats a failed create once the gateway has recorded that the response was lost. */
 async function persistently<Made>(create: () => PromiseLike<Made>): Promise<Made> {
   const lostTries = () => gateway.core.mongo.db.collection('idempotency').countDocuments({ lost: true });
   const before = await lostTries();
@@ -197,7 +196,6 @@ function post(url: string, body: unknown): Promise<unknown> {
 
 const video = 'seedance';
 
-/** Every client that creates videos. `base` is the address of the gateway. */
 const creates: Readonly<Record<string, (base: string, prompt: string) => Promise<unknown>>> = {
   'our own interface': (base, prompt) => post(`${base}/v1/videos/generations`, { model: video, prompt }),
   'openai videos': (base, prompt) => openai(`${base}/v1`).videos.create({ model: video as never, prompt }),
@@ -241,7 +239,7 @@ const losses: readonly [string, (reached: Promise<void>) => Loss][] = [
   ['a 504 before it was there', (when) => ({ when, status: 504 })],
 ];
 
-/** Of these clients, this one alone counts its retries. The gateway therefore records each of its tries at once. */
+/** Only this client counts its retries, so only its attempts are recorded immediately. */
 const counts = (name: string) => name === 'openai videos';
 const untilRecorded = (made: string) =>
   expect.poll(() => gateway.core.mongo.db.collection('idempotency').countDocuments({ made })).toBe(1);
@@ -277,16 +275,15 @@ it('a client that counts gets the video whose answer a proxy had read to its end
   await expect.poll(() => gateway.simulator.submissions(prompt)).toEqual(once);
 });
 
-/** Its images come with the answer. */
+/** This model's images come with the response. */
 const picture = 'gpt-image';
-/** Its images are links, which is all that interfaces of tasks deliver here. */
+/** This model's images are links, which is all that the task-based interfaces deliver here. */
 const job = 'wan-image';
 const asked = (prompt: string) => ({ model: picture, prompt });
 const chat = (prompt: string) => ({ model: picture, messages: [{ role: 'user', content: prompt }] });
 const input = (prompt: string) => ({ input: { prompt } });
 const source = `data:image/png;base64,${png(2, 2).toString('base64')}`;
 
-/** Every address that creates images, with its request. The clients of these interfaces do not count their retries. */
 const imageCreates: readonly [path: string, body: (prompt: string) => object][] = [
   ['/v1/images/generations', asked],
   ['/v1/images/edits', (prompt) => ({ ...asked(prompt), image: source })],

@@ -24,7 +24,7 @@ import { testLedgerKey, testSealing } from '../support/sealing.ts';
 
 /**
  * Creates a task while a repeat of the request, the reconciler or the workflow competes for it. The port simulates
- * Temporal; all writes are real.
+ * Temporal. All writes are real.
  */
 const world = useHttpWorld('tasks_admission');
 
@@ -43,10 +43,8 @@ async function tasksOf(account: TestAccount): Promise<readonly { id: string; sta
   return (await account.call('GET', '/v1/videos/generations')).body.data;
 }
 
-/** Runs another process's reconciler on a creation whose process died. */
 async function reconcile(account: TestAccount): Promise<AbandonOutcome[]> {
   const ledger = createLedger({ collection: ledgerCollection(mongo.db), key: testLedgerKey, now: Date.now });
-  // Separate stores, without this process's memory.
   const tasks = createTaskStore(mongo.db, Date.now, testSealing);
   const abandonCreation = createAbandonCreation({ ...world.stores, tasks, ledger });
   const given: AbandonOutcome[] = [];
@@ -96,7 +94,7 @@ describe('a 503', () => {
     await paused.reached;
     expect(await reconcile(account)).toEqual(['abandoned']);
     paused.release();
-    // This task id is dead, so the request continues under another one.
+    // This task id can no longer be used, so the request continues with another one.
     expect(await created).toMatchObject({ status: 200 });
     expect([(await tasksOf(account)).length, await heldBy(account)]).toEqual([1, '0.500000']);
   });
@@ -215,7 +213,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     const paused = pauseFirstAt('admission.held');
     const first = account.create({}, keyed('both'));
     await paused.reached;
-    // The repeat has taken over the creation, and pauses before its own start.
+    // The repeat has taken over the creation, and pauses before it starts the workflow.
     const second = pauseFirstAt('admission.held');
     const repeat = account.create({}, keyed('both'));
     await second.reached;
@@ -235,11 +233,10 @@ describe('a repeat with the same Idempotency-Key', () => {
     const paused = pauseFirstAt('admission.held');
     const first = account.create({}, keyed('late'));
     await paused.reached;
-    // The repeat has taken over the creation, and pauses before its own start.
+    // The repeat has taken over the creation, and pauses before it starts the workflow.
     const second = pauseFirstAt('admission.held');
     const repeat = account.create({}, keyed('late'));
     await second.reached;
-    // No worker has begun the task.
     const start = world.port.start.bind(world.port);
     world.port.start = async () => undefined;
     paused.release();
@@ -272,7 +269,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     const first = account.create({}, keyed('closed'));
     await paused.reached;
     await world.admin('POST', `/accounts/${account.id}/close`, { reason: 'a test' });
-    // Nodes learn of the change within five seconds.
+    // Processes learn of the change within five seconds.
     world.clock.aheadMs += 5_000;
     expect((await account.create({}, keyed('closed'))).body.error.code).toBe('account_closed');
     expect(await heldBy(account)).toBe('0.500000');
@@ -300,7 +297,6 @@ describe('a repeat with the same Idempotency-Key', () => {
     const account = await world.newAccount({ credit: '0' });
     expect((await account.create({}, keyed('poor'))).status).toBe(402);
     expect(await tasksOf(account)).toEqual([]);
-    // A refused create leaves nothing in the ledger either.
     const entries = await world.admin('GET', `/accounts/${account.id}/ledger`);
     expect(entries.body.data).toEqual([]);
     await world.admin('POST', `/accounts/${account.id}/credits`, { amount: '5', reference: 'later' });
@@ -312,7 +308,6 @@ describe('a repeat with the same Idempotency-Key', () => {
 });
 
 describe('a caller who disconnects before its request is claimed or recorded', () => {
-  /** Makes the store wait in this method until `release` is called. */
   function pauseStoreIn(method: 'claim' | 'claimTry' | 'note') {
     const { repeats } = world.stores;
     const usual = { ...repeats };
@@ -332,7 +327,7 @@ describe('a caller who disconnects before its request is claimed or recorded', (
     return { reached: reached.promise, release: released.resolve };
   }
 
-  /** Sends a create. `hangUp` closes its connection, and resolves once the server knows. */
+  /** `hangUp` closes the connection, and resolves once the server has noticed. */
   function sendCreate({ key }: TestAccount, headers: Readonly<Record<string, string>>) {
     const responses: ServerResponse[] = [];
     const began = (message: unknown) =>
@@ -393,7 +388,7 @@ describe('a caller who disconnects before its request is claimed or recorded', (
 });
 
 describe('a process with stale reads', () => {
-  /** Makes reads of tasks return the present state for the rest of the test. Writes are not affected. */
+  /** From now on, reads of tasks return the present state for the rest of the test. Writes are not affected. */
   async function readAsOfNow(): Promise<void> {
     const { tasks } = world.stores;
     const stale = createTaskStore(await staleReads(mongo.db, ['tasks']), Date.now, testSealing);
@@ -458,7 +453,6 @@ it('while MongoDB refuses to abandon a creation, it is retried until it does, an
   expect((await account.create()).status).toBe(200);
 });
 
-/** Makes the first step that abandons a creation fail, as if the database were unreachable. */
 function breakOnce(tasks: { step: TaskStore['step'] }): () => void {
   const { step } = tasks;
   let failures = 0;

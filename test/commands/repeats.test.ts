@@ -44,10 +44,12 @@ afterAll(async () => {
 
 const secret = Buffer.from('secret');
 
-/** Requests do not wait for some of their writes. A late write would appear in the next test's database. */
+/**
+ * Requests do not wait for some of their writes. Await these, because a late write would appear in the next test's
+ * database.
+ */
 const underWay = new Set<Promise<void>>();
 
-/** Opens a store as another process would: same database, no shared memory. */
 function store(): RepeatStore {
   const records = createRepeatStore(mongo.db, () => now, testSealing);
   return {
@@ -405,7 +407,6 @@ describe('of a process that died', () => {
     return { claim, record };
   }
 
-  /** Waits until the record has been unchanged for a minute by the waiting process's clock. */
   async function waitFor(record: RepeatRecord): Promise<RepeatEnd> {
     const waited = open().wait(record, uncancelled());
     now += 60_000;

@@ -15,7 +15,6 @@ await store.ensureIndexes();
 afterAll(() => database.drop());
 
 const errors: unknown[] = [];
-/** Each call opens a separate process's quota. */
 const open = (change: Partial<StorageQuotaDeps> = {}) =>
   createStorageQuota({ store, bytesMax: 1_000, onError: (error) => errors.push(error), now, ...change });
 

@@ -18,13 +18,11 @@ const dayMs = 24 * hourMs;
 const now = () => Date.now() + world.clock.aheadMs;
 const removedCopies: string[] = [];
 
-/** Returns where the records lack or contradict a ledger entry. */
 const violations = async () =>
   (await world.deps.verifyLedger({})).violations.filter(
     ({ invariant }) => invariant === 'charged_is_succeeded',
   );
 
-/** The retention step of a worker's upkeep. */
 function retention(tasksDays: number | undefined) {
   const removeCopies = (ids: readonly string[]) => Promise.resolve(void removedCopies.push(...ids));
   return createTaskRetention({
@@ -61,7 +59,7 @@ const documentsOf = async (id: string) =>
   (
     await Promise.all(
       ['tasks', 'requests', 'exchanges'].map((name) =>
-        // Exchanges are not written with majority concern, so they are read from the primary.
+        // Exchanges are not written with majority concern, so read them from the primary.
         openCollection<{ _id: string }>(world.db, name, primaryOnly).countDocuments({ _id: id }),
       ),
     )

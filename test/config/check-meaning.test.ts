@@ -257,7 +257,7 @@ describe('a gateway.yaml that makes sense', () => {
   });
 });
 
-/** Rules over two facts and a length: few enough to try every request. */
+/** Few enough facts to try every request. */
 const condition: fc.Arbitrary<PriceCondition> = fc.record(
   {
     resolution: fc.uniqueArray(fc.constantFrom('480p', '720p'), { minLength: 1 }),

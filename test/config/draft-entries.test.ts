@@ -15,13 +15,12 @@ function edited(text: string, edits: Readonly<Record<string, unknown>>): unknown
   return parse(result.text);
 }
 
-/** Returns the pointers of everything that an entry's form shows. */
 function pointersIn(file: unknown, pointer: string): string[] {
   const { fields = [], entries = [], groups = [] } = entryOf(file, pointer) ?? {};
   return [...fields, ...entries, ...groups].map((one) => one.pointer);
 }
 
-/** Returns the file reduced to the path to a place and everything below it. Each list on the path keeps one element. */
+/** Reduces the file to one path and everything below it. Each list on the path keeps one element. */
 function along(value: any, [name, ...rest]: readonly string[]): unknown {
   if (name === undefined || value === undefined) return value;
   return Array.isArray(value) ? [along(value[0], rest)] : { [name]: along(value[name], rest) };
@@ -29,7 +28,7 @@ function along(value: any, [name, ...rest]: readonly string[]): unknown {
 
 const whole: Schema = z.toJSONSchema(fileSchema, { io: 'input', unrepresentable: 'any' });
 
-/** The values that no form edits. They are edited in the text, or only in the file. */
+/** These are edited in the text, or only in the file. */
 const notInForms: readonly (readonly [reason: string, places: RegExp])[] = [
   ['only the file may set it', /^\/(?:results|ledger\/heads|notify\/targets)\//],
   ['tasks and records name an entry by its id', /^\/(?:channels|models|channels\/\*\/credentials)\/\*\/id$/],
@@ -39,7 +38,7 @@ const notInForms: readonly (readonly [reason: string, places: RegExp])[] = [
 
 const alternativesOf = (schema: Schema): Schema[] => schema.anyOf ?? [schema];
 
-/** Returns the places of all values in a schema. Each list or free mapping is a `*`. */
+/** Each element of a list or free mapping is a `*`. */
 function placesIn(schema: Schema, place = ''): string[] {
   return alternativesOf(schema).flatMap((one) => {
     if (one.properties !== undefined)
@@ -51,7 +50,6 @@ function placesIn(schema: Schema, place = ''): string[] {
   });
 }
 
-/** Returns a file in which each list and each free mapping has one element. */
 function sample(schema: Schema, prefersMappings: boolean): unknown {
   const all = alternativesOf(schema);
   const mapping = all.find(({ type }) => type === 'object');
@@ -69,7 +67,6 @@ function sample(schema: Schema, prefersMappings: boolean): unknown {
   return item === undefined ? undefined : [item];
 }
 
-/** Returns the pointers of all entries. */
 function allPointers(file: unknown, pointer = ''): readonly string[] {
   const below = entryOf(file, pointer)?.entries ?? [];
   return [pointer, ...below.flatMap((one) => allPointers(file, one.pointer))];
@@ -82,7 +79,6 @@ function allEntries(file: unknown): readonly DraftEntry[] {
 const samples = [true, false].map((prefersMappings) => sample(whole, prefersMappings));
 const found = samples.flatMap((file) => allEntries(file).flatMap(({ fields }) => fields));
 
-/** Returns the places of all lists of mappings, and of all mappings with any names. */
 function groupPlacesIn(schema: Schema, place = ''): string[] {
   return alternativesOf(schema).flatMap((one) => {
     if (one.properties !== undefined)
@@ -99,7 +95,7 @@ function groupPlacesIn(schema: Schema, place = ''): string[] {
   });
 }
 
-/** The groups whose elements no form edits, because they may be any JSON or one of several scalars. */
+/** No form edits the elements of these groups, because the elements may be any JSON or one of several scalars. */
 const notInGroups = [/\/mapping\/(?:constants|fields\/\*\/values)$/, /\/when\/metadata$/];
 const patternOf = (place: string) => new RegExp(`^${place.replaceAll('*', '[^/]+')}$`);
 

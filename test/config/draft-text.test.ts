@@ -82,7 +82,6 @@ it('secrets in the text are concealed, restored by their ids, and replaced', asy
     ['/channels/one/credentials/a/api_key', 'one.a', 'sk-written-in-the-file', 'https://api.example'],
   ]);
   expect(replaced).not.toContain('sk-written');
-  // Values that only the file can change stay unchanged.
   expect(replaced).toContain('secret-room');
   expect(await replaceSecrets(replaced, () => Promise.reject(new Error('asked twice')))).toBe(replaced);
 });
@@ -100,7 +99,6 @@ it('every secret of the schema is concealed', () => {
   }
 });
 
-/** Returns the places of texts whose names mark them as secrets. */
 function secretPlacesOf(schema: any, at: string): string[] {
   const own = Object.entries<any>(schema.properties ?? {}).flatMap(([name, inner]) => {
     const isSecret = /(?:key|key_id|secret|token)$/.test(name) && inner.type === 'string';

@@ -17,8 +17,7 @@ import { createLogger } from '../../src/observability/log.ts';
 import { testYaml } from '../support/test-yaml.ts';
 
 /**
- * A mistake in the environment or the file yields one sentence with the name and exit status 78. Nothing is
- * published.
+ * A mistake in the environment or the file yields one sentence with its name, and exit status 78. Nothing is published.
  */
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
@@ -144,7 +143,7 @@ it.each<[string, () => NodeJS.ProcessEnv, string]>([
   expect(connections).toBe(0);
 });
 
-/** Goes as far as a start of the API goes before it begins anything. */
+/** Runs the first steps of the API's startup, up to those that change something. */
 async function opening(variables: NodeJS.ProcessEnv): Promise<unknown> {
   const parsed = readEnvironment(variables);
   await checkListening(parsed, ['PORT', 'METRICS_PORT']);

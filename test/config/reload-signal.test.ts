@@ -32,7 +32,6 @@ describe('SIGHUP', () => {
     const directory = await mkdtemp(join(tmpdir(), 'mediary-reload-'));
     const config = join(directory, 'gateway.yaml');
     await writeFile(config, testYaml);
-    // Accepts connections and never answers.
     const server = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
@@ -53,7 +52,7 @@ describe('SIGHUP', () => {
     const exited = once(child, 'exit');
     await Promise.race([once(server, 'connection'), exited]);
     child.kill('SIGHUP');
-    // An unhandled signal would have ended the process immediately.
+    // Without a handler, the signal would have ended the process by now.
     await delay(500);
     child.kill('SIGKILL');
     expect(await exited).toEqual([null, 'SIGKILL']);

@@ -8,7 +8,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
-/** Tests section 7 of the interface document: the body that all errors share, and when each status is given. */
+/** Section 7 of the interface document: the body that all errors share, and the meaning of each status. */
 
 let upstream: SameInterface;
 let gateway: TestGateway;
@@ -35,7 +35,7 @@ function expectUnified({ body }: Answer): void {
       type: expect.stringMatching(/^[a-z_]+$/),
       param: expect.any(String),
       code: expect.any(String),
-      // The kind of failure is included if an upstream failed.
+      // The class of failure is included if an upstream failed.
       ...(['provider_error', 'content_policy_violation'].includes(body.error.code)
         ? { class: expect.stringMatching(/^[a-z_]+$/) }
         : {}),

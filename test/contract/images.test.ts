@@ -8,9 +8,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { answerAsDocumented, contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
-/**
- * Tests sections 2.4, 2.5, 4.3 and 4.4 of the interface document: images from a prompt, and images from images.
- */
+/** Sections 2.4, 2.5, 4.3 and 4.4 of the interface document: images from a prompt, and images from images. */
 
 let upstream: SameInterface;
 let gateway: TestGateway;
@@ -37,7 +35,6 @@ const base = { model: 'picture', prompt: 'a red cube' };
 const send = (path: string, body: Record<string, unknown> = {}): Promise<Answer> =>
   createOnce(account.call, path, { ...base, ...body });
 
-/** Returns the only request that the upstream received. */
 function sent(): Record<string, any> {
   expect(upstream.calls).toHaveLength(1);
   return upstream.calls[0]?.json ?? {};
@@ -192,7 +189,7 @@ describe('a model that answers with a task', () => {
 });
 
 it('both endpoints take an image with a text, and each channel gets it where it serves it', async () => {
-  // One vendor has a separate address for edits. The other uses its address for generations.
+  // One vendor has a separate path for edits. The other uses its path for generations.
   for (const model of ['gpt-image', 'seedream']) {
     for (const path of [generations, edits]) {
       const answer = await send(path, { model, image: data(png(64, 64)) });

@@ -3,13 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { cellsOf, headingOf, readOriginal } from './original.ts';
 
 /**
- * Checks that docs/contract.md is complete: each statement names an existing test, and each contract test is named by
- * a statement.
+ * docs/contract.md is complete: each statement names an existing test, and each contract test is named by a statement.
  */
 
 interface Row {
   readonly heading: string;
-  /** A statement, or the beginning of one. */
   readonly quote: string;
   readonly isHeading: boolean;
   readonly tests: readonly NamedTest[];
@@ -98,7 +96,6 @@ function isQuoteOf(quote: string, statement: string): boolean {
   return quote.endsWith(' …') ? statement.startsWith(quote.slice(0, -2)) : quote === statement;
 }
 
-/** The titles in a test file, as they are written there. */
 function titlesOf(file: string): string[] {
   const text = sourceOf(file);
   // After `it(`, or after the table of an `each`.
@@ -114,7 +111,7 @@ function sourceOf(file: string): string {
 const placeholders = /%[sijdo]/g;
 
 /**
- * Returns the title that a row refers to. A title with placeholders is found if the values for them are in the file.
+ * Returns the title that a row refers to. A title with placeholders matches if the file contains the values for them.
  */
 function findTitle({ file, title }: NamedTest): string | undefined {
   const titles = titlesOf(file);

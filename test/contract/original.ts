@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 
 /** The original interface document, split into statements that can be true or false. */
 export interface Section {
-  /** Without the `#` signs. */
   readonly heading: string;
   readonly statements: readonly string[];
 }
@@ -10,9 +9,8 @@ export interface Section {
 const path = new URL('../fixtures/interface-original.txt', import.meta.url);
 
 /**
- * Splits the document: a heading starts a section. A row of a table other than its head is one statement, with its
- * cells joined by ` · `. Other text is split after each full stop that a space follows. List markers and blank lines
- * are ignored.
+ * A heading starts a section. A row of a table other than its head is one statement, with its cells joined by ` · `.
+ * Other text is split after each full stop that a space follows. List markers and blank lines are ignored.
  */
 export function readOriginal(): Section[] {
   const sections: { heading: string; statements: string[] }[] = [];
@@ -25,7 +23,6 @@ export function readOriginal(): Section[] {
   return sections;
 }
 
-/** Returns the text of a Markdown heading, or undefined if the line is not one. */
 export function headingOf(line: string): string | undefined {
   return /^#+ (.*)$/.exec(line)?.[1];
 }

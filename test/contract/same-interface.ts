@@ -4,11 +4,10 @@ import { sendImages, sendJson, startImageUpstream } from '../images/support.ts';
 import type { ImageUpstream, UpstreamCall } from '../images/support.ts';
 
 /**
- * An upstream with the interface of the document itself. It keeps the requests that it receives, so that tests
- * see every field that a caller sets. Videos are ready at once. Images are answered by the convention.
+ * An upstream with the interface of the document itself. It keeps the requests that it receives, so that tests see
+ * every field that a caller sets. Videos are ready immediately.
  */
 export interface SameInterface extends ImageUpstream {
-  /** Returns the create with this prompt, once the worker has sent it. */
   videoCreate(prompt: string): Promise<Record<string, any>>;
 }
 
@@ -33,7 +32,7 @@ export function answerAsDocumented(call: UpstreamCall, response: ServerResponse)
   if (call.path === videoPath) return void response.end('a video');
   if (call.headers['content-type'] !== undefined)
     return sendJson(response, 200, { id: 'task_up', task_id: 'task_up', status: 'submitted' });
-  // A link that cannot be opened would be retried for a minute.
+  // The gateway would retry a link that cannot be opened for a minute.
   const link = `http://${call.headers.host}${videoPath}`;
   sendJson(response, 200, {
     id: 'task_up',
@@ -47,8 +46,8 @@ export function answerAsDocumented(call: UpstreamCall, response: ServerResponse)
 }
 
 /**
- * Models of several kinds behind one address: `clip` and `picture` at the upstream with the same interface, the
- * others at the simulator in their vendors' own formats.
+ * `clip` and `picture` use the upstream with the same interface. The other models use the simulator in their vendors'
+ * own formats.
  */
 export function contractYaml(sameInterfaceUrl: string): string {
   return `

@@ -5,7 +5,7 @@ import { createOnce, persevere } from '../support/client.ts';
 import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Tests sections 2.2 and 4.1 of the interface document: the response to a create. */
+/** Sections 2.2 and 4.1 of the interface document: the response to a create. */
 
 let gateway: TestGateway;
 let account: TestAccount;
@@ -41,7 +41,6 @@ it('a create confirms the submission and holds no video', async () => {
 
 it('a create takes the amount from the balance before it answers', async () => {
   const payer = await gateway.account({ credit: '1' });
-  // This task keeps its hold for the whole test.
   await payer.made({ prompt: 'held [sim:never-finishes]' });
   expect(await payer.balance()).toMatchObject({ held: expect.not.stringMatching(/^0\.0+$/) });
 });

@@ -6,14 +6,10 @@ import type { Answer, TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
-/**
- * Tests sections 2.3, 3 and 4.2 of the interface document: the response to a query, before and after the end of
- * a task.
- */
+/** Sections 2.3, 3 and 4.2 of the interface document: the response to a query, before and after the end of a task. */
 
 let gateway: TestGateway;
 let account: TestAccount;
-/** The answers of one task that succeeded and one that failed. */
 let succeeded: Record<string, any>;
 let failed: Record<string, any>;
 beforeAll(async () => {
@@ -36,7 +32,7 @@ it('the recommended flow of a client: create, poll while unfinished, stop at suc
     answer = await persevere(() => payer.call('GET', `/v1/videos/generations/${id}`, asked));
     seen.add(answer.body.status);
     if (['succeeded', 'failed'].includes(answer.body.status)) break;
-    // The gateway suggests a wait that is longer than the test can take.
+    // The suggested wait is longer than this test can take.
     const seconds = Number(answer.headers['retry-after']);
     expect(seconds).toBeGreaterThanOrEqual(2);
     expect(seconds).toBeLessThanOrEqual(5);
@@ -111,7 +107,6 @@ it('every status has its name while a task lives', async () => {
   await is(running, 'running');
   await is(waiting, 'pending');
   for (const id of [waiting, queued]) await account.call('POST', `/v1/videos/generations/${id}/cancel`);
-  // The task continues to render after this test. The simulator ends with the gateway.
 });
 
 it('a status that has ended stays what it is', async () => {

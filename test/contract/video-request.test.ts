@@ -6,7 +6,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { contractYaml, startSameInterface } from './same-interface.ts';
 import type { SameInterface } from './same-interface.ts';
 
-/** Tests section 2.1 of the interface document: the fields of a request, as the upstream receives them. */
+/** Section 2.1 of the interface document: the fields of a request, as the upstream receives them. */
 
 let upstream: SameInterface;
 let gateway: TestGateway;
@@ -30,7 +30,6 @@ const create = (body: Record<string, unknown>): Promise<Answer> =>
 
 let requests = 0;
 
-/** Returns what the upstream received for this request. */
 async function sent(body: Record<string, unknown>): Promise<Record<string, any>> {
   const prompt = `a boat, ${(requests += 1)}.`;
   const created = await create({ prompt, ...body });

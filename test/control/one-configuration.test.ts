@@ -49,7 +49,7 @@ function withModel(model: string, key = 'simulated'): string {
 
 const write = (text: string, path = gateway.environment['GATEWAY_CONFIG'] ?? '') => writeFile(path, text);
 
-/** The latest report of each process. A reload answers after five seconds, although a busy process may need longer. */
+/** The latest report of each process. A reload returns after five seconds, although a busy process may need longer. */
 const nodes = async (): Promise<any[]> => (await gateway.admin('GET', '/nodes')).body.data;
 
 async function openSecond(
@@ -77,7 +77,7 @@ async function openSecond(
 
 it('a task whose channel lost its worker shows that everywhere, and continues with the next worker', async () => {
   const variables = { ...process.env, LEFT_KEY: 'simulated' };
-  // The worker of the first gateway cannot load this configuration.
+  // The worker of the first gateway cannot load this configuration, because it lacks the variable.
   const second = await openSecond(withModel('left', '"${LEFT_KEY}"'), variables);
   const { url, admin } = second;
   const cli = (...line: string[]) => runLine({ url }, line, { token: gateway.adminToken });
@@ -158,7 +158,6 @@ it('SIGHUP to a worker publishes for all processes; a file with mistakes is neve
   worker.signal('SIGHUP');
   await expect.poll(() => gateway.core.runningConfig.state()).toMatchObject({ version: version + 1 });
   expect((await gateway.admin('GET', '/config')).body.published_by).toBe('signal');
-  // The worker writes the entry after it has published.
   await expect
     .poll(async () => (await gateway.admin('GET', '/audit?by=signal')).body.data)
     .toMatchObject([
@@ -273,7 +272,6 @@ it('a start with an old copy of the file runs what is published; a reload brings
   const back = (await second.admin('POST', '/config/reload')).body;
   expect(back.version).toBe(body.version + 1);
   await expect.poll(() => gateway.core.config().models.some(({ id }) => id === 'newest')).toBe(false);
-  // The file has not changed since.
   expect((await second.admin('POST', '/config/reload')).body.version).toBe(back.version);
 });
 

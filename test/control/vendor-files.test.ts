@@ -32,7 +32,6 @@ function load(change: (file: any) => void = () => undefined) {
   return { text, config: parseGatewayConfig(text, 'test', { ...adapters, environment: {} }) };
 }
 
-/** Builds the state that all processes share, and one of the processes. */
 function world() {
   const published: PublishedConfiguration[] = [];
   const store: any = {

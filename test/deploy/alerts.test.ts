@@ -22,7 +22,6 @@ import { readRepositoryFile } from './compose-file.ts';
 const promtool = await findPromtool();
 const untried = untriedWithout(promtool);
 
-/** Each fault has a channel and a model of the same name. */
 const names = ['calm', 'keyless', 'busy', 'lossy', 'slow', 'silent', 'failing', 'narrow', 'dear'] as const;
 const part = (list: 'channels' | 'models') =>
   new RegExp(`^${list}:\\n((?: +.*\\n)+)`, 'm').exec(testYaml)?.[1] ?? '';
@@ -74,7 +73,6 @@ async function scrape(laterMs = 0): Promise<readonly Series[]> {
   return parseScrape(await core.metrics.render());
 }
 
-/** Builds one sample a minute. Counters continue to grow at the same rate; other values stay as they are. */
 function history(series: readonly Series[]) {
   return series
     .filter(({ name }) => name.startsWith('mediary_'))
@@ -85,7 +83,6 @@ function history(series: readonly Series[]) {
     });
 }
 
-/** Returns the alerts that fire after an hour of these samples. */
 async function firing(series: readonly Series[]): Promise<readonly string[]> {
   const quiet = alerts.map(({ alert }) => ({
     expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`,
@@ -111,7 +108,9 @@ const sumOf = (series: readonly Series[], name: string, labels: Readonly<Record<
     )
     .reduce((sum, { value }) => sum + value, 0);
 
-/** A fault mark of the simulator, the alert that it triggers, and the series that shows that the fault happened. */
+/**
+ * A fault mark of the simulator, the alert that it should trigger, and the series that proves that the fault occurred.
+ */
 const faults: readonly {
   readonly alert: string;
   readonly model: (typeof names)[number];
@@ -191,7 +190,7 @@ describe('a gateway', () => {
   it.skipIf(promtool === undefined)(`that works brings no alert${untried}`, async () => {
     const id = await account.made({ model: 'calm' });
     expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
-    // A busy machine is slow, and this test is not about speed.
+    // Leaves out durations, because the machine may be slow.
     const quiet = (await scrape()).filter(({ name }) => !name.endsWith('_bucket'));
     expect(await firing(quiet)).toEqual([]);
   });
@@ -203,7 +202,7 @@ describe('a gateway', () => {
         faults.map(({ model, mark }) => JSON.stringify({ model, prompt: `[sim:${mark}]` })),
       );
       for (const fault of struck) {
-        // Two tasks, because one failure opens no circuit, and a single task does not queue for a slot.
+        // Two tasks, because a single failure opens no circuit, and a single task does not queue for a slot.
         await Promise.all([1, 2].map(() => account.made(JSON.parse(fault))));
       }
       await account.made({ model: 'calm', metadata: { callback_url: receiver.url } });
@@ -236,7 +235,7 @@ describe('a gateway', () => {
   );
 
   it('and a worker have every metric and label that rules and dashboard ask for', async () => {
-    // Started only now, because its counters are in another process, which the tests above do not read.
+    // Started only now, because the tests above do not read the counters of another process.
     const port = String(await choosePort('any', 'the metrics'));
     const environment = { ...gateway.environment, METRICS_PORT: port };
     worker = startGatewayProcess('worker', environment, join(directory, 'worker.log'));
@@ -245,7 +244,6 @@ describe('a gateway', () => {
       series.some((each) => each.name.startsWith(name));
     await waitUntil('the worker counts', async () => isThere('mediary_census_time', await seen()));
     await waitUntil('the worker has had a step of a task', async () => {
-      // Two workers share the tasks.
       await account.finished(await account.made({ model: 'calm' }));
       return isThere('temporal_workflow_task_schedule', await seen());
     });

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRepositoryFile } from './compose-file.ts';
 
 const text = readRepositoryFile('.ci/run');
-/** The part of .ci/run that counts tests. The tests feed it with reports of vitest's JSON reporter. */
+/** The part of .ci/run that counts tests. It is fed with reports of vitest's JSON reporter. */
 const counting = /<<'COUNT'.*\n([^]*?)\nCOUNT\n/.exec(text)?.[1] ?? '';
 let directory = '';
 
@@ -24,13 +24,11 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 type Outcome = {
-  /** The reports of the runs on the newest and on the oldest Node. One that is missing was never written. */
+  /** By Node version. A missing report was never written. */
   readonly newest?: string;
   readonly oldest?: string;
   readonly failedSteps?: readonly string[];
-  /** The runs whose command failed, with its code. */
   readonly failedRuns?: readonly string[];
-  /** What the run on the newest Node printed. */
   readonly log?: string;
 };
 
@@ -151,7 +149,6 @@ for argument in "$@"; do
 done
 [[ ! "$(node --version) $*" =~ $FAILING ]]
 `;
-  /** The run's directory for temporary files. The tests look there for what a run leaves behind. */
   let temporary = '';
 
   function run(failing: string) {
@@ -185,11 +182,9 @@ done
         .filter((command) => command.startsWith(`${version} `))
         .map((command) => /(?:run \S+|node@\S+| ci| test)/.exec(command)?.[0].trim());
     const oldest = namesOf(process.version);
-    // Both are installed at the same time.
     expect(new Set(oldest.slice(0, 2))).toEqual(new Set(['ci', 'node@24']));
     expect(oldest.slice(2)).toEqual(['run test:node']);
     const newest = namesOf('v24');
-    // The check runs in parallel with the tests, and the other steps run in parallel with each other.
     expect(new Set(newest.slice(0, 2))).toEqual(new Set(['run check', 'test']));
     const others = [
       'run soak',

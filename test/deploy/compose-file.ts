@@ -45,7 +45,7 @@ export type ComposeFile = z.infer<typeof fileSchema>;
 
 export const composeText = readRepositoryFile('docker-compose.yml');
 
-/** Returns the file as Compose sees it before it replaces variables, with anchors and merge keys resolved. */
+/** Resolves anchors and merge keys, but not variables. */
 export function parseCompose(): unknown {
   return parse(composeText, { merge: true });
 }
@@ -74,10 +74,7 @@ export function variablesOf(text: string): Variable[] {
   }));
 }
 
-/**
- * Replaces the given variables with their values, and the others with their defaults. A required variable that is not
- * given stays.
- */
+/** Variables that are not given get their defaults. A required variable without a value is left in place. */
 export function withValues(value: string, given: ReadonlyMap<string, string>): string {
   return value.replace(
     /\$\{([A-Za-z0-9_]+)(?:(:[-?])([^}]*))?\}/g,
@@ -86,19 +83,17 @@ export function withValues(value: string, given: ReadonlyMap<string, string>): s
   );
 }
 
-/** Replaces every variable with its default. */
 export function withDefaults(value: string): string {
   return withValues(value, new Map());
 }
 
-/** Converts `90s`, `2m` or `1m30s` to seconds. */
+/** Accepts `90s`, `2m` and `1m30s`. */
 export function secondsOf(duration: string): number {
   const parts = /^(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration);
   if (parts === null || duration === '') throw new Error(`not a duration: ${duration}`);
   return Number(parts[1] ?? 0) * 60 + Number(parts[2] ?? 0);
 }
 
-/** Returns the names that a file of `NAME=value` lines sets, or offers in a comment. */
 export function documentedNames(envText: string): Set<string> {
   const assigned = [...envText.matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map(([, name = '']) => name);
   return new Set(assigned);

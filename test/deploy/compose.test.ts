@@ -23,7 +23,6 @@ const services = Object.entries(compose.services);
 const environmentExample = readRepositoryFile('.env.example');
 const gatewayServices = ['api', 'worker'];
 
-/** Returns whether the service runs to its end instead of staying up. */
 const isOnce = ({ restart }: ComposeService): boolean => restart.startsWith('on-failure');
 
 function service(name: string): ComposeService {
@@ -32,15 +31,14 @@ function service(name: string): ComposeService {
   return found;
 }
 
-/** Returns the names of the services that fail the check. */
 function faulty(isFaulty: (service: ComposeService) => boolean): string[] {
   return services.filter(([, each]) => isFaulty(each)).map(([name]) => name);
 }
 
 describe('docker-compose.yml', () => {
   it('is a Compose file', () => {
-    // From compose-spec (Apache-2.0), as copied in the npm package dclint 3.1.0. Ajv knows its dialect, draft 7,
-    // under a different address than the file names.
+    // From compose-spec (Apache-2.0), as copied in the npm package dclint 3.1.0. Ajv knows the file's dialect, draft 7,
+    // under a different address.
     const fixture = readFileSync(repositoryPath('test/fixtures/compose-spec.json'), 'utf8');
     const { $schema, ...schema } = JSON.parse(fixture) as Record<string, unknown>;
     expect($schema).toBe('https://json-schema.org/draft-07/schema');
@@ -201,7 +199,6 @@ describe('the environment of production', () => {
 
   it('documents each of them', () => {
     expect(variables.map(({ name }) => name).filter((name) => !documented.has(name))).toEqual([]);
-    // A required variable is uncommented and empty, and no secret has a value.
     const required = variables.filter(({ kind }) => kind === 'required').map(({ name }) => name);
     const empty = [...environmentExample.matchAll(/^([A-Z_]+)=$/gm)].map(([, name]) => name);
     expect(empty).toEqual(expect.arrayContaining(required));
@@ -275,7 +272,6 @@ function isInRepository(path: string | undefined): boolean {
   return path !== undefined && existsSync(repositoryPath(path));
 }
 
-/** Returns the default that `# NAME=value` of .env.example states. */
 function shownDefault(name: string): string | undefined {
   return new RegExp(`^# ${name}=(.+)$`, 'm').exec(environmentExample)?.[1];
 }

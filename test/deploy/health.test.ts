@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readCompose, readRepositoryFile } from './compose-file.ts';
 
-/** Runs the health checks exactly as the files contain them, against a server whose answers the test chooses. */
+/** Runs the health checks exactly as the files contain them, against a server whose responses the test chooses. */
 const { services } = readCompose();
 const servers: Server[] = [];
 
@@ -36,7 +36,6 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** A port on which nothing listens. */
 const deadPort = '9';
 
 describe.each([

@@ -8,7 +8,6 @@ const ignored = readRepositoryFile('.dockerignore')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'));
 
-/** The paths that COPY takes from the repository. */
 const sources = instructions
   .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
   .flatMap((line) => line.split(/\s+/).slice(1, -1));
@@ -19,10 +18,9 @@ function instruction(name: string): string[] {
     .map((line) => line.slice(name.length + 1));
 }
 
-/** A package that is loaded only by versions of Node that cannot strip types. */
+/** Only versions of Node that cannot strip types load this package. */
 const onlyOldNodesLoad = '@swc/wasm-typescript';
 
-/** Returns the packages that the files of a folder import, except files that .dockerignore excludes. */
 function importsIn(folder: string): string[] {
   const hidden = ignored.filter((line) => !line.startsWith('!') && line !== '*');
   return (

@@ -2,7 +2,6 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { readRepositoryFile } from './compose-file.ts';
 
-/** Runs deploy/mongodb/initiate.mongodb against a stand-in for mongosh and one server. */
 const script = readRepositoryFile('deploy/mongodb/initiate.mongodb');
 
 interface User {
@@ -10,7 +9,7 @@ interface User {
   readonly roles: readonly { readonly role: string; readonly db: string }[];
 }
 
-/** Becomes primary two requests after its initiation, because a real server also takes some time. */
+/** Becomes primary only two requests after its initiation, because a real server also takes some time. */
 class StandInServer {
   initiated: unknown;
   readonly users = new Map<string, User>();

@@ -83,7 +83,6 @@ function podOf(name: string): z.infer<typeof pod> {
 
 const containerOf = (name: string) => podOf(name).containers[0];
 
-/** Returns the plain values of a container's environment, without secrets. */
 function valuesOf(name: string): Map<string, string> {
   const own = containerOf(name).env.flatMap(({ name: key, value }) =>
     value === undefined ? [] : [[key, value] as const],
@@ -99,7 +98,6 @@ function secretsOf(name: string): { readonly key: string; readonly optional: boo
   });
 }
 
-/** Returns the variables of a service in docker-compose.yml that hold a password or a key. */
 function secretsInCompose(name: string): string[] {
   const entries = Object.entries(service(name).environment);
   const isSecret = ([key, value]: [string, string]): boolean =>
@@ -110,8 +108,8 @@ function secretsInCompose(name: string): string[] {
 describe('the objects', () => {
   it('are valid in Kubernetes 1.37', () => {
     // From kubernetes-validate 1.37.0 (PyPI, Apache-2.0), which is generated from Kubernetes' own OpenAPI document.
-    // Contains only what these kinds refer to, without descriptions and fields that only a cluster writes. Fields
-    // that it does not name are refused.
+    // Contains only what these kinds refer to, without descriptions and fields that only a cluster writes. Fields that
+    // it does not name are refused.
     const fixture: unknown = JSON.parse(
       readFileSync(repositoryPath('test/fixtures/kubernetes-1.37.json'), 'utf8'),
     );

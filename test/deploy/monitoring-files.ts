@@ -29,7 +29,7 @@ export const dashboard = z
   .looseObject({ uid: z.string(), panels: z.array(panelSchema) })
   .parse(JSON.parse(readRepositoryFile('deploy/grafana/mediary.json')));
 
-/** Expressions as Prometheus reads them. */
+/** As Prometheus reads them. */
 export const dashboardExpressions = dashboard.panels.flatMap(({ targets }) =>
   targets.map(({ expr, legendFormat }) => ({
     expr: expr.replaceAll('$__rate_interval', '5m'),
@@ -39,7 +39,6 @@ export const dashboardExpressions = dashboard.panels.flatMap(({ targets }) =>
 
 export interface Selector {
   readonly name: string;
-  /** The labels that its matchers name or its aggregation keeps. */
   readonly labels: readonly string[];
 }
 

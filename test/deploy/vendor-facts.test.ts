@@ -30,7 +30,6 @@ function program(name: string, text: string): void {
   chmodSync(join(folder, name), 0o755);
 }
 
-/** Returns the exit status, and the gh calls that change something. */
 async function runStep({ npm, open = '' }: { readonly npm: string; readonly open?: string }) {
   program('npm', npm);
   program('gh', `case "$*" in "issue list"*) printf '%s' "${open}";; *) echo "$*" >>calls;; esac`);

@@ -11,7 +11,6 @@ import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger, keptHolds } from '../support/sound-ledger.ts';
 import { startStoppingApi } from '../support/start-stopping-api.ts';
 
-/** Creates tasks on real servers while API processes die, while no worker is running, and on two processes at once. */
 let gateway: TestGateway;
 let account: TestAccount;
 
@@ -77,7 +76,7 @@ it('402 is exact under 60 simultaneous creates on two processes', async () => {
         return persevere(() => create('POST', '/v1/videos/generations', { body: videoBody, headers }));
       }),
     );
-    // 10.00 is enough for 13 tasks at 0.7623 each.
+    // 10.00 covers 13 tasks at 0.7623 each.
     const count = (status: number) => answers.filter((answer) => answer.status === status).length;
     expect([count(200), count(402)]).toEqual([13, 47]);
     for (const { status, body } of answers) if (status === 200) await poor.finished(body.id);
@@ -106,7 +105,6 @@ it('a cap for 10 is exact under 60 simultaneous creates on two processes, of whi
       const options = { body: videoBody, headers };
       try {
         const answer = await persevere(() => create('POST', '/v1/videos/generations', options));
-        // The process dies right after its first response.
         if (create === other) api.child.kill('SIGKILL');
         return answer;
       } catch {

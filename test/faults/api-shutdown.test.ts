@@ -16,8 +16,6 @@ import { startGatewayProcess, waitUntil } from '../support/processes.ts';
 import type { GatewayProcess } from '../support/processes.ts';
 import { startSilentServer } from '../support/silent-server.ts';
 
-/** Tests what an API process does after SIGTERM, and what it leaves behind. */
-
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
@@ -49,7 +47,6 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Returns a list's items in gateway.yaml. */
 function partOf(yaml: string, list: 'channels' | 'models'): string {
   return new RegExp(`^${list}:\\n((?: +.*\\n)+)`, 'm').exec(yaml)?.[1] ?? '';
 }
@@ -58,7 +55,6 @@ interface Api {
   readonly process: GatewayProcess;
   readonly url: string;
   readonly call: Call;
-  /** Sends SIGTERM and waits until the process has noticed it. */
   terminate(): Promise<void>;
 }
 
@@ -88,7 +84,6 @@ function launch(environment: NodeJS.ProcessEnv): GatewayProcess {
 const isHeldNothing = async (): Promise<boolean> => (await account.balance()).held === '0.000000';
 const leases = () => gateway.core.mongo.db.collection('image_leases');
 
-/** Sends the first half of an upload, and returns a function that sends the rest. */
 async function beginUpload(url: string) {
   const boundary = 'xxBOUNDARYxx';
   const field = (name: string, value: string): Buffer =>
@@ -117,7 +112,7 @@ async function beginUpload(url: string) {
       `content-type: multipart/form-data; boundary=${boundary}\r\ncontent-length: ${body.length}\r\n` +
       `expect: 100-continue\r\n\r\n`,
   );
-  // The request has been accepted, so it counts as in flight.
+  // The response 100 proves that the request counts as in flight.
   await waitUntil('the body is asked for', async () => received.startsWith('HTTP/1.1 100'));
   socket.write(body.subarray(0, half));
   return {
@@ -131,7 +126,7 @@ describe('SIGTERM with requests in flight', () => {
   it('answers what waits for a task at once, and a new connection is refused', async () => {
     const metricsPort = await choosePort('any', 'the metrics');
     const api = await startApiProcess({ METRICS_PORT: String(metricsPort) });
-    // Use a separate account, because no worker releases the hold.
+    // A separate account, because no worker releases the hold.
     const call = caller(api.url, (await gateway.account()).key);
     const created = await call('POST', '/v1/videos/generations', { body: videoBody });
     expect(created.status).toBe(200);
@@ -166,7 +161,6 @@ describe('SIGTERM with requests in flight', () => {
     expect(upstream.calls[0]?.body.includes(pixel)).toBe(true);
     const { available, held } = await account.balance();
     expect([(Number(before) - Number(available)).toFixed(6), held]).toEqual(['0.040000', '0.000000']);
-    // A graceful shutdown leaves nothing for the reconciler.
     expect(await leases().countDocuments({})).toBe(0);
   });
 

@@ -9,7 +9,6 @@ import { expectSoundLedger } from '../support/sound-ledger.ts';
 import { startFaultUpstream } from './fault-upstream.ts';
 import type { Fault, FaultUpstream } from './fault-upstream.ts';
 
-/** Cancels tasks while the upstream has the job but has not responded yet. */
 const tasks = 32;
 const cancelAfterMsMax = 200;
 const sentAtLeast = 4;
@@ -31,7 +30,7 @@ beforeAll(async () => {
     () => gateway.simulatorUrl,
   );
   const base = `http://127.0.0.1:${upstream.port}/slow`;
-  // Long enough that no request times out on a busy machine, because a lost job cannot be cancelled.
+  // Long enough that no request times out on a busy machine. A lost job could not be cancelled.
   const patientYaml = testYaml.replace(
     'submit_ms: 10000, poll_ms: 10000',
     'submit_ms: 60000, poll_ms: 60000',
@@ -57,10 +56,7 @@ interface Cancelled {
   readonly text: string;
 }
 
-/**
- * A 503 leaves the outcome unknown: the first attempt may already have carried out the cancellation that is now
- * retried.
- */
+/** After a 503 the outcome is unknown: the first attempt may already have cancelled the task. */
 async function cancelUntilAnswered(task: string): Promise<Pick<Cancelled, 'status' | 'text'>> {
   let tries = 0;
   const { status, text } = await persevere(() => {
@@ -82,7 +78,7 @@ async function createAndCancel(n: number): Promise<Cancelled> {
   if (n >= tasks - sentAtLeast)
     await expect.poll(() => gateway.simulator.submissions(prompt).creates).toBe(1);
   else await delay((cancelAfterMsMax * n) / tasks);
-  // A cancellation that waited for its render would take longer than any test.
+  // If a cancellation waited for the render, this test would time out.
   return { id: created.body.id, prompt, isQueued, ...(await cancelUntilAnswered(created.body.id)) };
 }
 

@@ -11,14 +11,13 @@ import { expectSoundLedger, keptHolds } from '../support/sound-ledger.ts';
 import { startStoppingApi } from '../support/start-stopping-api.ts';
 
 /**
- * Daily caps that allow ten tasks, under 80 creates on two processes. During the creates, midnight passes for only one
- * process, and the other is then killed.
+ * Daily caps allow ten tasks, and two processes receive 80 creates. Midnight passes for only one process, and then the
+ * other is killed.
  */
 let gateway: TestGateway;
 
 let worker: RunningWorker | undefined;
 
-// Each test moves its own gateway's clock.
 beforeEach(async () => {
   gateway = await startGateway({ worker: false });
 });
@@ -30,7 +29,6 @@ afterEach(async () => {
 const capForTen = '7.623';
 const waveSize = 40;
 
-/** Returns the next midnight. The test moves the gateway's clock to just before it, and then past it. */
 function nextMidnight(): number {
   const now = Date.now() + gateway.clock.aheadMs;
   return now - (now % dayMs) + dayMs;
@@ -52,8 +50,8 @@ async function createAcrossMidnight(account: TestAccount, body: object) {
     const options = { body: { ...videoBody, ...body }, headers };
     try {
       const answer = await persevere(() => call('POST', '/v1/videos/generations', options));
-      // By its own clock, the other process is still on the old day. After its first response after midnight, it dies
-      // at the next create.
+      // The other process's clock is still before midnight. After it has responded to a create of the second wave, it
+      // dies at the next one.
       if (call === other && isPast && n >= waveSize) api.child.kill('SIGUSR2');
       return answer;
     } catch {
@@ -123,7 +121,6 @@ it.each(cases)('a day cap of $of for 10 is exact on each side of midnight', asyn
   expect(new Set(holds.map(({ task }) => task))).toEqual(new Set(created.map(({ body: { id } }) => id)));
   expect(days.map((day) => holds.filter((hold) => hold.day === day).length)).toEqual([10, 10]);
   expect(holds).toHaveLength(20);
-  // Each charge counts towards the day of its hold.
   const closes = entries.filter(({ kind }) => kind === 'settle');
   expect(days.map((day) => closes.filter((close) => close.day === day).length)).toEqual([10, 10]);
   expect(await account.balance()).toMatchObject({ available: '984.754000', held: '0.000000' });

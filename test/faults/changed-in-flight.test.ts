@@ -13,8 +13,8 @@ import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 
 /**
- * Changes the configuration while tasks are in flight, and restarts every worker with it. Afterwards, no worker serves
- * anything missing from the new configuration.
+ * Changes the configuration while tasks are in flight, and restarts every worker. Afterwards, no worker serves what the
+ * new configuration lacks.
  */
 
 const leaving = `  - id: leaving
@@ -63,13 +63,12 @@ async function stopWorker(): Promise<void> {
   await core?.close();
 }
 
-/** Changes the configuration as an operator would: the file, a reload, and a restart of every worker. */
 async function runWorkerWith(yaml: string): Promise<void> {
   await writeFile(gateway.environment['GATEWAY_CONFIG'] ?? '', yaml);
   const reloaded = await gateway.admin('POST', '/config/reload');
   expect(reloaded.status).toBe(200);
   await stopWorker();
-  // The process that reads the clock is also new, so no time has passed for it.
+  // The new process reads the clock afresh, so no time has passed for it.
   gateway.clock.aheadMs = 0;
   const log = createLogger({ level: 'silent', format: 'json' });
   core = await openCore(readEnvironment(gateway.environment), log, {
@@ -90,7 +89,7 @@ const reaches = (id: string, name: string) =>
 const kindsOf = async (id: string) =>
   (await gateway.core.ledger.entriesOfTask(id)).map(({ kind, amount }) => [kind, amount]);
 
-/** Acts without waiting for the missing worker, because waiting would take longer than any test. */
+/** Does not wait for the missing worker, which would take longer than any test. */
 async function act(id: string, action: string): Promise<void> {
   const { status, text } = await actOn(gateway.admin, id, { action, reason: 'a test' });
   expect([status, text]).toEqual([200, expect.any(String)]);
@@ -101,7 +100,6 @@ async function attributeOf(id: string): Promise<unknown> {
   return searchAttributes['NeedsAttention']?.[0];
 }
 
-/** Returns the timers shown in the Temporal UI's Timeline, newest last. */
 async function summariesOf(id: string): Promise<string[]> {
   const { events } = await gateway.core.client.workflow.getHandle(id).fetchHistory();
   return (events ?? []).flatMap(({ userMetadata }) => {
@@ -135,7 +133,7 @@ it('a task that waits to be submitted to a channel that nobody serves any more i
     ['ark', 'accepted'],
     ['spare', 'not_accepted'],
   ]);
-  // While the task renders there, its place in the queue is free for others.
+  // While the task renders elsewhere, it does not block the queue.
   expect(await queues()).toEqual([]);
   gateway.simulator.advance(3600);
   expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
@@ -167,7 +165,6 @@ it('tasks of a channel that was removed end in the promised way, and an operator
   await runWorkerWith(full.replace(spare, '').replace(leaving, ''));
   await gateway.reconcile();
 
-  // Shown everywhere, including the list and the task's first tab in the Temporal UI.
   expect(await situationOf(rendering)).toMatchObject({ attention: 'channel_gone' });
   await expect.poll(() => attributeOf(rendering)).toBe('channel_gone');
   expect((await summariesOf(rendering)).at(-1)).toContain('Waits: needs attention (channel_gone): ');
@@ -184,7 +181,6 @@ it('tasks of a channel that was removed end in the promised way, and an operator
     error: { code: 'task_expired' },
   });
 
-  // Once the channel is restored, the task continues.
   await runWorkerWith(full);
   await gateway.reconcile();
   await expect.poll(() => attributeOf(rendering)).not.toBe('channel_gone');

@@ -46,7 +46,7 @@ models:
   );
 
 /**
- * Two workers and two APIs on the same servers. The clocks of one API and one worker are three minutes ahead or behind.
+ * Two workers and two APIs share the servers. The clocks of one API and one worker are three minutes ahead or behind.
  */
 describe.each([
   { name: 'ahead', shiftMs: apartMs },
@@ -95,7 +95,7 @@ describe.each([
     return created.map(({ body }) => body.id);
   }
 
-  /** Runs the reconciler twice, as its schedule does: anything unchanged in between may be abandoned. */
+  /** Twice, because anything unchanged in between may be abandoned. */
   async function reconcileTwice(): Promise<unknown[]> {
     const { client, environment } = gateway.core;
     const repaired: unknown[] = [];
@@ -144,13 +144,12 @@ describe.each([
     await expect
       .poll(() => labels.map((label) => gateway.simulator.submissions(`${label}-`).creates))
       .toEqual([tasksPerApi, tasksPerApi]);
-    // Either worker may run either round, each by its own clock.
     expect(await reconcileTwice()).toEqual([0, 0]);
     gateway.simulator.advance(600);
     await expectOnceAndPaid([...here, ...there], labels);
   });
 
-  /** Returns the timers of the task's workflow in seconds, except the deadline's. */
+  /** In seconds, without the timer of the deadline. */
   async function timersOf(task: string): Promise<number[]> {
     const { events } = await gateway.core.client.workflow.getHandle(task).fetchHistory();
     const started = (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) => timer ?? []);
@@ -161,7 +160,7 @@ describe.each([
     await stopWorkers();
     other = await startWorker(shifted);
     const { body } = await account.create({ prompt: 'pauses [sim:429=600*2]' });
-    // The clocks are three minutes apart. A busy machine begins the pause some seconds after the upstream specified it.
+    // The clocks are three minutes apart. On a busy machine, the pause begins some seconds late.
     await expect.poll(() => timersOf(body.id)).toEqual([expect.closeTo(600, -2)]);
     expect(gateway.simulator.submissions('pauses')).toEqual({ submits: 2, creates: 0 });
     const resumed = await gateway.admin('POST', `/tasks/${body.id}/actions`, {

@@ -87,7 +87,7 @@ describe('crashes', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** Creates tasks whose prompts contain the test's name, so that the upstream can count each one's submissions. */
+  /** The prompts contain the test's name, so that the upstream can count the submissions of each. */
   async function createTasks(
     label: string,
     count: number,
@@ -104,7 +104,6 @@ describe('crashes', () => {
     );
   }
 
-  /** Keeps tasks in flight until the test strikes. `finishRenders` then ends them. */
   const rendering = ' [sim:render=30]';
   const finishRenders = () => simulator.control.advance(30);
 
@@ -134,7 +133,6 @@ describe('crashes', () => {
     await core.close();
   }
 
-  /** Returns the first submission's record, as the dead worker left it. */
   async function attemptOf(task: string): Promise<unknown> {
     const mongo = await connectMongo(environment['MONGODB_URI'] ?? '');
     const found = await mongo.db.collection<TaskDocument>('tasks').findOne({ _id: task });

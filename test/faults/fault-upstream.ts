@@ -3,19 +3,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { request } from 'undici';
 import { listen, listener } from '../support/listen.ts';
 
-/** The simulator's response. */
 export interface Upstreams {
   readonly status: number;
   readonly text: string;
 }
 
-/** One of the gateway's requests, with ways to send it a bad response. */
 export interface Exchange {
-  /** Forwards the request to the simulator. A create is accepted there, whatever the gateway then receives. */
+  /** Forwards the request to the simulator, which accepts a create whatever the gateway then receives. */
   readonly forward: () => Promise<Upstreams>;
-  /** Sends a complete response. */
   readonly answer: (status: number, text: string, headers?: Readonly<Record<string, string>>) => void;
-  /** Sends these bytes and closes the connection. */
   readonly raw: (...lines: readonly string[]) => void;
   readonly reset: () => void;
 }
@@ -24,23 +20,21 @@ export type Fault = (exchange: Exchange) => Promise<void> | void;
 
 export interface FaultUpstream {
   readonly port: number;
-  /** Returns the number of creates received for a row. */
   readonly creates: (row: string) => number;
-  /** Returns the number of requests received for `/elsewhere`, the target of redirects. */
+  /** Counts the requests to `/elsewhere`, the target of redirects. */
   readonly strays: () => number;
   close(): Promise<void>;
 }
 
 export interface RowFaults {
   readonly create?: Fault;
-  /** The number of creates that the fault affects before the rest are forwarded. Defaults to all. */
+  /** How many creates the fault affects before the rest are forwarded. Defaults to all. */
   readonly times?: number;
   readonly poll?: Fault;
 }
 
 /**
- * Starts a server in front of the simulator. Requests to `/<row>/…` are subject to that row's faults; all others pass
- * through.
+ * Runs in front of the simulator. Requests to `/<row>/…` are subject to that row's faults. All others are forwarded.
  */
 export async function startFaultUpstream(
   rows: ReadonlyMap<string, RowFaults>,
@@ -60,7 +54,7 @@ export async function startFaultUpstream(
     const isCreate = received.method === 'POST';
     const n = isCreate ? (counts.get(row) ?? 0) + 1 : 0;
     if (isCreate) counts.set(row, n);
-    // Lists have a query, whereas the path specifies a single job.
+    // A list request has a query. A poll of a single job has the job in its path.
     const isPoll = received.method === 'GET' && !(received.url ?? '').includes('?');
     const fault = isCreate ? faults?.create : isPoll ? faults?.poll : undefined;
     if (fault !== undefined && n <= (faults?.times ?? Number.MAX_SAFE_INTEGER)) return fault(exchange);

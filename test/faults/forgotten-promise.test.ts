@@ -5,7 +5,6 @@ import { expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import { startGatewayProcess, waitUntil } from '../support/processes.ts';
 
-/** Loaded into the worker. On SIGUSR2, it rejects a promise that nothing handles. */
 const preload = `process.on('SIGUSR2', () => void Promise.reject(new Error('forgotten')))`;
 
 it('a rejection that nobody handles is logged, and ends no worker', async () => {

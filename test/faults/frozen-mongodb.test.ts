@@ -36,14 +36,14 @@ it('while MongoDB stands still a create fails in seconds, and leaves no hold', a
   process.kill(mongo.pid, 'SIGSTOP');
   const [known, unknown] = await Promise.all([
     account.call('POST', '/v1/videos/generations', { body: videoBody }),
-    // Use a key that this process has not read yet.
+    // This process has not cached this key.
     gateway.call('POST', '/v1/videos/generations', { key: `${account.key}x`, body: {} }),
   ]);
   process.kill(mongo.pid, 'SIGCONT');
   expect([known.status, known.body.error.code]).toEqual([503, 'service_unavailable']);
   expect(Number(known.headers['retry-after'])).toBeGreaterThan(0);
   expect([401, 503]).toContain(unknown.status);
-  // The limit is the gateway's own. The driver, which needs half a minute, has noticed nothing.
+  // The gateway's own limit ended the request. The driver would need half a minute to notice.
   expect(gateway.logLines.join('\n')).toContain('MongoDB did not answer in time');
   await waitUntil('the hold is given back', async () => {
     const { body } = await account.call('GET', '/v1/videos/generations');

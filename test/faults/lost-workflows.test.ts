@@ -14,8 +14,6 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 
-/** Temporal loses the workflows of tasks in every state, as with a new namespace or an old backup. */
-
 let gateway: TestGateway;
 let account: TestAccount;
 let core: Core | undefined;
@@ -58,13 +56,11 @@ const sentAttempt = {
 interface Lost {
   readonly state: TaskState;
   readonly change?: object;
-  /** The operator's act once the workflow is back. */
   readonly act?: string;
-  /** The expected failure. Undefined if the task succeeds. */
   readonly fails?: string;
 }
 
-/** The records at the time when the workflows are lost. The upstream has the job in all but the first two cases. */
+/** The records when the workflows are lost. The upstream has the job in all but the first two cases. */
 const states: readonly Lost[] = [
   { state: { at: 'queued', ...round } },
   { state: { at: 'pausing', round: 1, full: [], ms: 1, until: 1 } },

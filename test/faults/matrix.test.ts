@@ -11,8 +11,8 @@ import { startFaultUpstream } from './fault-upstream.ts';
 import type { Fault, FaultUpstream, RowFaults } from './fault-upstream.ts';
 
 /**
- * Tries every possible response to a submission, and some responses to a poll. Each row has its own channel, so that
- * its circuit does not affect other rows. All tasks run at once.
+ * Tries every kind of response to a submission, and some responses to a poll. Each row has its own channel, so that its
+ * circuit does not affect other rows. All tasks run at once.
  */
 
 /**
@@ -26,19 +26,15 @@ type Course = 'succeeded' | 'retried' | 'waits' | 'failed' | 'found' | 'parked';
 interface Row extends RowFaults {
   readonly name: string;
   readonly course: Course;
-  /** The number of creates that the upstream received. */
   readonly submits: number;
-  /** The recorded state of the attempt affected by the fault. */
   readonly state: AttemptState;
   readonly code?: string;
-  /** The failure class, if the task failed. */
   readonly class?: string;
   /** Defaults to a path of the fault upstream. */
   readonly baseUrl?: 'tls' | 'dns' | 'refused';
   readonly provider?: 'gateway';
 }
 
-/** Builds a refusal in the vendor's words. */
 const worded = (code: string) =>
   JSON.stringify({ error: { code, message: 'The words of the upstream.', param: '', type: 'x' } });
 const page = '<html><body>A page of a proxy.</body></html>';
@@ -48,7 +44,7 @@ const refuse =
   ({ answer }) =>
     answer(status, text, headers);
 
-/** The upstream accepts the job, and the gateway receives this response. */
+/** The upstream accepts the job, but the gateway receives a different response. */
 const accepted =
   (spoil: (exchange: Parameters<Fault>[0], text: string) => void): Fault =>
   async (exchange) => {
@@ -66,7 +62,6 @@ const found = { course: 'found', submits: 1, state: 'accepted' } as const;
 const parked = { course: 'parked', submits: 1, state: 'lost' } as const;
 
 const rows: readonly Row[] = [
-  // Refusals in the upstream's own words.
   { name: '400', create: refuse(400), ...failed, code: 'http_400' },
   { name: '401', create: refuse(401), ...retried },
   { name: '402', create: refuse(402), ...retried },
@@ -88,7 +83,6 @@ const rows: readonly Row[] = [
   { name: 'page-503', create: refuse(503, page), ...parked, code: 'http_503' },
   { name: 'redirect', create: refuse(302, '', { location: '/elsewhere' }), ...retried },
   { name: 'redirect-307', create: refuse(307, '', { location: '/elsewhere' }), ...retried },
-  // Nonsensical values of `retry-after`.
   ...['-5', '1e12', 'soon', 'banana 7', '0', ''].map((value, n) => ({
     name: `retry-after-${n}`,
     create: refuse(429, worded('SomeCode'), { 'retry-after': value }),
@@ -100,7 +94,6 @@ const rows: readonly Row[] = [
     ...waits,
     submits: 1,
   })),
-  // Faults before anything was sent.
   { name: 'tls', baseUrl: 'tls', ...waits, code: 'tls_failed' },
   { name: 'dns', baseUrl: 'dns', ...waits, code: 'dns_failed' },
   { name: 'refused', baseUrl: 'refused', ...waits, code: 'connect_failed' },
@@ -121,7 +114,6 @@ const rows: readonly Row[] = [
   { name: 'encoded', create: accepted(({ answer }, text) => answer(200, text, { 'content-encoding': 'gzip' })), ...found },
   { name: 'huge', create: accepted(({ answer }, text) => answer(200, `${text.slice(0, -1)},"x":"${'x'.repeat(72_000_000)}"}`)), ...found },
   { name: 'no-http', create: accepted(({ raw }) => raw('SSH-2.0-OpenSSH_9.6', '')), ...found },
-  // The upstream did more than requested.
   { name: 'two-answers', create: accepted(({ raw }, text) => {
       const one = [ok, json, `content-length: ${text.length}`, '', text];
       raw(...one, ok, json, 'content-length: 2', '', '{}');
@@ -137,7 +129,6 @@ const rows: readonly Row[] = [
     }, course: 'succeeded', submits: 1, state: 'accepted' },
 ]; // prettier-ignore
 
-/** The expected ledger entries by course. A waiting task is cancelled at the end of its test. */
 const ledgerOf: Readonly<Record<Course, readonly string[]>> = {
   succeeded: ['hold', 'settle'],
   retried: ['hold', 'settle'],
@@ -196,7 +187,7 @@ const shown = async (row: Row) => (await gateway.admin('GET', `/admin/v1/tasks/$
 
 type Shown = Awaited<ReturnType<typeof shown>>;
 
-/** Returns the task once it has reached its row's outcome. A waiting task has reached it between two attempts. */
+/** A waiting task has reached its outcome between two attempts. */
 async function arrived(row: Row): Promise<Shown> {
   if (row.course === 'parked' || row.course === 'waits') {
     let task: Shown;
@@ -230,7 +221,7 @@ describe('the fault matrix', () => {
       expect(task.error).toMatchObject(failure);
       expect(task.error.message).toContain('The words of the upstream.');
     }
-    // Contains the upstream's words, but never its address or our key.
+    // Contains the upstream's message, but neither its address nor our key.
     expect(JSON.stringify(task.error ?? '')).not.toMatch(/127\.0\.0\.1|simulated/);
   });
 
@@ -248,10 +239,7 @@ describe('the fault matrix', () => {
   });
 });
 
-/**
- * Whether the message says that the task was refused and is waiting. Some of these messages also contain the time of
- * the next attempt.
- */
+/** Some of these messages also contain the time of the next attempt. */
 function isRefused(message: string): boolean {
   return [waitMessages.upstream, waitMessages.backoff].some((words) => message.startsWith(words));
 }

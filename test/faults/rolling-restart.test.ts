@@ -32,11 +32,9 @@ afterAll(async () => {
 
 interface Pair {
   readonly url: string;
-  /** Sends SIGTERM to both and resolves with their exit statuses. */
   stop(): Promise<readonly (number | null)[]>;
 }
 
-/** Starts an API and a worker as separate processes. */
 async function startPair(): Promise<Pair> {
   const port = String(await choosePort('any', 'an API'));
   const environment = {
@@ -58,10 +56,12 @@ async function startPair(): Promise<Pair> {
   };
 }
 
-/** Why an API answers 503 if MongoDB or Temporal is slow. Neither is replaced here, but the machine may be busy. */
+/**
+ * Why an API responds with 503 if MongoDB or Temporal is slow. Neither is restarted here, but the machine may be busy.
+ */
 const slowServer = /mongodb did not answer in|temporal: .*deadline/i;
 
-/** Whether the log of the API that answered says that a server was slow. Callers then repeat their request. */
+/** Whether the API logged that a server was slow. Callers then repeat their request. */
 async function isSlowServer(url: string, { status, headers }: Answer): Promise<boolean> {
   if (status !== 503) return false;
   const id = String(headers['x-request-id']);
@@ -74,7 +74,6 @@ async function isSlowServer(url: string, { status, headers }: Answer): Promise<b
   return slowServer.test(line ?? '');
 }
 
-/** The usual file with an additional channel, and a model that only this channel serves. */
 function withModel(model: string): string {
   const part = (id: string) => new RegExp(`^ {2}- id: ${id}\n(?: {4}.*\n)+`, 'm').exec(testYaml)?.[0] ?? '';
   const [channel, entry] = [part('ark'), part('seedance')];
@@ -84,13 +83,12 @@ function withModel(model: string): string {
     .replace(entry, entry + entry.replace('id: seedance', `id: ${model}`));
 }
 
-/** Sends each request to one of the addresses that last reported being ready. */
+/** Sends each request to an address that last reported being ready. */
 function balance() {
   const ready = new Set<string>();
   let turn = 0;
   const isReady = async (url: string) => (await send(url, 'GET', '/readyz')).status === 200;
   return {
-    /** Keeps checking this address's readiness until the test is over. */
     async watch(url: string, isOver: () => boolean) {
       while (!isOver()) {
         if (await isReady(url).catch(() => false)) ready.add(url);
@@ -160,7 +158,6 @@ it('two APIs and two workers take a new configuration and are replaced under loa
   const taken = reload.body.nodes.map(({ kind, config, refused }: any) => [kind, config, refused]);
   const version: number = reload.body.version;
   expect(taken).toEqual(['api', 'api', 'api', 'worker', 'worker'].map((kind) => [kind, version, null]));
-  // From now on, every process knows the model.
   models = ['fresh', videoBody.model];
 
   for (const old of [first, second]) {

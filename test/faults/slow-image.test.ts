@@ -16,9 +16,9 @@ import { startGatewayProcess, untilReady, waitUntil } from '../support/processes
 import type { GatewayProcess } from '../support/processes.ts';
 
 /**
- * Renders an image for ten minutes behind a proxy that cuts the connections waiting for it, while the API and the
- * worker are killed with SIGKILL. However the image was requested, there must be one submission, one charge and one
- * picture. The upstream's clock is moved forward.
+ * Renders an image for ten minutes behind a proxy that cuts idle connections, while the API and the worker are killed
+ * with SIGKILL. However the image was requested, there must be one submission, one charge and one picture. The test
+ * advances the upstream's clock.
  */
 
 const name = `i${randomBytes(4).toString('hex')}`;
@@ -27,13 +27,11 @@ const path = '/v1/images/generations';
 let directory: string;
 let simulator: Awaited<ReturnType<typeof startSimulator>>;
 let proxy: Server;
-/** Each prompt's most recent connection. */
 const connections = new Map<string, Socket>();
 let environment: NodeJS.ProcessEnv;
 let processes: GatewayProcess[] = [];
 let account: TestAccount;
 let url: string;
-/** The gateway's address behind the proxy. */
 let proxied: string;
 let call: Call;
 
@@ -87,7 +85,7 @@ afterAll(async () => {
 
 const body = (prompt: string) => ({ model: 'wan', prompt });
 
-/** For each way to request an image, returns what the caller knows about it once the proxy has cut the connection. */
+/** For each way to request an image, returns what the caller knows once the proxy has cut the connection. */
 const asked = {
   async: async (prompt: string) =>
     (await call('POST', path, { body: { ...body(prompt), async: true } })).body.id,
@@ -111,7 +109,7 @@ const asked = {
     );
     connections.get(prompt)?.destroy();
     expect(await lost).toBe('cut off');
-    // The proxy hides the id, but the same request with the same key returns it.
+    // The response with the id was lost, but the same request with the same key returns it.
     return (await call('POST', path, { body: body(prompt), headers: { 'idempotency-key': prompt } })).body.id;
   },
 };
@@ -129,8 +127,8 @@ it('is had by its id', async () => {
       id: await ask(`slow-${form}`),
     })),
   );
-  // Wait until each job is accepted and recorded. If a process died between the two, the task would wait for an
-  // operator, because this upstream cannot list jobs.
+  // If a process died between acceptance and record, the task would wait for an operator, because this upstream cannot
+  // list jobs.
   for (const { prompt, id } of made)
     await waitUntil(prompt, async () => isAccepted((await call('GET', `${path}/${id}`)).body.status));
   await Promise.all(processes.map((process) => process.kill()));

@@ -17,10 +17,7 @@ import { startFaultUpstream } from './fault-upstream.ts';
 import type { Fault, FaultUpstream } from './fault-upstream.ts';
 import { startSilentServer } from '../support/silent-server.ts';
 
-/**
- * Tests what a worker process does after SIGTERM. Each test checks the records before the next worker starts, so that
- * nothing depends on that worker's repairs.
- */
+/** Each test checks the records before the next worker starts, so that nothing depends on that worker's repairs. */
 let gateway: TestGateway;
 let account: TestAccount;
 let directory: string;
@@ -30,7 +27,8 @@ let launched = 0;
 const [workflowQueue, activityQueue] = [1, 2];
 
 /**
- * Runs in front of the simulator. Creates are accepted immediately, but get a response only when `answers` resolves.
+ * Runs in front of the simulator. Creates are accepted immediately, but the response is sent only when `answers`
+ * resolves.
  */
 let upstream: FaultUpstream;
 let answers: Promise<void> = Promise.resolve();
@@ -84,7 +82,7 @@ const kindsOf = async (task: string) =>
   (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
 const workflowEnds = (task: string) => gateway.core.client.workflow.getHandle(task).result();
 
-/** Creates a task whose job is accepted immediately, but reported only when the test allows it. */
+/** The job is accepted immediately, but the response is sent only when the test calls `answer`. */
 async function createLateAnswered(prompt: string): Promise<{ task: string; answer: () => void }> {
   let answer = (): void => undefined;
   answers = new Promise((resolve) => (answer = resolve));
@@ -95,13 +93,11 @@ async function createLateAnswered(prompt: string): Promise<{ task: string; answe
   return { task: created.body.id, answer };
 }
 
-/** Starts the next worker in this process, which has already loaded the code. */
 async function startNextWorker(of: TestGateway = gateway): Promise<void> {
   const worker = await startWorker(of.core);
   onTestFinished(() => worker.stop());
 }
 
-/** On SIGUSR2, rejects a promise that nothing handles. */
 const forgetting = `process.on('SIGUSR2', () => void Promise.reject(new Error('forgotten')))`;
 
 it('SIGTERM with a submission in flight waits for the response and accepts no new work, whatever else happens', async () => {
@@ -145,7 +141,7 @@ it('SIGTERM with a poll in flight gives the poll back to the next worker', async
   expect(await worker.stop()).toBe(0);
   const { raw } = await gateway.core.client.workflow.getHandle(body.id).describe();
   const pending = (raw.pendingActivities ?? []).map(({ activityId, state }) => ({ activityId, state }));
-  // The state is SCHEDULED, not STARTED, so the next worker need not wait for the dead worker to miss its heartbeats.
+  // SCHEDULED, not STARTED, so the next worker need not wait for the dead worker to miss its heartbeats.
   expect(pending).toEqual([{ activityId: 'submit', state: 1 }]);
   await startNextWorker();
   gateway.simulator.advance(600);
@@ -153,7 +149,6 @@ it('SIGTERM with a poll in flight gives the poll back to the next worker', async
   expect(gateway.simulator.submissions('still-rendering')).toEqual({ submits: 1, creates: 1 });
 });
 
-/** A receiver that keeps each callback open until the test responds to it. */
 async function holdCallbacks() {
   const waiting: ServerResponse[] = [];
   const server = createServer((request, response) => {
@@ -236,7 +231,6 @@ it('SIGTERM while the upstream is silent for longer than the grace period: the j
   );
   worker.signal('SIGTERM');
   expect(await worker.ended).toBe(0);
-  // The process waited for the submission's full time, and recorded an unknown outcome.
   expect(await attemptOf(body.id, hasty)).toMatchObject({
     state: 'lost',
     code: 'timeout',
@@ -247,7 +241,7 @@ it('SIGTERM while the upstream is silent for longer than the grace period: the j
 });
 
 describe('a start', () => {
-  // Runs as a container's first process, for which the kernel ignores signals unless it has a handler.
+  // The first process of a container ignores signals for which it has no handler.
   it('ends at SIGTERM while a server keeps it waiting', async () => {
     const silent = await startSilentServer();
     const worker = launch({ ...gateway.environment, TEMPORAL_ADDRESS: silent.address });
@@ -271,7 +265,7 @@ describe('a start', () => {
         isPolled(channelQueue(prefix, 'ark'), activityQueue),
         isPolled(callbacksQueue(prefix), activityQueue),
       ]);
-    // A start's last step fails as soon as a queue is polled, or after 5 s if none is.
+    // The last step of the start fails as soon as a queue is polled, or after 5 s if none is.
     const create = async (): Promise<never> => {
       const seen = async () => (await arePolled()).includes(true);
       await waitUntil('a queue is polled', seen, 5_000).catch(() => undefined);

@@ -5,8 +5,6 @@ import { recordedCallSchema } from '../../src/flight/recorded-call.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type { HttpRequestOptions, HttpResponse } from '../../src/providers/provider.ts';
 
-/** Tests what a record keeps of a call whose upstream is hostile or repeats the caller's words. */
-
 const key = 'the-key-4711';
 const signal = new AbortController().signal;
 
@@ -38,9 +36,6 @@ function exchangeOf(response: Partial<HttpResponse>, asked: Partial<HttpRequestO
 
 const answered = (json: unknown): RawExchange => exchangeOf({ json, text: JSON.stringify(json) });
 
-/**
- * Returns the description of the call, and checks that nothing of it is lost when it is stored and read again.
- */
 function kept(call: RawCall) {
   const described = describeCall(call);
   expect(recordedCallSchema.parse(JSON.parse(JSON.stringify(described)))).toEqual(described);

@@ -21,7 +21,7 @@ const succeeded: OperationStatus = {
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** A channel whose adapter sends one request for each call. `answers` are the outcomes of the calls, in order. */
+/** The channel's adapter sends one request for each call. `answers` are the outcomes of the calls, in order. */
 function world(over: Partial<ExchangeRecorderDeps> = {}) {
   const writes: (readonly NewExchanges[])[] = [];
   const warnings: unknown[] = [];

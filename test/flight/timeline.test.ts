@@ -31,7 +31,6 @@ function eventsOf(over: Partial<Facts>) {
   return describeEvents({ ...rest, ...facts, task, result_copy: null, mappings: {}, ...over });
 }
 
-/** Returns the sentences about one kind of event. */
 const saidOf = (what: string, over: Partial<Facts>) =>
   eventsOf(over).flatMap((event) => (event.what === what ? [event.text] : []));
 

@@ -7,7 +7,7 @@ import type { UpstreamClientOptions } from '../../src/http-client/upstream-clien
 import type { HttpRequestOptions } from '../../src/providers/provider.ts';
 import { failureOf, listen, listenRaw } from './support.ts';
 
-/** Tests which answers of hostile, old or dying servers count as complete, and how the others are reported. */
+/** Which responses of hostile, old or dying servers count as complete, and how the others are reported. */
 
 function client(options: Partial<UpstreamClientOptions> = {}) {
   const created = createUpstreamClient({ networks: ['127.0.0.0/8'], ...options });
@@ -26,16 +26,12 @@ const get = (url: string, change: Partial<HttpRequestOptions> = {}): HttpRequest
   ...change,
 });
 
-/**
- * Waits, and then lets the process read what has arrived meanwhile, even if it had no CPU during the whole
- * pause.
- */
+/** Afterwards, lets the process read what has arrived, even if it had no CPU during the whole pause. */
 async function idle(ms: number): Promise<void> {
   await sleep(ms);
   for (let turns = 0; turns < 2; turns += 1) await nextTurn();
 }
 
-/** Answers every request with these bytes; `end` closes the connection after them. */
 const answering = (text: string, end = false) =>
   listenRaw((socket) => {
     if (end) socket.end(text);
@@ -185,7 +181,7 @@ describe('the size limit', () => {
     const server = await listen((_, response) => {
       response.on('close', () => (isClosed = true));
       response.writeHead(200, { 'content-length': 1_000_000 });
-      // Only the headers are sent, so a client that waited for the body would hit its own time limit.
+      // Only the headers are sent, so a client that waited for the body would time out.
       response.flushHeaders();
     });
     expect(await failureOf(client()(get(server.origin, { bodyBytesMax: 100 })))).toMatchObject({
@@ -249,11 +245,11 @@ describe('the time limits', () => {
         }
         response.end();
       });
-      // The limit is less than the whole transfer takes, and much more than one pause.
+      // The limit is shorter than the whole transfer, and much longer than one pause.
       const request = client({ bodyTimeoutMs: 4 * pauseMs });
       return (await request(get(server.origin))).json;
     };
-    // On a busy machine a single pause may reach the limit. The test then retries with a longer one.
+    // On a busy machine a single pause may reach the limit. The test then uses a longer one.
     let pauseMs = 250;
     await expect.poll(() => askWith((pauseMs *= 2))).toEqual({ a: 1 });
   });
@@ -335,7 +331,6 @@ describe('connections', () => {
     await expect.poll(() => server.requests).toBe(1);
     const caller = new AbortController();
     const second = failureOf(request(get(`${server.origin}/second`, { signal: caller.signal })));
-    // Lets the request be dispatched, so that it is in the queue of its origin.
     await new Promise((resolve) => setImmediate(resolve));
     caller.abort();
     expect(await second).toMatchObject({ outcome: 'not_sent', code: 'aborted' });

@@ -196,7 +196,7 @@ describe('names', () => {
       timeoutMs: patienceMs,
     });
     expect(await guarded.deliver(delivery(open.port))).toEqual({ status: 200 });
-    // One connection makes one lookup, so no second answer can come between the check and the connect.
+    // With a single lookup, no second result can come between the check and the connection.
     expect(lookups).toBe(1);
     expect((await failureOf(guarded.deliver(delivery(secret.port)))).code).toBe('address_refused');
     expect(secret.connections).toBe(0);
@@ -280,7 +280,7 @@ describe('deliver', () => {
   it('gives a request its whole time, however long it waited for a connection', async () => {
     const connectionsPerOrigin = 32;
     const statusesWithin = async (timeoutMs: number) => {
-      // Two answers in a row take longer than the limit for one.
+      // Two responses in a row take longer than the limit for one.
       const target = await listen((_, response) => setTimeout(() => response.end(), 0.6 * timeoutMs));
       const guarded = local();
       const delivery = { url: target.origin, headers: {}, body: '{}', timeoutMs };
@@ -290,7 +290,7 @@ describe('deliver', () => {
       expect(target.connections).toBe(connectionsPerOrigin);
       return new Set(answers.map(({ status }) => status));
     };
-    // On a busy machine an answer may be as late as the limit. The test then retries with a longer one.
+    // On a busy machine a response may be as late as the limit. The test then uses a longer one.
     let timeoutMs = 2_000;
     await expect.poll(() => statusesWithin((timeoutMs *= 2))).toEqual(new Set([200]));
   });

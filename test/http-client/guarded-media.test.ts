@@ -5,10 +5,7 @@ import type { GuardedClient } from '../../src/http-client/index.ts';
 import type { GuardedClientOptions } from '../../src/http-client/guarded-client.ts';
 import { failureOf, listen, listenRaw } from './support.ts';
 
-/**
- * Tests how much of a file is read from an address that a caller or an upstream names, and who sees such
- * addresses.
- */
+/** How much of a file is read from an address that a caller or an upstream names, and who sees such addresses. */
 
 function client(options: Partial<GuardedClientOptions> = {}): GuardedClient {
   const created = createGuardedClient({ networks: ['127.0.0.0/8'], ...options });
@@ -172,7 +169,7 @@ describe('a file', () => {
     const media = await client().openMedia(fetchOf(server.origin));
     const reader = media.body[Symbol.asyncIterator]();
     let bytes = (await reader.next()).value?.byteLength ?? 0;
-    // Writes until nothing more is accepted: the socket buffers of both sides are full, plus one chunk of ours.
+    // Runs until nothing more is accepted: the socket buffers of both sides are full, plus one chunk of ours.
     for (let before = -1; before !== accepted;) {
       before = accepted;
       await new Promise((resolve) => setTimeout(resolve, 300));
@@ -201,7 +198,6 @@ describe('a callback', () => {
     const silent = await listen(() => undefined);
     const codes = await Promise.all(
       [
-        // Nothing listens at this address.
         delivery(`http://127.0.0.9:${plain.port}/`),
         delivery(broken.origin),
         delivery(`https://127.0.0.1:${plain.port}/`),

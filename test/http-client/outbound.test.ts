@@ -3,9 +3,9 @@ import { openOutbound } from '../../src/http-client/index.ts';
 import type { Outbound } from '../../src/http-client/index.ts';
 import { listen } from './support.ts';
 
-/** Tries each kind of outbound request against the private networks that only the other kinds may reach. */
+/** Tries each kind of outbound request on the private networks that only the other kinds may reach. */
 
-/** Each address represents the network of one purpose. */
+/** Each address stands for the network of one purpose. */
 const networkOf = {
   media: '127.0.0.2',
   callbacks: '127.0.0.3',
@@ -20,7 +20,6 @@ type Network = keyof typeof networkOf;
 const everything = Object.keys(networkOf) as readonly Network[];
 const cidr = (network: Network) => `${networkOf[network]}/32`;
 
-/** `redirect` is the target of `/redirect`. */
 async function open(redirect?: Network) {
   const server = await listen((request, response) => {
     const location = `http://${networkOf[redirect ?? 'nobody']}:${server.port}/secret`;

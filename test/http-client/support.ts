@@ -8,9 +8,8 @@ import { listener } from '../support/listen.ts';
 export interface TestServer {
   readonly port: number;
   readonly origin: string;
-  /** The number of TCP connections that have arrived. */
   connections: number;
-  /** The number of them that are open on both sides. */
+  /** Connections that are open on both sides. */
   open: number;
   requests: number;
 }
@@ -23,9 +22,8 @@ function countConnection(counts: Pick<TestServer, 'connections' | 'open'>, socke
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** A server that lives for one test and counts its connections. */
 export async function listen(answer: Listener, host = '127.0.0.1'): Promise<TestServer> {
-  // It does not close idle connections during a test, so only the client can have done so.
+  // Does not close idle connections during a test, so only the client can have done so.
   const answered = listener(answer);
   const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     counts.requests += 1;
@@ -46,7 +44,7 @@ export async function listen(answer: Listener, host = '127.0.0.1'): Promise<Test
   return counts;
 }
 
-/** A TCP server that answers by hand. `onData` gets each chunk with its number, counted from 1. */
+/** A TCP server without HTTP. `onData` receives each chunk with its number, counted from 1. */
 export async function listenRaw(onData: (socket: Socket, nth: number) => void) {
   const counts = { url: '', origin: '', connections: 0, open: 0, requests: 0 };
   const sockets = new Set<Socket>();
@@ -78,7 +76,6 @@ interface Failure {
   readonly status?: number;
 }
 
-/** Returns the error with which a promise rejects, and fails if it resolves. */
 export async function failureOf(promise: Promise<unknown>): Promise<Failure> {
   try {
     await promise;

@@ -70,7 +70,7 @@ describe('an answer', () => {
     const answered = client()({ method: 'GET', url: server.origin, signal: timeLimit(1_000) });
     await asked.promise;
     standStill(3_000);
-    // The timers that are due fire before this.
+    // Timers that are due fire before this.
     await new Promise((resolve) => setImmediate(resolve));
     answer();
     expect((await answered).json).toEqual({ id: 'job' });
@@ -119,7 +119,7 @@ describe('a request', () => {
   });
 
   it('sends a file inside JSON as base64, piece by piece, with a length', async () => {
-    // A length that is a multiple neither of three nor of the chunk size.
+    // A multiple neither of three nor of the chunk size.
     const content = randomBytes(1_000_001);
     const path = await temporaryFile(content);
     let seen: unknown;

@@ -7,7 +7,7 @@ import { useHttpWorld, videoBody } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_address_limit');
 
-/** Starts a node with a stopped clock, so that no bucket refills. */
+/** The clock is stopped, so that no bucket refills. */
 const limitedNode = () =>
   world.startNode({ limits: { addressRequestsPerSecond: 1 }, now: () => 1_800_000_000_000 });
 
@@ -24,7 +24,6 @@ describe('requests without a key', () => {
     at += 1_000;
     take('a', 2);
     expect(() => limit.take('a')).toThrow(/may make 2 requests a second/);
-    // Setting a clock back neither adds nor removes anything.
     at -= 500;
     expect(() => limit.take('a')).toThrow();
     at += 3_600_000;

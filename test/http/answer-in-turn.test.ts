@@ -16,7 +16,6 @@ afterEach(() => {
   }
 });
 
-/** Connects to a server with this handler. */
 async function connected(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const server = createServer(answer);
   servers.push(server);
@@ -32,7 +31,6 @@ async function connected(answer: (request: IncomingMessage, response: ServerResp
   const [peer] = await accepted;
   return {
     received: () => received.join(''),
-    /** Resolves when the whole text has arrived. */
     send: async (text: string): Promise<void> => {
       const all = peer.bytesRead + text.length;
       caller.write(text);
@@ -78,7 +76,6 @@ it('connections that wait in the system are accepted before the requests of othe
   let answered = 0;
   const answeredBefore: number[] = [];
   const server = createServer((_request, response) => {
-    // Longer than a slice of the event loop's turn.
     for (const endsAt = performance.now() + 10; performance.now() < endsAt;);
     answered += 1;
     response.end();

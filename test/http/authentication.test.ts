@@ -164,7 +164,6 @@ it('typos cost no read, a known key one read in three seconds, and simultaneous 
   now += 1;
   await auth.authenticate(`Bearer ${key}`);
   expect(reads).toBe(2);
-  // Unknown keys are never cached.
   await auth.authenticate(`Bearer ${auth.newKey().token}`);
   await auth.authenticate(`Bearer ${auth.newKey().token}`);
   expect(reads).toBe(4);

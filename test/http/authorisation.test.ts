@@ -12,7 +12,6 @@ import type { Server } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_authorisation');
 
-/** The routes that an identity may use, as a key and as an operator. */
 interface Opened {
   /** Undefined if the identity is not a key. */
   readonly scopes?: readonly NeededScope[];
@@ -28,7 +27,6 @@ const stranger: Opened = {};
 interface Row {
   readonly name: string;
   readonly opened: Opened;
-  /** The fields of the row's new key or operator. */
   readonly key?: object;
   readonly roles?: readonly string[];
 }
@@ -123,11 +121,10 @@ beforeAll(async () => {
   const file = { text: 'x', hash: 'abc', currency: 'USD', by: 'start', node: 'n', at: 0 };
   await world.stores.configurations.publish(file);
   node = await world.startNode({ now: () => at });
-  // Lets the key with a validity of one minute expire.
   world.clock.aheadMs = 61_000;
 });
 
-/** Returns 401 or 403, or undefined if the route itself decides. */
+/** Returns undefined if the route itself decides. */
 function expected(route: Route, { scopes, roles, only }: Opened): 401 | 403 | undefined {
   if (route.authentication === 'none') return undefined;
   if (route.authentication === 'key') {
@@ -164,7 +161,7 @@ describe.each(rows)('$name', ({ name, opened }) => {
   });
 });
 
-/** Lists the restricted routes a second time, so that a laxer declaration fails this test. */
+/** Repeats what the routes declare, so that a laxer declaration fails this test. */
 const guarded: Readonly<Record<string, readonly string[]>> = {
   read_account: ['getBalance', 'getOwnAlert', 'getStatement'],
   manage: ['rotateOwnWebhookSecret', 'setOwnAlert'],

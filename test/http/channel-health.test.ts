@@ -8,8 +8,7 @@ import { useHttpWorld } from '../support/http-world.ts';
 import { workerReport } from '../support/worker-report.ts';
 
 /**
- * Tests that the pages Now and Channels, a route's explanation and a task's page use the same words for the same
- * problem.
+ * The pages Now and Channels, the explanation of a route and the page of a task describe a problem in the same words.
  */
 
 const world = useHttpWorld('channel_health');
@@ -57,8 +56,8 @@ interface Trouble {
   readonly state: string;
   readonly words: RegExp;
   /**
-   * The explanation's verdict for an account without failures of its own. Undefined for worker problems, which this
-   * catalogue does not know.
+   * For an account without failures of its own. Undefined for problems of workers, which the explanation does not
+   * cover.
    */
   readonly verdict?: 'tried' | 'waited for' | 'dropped';
 }
@@ -132,7 +131,6 @@ const troubles: Readonly<Record<string, Trouble>> = {
     async make() {
       const first = ill('failure', 'http_500');
       pass(minuteMs);
-      // A failed probe does not change the start time of the circuit's illness.
       await write(
         model,
         openedBy({ sign: 'failure', code: 'http_502', tasks: [], accounts: ['z'] }, first, start + minuteMs),
@@ -205,7 +203,6 @@ interface Said {
 
 const of = (channels: readonly Said[]) => channels.find(({ channel }) => channel === 'three');
 
-/** Sends the same requests as the console and the command line. */
 async function screens() {
   await refresh(node.deps);
   const [channels, now, explained, shown] = await Promise.all([

@@ -3,7 +3,7 @@ import type { RouteDeps } from '../../src/http/deps.ts';
 import { createRoutes } from '../../src/http/routes/index.ts';
 import { adminToken, useHttpWorld, videoBody } from '../support/http-world.ts';
 
-/** Tests `allowed_origins` for every route of the router, and which parts of each response browsers may read. */
+/** `allowed_origins` for every route of the router, and which parts of each response browsers may read. */
 
 const world = useHttpWorld('http_cross_origin');
 const origin = 'https://app.example.com';
@@ -22,7 +22,6 @@ const preflight = (path: string, method: string, from = origin) =>
     },
   });
 
-/** Returns every path with its method, and whether an API key can call it. */
 function operations() {
   const deps = { ...world.deps, now: Date.now } as unknown as RouteDeps;
   return createRoutes(deps).flatMap(({ method, paths, authentication }) =>

@@ -19,7 +19,7 @@ import type { TestAccount } from '../support/client.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import type { Server } from '../support/http-world.ts';
 
-/** Tests other services' interfaces with those services' own clients. All of them work on the same tasks. */
+/** Other services' interfaces, tested with those services' own clients. */
 
 const world = useHttpWorld('http_dialects');
 const file = Buffer.from('0123456789abcdef');
@@ -43,7 +43,6 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Ends a task with a result stored here. */
 async function succeed(id: string): Promise<void> {
   const name = '0.mp4';
   const storage = createDirectoryStorage(directory);
@@ -937,7 +936,6 @@ describe('fal', () => {
     expect(await refused(queue.status(path, { requestId: 'task_0' }))).toMatchObject({ status: 404 });
   });
 
-  /** Returns the id of the account's newest task. */
   const begun = (account: TestAccount): Promise<string> =>
     vi.waitFor(async () => {
       const { body } = await caller(node.url, account.key)('GET', '/v1/videos/generations');
@@ -1132,7 +1130,6 @@ it('every route that returns a result has the same errors for one that is pendin
   const both = ['result_not_ready', 'result_not_found'];
   expect(seen.toSorted((one, other) => String(one[0]).localeCompare(String(other[0])))).toEqual([
     ['/api/v1/videos/{task_id}/content', 409, true, 404, ...both],
-    // fal has its own kind of response body for a failed task.
     ['/fal/{owner}/{name}/requests/{task_id}', 400, true, 500, both[0], undefined],
     ['/v1/videos/{task_id}/content', 409, true, 404, ...both],
     ['/v1/videos/{task_id}/remix', 409, true, 404, ...both],

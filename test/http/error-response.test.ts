@@ -25,8 +25,7 @@ it('a single error may forbid what its code allows', () => {
 });
 
 /**
- * Derived as in the driver, which does not export its class. It is thrown at operations in flight when a server stops
- * responding.
+ * The driver throws this error at operations in flight when a server stops responding, but does not export its class.
  */
 class PoolClearedOnNetworkError extends MongoNetworkError {
   override get name(): string {

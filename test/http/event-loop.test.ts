@@ -10,14 +10,14 @@ import { pipelinedCopies, shoot } from '../support/hostile-wire.ts';
 import type { Framing } from '../support/hostile-wire.ts';
 
 /**
- * The most CPU time, in milliseconds, that one event-loop turn of a request may take on the reference machine (see
- * `referenceMs`). On an idle machine, most requests need less than half of it. While other tests are running, a garbage
- * collection alone can take 65 ms.
+ * CPU milliseconds that a request may take in one turn of the event loop, on the reference machine (see `referenceMs`).
+ * On an idle machine, most requests need less than half of it. While other tests run, a garbage collection alone can
+ * take 65 ms.
  */
 const stallMsMax = 100;
 const growthBytesMax = 100 * 1024 * 1024;
 const turns = 8;
-/** The maximum milliseconds from a request's last byte to its last response. */
+/** Milliseconds from the last byte of a request to its last response. */
 const answeredWithinMs = 20_000;
 
 let api: HostileApi;
@@ -46,7 +46,7 @@ const variants: readonly Variant[] = [
   { name: 'pipelined, without a key', framing: 'length', isPipelined: true, hasKey: false },
 ];
 
-/** Resolves with the statuses. Empty if the connection ended without a response. */
+/** Resolves with the statuses, or with none if the connection ended without a response. */
 function send(each: HostileRequest, variant: Shape): Promise<readonly number[]> {
   const { framing, isPipelined = false, hasKey } = variant;
   const headers = hasKey ? { authorization: `Bearer ${key}`, ...each.headers } : each.headers;
@@ -67,7 +67,7 @@ const growthOf = ({ peakBytes, idleBytes }: Probe): number => peakBytes - idleBy
 
 const referenceMs = 12;
 const referenceText = JSON.stringify(Array.from({ length: 60_000 }, (_, n) => ({ n })));
-/** Returns how much slower this machine currently is than the reference machine. At least 1. */
+/** How much slower this machine currently is than the reference machine. At least 1. */
 function slowness(): number {
   const startedAt = process.cpuUsage();
   JSON.parse(referenceText);
@@ -76,8 +76,8 @@ function slowness(): number {
 }
 
 /**
- * A stall or growth caused by the request occurs in each run. One caused by the machine or earlier garbage does not.
- * Resolves with the smallest shares of the limits.
+ * Returns the smallest shares of the limits in several runs. A stall or growth that the request causes occurs in each
+ * run. One that the machine or earlier garbage causes does not.
  */
 async function leastShares(each: HostileRequest, variant: Variant) {
   const least = { stall: Infinity, growth: Infinity };
@@ -94,7 +94,6 @@ async function leastShares(each: HostileRequest, variant: Variant) {
   return least;
 }
 
-/** One request for each route and body type. */
 const kindsOfBodies: readonly HostileRequest[] = [
   ...new Map(hostileCorpus.map((each) => [`${each.path} ${each.headers['content-type']}`, each])).values(),
 ];

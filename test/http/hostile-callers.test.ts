@@ -27,11 +27,10 @@ afterEach(() => {
 
 interface CarelessSocket extends Socket {
   received: string;
-  /** Resolves when the server has closed its half, even if that happened before anyone awaited it. */
   ended: Promise<void>;
 }
 
-/** Opens a connection that does not close its own half when the server closes the other, like a careless client. */
+/** Like a careless client, does not close its own half when the server closes the other. */
 async function open(url: string): Promise<CarelessSocket> {
   const { hostname, port } = new URL(url);
   const bare = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
@@ -44,7 +43,6 @@ async function open(url: string): Promise<CarelessSocket> {
   return socket;
 }
 
-/** Writes a raw request, and resolves with the whole response. */
 async function sendText(url: string, text: string, until = /\r\n\r\n[^]*\}$/): Promise<string> {
   const socket = await open(url);
   socket.write(text);
@@ -136,7 +134,6 @@ describe('bodies in memory', () => {
     ['no key', '/v1/videos/generations', '', 401],
   ])('%s: refused before its body is read', async (_name, path, header, status) => {
     const socket = await open(world.url);
-    // The end of the body is never sent.
     socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\n${header}transfer-encoding: chunked\r\n\r\n1\r\n \r\n`);
     await socket.ended;
     expect(socket.received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*connection: close`, 'i'));
@@ -170,7 +167,7 @@ describe('one connection', () => {
         : create(key, `content-length: ${body.length}\r\n\r\n${body}`);
     };
     const all = `${post('one', false)}${post('two', false)}GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n${post('three', true)}`;
-    // The text is cut at arbitrary places, even within header endings.
+    // The cuts are at arbitrary points, even within header endings.
     for (let at = 0; at < all.length; at += 61) socket.write(all.slice(at, at + 61));
     for (const [n, prompt] of ['one', 'two', 'three'].entries()) {
       await expect.poll(() => begun).toHaveLength(n + 1);
@@ -354,7 +351,6 @@ describe('connections', () => {
     await Promise.all(idle.map(({ ended }) => ended));
     for (const socket of idle) {
       expect(socket.received).toMatch(/^HTTP\/1\.1 408 [^]*"code":"request_timeout"/);
-      // Only a connection closed by the other side causes this error.
       const closed = new Promise((resolve) => socket.once('close', resolve));
       const writing = setInterval(() => socket.write('x'), 50);
       await closed;
@@ -415,7 +411,7 @@ describe('connections', () => {
     const slow = await open(server.url);
     slow.pause();
     const ended = new Promise((resolve) => slow.once('close', resolve));
-    // More than both systems' buffers can hold.
+    // More than the buffers of both systems can hold.
     slow.write('GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(40));
     // This client reads nothing, so only a failing write reveals that it was cut off.
     const nudge = setInterval(() => slow.write(' '), 100);
@@ -460,7 +456,6 @@ describe('connections', () => {
       const url = line.toString().trim();
       for (let n = 0; n < 1_100; n += 1) await open(url);
       expect((await send(url, 'GET', '/healthz')).status).toBe(200);
-      // This also affects the process's new connections to MongoDB and Temporal.
       await expect.poll(async () => (await send(url, 'GET', '/readyz')).text).not.toContain('mongodb');
       expect((await send(url, 'GET', '/v1/models', { key: `sk-${'0'.repeat(51)}` })).status).toBe(401);
     } finally {

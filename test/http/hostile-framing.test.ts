@@ -7,13 +7,13 @@ import type { HostileApi } from '../support/hostile-api.ts';
 import { openWire, pipelinedCopies, shoot, wireOf } from '../support/hostile-wire.ts';
 import type { WireConnection, WireRequest } from '../support/hostile-wire.ts';
 
-/** A stranger misuses request framing, and other callers must not notice. */
+/** A stranger misuses the framing of requests. Other callers must not notice. */
 
 const kibibyte = 1024;
 const growthBytesMax = 100 * 1024 * kibibyte;
 /** Allows for a machine that sometimes pauses. */
 const answeredWithinMs = 60_000;
-/** A third of the time that the gateway gives a caller to send a request's headers. */
+/** A third of the time that a caller has to send the headers of a request. */
 const ownDelayNsMax = 5e9;
 const refusals = [400, 401, 404, 408, 413, 429];
 
@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 afterAll(() => api.close());
 
-/** Address limits apply to each address separately. Linux has these addresses without configuration. */
+/** Limits apply to each address separately. Linux has these addresses without configuration. */
 const addressOf = (last: number) => (process.platform === 'linux' ? { localAddress: `127.0.0.${last}` } : {});
 const json = { 'content-type': 'application/json' };
 const bearer = ({ key }: TestAccount) => ({ authorization: `Bearer ${key}` });
@@ -40,7 +40,6 @@ const get = (path: string, headers = {}): WireRequest => ({ method: 'GET', path,
 
 const attack = (reads = true): Promise<WireConnection> => openWire({ url: api.url, ...addressOf(3), reads });
 
-/** Resolves with the statuses of a request without a key and one with a key. */
 async function askAsVictim(): Promise<readonly number[]> {
   const requests = [get('/healthz'), get('/v1/models', bearer(victim))];
   const answers = await Promise.all(
@@ -51,7 +50,6 @@ async function askAsVictim(): Promise<readonly number[]> {
   return answers.flat();
 }
 
-/** The victim sends requests for the duration of the attack, and afterwards. */
 async function expectUnnoticed(act: () => Promise<unknown>): Promise<void> {
   let isOver = false;
   const got: number[] = [];
@@ -126,7 +124,6 @@ describe('pipelined requests', () => {
   async function pipeline(request: WireRequest, copies: number, reads = true): Promise<WireConnection> {
     const wire = await attack(reads);
     const [each] = wireOf(request, 'length');
-    // If nobody reads the responses, the server eventually stops reading requests.
     void wire.write(Buffer.alloc(copies * (each?.length ?? 0), each));
     return wire;
   }

@@ -4,8 +4,6 @@ import type { KeyScope } from '../../src/base/key-scope.ts';
 import { useHttpWorld } from '../support/http-world.ts';
 import type { TestAccount } from '../support/client.ts';
 
-/** A key can reach objects created by another key of its account only if its scopes allow it. */
-
 const world = useHttpWorld('http_key_reach');
 let account: TestAccount;
 let task: string;

@@ -6,8 +6,6 @@ import type { TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** A change to a key while a request body arrives applies to that request. */
-
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
@@ -17,7 +15,7 @@ beforeEach(async () => {
   gateway = await startGateway({
     yaml: imageYaml({ first: upstream.url }),
     worker: false,
-    // Allows a body to arrive as slowly as it likes.
+    // The body may arrive arbitrarily slowly.
     environment: { UPLOAD_BYTES_PER_SECOND_MIN: '0' },
   });
   account = await gateway.account();
@@ -27,7 +25,6 @@ afterEach(async () => {
   await upstream.close();
 });
 
-/** Returns the status and the body of the response to a request whose body is sent after `meanwhile`. */
 async function createdAfter(meanwhile: () => Promise<unknown>): Promise<[number | undefined, string]> {
   // From here on, the key is cached. The gateway identifies the caller before it asks for the body.
   await account.balance();

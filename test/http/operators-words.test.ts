@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest';
 import { useHttpWorld } from '../support/http-world.ts';
 
-/**
- * Text that operators write for others appears on terminals and pages, and must not act as commands or markup there.
- */
+/** What operators write for others appears on terminals and pages, and must not act as commands or markup there. */
 
 const world = useHttpWorld('operators_words');
 

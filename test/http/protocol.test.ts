@@ -254,7 +254,6 @@ describe('bodies', () => {
         resolve(chunk.toString());
       });
       socket.on('error', reject);
-      // Announces a body but never sends it.
       socket.write(
         'POST /v1/videos/generations HTTP/1.1\r\nhost: x\r\nauthorization: Bearer sk-x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n',
       );
@@ -291,7 +290,6 @@ describe('bodies', () => {
   });
 });
 
-/** Returns the whole response to these bytes, sent on a separate connection. */
 function answerTo(bytes: string): Promise<string> {
   const { hostname, port } = new URL(world.url);
   return new Promise<string>((resolve, reject) => {

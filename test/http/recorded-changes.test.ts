@@ -4,7 +4,7 @@ import { useHttpWorld } from '../support/http-world.ts';
 
 const world = useHttpWorld('http_recorded_changes');
 
-/** The acts that replace no stored value. Every other operator act records its changes. */
+/** These actions replace no stored value. Every other action of an operator records its changes. */
 const others: Readonly<Record<string, readonly string[]>> = {
   'it creates something, and its fields are what it sets': [
     'addOperator',

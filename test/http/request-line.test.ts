@@ -1,8 +1,6 @@
 import { expect, it } from 'vitest';
 import { useHttpWorld, videoBody } from '../support/http-world.ts';
 
-/** Each request's log line specifies the caller and the task. */
-
 const world = useHttpWorld('http_request_line');
 
 async function lineOf(id: string) {

@@ -105,7 +105,6 @@ it('an idle connection does not delay the stop', async () => {
 const headersOf = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
 const posted = 'POST /first HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\n\r\nx';
 
-/** A server that responds with the path, and a connection to it. */
 async function echoing() {
   const app = {
     callback: () => (asked: IncomingMessage, response: ServerResponse) =>

@@ -12,7 +12,6 @@ import { readSources } from '../support/source-rules.ts';
 
 const world = useHttpWorld('signed_amounts');
 const month = '2031-05';
-/** The account's entries below, with the expected sign of each amount. */
 const signed = [
   ['credit', '10.000000'],
   ['hold', '-0.500000'],
@@ -25,7 +24,6 @@ const signed = [
   ['adjust', '-1.000000'],
 ];
 
-/** Creates an account with an entry of every kind. */
 async function everyKind() {
   world.clock.stoppedAt = Date.UTC(2031, 4, 11);
   const account = await world.newAccount({ credit: '10' });

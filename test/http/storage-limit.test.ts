@@ -24,7 +24,6 @@ it('an account whose storage is full is refused until its data is deleted; other
   expect(refused.body.error.message).toMatch(
     /^60\d{4} bytes .* limit is 500000\. .* next deletion is on 20\d\d-/,
   );
-  // A repeat of a refused request is refused again, and a repeat of a successful one succeeds.
   expect((await full.create({}, keyed('late'))).status).toBe(429);
   expect((await full.create(large, keyed('first'))).body.id).toBe(first.body.id);
   expect((await full.balance()).held).toBe(held);

@@ -2,7 +2,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { TimeSlice } from '../../src/http/time-slice.ts';
 
-/** Longer than a slice. */
 function spin(): void {
   const endsAt = performance.now() + 10;
   while (performance.now() < endsAt);

@@ -4,8 +4,6 @@ import { useHttpWorld } from '../support/http-world.ts';
 import { adminCaller } from '../support/client.ts';
 import type { AdminCall } from '../support/client.ts';
 
-/** Tests what every read route returns to an operator without the `amounts` role. */
-
 const world = useHttpWorld('http_without_amounts');
 const amount = /\d\.\d{6}/;
 /** These routes show prices, because prices are part of the configuration. */

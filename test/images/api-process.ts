@@ -3,7 +3,6 @@ import { openCore } from '../../src/compose/core.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startApi } from '../../src/api.ts';
 
-/** Runs an API process for a test that kills it or ends it, and prints its address. */
 const core = await openCore(readEnvironment(), createLogger({ level: 'silent', format: 'json' }));
 const api = await startApi(core, { isPrepared: true });
 process.once('SIGTERM', () => void api.stop().then(() => core.close()));

@@ -14,8 +14,7 @@ import { imageYaml, pixel, sendImages, sendJson, startImageUpstream } from './su
 import type { ImageUpstream } from './support.ts';
 
 /**
- * Tests images of synchronous upstreams that are requested as tasks: a worker waits for the response instead of
- * the caller.
+ * Images of synchronous upstreams that are requested as tasks: a worker waits for the response instead of the caller.
  */
 
 let upstream: ImageUpstream;
@@ -51,7 +50,6 @@ async function finished(id: string): Promise<Record<string, any>> {
   }
 }
 
-/** Holds every answer back until the returned function is called. */
 function holdAnswers(): () => void {
   let open = () => undefined as void;
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -84,7 +82,6 @@ it('async: true answers with a task before the upstream has answered, and the ta
   }
   expect(upstream.calls).toHaveLength(1);
   expect(Number((await account.balance()).available)).toBeCloseTo(before - 0.08, 6);
-  // The record still shows the attempt and the billed cost.
   const { body: record } = await gateway.admin('GET', `/tasks/${created.body.id}`);
   expect(record).toMatchObject({ attempts: [{ state: 'accepted' }], cost: '0.060000' });
   const { body: receipt } = await account.call('GET', `${path}/${created.body.id}/receipt`);
@@ -95,7 +92,7 @@ it('async: true answers with a task before the upstream has answered, and the ta
   ]);
 });
 
-/** The error that an overloaded S3 sends. No system call caused it. */
+/** An overloaded S3 sends this error. No system call caused it. */
 const slowDown = Object.assign(new Error('Please reduce your request rate.'), {
   name: 'SlowDown',
   $metadata: { httpStatusCode: 503 },

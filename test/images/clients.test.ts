@@ -6,8 +6,6 @@ import type { TestGateway } from '../support/gateway.ts';
 import { imageYaml, pixel, png, refuse, sendImages, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
-/** Tests the official client for Node, unchanged, including its automatic retries. */
-
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
@@ -135,7 +133,7 @@ it('a client that timed out and repeats automatically gets the first image, not 
       return fetch(...request);
     },
   });
-  // Waits until the client repeats the request, so that its first try has timed out, however slow the machine is.
+  // Waits until the client repeats the request, so that its first attempt has timed out, however slow the machine is.
   upstream.answer = async (call, response) => {
     await repeated;
     sendImages(call, response);

@@ -12,8 +12,6 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { eventsOf, png } from './support.ts';
 
-/** Requests images through the interfaces of other services, with their own clients. */
-
 let gateway: TestGateway;
 let account: TestAccount;
 let directory: string;
@@ -30,7 +28,6 @@ afterAll(async () => {
 
 const size = { width: 1024, height: 1024 };
 const prompt = 'a red cube';
-/** Fields that the client's types lack. */
 interface Drawn {
   readonly images?: readonly { readonly image_url: { readonly url: string } }[];
 }
@@ -161,7 +158,6 @@ describe.each(models)('%s', (model) => {
   });
 });
 
-/** Sends the body with `stream`, and returns the data of each event. */
 async function streamed(path: string, body: object): Promise<any[]> {
   const response = await fetch(gateway.url + path, {
     method: 'POST',
@@ -228,7 +224,7 @@ describe('a stream of another interface', () => {
 });
 
 describe('a conversation', () => {
-  /** An image too large to be kept in memory. */
+  /** Too large to be kept in memory. */
   const image = `data:image/png;base64,${png(64, 64, 40_000).toString('base64')}`;
   const ask = (messages: unknown, more: object = {}) =>
     account.call('POST', '/api/v1/chat/completions', { body: { model: 'gpt-image', messages, ...more } });

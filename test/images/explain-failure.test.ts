@@ -3,8 +3,8 @@ import { explainFailure, mayBeAccepted, noRetry } from '../../src/images/explain
 import { UpstreamError } from '../../src/providers/provider.ts';
 
 /**
- * Tests the error that callers get for a synchronous image that no channel delivered. Official clients retry
- * most errors automatically.
+ * The error that callers get for a synchronous image that no channel delivered. Official clients retry most errors
+ * automatically.
  */
 
 const outcomes = ['not_sent', 'throttled', 'unavailable', 'rejected', 'ambiguous'] as const;

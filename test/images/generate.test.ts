@@ -167,7 +167,7 @@ describe('a channel that renders one image per call', () => {
     const waiting: (() => void)[] = [];
     first.answer = (call, response) => {
       waiting.push(() => sendUrl(call, response));
-      // Answers only when all requests are there. If they came one after the other, the test would never end.
+      // Responds only when all requests are there. If they came one after the other, the test would time out.
       if (waiting.length === 3) for (const go of waiting) go();
     };
     const answer = await generate(account, dalle);
@@ -203,7 +203,8 @@ describe('a channel that renders one image per call', () => {
 });
 
 describe('a request that the upstream refuses', () => {
-  // A failure that opens a circuit would block the channel for the next test. The next suite begins with a restart, too.
+  // A failure that opens a circuit would block the channel for the next test. The next suite begins with a restart,
+  // too.
   beforeEach(restart);
 
   it('is a 400 on the prompt with its words, without its secrets', async () => {
@@ -353,7 +354,6 @@ describe('a caller who hangs up', () => {
   });
 });
 
-/** Makes a request and resolves when its connection is gone. */
 function hangingCall(account: TestAccount, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const call = request(`${gateway.url}${path}`, {

@@ -7,8 +7,6 @@ import type { TestGateway } from '../support/gateway.ts';
 import { imageYaml, pixel, refuse, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
-/** Tests what happens if the ledger becomes unreachable after the upstream has answered. */
-
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
@@ -25,7 +23,7 @@ afterEach(async () => {
   await upstream.close();
 });
 
-/** Makes this many calls fail as if MongoDB did not answer, or all calls until the returned function is called. */
+/** Makes this many calls fail as if MongoDB did not respond, or all calls until the returned function is called. */
 function breakLedger(method: 'settle' | 'release', times = Infinity): () => void {
   const ledger = gateway.core.ledger as unknown as Record<string, (request: unknown) => Promise<unknown>>;
   const real = ledger[method]?.bind(ledger);

@@ -13,7 +13,9 @@ import type { TestMongo } from '../support/servers.ts';
 import { imageYaml, pixel, sendImages, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
-/** MongoDB ends while an upstream renders, so that the bill of delivered images exists only in the memory of the API. */
+/**
+ * MongoDB ends while an upstream renders, so that the bill for delivered images exists only in the memory of the API.
+ */
 
 let directory: string;
 let mongo: TestMongo;
@@ -43,7 +45,7 @@ afterAll(async () => {
 const leases = () => gateway.core.mongo.db.collection('image_leases');
 const beat = async () => (await leases().findOne({}))?.['beat'];
 
-/** Another process's reconciler, which reads as soon as MongoDB answers. Its clock advances only through `pass`. */
+/** Another process's reconciler, which reads as soon as MongoDB responds. Its clock advances only through `pass`. */
 function openReconciler(pause: () => Promise<unknown>) {
   const { ledger, log, stores } = gateway.core;
   let clock = 0;

@@ -3,8 +3,6 @@ import { createPromisedBills } from '../../src/images/promised-bills.ts';
 import type { BillState } from '../../src/images/promised-bills.ts';
 import { createLogger } from '../../src/observability/log.ts';
 
-/** Tests what a process that ends does with charges that it could not write. */
-
 const bill = { task: 'img_a', account: 'acme', amount: 80_000n, model: 'gpt-image', channel: 'first' };
 
 function openBills() {

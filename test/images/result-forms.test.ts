@@ -9,14 +9,11 @@ import type { TestGateway } from '../support/gateway.ts';
 import { imageYaml, pixel, png, sendImages, sendJson, startImageUpstream } from './support.ts';
 import type { ImageUpstream, UpstreamCall } from './support.ts';
 
-/** `response_format` works with every model, because the upstream's answer is converted. */
-
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;
 let directory: string;
 
-/** Starts a gateway for the tests of a suite. Each has an account of its own. */
 function useGateway(more = '', environment: Record<string, string> = {}): void {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'result-forms-'));
@@ -45,7 +42,6 @@ const ask = (more: Record<string, unknown>) =>
 
 const large = png(1, 1, 200_001);
 
-/** Answers with links to files of its own, which have these contents or statuses. */
 function answerLinks(...files: readonly (Buffer | number)[]): void {
   answerLinksWith({}, ...files);
 }

@@ -5,8 +5,6 @@ import type { TestAccount } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { png } from './support.ts';
 
-/** Image requests in each vendor's dialect, answered by the simulator. */
-
 let gateway: TestGateway;
 let account: TestAccount;
 

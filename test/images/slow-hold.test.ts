@@ -22,7 +22,7 @@ afterEach(async () => {
   await Promise.all([upstream.close(), other.close()]);
 });
 
-/** Pauses this process for two minutes, in which a reconciler declares it dead. */
+/** The pause is long enough for a reconciler to declare this process dead. */
 async function standStill(): Promise<void> {
   const later = Date.now() + 120_000;
   vi.spyOn(Date, 'now').mockReturnValue(later);

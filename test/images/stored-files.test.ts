@@ -9,7 +9,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { imageYaml, png, startImageUpstream } from './support.ts';
 import type { ImageUpstream } from './support.ts';
 
-/** Uses stored files in image requests, on a gateway whose public address nothing can open, not even the gateway. */
+/** Nothing can open this gateway's public address, not even the gateway itself. */
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;

@@ -7,11 +7,10 @@ import { crc32, deflateSync } from 'node:zlib';
 import type { TestGateway } from '../support/gateway.ts';
 import { listen, listener } from '../support/listen.ts';
 
-/** A small upstream with the image convention, as its vendor documents it. The test chooses its answers. */
+/** Follows the image convention as its vendor documents it. The test chooses the responses. */
 export interface ImageUpstream {
   readonly url: string;
   readonly calls: UpstreamCall[];
-  /** The response to all subsequent calls, until it is changed. */
   answer: (call: UpstreamCall, response: ServerResponse) => void | Promise<void>;
   close(): Promise<void>;
 }
@@ -20,10 +19,8 @@ export interface UpstreamCall {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
-  /** The body, if it is JSON. */
   readonly json: Record<string, any>;
   readonly n: number;
-  /** True once the gateway has closed the connection. */
   readonly closed: boolean;
 }
 
@@ -60,7 +57,6 @@ export async function startImageUpstream(): Promise<ImageUpstream> {
   return Object.assign(upstream, { url: `${url}/v1`, calls, close });
 }
 
-/** Answers like OpenAI's GPT image models. */
 export function sendImages(call: UpstreamCall, response: ServerResponse): void {
   sendJson(response, 200, {
     created: 1_713_833_628,
@@ -87,7 +83,7 @@ export function refuse(status: number, code: string, message: string, headers = 
     );
 }
 
-/** Makes a PNG of one colour, with `pad` bytes of noise that cannot be compressed. */
+/** Makes a PNG of one colour. `pad` adds noise that cannot be compressed. */
 export function png(width: number, height: number, pad = 0): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -105,7 +101,7 @@ export function png(width: number, height: number, pad = 0): Buffer {
 
 /**
  * Gives this process its own directory for temporary files, so that the test sees what a gateway leaves behind. Call
- * it before the gateway starts.
+ * this before the gateway starts.
  */
 export async function watchTemporaryFiles(): Promise<() => Promise<string[]>> {
   const root = await mkdtemp(join(tmpdir(), 'images-test-'));
@@ -120,7 +116,6 @@ export async function watchTemporaryFiles(): Promise<() => Promise<string[]>> {
   };
 }
 
-/** Makes only the header of a PNG of this size. */
 export function pngHeader(width: number, height: number): Buffer {
   const real = png(1, 1);
   real.writeUInt32BE(width, 16);
@@ -136,7 +131,6 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([frame.subarray(0, 4), typed, frame.subarray(4)]);
 }
 
-/** Two channels with the image convention (`first` before `second`), and one in Seedream's dialect. */
 export function imageYaml(urls: { first: string; second?: string; ark?: string }): string {
   return `
 currency: USD
@@ -198,8 +192,8 @@ models:
 }
 
 /**
- * Moves the clock forward, a minute at a time, until a waiter has seen a dead process's claim unchanged for
- * long enough.
+ * Moves the clock forward, a minute at a time, until a waiter has seen a dead process's claim unchanged for long
+ * enough.
  */
 export async function whileMinutesPass<Result>(
   { clock }: Pick<TestGateway, 'clock'>,

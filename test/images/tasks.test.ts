@@ -11,19 +11,15 @@ import type { ImageUpstream } from './support.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import type { CallbackReceiver } from '../support/callback-receiver.ts';
 
-/** Tests images of models whose upstream renders them as tasks, in DashScope's wire format. */
-
 let upstream: ImageUpstream;
 let receiver: CallbackReceiver;
 let gateway: TestGateway;
 let account: TestAccount;
 /** Counts the tasks, so that an upstream id is never used twice. */
 let tasks = 0;
-/** The state of the upstream's task. */
 let state: 'RUNNING' | 'SUCCEEDED' | 'FAILED';
 /** How many more images than requested the upstream delivers, and the size that it reports. */
 let report: { readonly more: number; readonly size?: string };
-/** How often each link can be opened. */
 let opens: number;
 
 beforeAll(async () => {
@@ -144,7 +140,6 @@ it.each([
   const created = await generate({ model: 'wan-sized', size: '1024x1024' });
   expect(created.status).toBe(200);
   expect(await finished(created.body.id)).toMatchObject({ status: 'succeeded' });
-  // The upstream's answer stays in the record.
   const { body: record } = await gateway.admin('GET', `/tasks/${created.body.id}`);
   expect(record).toMatchObject({ situation: { name: 'ended' }, charge });
 });
@@ -220,7 +215,7 @@ it('the same Idempotency-Key gets the same task', async () => {
 describe('a client that repeats automatically', () => {
   const retries = (count: number) => ({ 'x-stainless-retry-count': String(count) });
   const claims = () => gateway.core.mongo.db.collection('idempotency');
-  /** Waits for the record of a first try, because the client itself does not wait for it. */
+  /** A client's first attempt does not wait for its record. */
   const claimed = (task: string) => expect.poll(() => claims().countDocuments({ made: task })).toBe(1);
 
   it('is given the task of its first try, which is found by its id', async () => {
@@ -236,7 +231,7 @@ describe('a client that repeats automatically', () => {
     await finished(first.body.id);
     const late = await generate(asked, { ...retries(2), prefer: 'wait=120' });
     expect(late.body.data).toHaveLength(1);
-    // The answer itself is not kept, because the record of each try names the task.
+    // The response itself is not stored, because the record of each attempt names the task.
     await expect.poll(() => claims().countDocuments({ made: first.body.id })).toBe(3);
     expect(await gateway.core.mongo.db.collection('image_result_bodies').countDocuments({})).toBe(0);
     expect(await claims().countDocuments({ made: first.body.id, answer: { $exists: true } })).toBe(0);
@@ -364,7 +359,6 @@ describe('a model with channels of both kinds', () => {
     answerAsTask();
     const answer = await generate({ model: 'both' });
     expect(answer.body.data[0].b64_json).toBe(pixel.toString('base64'));
-    // The synchronous channel refuses, and the task channel is not asked.
     upstream.calls.length = 0;
     upstream.answer = (_call, response) =>
       sendJson(response, 429, { error: { code: 'rate_limit_exceeded', message: 'Slow down.' } });

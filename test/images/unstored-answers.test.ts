@@ -14,7 +14,6 @@ const asked = {
 } as const;
 
 const away = new StorageAwayError(new Error('connect ECONNREFUSED'));
-/** The reasons why an image cannot be stored now but may be stored later. */
 const passing = [
   ['is full', new NoRoomError('full')],
   ['is away', away],
@@ -24,12 +23,10 @@ const passing = [
 interface Storage {
   readonly refusals?: number;
   readonly error?: Error;
-  /** How long each try takes. */
   readonly takesMs?: number;
   readonly reserve?: (bytes: number) => void;
 }
 
-/** Converts a rendered image while the storage refuses the first few attempts. */
 async function delivered({ refusals = Infinity, error = away, takesMs = 0, ...asking }: Storage) {
   let [tries, clock] = [0, 0];
   const end = new AbortController();

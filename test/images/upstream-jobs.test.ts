@@ -6,7 +6,7 @@ import type { ImageUpstream, UpstreamCall } from './support.ts';
 import type { ServerResponse } from 'node:http';
 
 /**
- * The upstream is another gateway with this interface. It answers an image request with a task, which renders and is
+ * The upstream is another gateway with this interface. Its response to an image request is a task, which renders and is
  * charged for.
  */
 

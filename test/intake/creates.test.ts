@@ -37,14 +37,13 @@ afterEach(() => {
 type Fields = Readonly<Record<string, unknown>>;
 
 interface Create {
-  /** The path, in which `clip` stands for the model. */
+  /** `clip` stands for the model. */
   readonly path: string;
-  /** The smallest request with these fields, for this model. */
   readonly body: (fields: Fields, model?: string) => Fields;
   /** Remixing works only on a stored video. */
   readonly takesNoMedia?: true;
   readonly isForImages?: true;
-  /** Whether the operation can answer with a task instead of images. */
+  /** Whether the operation can return a task instead of images. */
   readonly hasTasks?: true;
 }
 
@@ -93,10 +92,7 @@ const creates: Readonly<Record<string, Create>> = {
   streamFalRequest: fal('/fal/run/any/clip/stream'),
 };
 
-/**
- * Operations that wait for the task to end read requests like the others: they share the handler, and are tested only
- * for errors.
- */
+/** Operations that wait for the task to end share their handler with the others, so they are tested only for errors. */
 const waiting = new Set(['runFalRequest', 'streamFalRequest']);
 
 function routes(): readonly Route[] {
@@ -114,7 +110,6 @@ it('the table has every operation of the router that may hold money', () => {
   expect(holding.map(({ operationId }) => operationId).toSorted()).toEqual(Object.keys(creates).toSorted());
 });
 
-/** Returns the path, with a finished video for operations that need one. */
 async function pathOf({ path }: Create): Promise<string> {
   if (path !== 'remix') return path;
   const { body } = await caller(node.url, account.key)('POST', '/v1/videos', {
@@ -141,7 +136,6 @@ async function requestOf(answer: Answer): Promise<any> {
   return (await world.stores.requests.find(answer.body.id ?? answer.body.request_id))?.request;
 }
 
-/** Expects a refusal, and that nothing is held. */
 async function expectRefused(create: Create, fields: Fields, model = 'clip'): Promise<void> {
   const path = (await pathOf(create)).replace('clip', model);
   const { held } = await account.balance();
@@ -151,7 +145,6 @@ async function expectRefused(create: Create, fields: Fields, model = 'clip'): Pr
   expect((await account.balance()).held).toBe(held);
 }
 
-/** Expects that this key's rules refuse the request and that nothing is held. Another key may send it. */
 async function expectRefusedBy(key: string, create: Create, fields: Fields): Promise<void> {
   const path = await pathOf(create);
   const { held } = await account.balance();
@@ -189,7 +182,7 @@ function rendersAsAsked({ takesNoMedia, isForImages }: Create): boolean {
 interface Rule {
   readonly name: string;
   readonly isFor?: (create: Create) => boolean;
-  /** Set if the rule can be tested only on operations that answer at once. */
+  /** Set if the rule can be tested only on operations that do not return a task. */
   readonly answers?: true;
   readonly run: (create: Create) => Promise<void>;
 }

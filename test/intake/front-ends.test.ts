@@ -31,7 +31,6 @@ interface FrontEnd {
   readonly path: string;
   readonly body: object | FormData;
   readonly request: Partial<ImageRequest>;
-  /** The number of reference images. Default: 0. */
   readonly images?: number;
 }
 

@@ -17,15 +17,13 @@ import { nothingSpent, scopesOf } from '../../src/ledger/spent.ts';
 import { createAccountCheck } from '../../src/ledger/verify-account.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 
-/** Tests what caps allow, without a database. */
-
 const hash = createEntryHash(testLedgerKey);
 
 const account = 'acct';
 const hourMs = 3_600_000;
 const noon = Date.UTC(2026, 10, 29, 12);
 
-/** An in-memory ledger in which each step sets its writer's clock. */
+/** Kept in memory. Each step sets the clock of its writer. */
 function openBook() {
   const entries: EntryDocument[] = [];
   function run(operations: readonly Operation[], at: number): readonly Outcome[] {
@@ -60,7 +58,6 @@ const hold = (task: string, amount: bigint, { caps = limits, user = 'u1', key = 
     overdraftLimit: 0n,
   });
 
-/** Sums the amounts that a window's entries took from `available` and hold, ignoring their stored sums. */
 function sumsIn(entries: readonly EntryDocument[], scope: string, window: string) {
   const sums = { used: 0n, held: 0n };
   let before: Pick<EntryDocument, 'available' | 'held'> = emptyHead;

@@ -10,8 +10,8 @@ import { createTaskStore } from '../../src/store/tasks.ts';
 import { hashTestEntry, heldText, settledText, useLedgerWorld } from './support.ts';
 
 /**
- * Corrupts the books as an attacker could who can write to MongoDB but has no key. Removes each field of real
- * documents, changes it, and gives it a different type. Each corruption has its own account, and a single verification
+ * Corrupts the books as an attacker could who can write to MongoDB but has no key: removes each field of real
+ * documents, changes it, or gives it a different type. Each corruption has its own account, and a single verification
  * looks for all of them.
  */
 
@@ -19,7 +19,7 @@ type Row = Document & { _id: string };
 const world = useLedgerWorld('test_ledger_corpus');
 const raw = (name: string): Collection<Row> => world.db.collection<Row>(name);
 
-/** Record fields that do not affect money, so the ledger does not cover them. */
+/** These fields do not affect money, so the ledger does not cover them. */
 const unpaid: Readonly<Record<string, string>> = {
   key: 'the hold names the key that is charged',
   kind: 'says which routes show the task',
@@ -53,7 +53,7 @@ const unpaid: Readonly<Record<string, string>> = {
   added: 'a field that nothing reads',
 };
 
-/** Record fields that matter only in some states. */
+/** These fields matter only in some states. */
 const unpaidOf: Readonly<Record<string, readonly string[]>> = {
   running: ['outcome'],
   gone: ['outcome', 'charge removed'],
@@ -62,7 +62,6 @@ const unpaidOf: Readonly<Record<string, readonly string[]>> = {
 interface Role {
   readonly name: string;
   readonly collection: 'ledger' | 'tasks';
-  /** The id in the template. Copies have different ids. */
   readonly id: string;
 }
 
@@ -97,7 +96,6 @@ async function clear(): Promise<void> {
   for (const name of ['ledger', 'tasks']) await raw(name).deleteMany({});
 }
 
-/** Creates books with the real ledger and stores. */
 async function makeTemplate(): Promise<Books> {
   const books = await world.openLedger();
   const account = 'template';
@@ -135,7 +133,6 @@ async function makeTemplate(): Promise<Books> {
   };
 }
 
-/** Returns books for one more account. All names end in `-<n>`. */
 function copyOf(n: number): Books {
   const account = `account-${n}`;
   const named = (task: string): string => `${task}-${n}`;
@@ -161,11 +158,9 @@ function copyOf(n: number): Books {
 
 interface Corruption {
   readonly name: string;
-  /** Returns the corrupted document, or undefined to remove it. */
   readonly of: (document: Row) => Row | undefined;
 }
 
-/** Returns each field's corruptions: removed, with a different value, and with a value of another type. */
 function corruptionsOf(document: Row): Corruption[] {
   const ofFields = Object.keys(document).flatMap((field): Corruption[] => {
     const value: unknown = document[field];
@@ -188,7 +183,6 @@ function corruptionsOf(document: Row): Corruption[] {
   ];
 }
 
-/** Returns a different value of the same type. */
 function otherThan(value: unknown): unknown {
   if (typeof value === 'bigint' || typeof value === 'number')
     return typeof value === 'bigint' ? value + 1n : value + 1;

@@ -8,9 +8,7 @@ import { verifyLedger } from '../../src/ledger/verify.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { hashTestEntry, heldText, settledText, useLedgerWorld } from './support.ts';
 
-/**
- * Tests ways to corrupt the books with write access to MongoDB, one per row, each with the invariant that detects it.
- */
+/** Each row is a way to corrupt the books with write access to MongoDB, and the invariant that detects it. */
 
 const world = useLedgerWorld('test_ledger_corruptions');
 const anchors = () => createHeadAnchors(world.db, testLedgerKey);
@@ -20,7 +18,6 @@ const raw = (name: string): Collection<Document & { _id: string }> => world.db.c
 const change = (task: string, $set: Document) => raw('tasks').updateOne({ _id: task }, { $set });
 
 const account = 'acme';
-/** The hash used by an attacker without the key. */
 const guessed = createEntryHash(Buffer.alloc(32));
 
 const verify = async () => {
@@ -30,8 +27,8 @@ const verify = async () => {
 };
 
 /**
- * The entries: 1 is a credit; 2, 3 and 4 are `paid`'s hold, its settlement and the charge beyond the hold; 5 and 6 are
- * `gone`'s hold and release; 7 is `running`'s hold.
+ * The entries: 1 is a credit. 2, 3 and 4 are the hold of `paid`, its settlement, and the charge beyond the hold. 5 and
+ * 6 are the hold and the release of `gone`. 7 is the hold of `running`.
  */
 beforeEach(async () => {
   const books = await world.openLedger();
@@ -74,8 +71,7 @@ afterEach(async () => {
 type Rewritten = (entry: EntryDocument) => Partial<Draft> | undefined;
 
 /**
- * Rewrites the chain with correct balances, hashing with `hash`. Entries can be changed, or omitted from a given one
- * on.
+ * Rewrites the chain with correct balances, hashed with `hash`. Entries can be changed, or omitted from a given one on.
  */
 async function rewrite(hash: EntryHash, changed: Rewritten): Promise<void> {
   const entries = await ledger().find({ account }).sort({ seq: 1 }).toArray();
@@ -94,7 +90,6 @@ async function rewrite(hash: EntryHash, changed: Rewritten): Promise<void> {
   }
 }
 
-/** Appends one more entry. */
 async function append(hash: EntryHash, draft: Omit<Draft, 'account'>): Promise<void> {
   const last = await ledger().findOne({ account }, { sort: { seq: -1 } });
   await ledger().insertOne(chainEntry(last ?? emptyHead, { account, ...draft }, { at: 1, hash }));

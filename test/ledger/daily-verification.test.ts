@@ -13,7 +13,6 @@ const minute = 60_000;
 const noon = Date.parse('2026-11-25T12:00:00Z');
 let names = 0;
 
-/** Opens processes that share a database, and records their verifications. */
 function openProcesses() {
   const name = `verify-${(names += 1)}`;
   const store = createVerificationStore(world.db);

@@ -16,7 +16,6 @@ beforeAll(async () => {
   sound = await world.openLedger();
 });
 
-/** A ledger whose next inserts fail in this order. */
 const ledgerWith = (...faults: WriteFault[]) =>
   world.openLedger({ wrap: (collection) => faulty(collection, faultsInOrder(faults)) });
 
@@ -150,8 +149,8 @@ describe('an answer to an insert', () => {
   };
 
   it.each<[string, unknown]>([
-    // The response of a primary that is being voted out: one entry written, the next one a duplicate, and no majority.
-    // The entry is then rolled back, which the test simulates by never writing it.
+    // A primary that is being voted out may respond like this: one entry written, the next one a duplicate, and no
+    // majority. The entry is then rolled back, which the test simulates by never writing it.
     [
       'that says duplicate, and that no majority has confirmed it',
       bulkError(11_000, [{ index: 1 }], { code: 64 }),

@@ -13,7 +13,7 @@ const world = useLedgerWorld('test_ledger_properties');
 const processCount = 3;
 const overdraftLimit = 50n;
 
-/** The faults of the next inserts, whichever process makes them. Set by each run. */
+/** The faults of the next inserts, whichever process makes them. Each run sets them. */
 let faults: WriteFault[] = [];
 let processes: Ledger[] = [];
 
@@ -25,7 +25,6 @@ beforeAll(async () => {
   );
 });
 
-/** A caller's request about task `task`, sent to one of the processes. */
 type Wish = {
   readonly process: number;
   readonly task: number;
@@ -80,7 +79,6 @@ type Answer =
   | { readonly entry: LedgerEntry }
   | Awaited<ReturnType<Ledger['credit']>>;
 
-/** Repeats the call until its result is definite, as a caller would. */
 async function persist<Result>(call: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {

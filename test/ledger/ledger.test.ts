@@ -254,7 +254,7 @@ describe('release', () => {
 });
 
 describe('refund', () => {
-  /** Creates a task `a` with a hold of 60 and a charge of 150: 60 from its hold and 90 beyond it. */
+  /** The charge is 150: 60 from the hold and 90 beyond it. */
   async function charged(): Promise<string> {
     const account = await accountWith(200n);
     await hold(account, 'a', 60n);
@@ -482,7 +482,6 @@ describe('balance', () => {
 });
 
 describe('round trips', () => {
-  /** A ledger that counts its calls to MongoDB. */
   async function counted() {
     const calls: string[] = [];
     const counting = await world.openLedger({

@@ -11,10 +11,7 @@ import { verifyLedger } from '../../src/ledger/verify.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { useLedgerWorld } from './support.ts';
 
-/**
- * Tests that exported heads reveal changes to the ledger, because people with access to MongoDB cannot change those
- * heads.
- */
+/** Exported heads reveal changes to the ledger, because people with access to MongoDB cannot change those heads. */
 
 const world = useLedgerWorld('test_outside_heads');
 const anchors = () => createHeadAnchors(world.db, testLedgerKey);
@@ -41,7 +38,6 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Exports the heads as a newly started process would. */
 const exported = (openPlace: OpenHeadsPlace = place) =>
   dailyExport({ anchors: anchors(), openPlace, now: () => today });
 
@@ -164,7 +160,6 @@ it('are compared as they come: lines in pieces, some hundred, and one that has n
       close: () => undefined,
     }),
   );
-  // Lines repeated on another day are not checked twice.
   expect(outside).toMatchObject({ days: 2, heads: 602 });
   expect(violations).toHaveLength(600 + 1);
 });

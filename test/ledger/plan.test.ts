@@ -19,12 +19,11 @@ import type { Outcome } from '../../src/ledger/plan.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { nothingSpent } from '../../src/ledger/spent.ts';
 
-/** Tests without a database which entries operations append, in thousands of histories per second. */
+/** Which entries operations append, tested without a database in thousands of histories per second. */
 
 const account = 'acct';
 const hash = createEntryHash(testLedgerKey);
 const overdraftLimit = 50n;
-/** A task's price does not depend on the caller. */
 const heldFor = (task: string) => BigInt(10 * Number(task.slice(1)) + 5);
 
 const task = fc.nat({ max: 4 }).map((n) => `t${n}`);
@@ -70,10 +69,9 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
 );
 
-/** The sums of a key that has not spent anything. */
 const nothing = new Map(['key:key_1', 'model:key_1/video-1'].map((scope) => [scope, nothingSpent(scope)]));
 
-/** An in-memory ledger. Writes the planned entries, or only the first `kept` of them if the server dies in between. */
+/** Kept in memory. Writes the planned entries, or only the first `kept` of them if the server dies in between. */
 function openBook() {
   const entries: EntryDocument[] = [];
   return {

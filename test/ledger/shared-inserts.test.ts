@@ -23,7 +23,6 @@ function entriesOf(account: string, count: number): EntryDocument[] {
   });
 }
 
-/** A server that keeps each insert waiting until the test responds to it. */
 function server() {
   const inserts: {
     readonly ids: string[];
@@ -40,7 +39,6 @@ function server() {
   return { inserts, insert };
 }
 
-/** A server with four inserts in flight, so that the next ones have to wait. */
 function busyServer() {
   const { inserts, insert } = server();
   for (const account of ['w', 'x', 'y', 'z']) void insert(entriesOf(account, 1));

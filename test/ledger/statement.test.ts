@@ -5,7 +5,6 @@ import type { LedgerCollection } from '../../src/ledger/collection.ts';
 import type { LedgerEntry } from '../../src/ledger/entry.ts';
 import { openStatement } from '../../src/ledger/statement.ts';
 
-/** Account `a`'s entries at these times, each a credit of one. Counts the reads. */
 function bookOf(times: readonly number[]) {
   const entries = times.map((at, n) => {
     const seq = BigInt(n) + 1n;

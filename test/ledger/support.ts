@@ -19,16 +19,13 @@ import { testLedgerKey } from '../support/sealing.ts';
 
 export const hashTestEntry = createEntryHash(testLedgerKey);
 
-/** A thousand micro-units per second, which is one per millisecond. */
 const prices: PriceBasis = {
   price: { minimum: '0', lines: [{ measure: 'second', price: '0.001' }] },
   facts: {},
   version: 'test',
 };
-/** The text that a hold freezes. */
 export const heldText = JSON.stringify(prices);
 
-/** Returns the text recorded by a settlement of this amount. */
 export function settledText(amount: bigint): string {
   const { amount: _charge, ...reckoning } = settle({
     basis: prices,
@@ -42,11 +39,9 @@ export function settledText(amount: bigint): string {
 export interface LedgerWorld {
   readonly db: Db;
   readonly entries: Collection<EntryDocument>;
-  /** Opens a ledger with its own memory, as another process would. With a `uri`, it also has its own connection. */
+  /** Acts as another process, with its own caches. With a `uri`, it also has its own connection. */
   openLedger(options?: LedgerOptions): Promise<Ledger>;
-  /** Returns an account that no other test uses. */
   newAccount(): string;
-  /** Returns the violations in this account's own chain. */
   chainFaults(account: string): Promise<Violation[]>;
 }
 
@@ -59,7 +54,7 @@ interface LedgerOptions {
   readonly now?: () => number;
 }
 
-/** A database for this file, created before its tests and dropped after them. */
+/** The database is created before the tests of this file and dropped after them. */
 export function useLedgerWorld(name: string): LedgerWorld {
   const connections: Mongo[] = [];
   let db: Db | undefined;
@@ -123,11 +118,11 @@ export function useLedgerWorld(name: string): LedgerWorld {
 
 /**
  * `refused`: the write never arrives. `lost`: it takes effect, but its response is lost. `cut`: the server dies after
- * the batch's first entry. `broken`: the insert takes effect, and the driver throws the socket's own error.
+ * the first entry of the batch. `broken`: the insert takes effect, and the driver throws the socket's own error.
  */
 export type WriteFault = 'refused' | 'lost' | 'cut' | 'broken' | undefined;
 
-/** A real collection whose inserts fail as specified by `nextFault` or `nextError`. */
+/** A real collection whose inserts fail as `nextFault` or `nextError` says. */
 export function faulty(
   collection: Collection<EntryDocument>,
   nextFault: () => WriteFault,
@@ -152,7 +147,6 @@ export function faulty(
   });
 }
 
-/** Returns the faults in order, and then none. */
 export function faultsInOrder(faults: readonly WriteFault[]): () => WriteFault {
   const left = [...faults];
   return () => left.shift();

@@ -78,7 +78,7 @@ it('who sees somebody in line waits, and does without a process that is gone', a
   const ledger = await world.openLedger();
   await lines.join(account, 'gone');
   for (let n = 0; n < 40; n += 1) await ledger.credit({ account, amount: 1n, reference: `${n}` });
-  // The dead writer was removed from the line, and the writer that removed it has also left.
+  // The dead writer was removed from the queue, and the writer that removed it has also left.
   await expect.poll(() => lines.look(account)).toMatchObject({ line: [], turn: 2 });
   expect(await ledger.balance(account)).toMatchObject({ available: 40n });
 });

@@ -7,14 +7,13 @@ import type { TurnClock } from '../../src/ledger/turns.ts';
 const secondsMax = 20;
 const overdueMs = 1_500;
 
-/** How long each operation takes, in milliseconds. */
+/** Milliseconds per operation. */
 interface Server {
   readonly append: number;
   readonly read: number;
 }
 
 const quick: Server = { append: 6, read: 1 };
-/** A server whose reads are as slow as its inserts. */
 const slow: Server = { append: 40, read: 40 };
 
 /** Time passes only while every writer is waiting, so that no run depends on the machine. */
@@ -32,7 +31,6 @@ function createTime(seed: number) {
   }
   return {
     clock,
-    /** Varies a command's duration around `ms`. */
     pass: (ms: number) => clock.sleep(ms * (0.7 + 0.6 * random())),
     run: async (ms: number): Promise<void> => {
       for (;;) {
@@ -47,7 +45,6 @@ function createTime(seed: number) {
   };
 }
 
-/** One account's line, in memory. */
 function createLine(pass: () => Promise<unknown>) {
   let seen: SeenLine = { line: [], turn: 0 };
   let commands = 0;
@@ -78,7 +75,6 @@ interface Writers {
   readonly diesAt?: number;
 }
 
-/** Runs writers that always have something to append to one account, each as a separate process. */
 async function writeAtOnce({ count, server, refused = false, diesAt }: Writers, seed: number) {
   const { clock, pass, run } = createTime(seed);
   const { lines, commands } = createLine(() => pass(server.read));

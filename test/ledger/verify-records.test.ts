@@ -11,7 +11,6 @@ const until = 1_700_000_000_000;
 
 type Row = Document & { readonly _id: string };
 
-/** Records a verification's reads and the commands that it sends. */
 async function openContext(wrap = (db: Db): Db => db) {
   const client = new MongoClient(databaseUri(world.db.databaseName), { monitorCommands: true });
   onTestFinished(() => client.close());

@@ -18,14 +18,14 @@ const world = useLedgerWorld('test_ledger_verify');
 let ledger: Ledger;
 let live: Set<string>;
 const image = 'img_1';
-/** The time at which all books are written, so that no daily sum resets between two entries. */
+/** All books are written at the same time, so that no daily sum resets between two entries. */
 const writtenAt = Date.now();
 
-/** Opens the collection untyped, to change documents as a user of the MongoDB shell could. */
+/** Untyped, to change documents as a user of the MongoDB shell could. */
 const raw = (): Collection<Document & { _id: string }> => world.db.collection('ledger');
 const tasks = (): Collection<Document & { _id: string }> => world.db.collection('tasks');
 
-/** An ending task. The ledger closes its hold before the record shows the end. */
+/** The ledger closes the hold of an ending task before the record shows the end. */
 const ending = { state: { at: 'ending' }, stateSince: Date.now() };
 const record = { account: 'a', hold: 100n, state: { at: 'ended' } };
 
@@ -52,7 +52,7 @@ const invariantsBroken = async () => (await verify()).violations.map(({ invarian
  * settlement.
  */
 beforeEach(async () => {
-  // Each test has its own ledger, because its memory must not outlive the documents.
+  // Each test has its own ledger, because its caches must not outlive the documents.
   ledger = await world.openLedger({ now: () => writtenAt });
   live = new Set(['t3']);
   const hold = (account: string, task: string) =>
@@ -106,7 +106,6 @@ it('stops where it is when it is aborted, and says why', async () => {
 
 const change = (id: string, fields: Document) => raw().updateOne({ _id: id }, { $set: fields });
 
-/** Replaces an entry with a correctly sealed one, so that only the tested invariant is violated. */
 async function reseal(id: string, fields: Partial<EntryDocument>): Promise<void> {
   const entry = await world.entries.findOne({ _id: id });
   if (entry === null) throw new Error(`no entry ${id}`);
@@ -114,7 +113,6 @@ async function reseal(id: string, fields: Partial<EntryDocument>): Promise<void>
   await raw().replaceOne({ _id: id }, { ...changed, hash: hashTestEntry(changed) });
 }
 
-/** Appends an entry with correct links, whatever its content. */
 async function append(fields: Pick<EntryDocument, 'kind' | 'key' | 'amount'> & Partial<EntryDocument>) {
   const last = await world.entries.findOne({ account: 'a' }, { sort: { seq: -1 } });
   const change = { available: fields.available ?? 0n, held: fields.held ?? 0n };
@@ -273,7 +271,7 @@ describe('hash_chain_intact', () => {
 });
 
 describe('one_hold_and_one_close', () => {
-  /** Append to account `a` by hand, with correct hashes and balances. */
+  /** The entries below are appended to account `a` with correct hashes and balances. */
   it('a second hold of an open task', async () => {
     await append({
       kind: 'hold',
@@ -470,7 +468,7 @@ describe('open_hold_is_live', () => {
       db: world.db,
       key: testLedgerKey,
       holders: async () => {
-        // Follow the usual order: the record says `ending` before the ledger releases the hold.
+        // The usual order: the record says `ending` before the ledger releases the hold.
         await tasks().updateOne({ _id: 't3' }, { $set: ending });
         await ledger.release({ account: 'a', task: 't3', held: 100n });
         return new Map();
@@ -522,7 +520,6 @@ describe('unfinished_task_is_held', () => {
     const at = async (now: number) => (await verifyAt(now)).map(({ invariant }) => invariant);
     expect(await at(since + whileMs - 1)).toEqual([]);
     expect(await at(since + whileMs)).toEqual(['unfinished_task_is_held']);
-    // A future time is ignored.
     expect(await at(since - whileMs)).toEqual(['unfinished_task_is_held']);
   });
 

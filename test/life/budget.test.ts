@@ -5,14 +5,10 @@ import type { TestAccount } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** A task's limits: writes to MongoDB, and its history's events and bytes. */
 const writesMax = { without: 8, withCallback: 10 };
 const eventsMax = { without: 18, withCallback: 20 };
 const historyBytesMax = 6_500;
-/**
- * The maximum number of attempts. After a machine freeze the server repeats steps, so the first task within the limits
- * counts.
- */
+/** After the machine freezes, the server repeats steps, so only the first task within the limits counts. */
 const triesMax = 6;
 
 const writing = [
@@ -42,13 +38,12 @@ function isProgress(update: unknown): boolean {
   );
 }
 
-/** Ignores a gateway that an earlier test file started in this process and that is still settling. */
+/** A gateway from an earlier test file may still be settling in this process. */
 function isOfAnother(written: unknown): boolean {
   const first: unknown = Array.isArray(written) ? written[0] : undefined;
   return typeof first === 'object' && first !== null && 'account' in first && first.account !== account?.id;
 }
 
-/** The running test's caller. */
 let account: TestAccount | undefined;
 
 describe('the budget of one task', () => {
@@ -101,7 +96,6 @@ describe('the budget of one task', () => {
   it('is kept without a callback', async () => {
     const { made, events, bytes } = await cheapTask('without', {});
     expect(made).toHaveLength(Math.min(made.length, writesMax.without));
-    // A task's whole life: requested, held, sent, accepted, rendered, paid and ended.
     expect(made.filter((write) => write.startsWith('ledger.'))).toHaveLength(2);
     expect(events).toBeLessThanOrEqual(eventsMax.without);
     expect(bytes).toBeLessThan(historyBytesMax);

@@ -8,7 +8,6 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
-/** Returns the names of the activities that a task's workflow has scheduled. */
 async function activitiesOf(gateway: TestGateway, task: string): Promise<string[]> {
   const { events } = await gateway.core.client.workflow.getHandle(task).fetchHistory();
   return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
@@ -16,7 +15,10 @@ async function activitiesOf(gateway: TestGateway, task: string): Promise<string[
   );
 }
 
-/** Waits until the activity is scheduled or the workflow has ended without it. Returns whether it was unnecessary. */
+/**
+ * Waits until the activity is scheduled or the workflow has ended without it. Returns whether the activity was
+ * unnecessary.
+ */
 async function wasDeliveredWithoutActivity(gateway: TestGateway, task: string): Promise<boolean> {
   const handle = gateway.core.client.workflow.getHandle(task);
   let usesActivity = false;
@@ -34,7 +36,6 @@ async function startCallbackReceiver(statuses?: readonly number[]) {
   return receiver;
 }
 
-/** The maximum number of attempts, in case a busy machine is too slow for what is tested. */
 const triesMax = 6;
 
 async function createTask(account: TestAccount, callbackUrl: string): Promise<string> {
@@ -86,7 +87,6 @@ describe('the first request of a callback', () => {
       await expect.poll(() => new Set(ids(quick))).toEqual(new Set(others));
       for (const id of others) expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
       isHit = silent.received.length === 1;
-      // The host now counts as slow, so the activity sends the remaining callbacks.
       await silent.waitFor(2);
       expectDeliveredOnce(silent, await recordOf(task));
       expect(new Set(ids(silent))).toEqual(new Set([task]));

@@ -52,7 +52,6 @@ afterAll(async () => {
 
 const admin: TestGateway['admin'] = (...args) => gateway.admin(...args);
 
-/** Creates an account whose texts are all recognisable. */
 async function liveAccount(id: string) {
   await admin('POST', '/accounts', { id, name: 'Canary Ltd' });
   await admin('POST', `/accounts/${id}/credits`, { amount: '10', reference: 'first' });
@@ -93,7 +92,6 @@ async function liveAccount(id: string) {
   return { id, call, task: made.id as string };
 }
 
-/** Returns the collections that contain a document with one of these texts. */
 async function traces(words: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const collection of await gateway.core.mongo.db.collections()) {
@@ -106,7 +104,6 @@ async function traces(words: readonly string[]): Promise<string[]> {
   return [...new Set(found)].toSorted();
 }
 
-/** Lists the stored files and the tasks' directories. */
 const files = async () =>
   (await readdir(join(directory, 'results'), { recursive: true })).filter(
     (name) => name.length > 2 && name !== '.parts',
@@ -139,7 +136,6 @@ it('nothing of a deleted account is left but its ledger and the record of the de
   expect([one.status, other.status].toSorted((a, b) => a - b)).toEqual([200, 409]);
   expect((await admin('POST', `/accounts/${id}/reopen`, { reason: 'x' })).status).toBe(409);
 
-  // Wait until everything in flight has arrived.
   await gateway.reconcile();
   expect((await admin('GET', `/tasks/${task}`)).status).toBe(200);
   gateway.clock.aheadMs += 20 * 60_000;

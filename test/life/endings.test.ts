@@ -12,7 +12,7 @@ import { testYamlWith } from '../support/test-yaml.ts';
 const yaml = testYamlWith('unasked', 600);
 
 /**
- * Tests tasks that do not succeed: deadlines, cancellations and operators' acts. Each task releases its hold, or the
+ * Tasks that do not succeed: deadlines, cancellations and operators' actions. Each task releases its hold, or the
  * record says why not.
  */
 describe('endings', () => {
@@ -29,10 +29,7 @@ describe('endings', () => {
 
   const kindsOf = async (task: string) =>
     (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
-  /**
-   * Long enough to observe the render before it ends, in seconds. The upstream's clock may be at most two minutes
-   * ahead.
-   */
+  /** Long enough to observe the render before it ends. The upstream's clock may be at most two minutes ahead. */
   const renderSeconds = 30;
   const rendering = `[sim:render=${renderSeconds}]`;
   const statusIs = (id: string, ...statuses: string[]) =>
@@ -59,7 +56,6 @@ describe('endings', () => {
         for await (const { workflowId } of gateway.core.client.workflow.list({ query })) ids.push(workflowId);
         return ids;
       };
-      // Operators see this list in the Temporal UI. Its visibility store lags slightly.
       await expect.poll(listed).toContain(body.id);
       await receiver.close();
     });

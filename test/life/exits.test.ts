@@ -13,8 +13,8 @@ import type { TestGateway } from '../support/gateway.ts';
 import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 
 /**
- * Tests every exit of the gateway with an upstream whose failures repeat the caller's words and its own key. The caller
- * may read the upstream's words. Nobody else may read the caller's words, and nobody at all may read the key.
+ * An upstream's failures repeat the caller's words and the gateway's own key. Through every exit of the gateway, the
+ * caller may read the upstream's words, nobody else may read the caller's words, and nobody at all may read the key.
  */
 
 const apiKey = 'Sesame-Open-4711';
@@ -24,7 +24,7 @@ const words = {
   link: 'https://files.example/holiday/walrus.png?signature=topsecret',
   user,
 };
-/** Texts that must not appear, in upper or lower case. A link is recognised by its file name. */
+/** These must not appear, in upper or lower case. A link is recognised by its file name. */
 const callers = ['turquoise', 'holiday', 'topsecret', user];
 /** Operators search by the end user charged in the ledger. That name does not come from an upstream. */
 const ownUser = new RegExp(`"end_user":\\s*"${user}"`, 'g');
@@ -242,7 +242,6 @@ describe('what an upstream repeats', () => {
   });
 });
 
-/** Decodes bytes, because they may contain text. */
 function plain(_name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');

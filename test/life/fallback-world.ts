@@ -77,17 +77,16 @@ function fallbackYaml(): string {
   });
 }
 
-/** The charges for 108,900 tokens at 5.00, 7.00 and 9.00 per million. */
+/** For 108,900 tokens at 5.00, 7.00 and 9.00 per million. */
 export const charges = { second: '0.544500', first: '0.762300', dearer: '0.980100' };
 
 export interface FallbackWorld {
   readonly gateway: TestGateway;
-  /** Returns the number of jobs that the upstream created at each channel from prompts that contain this text. */
+  /** Counts the jobs that the upstream created at each channel from prompts that contain this text. */
   readonly jobs: (prompt: string) => { readonly first: number; readonly second: number };
   /** Returns `state channel` for each attempt, in order. */
   readonly attempts: (task: string) => Promise<readonly string[]>;
   readonly entries: (task: string) => Promise<readonly string[]>;
-  /** Adds a fault to one channel for prompts that contain this text. */
   readonly disturb: (where: 'first' | 'second', prompt: string, fault: string) => void;
 }
 

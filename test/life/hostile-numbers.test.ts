@@ -13,7 +13,6 @@ describe('a success without usage, and a length that cannot be true', () => {
   let upstream: Forwarder;
   let gateway: TestGateway;
   let account: TestAccount;
-  /** The number as written in the JSON. */
   let duration = '5';
   beforeAll(async () => {
     upstream = await startForwarder(() => gateway.simulatorUrl, {

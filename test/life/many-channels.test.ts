@@ -3,8 +3,6 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { testYaml } from '../support/test-yaml.ts';
 
-/** Tests that a worker serves the last of many channels just like a single one. */
-
 const channels = 200;
 const [, channel = ''] = /^channels:\n([^]*)^models:/m.exec(testYaml) ?? [];
 const others = Array.from({ length: channels - 1 }, (_, index) =>

@@ -14,16 +14,11 @@ import type { GatewayProcess } from '../support/processes.ts';
 /** More tasks than a worker advances at once. `npm run bench -- memory` creates 10,000. */
 const tasksCount = 120;
 const creatorsAtOnce = 50;
-/** The maximum number of events in one task's history with a callback, however long it renders. */
 const historyEventsMax = 18;
 const historyBytesMax = 8_000;
 
-/** A worker's maximum resident memory with that many tasks in flight, in bytes. */
 const workerBytesMax = 1_000 * 1024 * 1024;
 
-/**
- * Runs more than a hundred tasks at once on one worker: all of them end, the ledger adds up, and memory stays within its limit.
- */
 describe('more than a hundred tasks at once', () => {
   let gateway: TestGateway;
   let worker: GatewayProcess;
@@ -72,7 +67,8 @@ describe('more than a hundred tasks at once', () => {
     for (const id of ids.filter((_, index) => index % 20 === 0)) {
       events.push((await workflow.getHandle(id).fetchHistory()).events?.length ?? Number.NaN);
     }
-    // Measure the shortest history, because a step that a busy machine delays is repeated as a regular activity.
+    // Measures the shortest history, because a busy machine delays steps, and a delayed step is repeated as a regular
+    // activity.
     expect(Math.min(...events)).toBeLessThanOrEqual(historyEventsMax);
   });
 
@@ -95,7 +91,8 @@ describe('more than a hundred tasks at once', () => {
     const found = await Promise.all(histories);
     await receiver.waitFor(renders.length);
     await receiver.close();
-    // Measure the shortest history, because a step that a busy machine delays is repeated as a regular activity.
+    // Measures the shortest history, because a busy machine delays steps, and a delayed step is repeated as a regular
+    // activity.
     expect(Math.min(...found.map(({ events }) => events))).toBeLessThanOrEqual(historyEventsMax);
     expect(Math.min(...found.map(({ bytes }) => bytes))).toBeLessThan(historyBytesMax);
   });

@@ -6,13 +6,10 @@ import { waitUntil } from '../support/processes.ts';
 
 const submitsPerSecond = 1;
 const occupiedSeconds = 25;
-/** Ark's names for the model, a different one per channel, so that a fault can affect a single channel. */
+/** Each channel has its own upstream model, so that a fault can affect a single channel. */
 const fullModel = 'dreamina-seedance-2-0-260128';
 const narrowModel = 'dreamina-seedance-2-0-fast-260128';
 
-/**
- * Returns a gateway.yaml with one model on the given channels, which map an id to the upstream's model and its limits.
- */
 function yamlOf(
   channels: Readonly<
     Record<string, { readonly upstream: string; readonly limits: string; readonly priority?: number }>
@@ -66,7 +63,7 @@ it('submissions that wait for their turn keep no poll waiting, and none is sent 
   expect(created.map(({ status }) => status)).toEqual(Array.from({ length: count }, () => 200));
   const ended = async () =>
     (await account.call('GET', '/v1/videos/generations?status=succeeded&limit=100')).body.data.length;
-  // Make sure that the test hits its window: one task has ended while another waits for its turn.
+  // Proves that the test hits its window: one task has ended while another waits for its turn.
   await waitUntil('one has ended, and one says that it waits for its turn', async () => {
     const { body } = await account.call('GET', '/v1/videos/generations?status=pending&limit=100');
     const waits = body.data.some(({ message }: { message: string }) => message.startsWith(waitMessages.rate));
@@ -112,7 +109,7 @@ async function expectWaitWithoutSpinning(gateway: TestGateway): Promise<void> {
   const waiting = await account.create({ prompt: 'waits.' });
   expect(await account.finished(occupant.body.id)).toMatchObject({ status: 'succeeded' });
   expect(await account.finished(waiting.body.id)).toMatchObject({ status: 'succeeded' });
-  // Make sure that the test hit its window: the other task was waiting the whole time.
+  // Proves that the test hit its window: the other task was waiting the whole time.
   const [from = 0, to = 0] = ['occupant', 'waits.'].map(
     (prompt) => gateway.simulator.tasks(prompt)[0]?.created_at,
   );

@@ -14,12 +14,12 @@ import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
 /**
- * Tests operators' acts while tasks are in flight, on a gateway with two API nodes, a worker and an upstream.
- * test/http/routes tests the inputs that each route refuses.
+ * Operators act while tasks are in flight, on a gateway with two APIs, a worker and an upstream. test/http/routes tests
+ * the inputs that each route refuses.
  */
 
 let gateway: TestGateway;
-/** The address of a second API node with the same database but its own memory. */
+/** A second API with the same database but its own caches. */
 let secondUrl: string;
 
 beforeAll(async () => {
@@ -37,7 +37,6 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Returns the usual, preferred channel, and a second one that serves the same model. */
 function twoChannels(): string {
   const [, channel = ''] = /^channels:\n((?: +.*\n)+)/m.exec(testYaml) ?? [];
   const spare = channel.replace('id: ark', 'id: spare\n    priority: 1');
@@ -50,7 +49,6 @@ const show = async (task: string) => (await gateway.admin('GET', `/tasks/${task}
 const kindsOf = async (task: string) =>
   (await gateway.core.ledger.entriesOfTask(task)).map(({ kind }) => kind);
 
-/** Keeps tasks rendering until the test ends them. */
 const rendering = '[sim:render=600]';
 const finishRenders = () => gateway.simulator.advance(600);
 
@@ -226,7 +224,7 @@ describe('redelivery of a callback', () => {
   const recordOf = (task: string) => gateway.core.stores.tasks.find(task);
   const callbackOf = async (task: string) => (await recordOf(task))?.callback;
 
-  /** Creates a task whose callback has received and recorded this many responses. */
+  /** Returns once the receiver has sent this many responses and they are recorded. */
   async function endedTask(statuses: readonly number[], answered = 1) {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver(statuses);

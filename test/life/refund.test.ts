@@ -13,10 +13,7 @@ import { startGateway, videoCharge } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { pauseFirstAt } from '../support/race.ts';
 
-/** An operator refunds a task's charge: through the API, on the command line, twice, and twice simultaneously. */
-
 let gateway: TestGateway;
-/** Two operators' tokens. */
 let ada: string;
 let ben: string;
 beforeAll(async () => {
@@ -35,7 +32,7 @@ async function ended(more: object = {}): Promise<{ account: TestAccount; task: s
   return { account, task: body.id };
 }
 
-/** Refunds with a dry run's plan. If the dry run is refused, it requests the refund anyway. */
+/** Refunds with the plan of a dry run. If the dry run is refused, requests the refund anyway. */
 async function refund(task: string, more: Readonly<Record<string, unknown>> = {}, key = ada) {
   const ask = (also: object) =>
     send(gateway.url, 'POST', `/admin/v1/tasks/${task}/actions`, {
@@ -58,7 +55,6 @@ async function expectSound(): Promise<void> {
   expect(violations).toEqual([]);
 }
 
-/** Expects a refusal that changes nothing: no ledger entry and no act. */
 async function expectRefused(
   task: string,
   more: Readonly<Record<string, unknown>>,
@@ -152,7 +148,7 @@ describe('a task that succeeded', () => {
     const paused = pauseFirstAt('ledger.append', account.id);
     const late = refund(task, { amount: '0.3' });
     await paused.reached;
-    // This process's queue is stopped, so the act comes from another API node.
+    // This process's queue is stopped, so the refund goes through another API.
     await otherNode()({
       task: await recordOf(task),
       action: 'refund',
@@ -276,7 +272,6 @@ async function recordOf(task: string) {
   return record;
 }
 
-/** Acts through another API node on the same database. */
 function otherNode(change: Partial<ActOnTaskDeps> = {}) {
   const { stores, mongo, secrets, now } = gateway.core;
   const key = secrets.deriveKey('ledger');

@@ -10,7 +10,6 @@ import { waitUntil } from '../support/processes.ts';
 
 const small = readFileSync(new URL('../providers/vendor-files/small.yaml', import.meta.url), 'utf8');
 
-/** The vendor file of `small` without its search. */
 function withoutFind(): string {
   const file = parse(small);
   delete file.videos.find;
@@ -19,7 +18,7 @@ function withoutFind(): string {
   return stringify(file);
 }
 
-/** Starts an upstream that accepts jobs but never confirms them. Its list finds jobs by their marker. */
+/** The upstream accepts jobs but never confirms them. Its list finds jobs by their marker. */
 async function startForgetful(): Promise<string> {
   const jobs: { id: string; note: string }[] = [];
   const server = createServer((request, response) => {

@@ -57,7 +57,7 @@ models:${modelYaml}
     price: { lines: [{ measure: million_tokens, price: "40" }] }
 `;
 
-/** A word contained in every value that the caller writes. */
+/** Every value that the caller writes contains this word. */
 const canary = 'cormorant-canary';
 const user = 'alice-usercormorant-canary';
 const words = {
@@ -139,7 +139,6 @@ async function storeFile(): Promise<string> {
   return `asset://${body.id}`;
 }
 
-/** Creates a unique image with recognisable bytes. */
 function picture(name: string): Buffer {
   const bytes = Buffer.concat([png(2, 2), randomBytes(300)]);
   secrets.set(`an image ${name}`, bytes.subarray(-200).toString('latin1'));
@@ -184,7 +183,6 @@ async function setAlert(): Promise<void> {
   expect([capped.status, capped.body.error]).toEqual([200, undefined]);
 }
 
-/** Publishes a configuration that contains a vendor's key, and leaves a different draft. */
 async function changeConfiguration(): Promise<void> {
   const draft = async (set: object) => {
     const { revision } = (await gateway.admin('GET', '/config/draft')).body;
@@ -214,7 +212,6 @@ async function readSecrets(): Promise<void> {
   }
 }
 
-/** Returns the forms in which a document might contain a text. */
 function formsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret, 'latin1');
   const url = encodeURIComponent(secret);
@@ -245,7 +242,6 @@ function found(text: string): readonly string[] {
   });
 }
 
-/** Decodes bytes, because they may contain text. */
 function plain(_name: string, value: unknown): unknown {
   return value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value;
 }

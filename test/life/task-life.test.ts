@@ -5,7 +5,6 @@ import { startGateway, videoCharge, videoTokens } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
-/** A video task and its money as seen by the caller, from create to callback. */
 describe('the life of a task', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
@@ -18,7 +17,7 @@ describe('the life of a task', () => {
   it('goes from submitted to a video that is delivered, called back and paid for', async () => {
     const account = await gateway.account();
     const receiver = await startCallbackReceiver();
-    // Render until the test has checked the running state.
+    // Renders until the test has checked the running state.
     const created = await account.create({
       prompt: 'a paper boat [sim:render=600]',
       metadata: { callback_url: receiver.url, seed: 7, return_last_frame: true },

@@ -13,7 +13,6 @@ import type { GatewayProcess } from '../support/processes.ts';
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
 const callersSpan = '00f067aa0ba902b7';
 
-/** The API runs in this process, and the worker in a separate one. */
 describe('the trace of a task', () => {
   let gateway: TestGateway;
   let worker: GatewayProcess;

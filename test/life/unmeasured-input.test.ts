@@ -13,9 +13,7 @@ import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { expectSoundLedger } from '../support/sound-ledger.ts';
 
-/**
- * Tests input videos whose length was unknown at the time of the hold, and which the upstream does not report either.
- */
+/** Input videos whose length was unknown at the time of the hold, and which the upstream does not report either. */
 
 const modelOf = (id: string) => `
   - id: ${id}
@@ -28,7 +26,6 @@ const modelOf = (id: string) => `
     expected_seconds: 1
     price: { lines: [{ measure: second, price: "0.10" }, { measure: input_second, price: "0.10" }] }`;
 
-/** The upstream of `silent` never reports the length. */
 const yaml = testYaml.replace('currency: USD\n', 'currency: USD\nresults: { storage: directory }\n').replace(
   '\nmodels:',
   `
@@ -69,7 +66,6 @@ let gateway: TestGateway;
 let account: TestAccount;
 let directory: string;
 let clips = '';
-/** The number of requests for the first bytes, by path. */
 const opened = new Map<string, number>();
 
 const server = createServer((request, response) => answer(request, response));
@@ -104,7 +100,6 @@ interface Paid {
   readonly hold: string;
   readonly charge: string;
   readonly input_seconds: number | undefined;
-  /** The source of each quantity. */
   readonly sources: readonly string[];
 }
 

@@ -19,7 +19,6 @@ describe('an upstream that no longer knows a job it has accepted', () => {
   let gateway: TestGateway;
   let worker: RunningWorker;
   let account: TestAccount;
-  /** How far the worker's clock is ahead, in milliseconds. */
   let aheadMs = 0;
   beforeAll(async () => {
     gateway = await startGateway({ worker: false });

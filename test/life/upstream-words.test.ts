@@ -9,8 +9,6 @@ import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 import { listen, listener } from '../support/listen.ts';
 
-/** Tests where text from a hostile upstream's responses can appear. */
-
 const [prompt, user] = ['a heron over the silver fjord', 'customer-4711-of-ours'];
 /** Looks like a code, but could be a word that the caller wrote. */
 const token = 'silverfjord';
@@ -22,7 +20,6 @@ type Answering = (body: Readonly<Record<string, unknown>>, response: ServerRespo
 let upstream: Awaited<ReturnType<typeof listen>>;
 let gateway: TestGateway;
 let account: TestAccount;
-/** The response to every submission. */
 let answer: Answering;
 let status: object = {};
 
@@ -124,7 +121,6 @@ describe('an upstream that writes what terminals obey', () => {
   });
 });
 
-/** Returns every text in a JSON value. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];

@@ -33,7 +33,6 @@ const waitOf = async (id: string) => {
   return pending.find(({ activityId }) => activityId === 'submit');
 };
 
-/** The state of a pending activity that a worker is running. */
 const started = 2;
 
 describe('a task that waits for its render', () => {
@@ -52,14 +51,14 @@ describe('a task that waits for its render', () => {
     await waitUntil('the upstream was asked often', async () => asked() > before + 8);
     gateway.simulator.advance(3600);
     for (const id of slow) expect(await account.finished(id)).toMatchObject({ status: 'succeeded' });
-    // Compare the lowest counts, because a step delayed by a busy machine is repeated as a regular activity.
+    // Compares the lowest counts, because a busy machine delays steps, and a delayed step is repeated as a regular
+    // activity.
     const fewest = async (ids: readonly string[]) => Math.min(...(await Promise.all(ids.map(transitionsOf))));
     // Two transitions for the timer, and one for the heartbeat of a long attempt. Polls add none.
     expect(await fewest(slow)).toBeLessThanOrEqual((await fewest(quick)) + 4);
   });
 
-  // This test runs alone: while other jobs get responses, a failure counts as the job's own and triggers that job's
-  // back-off.
+  // Runs alone: while other jobs get responses, a failure counts as the job's own and triggers that job's back-off.
   it('is asked about every few seconds while its upstream is away, without a back-off of its own', async () => {
     const prompt = 'an outage [sim:render=2][sim:callback-never]';
     gateway.simulator.addFault({ match: { prompt: 'an outage' }, fault: 'poll:500' });

@@ -5,7 +5,7 @@ import { startGateway, testYaml } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/processes.ts';
 
-/** An attempt that stays in its worker learns of a decision about its task without a heartbeat or a poll. */
+/** An attempt that waits in its worker learns of a decision about its task without a heartbeat or a poll. */
 
 const channel = `
   - id: alone
@@ -50,10 +50,9 @@ const pendingOf = async (id: string) => {
   return raw.pendingActivities?.[0];
 };
 const act = (id: string, action: string) => actOn(gateway.admin, id, { action, reason: 'the test asks' });
-/** The state of a pending activity that a worker is running. */
 const started = 2;
 
-/** Creates a task whose upstream has been polled, and whose attempt is waiting in the worker for the next poll. */
+/** The task has been polled, and its attempt is waiting in the worker for the next poll. */
 async function stayingTask(prompt: string): Promise<string> {
   const { status, body } = await account.create({ model: 'alone', prompt: `${prompt} [sim:render=900]` });
   expect(status).toBe(200);
@@ -80,7 +79,6 @@ it('an operator who retries ends the wait of the attempt; the next one asks', as
 it('an operator who ends the task asks its attempt to end', async () => {
   const id = await stayingTask('failed');
   expect((await act(id, 'fail')).status).toBe(200);
-  // Its worker is woken in the background.
   await expect
     .poll(async () => (await gateway.core.stores.wakes.list()).map(({ task }) => task))
     .toContain(id);

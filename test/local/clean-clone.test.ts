@@ -15,10 +15,9 @@ const run = promisify(execFile);
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Follows a newcomer, who clones, installs, runs `npm start` and pastes the printed commands. The first run has
- * an empty DATA_DIR, so that the servers come from whatever source this machine has; the second run uses what
- * the first one left there. The packages are those of this checkout, which .ci/run installs with `npm ci`
- * before it runs any test.
+ * Follows a newcomer, who clones, installs, runs `npm start` and pastes the printed commands. The first run has an
+ * empty DATA_DIR, so the servers come from whatever source this machine has. The second run uses what the first one
+ * left there. The packages are those of this checkout, which .ci/run installs with `npm ci` before it runs any test.
  */
 describe('a clean clone', () => {
   let directory: string;
@@ -52,7 +51,7 @@ describe('a clean clone', () => {
     const created = await answerOf(create, clone);
     expect(created).toMatchObject({ object: 'video.generation.task', status: 'submitted' });
     expect((await answerOf(list, clone)).data[0].id).toBe(created.id);
-    // Runs at once, because the command itself waits for the video.
+    // Works immediately, because the command before it waits for the video.
     await bash(download, clone);
     expect((await readFile(join(clone, 'video.mp4'))).subarray(4, 8).toString()).toBe('ftyp');
     await bash(image, clone);
@@ -65,8 +64,8 @@ describe('a clean clone', () => {
 
     const unfinished = await answerOf(create, clone);
     const newest = async (command: string) => (await answerOf(command, clone)).data[0];
-    // Waits until the job is upstream and recorded. If a shutdown came between the two, the job would only be looked
-    // up after minutes.
+    // Waits until the job is upstream and recorded. If a shutdown came between the two, the job would only be looked up
+    // after minutes.
     await waitUntil('it is upstream', async () => (await newest(list)).status !== 'pending');
     const pids = await pidsOf(join(clone, '.mediary'));
     expect(pids.length).toBeGreaterThanOrEqual(5);
@@ -92,7 +91,7 @@ describe('a clean clone', () => {
   }, 900_000);
 });
 
-/** The user interface that the banner links answers, and the buttons are off that bypass the ledger. */
+/** The user interface that the banner links responds, and its buttons that bypass the ledger are off. */
 async function temporalUiIsSafe(mode: LocalMode): Promise<void> {
   const ui = /Temporal UI +(http\S+)/.exec(mode.output())?.[1] ?? '';
   await waitUntil('the UI listens', async () => (await fetch(ui)).ok);
@@ -104,7 +103,6 @@ async function temporalUiIsSafe(mode: LocalMode): Promise<void> {
   });
 }
 
-/** Returns the request from README.md with the printed key. Only the port may differ. */
 async function requestOfReadme(clone: string, printed: string): Promise<string> {
   const [, section = ''] = (await readFile(join(clone, 'README.md'), 'utf8')).split('## One request\n');
   const curl = /```sh\n([^]*?)\n```/.exec(section)?.[1] ?? '';
@@ -119,7 +117,7 @@ async function bash(command: string, cwd: string): Promise<string> {
   return (await run('bash', ['-c', command], { cwd, maxBuffer: 10_000_000 })).stdout;
 }
 
-/** Returns the output of a command. Repeats it while the gateway is busy, which changes nothing. */
+/** Repeats the command while the gateway is busy. That changes nothing. */
 async function answerOf(command: string, cwd: string) {
   for (;;) {
     const answer = JSON.parse(await bash(command, cwd));

@@ -4,7 +4,6 @@ import { expect, it, onTestFinished } from 'vitest';
 import { runDemo } from '../../src/local/demo.ts';
 import { listen, listener } from '../support/listen.ts';
 
-/** Starts a gateway that answers "busy" to the first request of each kind. */
 async function startBusyGateway() {
   const keys: unknown[] = [];
   const asked = new Set<string>();

@@ -12,12 +12,10 @@ afterAll(() => gateway.stop());
 it('a first start that ended before its credit is continued by the next one, and credited once', async () => {
   const { adminToken, url: apiUrl } = gateway;
   const settings = { secretsKey: '', adminToken, account: 'local', apiUrl };
-  // The point at which the first start was interrupted.
   expect((await gateway.admin('POST', '/accounts', { id: 'local', name: 'Local account' })).status).toBe(200);
   const made = await makeAccount(settings);
   expect(made.balance).toMatchObject({ available: '100.000000', held: '0.000000' });
   expect(await makeAccount({ ...settings, apiKey: made.apiKey })).toEqual(made);
-  // The key of that account was not stored.
   const again = await makeAccount(settings);
   expect(again.apiKey).not.toBe(made.apiKey);
   expect(again.balance).toEqual(made.balance);

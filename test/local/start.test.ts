@@ -17,7 +17,6 @@ import { startPortTaker } from '../support/port-taker.ts';
 import { untilReady, waitUntil } from '../support/processes.ts';
 import { databaseUri, temporalAddress } from '../support/run-servers.ts';
 
-/** Longer than an idle process would live. */
 const laterMs = 5_000;
 
 describe('npm start with a configuration of its own', () => {
@@ -98,7 +97,6 @@ describe('npm start with a configuration of its own', () => {
       ),
     );
     const firstKey = /API key +(\S+)/.exec(mode.output())?.[1];
-    // The file is changed while the gateway runs, and changed back while it is stopped.
     const admin = caller(url, environment.ADMIN_TOKEN);
     const text = await readFile(file, 'utf8');
     await writeFile(file, `${text}\n# changed\n`);

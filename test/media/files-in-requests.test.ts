@@ -11,8 +11,6 @@ import type { TestAccount } from '../support/client.ts';
 import { startGateway, testYaml, videoBody } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Tests files that are stored once and named in requests, with two API processes on the same storage. */
-
 const clip = readClip('16x9');
 let gateway: TestGateway;
 let second: RunningApi;
@@ -40,7 +38,7 @@ afterAll(async () => {
 });
 
 const inputs = (ids: readonly string[]) => ({ videos: ids.map((id) => `asset://${id}`) });
-/** The hold for five seconds of 720p at 16:9, with this many seconds of input video, at 4.30 a million. */
+/** For five seconds of 720p at 16:9, with this many seconds of input video, at 4.30 a million. */
 const held = (seconds: number): string => {
   const tokens = Math.floor((921_600 * (24 * (5 + seconds) + 1)) / 1024);
   return (Math.round(tokens * 4.3) / 1e6).toFixed(6);
@@ -56,7 +54,7 @@ it('are held for by their own length, and reach the upstream as a link that work
   const [link = ''] = request?.kind === 'video' ? request.videos : [];
   expect(link).toMatch(new RegExp(`^${gateway.url}/media/${video}/0\\.mp4\\?expires=`));
   expect(Buffer.from(await (await fetch(link)).arrayBuffer())).toEqual(clip);
-  // If the upstream does not report the length, the same length is charged.
+  // If the upstream does not report the length, the held length is charged.
   expect((await account.finished(created.body.id))['charge']).toBe(held(5));
 });
 

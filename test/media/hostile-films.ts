@@ -13,7 +13,6 @@ function changed(edit: Edit): Buffer {
   return film;
 }
 
-/** Returns the offset of the contents of the first box of this type. */
 function inside(type: string, film: Buffer = clip): number {
   const at = film.indexOf(type, 0, 'latin1');
   if (at < 0) throw new RangeError(`the clip has no ${type}`);

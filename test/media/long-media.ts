@@ -8,7 +8,7 @@ import {
   WebMOutputFormat,
 } from 'mediabunny';
 
-/** Media of any size with empty frames, because only the positions of the frames are read. */
+/** The frames are empty, because only their positions are read. */
 
 function repeated(frame: Buffer, bytes: number): Buffer {
   return Buffer.concat(Array.from({ length: Math.ceil(bytes / frame.length) }, () => frame));

@@ -10,8 +10,6 @@ import { createMediaProbe } from '../../src/media/media-probe.ts';
 import type { MediaProbe } from '../../src/media/media-probe.ts';
 import { clip, hostileFilms } from './hostile-films.ts';
 
-/** Measures videos at callers' addresses, on servers with different abilities. */
-
 const probe = createMediaProbe();
 const client = createGuardedClient({ networks: ['127.0.0.0/8'] });
 const openMedia: typeof client.openMedia = (fetch) => client.openMedia(fetch);

@@ -13,8 +13,6 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
 
-/** Tests stored files with an upstream that accepts uploads but cannot reach the gateway. */
-
 type Simulator = Awaited<ReturnType<typeof startSimulator>>;
 let upstream: Simulator;
 let gateway: TestGateway;
@@ -77,7 +75,6 @@ it('many simultaneous tasks in two workers share one upload', async () => {
   expect(inputs).toHaveLength(8);
   for (const input of inputs) expect(input).toContain(`${upstream.url}/replicate/v1/files/${made[0]}`);
   expect(uploads(file)).toBe(8);
-  // The vendor's client can read what our adapter uploaded.
   expect(await sdk('first').files.get(made[0] ?? '')).toMatchObject({
     content_type: 'video/mp4',
     size: readClip('16x9').length,

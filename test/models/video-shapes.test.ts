@@ -7,7 +7,7 @@ import { seedanceFamilies } from '../../src/providers/shared/seedance-models.ts'
 import { estimateSeedanceTokens } from '../../src/providers/shared/seedance-pricing.ts';
 import { videoRequest } from '../providers/support.ts';
 
-/** Tests every model of every vendor's table, in every case of its facts. */
+/** Every model of every vendor's table, in every case of its facts. */
 const rows = Object.entries(providers).flatMap(([vendor, { video }]) => {
   if (video === undefined || typeof video.facts === 'function') return [];
   const { models, others } = video.facts;
@@ -62,7 +62,6 @@ describe('a model whose pixels are not known', () => {
     ['854x480', '480p', '16:9'],
     ['832x480', '480p', '16:9'],
     ['1080x1920', '1080p', '9:16'],
-    // Resolutions are named in two ways: by lines, and by the number of pixels.
     ['720x720', '720p', '1:1'],
     ['960x960', '720p', '1:1'],
     ['640x480', '480p', '4:3'],

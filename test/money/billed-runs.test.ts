@@ -19,8 +19,8 @@ import { billOf, termsOf } from './price-lists.ts';
 import type { Terms } from './price-lists.ts';
 
 /**
- * Typical requests for each model of gateway.example.yaml, sent to a gateway with its prices. The simulator reports what it
- * rendered, and the ledger must have charged what the vendors bill for that.
+ * Sends typical requests for each model of gateway.example.yaml to a gateway with its prices. The simulator reports
+ * what it rendered, and the ledger must have charged what the vendors bill for that.
  */
 
 const clip = clipOf({ width: 1280, height: 720, seconds: inputSeconds });
@@ -29,7 +29,6 @@ const fileSchema = z.looseObject({
   channels: z.array(z.looseObject({ provider: z.string(), base_url: z.string() })),
 });
 
-/** The example configuration with every channel pointed at the simulator. */
 function simulatedExample(): string {
   const local = fileSchema.parse(parse(readRepositoryFile('src/local/gateway.local.yaml')));
   const addressOf = new Map(local.channels.map((channel) => [channel.provider, channel.base_url]));
@@ -42,10 +41,8 @@ function simulatedExample(): string {
     private_networks: networks,
     private_link_networks: networks,
     limits: { submits_per_second: 200, polls_per_second: 200 },
-    // Longer than any pause on a busy machine.
     timeouts: { submit_ms: 300_000, poll_ms: 60_000 },
   }));
-  // Finished jobs are polled for at once.
   const models = file.models.map((model) => ({ ...model, expected_seconds: 1 }));
   return stringify({ ...file, channels, models });
 }
@@ -59,8 +56,8 @@ let mediaUrl = '';
 const covered = new Set<string>();
 
 /**
- * Keeps one case for each price of a resolution or size, and one for each kind of input, length and quality. Of those that
- * an earlier model covers, only the last is kept: price-lists.test.ts compares the prices of all.
+ * Keeps one case for each price of a resolution or size, and one for each kind of input, length and quality. Of those
+ * that an earlier model covers, only the last is kept: price-lists.test.ts compares the prices of all.
  */
 function typicalCases(cases: readonly Case[], terms: Terms): Case[] {
   const kindOf = ({ name }: Case) => /video|frame|reference|with(?:out)? sound|est$/.exec(name)?.[0] ?? name;
@@ -87,7 +84,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => media.listen(0, '127.0.0.1', resolve));
   const address = media.address();
   mediaUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
-  // A busy machine reads an input video in time, too.
+  // Even a busy machine reads an input video within this time.
   const environment = { MEDIA_PROBE_MS: '30000' };
   gateway = await startGateway({ yaml: simulatedExample(), renderSeconds: 0, environment });
   account = await gateway.account({ credit: '10000' });
@@ -126,7 +123,6 @@ function bodyOf({ asked }: Case): Record<string, unknown> {
   };
 }
 
-/** Returns what the ledger has charged for the request, and what the vendor bills for it. */
 async function run(one: Case, terms: Terms) {
   const path = `/v1/${one.asked.kind}s/generations`;
   const isEdit = one.asked.kind === 'image' && one.asked.operation === 'edit';
@@ -141,7 +137,6 @@ async function run(one: Case, terms: Terms) {
   };
 }
 
-/** Returns the settlement in the ledger, or why there is none. */
 async function chargeOf(path: string, { status, body, text, headers }: Answer): Promise<string> {
   if (status !== 200) return text;
   const { id: task = headers['x-mediary-image'] ?? '' } = body;
@@ -167,7 +162,7 @@ const usageSchema = z.object({
   input_tokens_details: z.object({ text_tokens: z.number(), image_tokens: z.number() }),
 });
 
-/** Includes the tokens in the answer, if there are any, because no formula gives those of an image. */
+/** Uses the tokens in the response, if there are any, because no formula determines those of an image. */
 function asRendered(one: Case, { body }: Answer): Case {
   const usage = usageSchema.safeParse(body.usage).data;
   if (usage === undefined || one.facts.usage === undefined) return one;

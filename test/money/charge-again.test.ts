@@ -22,10 +22,7 @@ const basis: PriceBasis = {
   version: 'v',
 };
 
-/**
- * Computes the charge again from the basis and the settlement, both in the form in which the ledger's entries
- * keep them.
- */
+/** Computes the charge again from the basis and the settlement as the ledger's entries store them. */
 const again = (frozen: PriceBasis, settlement: Settlement, held: bigint, change: Partial<Reckoning> = {}) => {
   const { amount: _amount, ...kept } = settlement;
   const reckoning = readSettleReckoning(JSON.stringify({ ...kept, ...change }));

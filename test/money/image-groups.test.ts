@@ -6,11 +6,6 @@ import { chargeImages } from '../../src/money/charge.ts';
 import type { PriceBasis } from '../../src/money/price.ts';
 import type { SettleFacts } from '../../src/money/settle-facts.ts';
 
-/**
- * Tests the charge for images from several answers, or for different images in one answer. Each image is priced
- * by its own facts.
- */
-
 const basis: PriceBasis = {
   price: {
     minimum: '0',
@@ -77,7 +72,7 @@ it('charges the cheapest if there are more images than requested', () => {
   expect(chargeOf([large, small, large], 2).amount).toBe(165_000n);
 });
 
-/** Charges facts whose pixel sizes were read from the images. */
+/** The sizes were read from the images. */
 const measured = (facts: SettleFacts, held: bigint, more: Partial<PriceBasis> = {}) =>
   chargeImages({
     basis: { ...basis, ...more },

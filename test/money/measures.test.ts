@@ -15,7 +15,7 @@ interface Example {
   readonly facts: SettleFacts;
   /** For measures that the response reports. */
   readonly reported: string;
-  /** The bound that applies if the upstream reports nothing. */
+  /** Applies if the upstream reports nothing. */
   readonly bound?: NonNullable<PriceBasis['bounds']>[Measure];
 }
 

@@ -13,8 +13,6 @@ import { classOf, termsOf } from './price-lists.ts';
 import type { Rendered } from './price-lists.ts';
 import { testBuyer } from '../support/buyer.ts';
 
-/** Typical requests for each model of gateway.example.yaml, with what their vendors bill for them. */
-
 export const exampleText = readRepositoryFile('gateway.example.yaml');
 export const example = parseGatewayConfig(exampleText, 'test', {
   environment: Object.fromEntries(variablesOf(exampleText).map(({ name }) => [name, `dummy of ${name}`])),
@@ -28,7 +26,6 @@ export interface Case extends Rendered {
   readonly plan: RoutePlan;
 }
 
-/** The length of `film`. */
 export const inputSeconds = 5;
 export const picture = 'https://media.example/a.png';
 export const film = 'https://media.example/a.mp4';
@@ -37,7 +34,7 @@ const usualSizes: Readonly<Record<string, string>> = {
   '720p': '1280x720',
   '1080p': '1920x1080',
 };
-/** Output tokens of an image. Fewer than any model of the example really uses, so that they stay below the hold. */
+/** Fewer output tokens than any model of the example really uses, so that they stay below the hold. */
 const qualityTokens: Readonly<Record<string, number>> = { low: 150, medium: 350 };
 
 function planOf(request: VideoRequest | ImageRequest): RoutePlan | undefined {

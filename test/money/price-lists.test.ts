@@ -4,8 +4,6 @@ import { formatMicros } from '../../src/money/money.ts';
 import { casesOf, example } from './price-cases.ts';
 import { billOf, termsOf } from './price-lists.ts';
 
-/** For each model of gateway.example.yaml, our charge must equal the vendor's bill by its own price list. */
-
 it('the example and the price lists have the same models', () => {
   expect([...termsOf.keys()].toSorted()).toEqual(example.models.map(({ id }) => id).toSorted());
 });

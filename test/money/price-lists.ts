@@ -42,13 +42,12 @@ export const termsOf = new Map<string, Terms>(
 );
 export interface Rendered {
   readonly facts: SettleFacts;
-  /** The words by which the price of the request is found in the list. */
+  /** The words that select the price in the list. */
   readonly words: readonly string[];
   readonly counts: Readonly<Record<'output' | 'input_second' | Extra, number>>;
 }
 type Extra = 'reference_image' | 'input_image' | 'megapixel';
 
-/** Returns the class of a pixel size, such as `1K`. */
 export function classOf(size: string): string {
   const pixels = parseSize(size);
   if (pixels === undefined) return size.replace('k', 'K');
@@ -56,7 +55,7 @@ export function classOf(size: string): string {
   return side < 1.5 ? '1K' : side < 3 ? '2K' : '4K';
 }
 
-/** Multiplies decimals exactly. The result has 18 decimal places. */
+/** Multiplies exactly. The result has 18 decimal places. */
 function times(...factors: readonly string[]): bigint {
   const places = 18;
   const parts = factors.map((factor) => factor.split('.'));
@@ -73,7 +72,6 @@ function priceOf(prices: Readonly<Record<string, string>>, words: readonly strin
   return found;
 }
 
-/** Returns what the vendor would bill according to its own price list, in micro-units. */
 export function billOf(
   { unit, by, prices = {}, tokens = {}, extra = {}, ...terms }: Terms,
   one: Rendered,

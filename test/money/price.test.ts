@@ -33,7 +33,6 @@ const charged = (list: Price, quantity: Quantity, facts: PriceFacts = {}) => {
   return chargeOf(list, [{ facts, counts }]);
 };
 
-/** The price list of the example model in the design. */
 const seedance = price({
   lines: [
     { when: { video_input: true, resolution: ['1080p'] }, price: '4.70' },

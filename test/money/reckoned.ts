@@ -2,7 +2,9 @@ import { divideHalfUp, formatMicros, microsPerUnit, parseMicros } from '../../sr
 import { formatDecimal, parseDecimal, shifted } from '../../src/money/decimal.ts';
 import type { Reckoning, WrittenLine, WrittenStep } from '../../src/money/reckoning.ts';
 
-/** Recomputes written lines and steps from their own numbers alone. Throws if one of them states a different amount. */
+/**
+ * Recomputes recorded lines and steps from their own numbers alone. Throws if one of them states a different amount.
+ */
 export function reckoned({ lines, steps }: Pick<Reckoning, 'lines' | 'steps'>): string {
   let amount = divideHalfUp(
     lines.reduce((sum, line) => sum + exactOf(line), 0n),
@@ -18,7 +20,6 @@ export function reckoned({ lines, steps }: Pick<Reckoning, 'lines' | 'steps'>): 
 
 const exactPerMicro = 1_000_000n;
 
-/** Returns the amount in millionths of a micro-unit. */
 function exactOf({ price, quantity, free = '0/1', amount }: WrittenLine): bigint {
   const [counted, unpaid] = [quantity, free].map((text) => text.split('/').map(BigInt));
   const [numerator = 0n, denominator = 1n] = counted ?? [];

@@ -14,7 +14,6 @@ import { testEndUsers, testSealing } from '../support/sealing.ts';
 
 export const webhookSecret = `whsec_${randomBytes(24).toString('base64')}`;
 
-/** Posts the events of one test file. */
 export function useDelivery(): AccountAlertsDeps['deliver'] {
   const client = createGuardedClient({ networks: ['127.0.0.0/8'] });
   afterAll(() => client.close());
@@ -36,11 +35,9 @@ export const ensureAlertIndexes = (world: Pick<LedgerWorld, 'db'>) =>
 interface ProcessOptions extends Partial<AccountAlertsDeps> {
   readonly deliver: AccountAlertsDeps['deliver'];
   readonly now: () => number;
-  /** The clock of the ledger's entries, if it differs. */
   readonly ledgerNow?: () => number;
 }
 
-/** Starts the ledger and the alerts of one process. */
 export async function startAlertProcess(world: LedgerWorld, { ledgerNow, ...change }: ProcessOptions) {
   const { accountAlerts: store, capEvents: events, ...stores } = alertStores(world, change.now);
   const opened: { ledger?: Ledger } = {};

@@ -43,7 +43,6 @@ interface Capped {
   readonly createdAt?: number;
 }
 
-/** Creates an account with a key whose caps are reported. */
 async function watched(process: Process, { caps = forAll({}), users, statuses, createdAt = noon }: Capped) {
   const account = world.newAccount();
   const key = `key_${account}`;

@@ -64,7 +64,6 @@ it('unfinished tasks need a person if no worker has run for a minute', async () 
   expect(await seen()).toEqual([]);
   now = 59_000;
   expect(await seen()).toEqual([]);
-  // A worker has run in the meantime.
   since = 2;
   now = 61_000;
   expect(await seen()).toEqual([]);

@@ -21,7 +21,6 @@ const others: Core[] = [];
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-notices-'));
-  // The pager rejects the first message.
   pager = await startCallbackReceiver([503, 204]);
   gateway = await startGateway({
     yaml: `${testYaml}
@@ -32,7 +31,6 @@ notify:
     - { id: mail, command: [sh, -c, 'cat >> "$0"', "${join(directory, 'mail')}"] }
 `,
   });
-  // Stopped, because each test starts its own rounds.
   await gateway.core.notices.stop();
 });
 afterEach(async () => {
@@ -44,7 +42,6 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Opens another process, whose rounds the test also starts. */
 async function openOther(): Promise<Core> {
   const log = createLogger({ level: 'silent', format: 'json' });
   const other = await openCore(readEnvironment(gateway.environment), log, { databaseNow: gateway.core.now });
@@ -61,7 +58,6 @@ async function look(times = 1): Promise<void> {
 }
 
 const notices = async (state: string) => (await gateway.admin('GET', `/notices?state=${state}`)).body.data;
-/** Returns the messages that the pager accepted. */
 const taken = () => pager.received.slice(1).map(({ body }) => `${body.type} ${body.data.kind}`);
 
 it('of a task that waits for a person each target is notified once, as soon as it can be reached, and of its end', async () => {
@@ -105,7 +101,7 @@ it('of a task that waits for a person each target is notified once, as soon as i
   ]);
 });
 
-/** Starts a round late enough to read the balances, which are read once a minute. */
+/** Balances are read once a minute. */
 async function lookAtBalances(): Promise<void> {
   gateway.clock.aheadMs += minute;
   await look();
@@ -113,7 +109,6 @@ async function lookAtBalances(): Promise<void> {
 
 it('a low balance is reported, and so is its credit', async () => {
   const before = taken().length;
-  // This account gets no entries after its credit.
   const low = await gateway.account({ credit: '99' });
   const closed = await gateway.account({ credit: '1' });
   await gateway.admin('POST', `/accounts/${closed.id}/close`, { reason: 'left' });
@@ -174,7 +169,6 @@ it('one of several processes notifies; another takes over when it is gone', asyn
   await gateway.core.notices.noteVerification(2);
   await Promise.all([other.notices.run(), look(2), other.notices.run()]);
   expect(taken().slice(before)).toEqual(['notice.open ledger_violation']);
-  // The first process is paused.
   await other.notices.run();
   gateway.clock.aheadMs += minute;
   const stood = await turn();

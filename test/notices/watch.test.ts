@@ -7,10 +7,7 @@ import { createNoticeStore } from '../../src/store/notices.ts';
 import type { NoticeStore } from '../../src/store/notices.ts';
 import { openDatabase } from '../capacity/support.ts';
 
-/**
- * Tests targets that answer late. No other process takes over meanwhile, and a stop waits only for the message
- * in flight.
- */
+/** Targets respond late. No other process takes over meanwhile, and a stop waits only for the message in flight. */
 
 const silenceMs = 60_000;
 let database: Awaited<ReturnType<typeof openDatabase>>;
@@ -23,7 +20,6 @@ afterAll(() => database.drop());
 
 const target = (id: string) => ({ id, url: 'http://127.0.0.1', format: 'json' }) as const;
 
-/** A process that may notify. Its rounds see ten conditions. */
 function openProcess(send: NoticeWatchDeps['send'], name: string, change: Partial<NoticeStore> = {}) {
   const { db } = database;
   const now = () => clock;

@@ -3,9 +3,8 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import { everyMetric } from '../support/every-metric.ts';
 import { familyOf } from '../support/scrape.ts';
 
-/** The maximum number of metrics that one address serves, reached by a process that runs everything. */
 const familiesMax = 60;
-/** The maximum for one channel, including buckets, once everything that can happen has happened there. */
+/** For one channel, including buckets, once everything that can happen has happened there. */
 const seriesPerChannelMax = 200;
 const channels = Array.from({ length: 12 }, (_, n) => `channel-${n}`);
 

@@ -11,7 +11,7 @@ import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
 const caller = `00-${trace}-00f067aa0ba902b7`;
 const request = { name: 'request', kind: 'server' } as const;
-/** A full batch, which is sent without waiting for more spans. */
+/** A full batch is sent without waiting for more spans. */
 const spansOfABatch = 512;
 
 let otlp: Awaited<ReturnType<typeof startOtlpReceiver>>;
@@ -135,7 +135,7 @@ describe('a caller’s traceparent', () => {
       OTEL_TRACES_SAMPLER: 'traceidratio',
       OTEL_TRACES_SAMPLER_ARG: '0.5',
     });
-    // An id that every id-based sampler would accept.
+    // Every id-based sampler would accept this id.
     const header = `00-${'0'.repeat(31)}1-00f067aa0ba902b7-01`;
     const flags = Array.from({ length: 200 }, () => tracer.enter(header, request)?.traceparent.slice(-2));
     expect(new Set(flags)).toEqual(new Set(['00', '01']));
@@ -190,7 +190,7 @@ describe('a receiver of traces', () => {
     const before = otlp.answer.requests;
     for (let span = 0; span < spansOfABatch; span += 1) tracer.enter(undefined, request)?.end();
     await vi.waitFor(() => expect(otlp.answer.requests).toBeGreaterThan(before), patiently);
-    // Waits until the effects of its answer have happened.
+    // Waits until the effects of the response have happened.
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 

@@ -14,8 +14,6 @@ import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { snap } from '../support/shots.ts';
 import { workerReport } from '../support/worker-report.ts';
 
-/** Operators can change the configuration in the console, without a file. */
-
 const world = useHttpWorld('page_configuration');
 let browser: TestBrowser;
 
@@ -36,7 +34,6 @@ describe.skipIf(browserPath === undefined)(`the configuration page${noBrowser}`,
     return watched;
   };
 
-  /** Opens the entry at the end of the path, and writes into one of its fields. */
   async function edit(page: Page, path: readonly string[], [label, value]: readonly [string, string]) {
     await page.getByRole('button', { name: 'Edit an entry' }).click();
     const dialog = page.getByRole('dialog');

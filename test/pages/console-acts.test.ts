@@ -12,16 +12,12 @@ import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { succeededWith } from '../support/task-records.ts';
 
-/**
- * Accidental input must not trigger an act. Tries each act of the table in the console, for one task and for
- * several.
- */
+/** Accidental input must not trigger an action. Tries each action of the console, for one task and for several. */
 
 const world = useHttpWorld('console_acts');
 
 let browser: TestBrowser;
 
-/** Brings a new task to a state in which the act is possible. */
 const ways: Readonly<Record<OperatorActionName, (id: string, account: string) => Promise<StateName>>> = {
   retry_now: asking,
   adopt: asking,
@@ -69,7 +65,6 @@ async function newTask(action: OperatorActionName): Promise<string> {
   return id;
 }
 
-/** Everything that an act changes. */
 async function changed(ids: readonly string[]): Promise<unknown> {
   const tasks = await Promise.all(ids.map((id) => world.stores.tasks.find(id)));
   const entries = await ledgerCollection(world.db).countDocuments({ task: { $in: [...ids] } });
@@ -88,7 +83,6 @@ async function fillIn(page: Page, action: OperatorActionName): Promise<void> {
   await page.locator('dialog input[name=reason]').fill('by hand');
 }
 
-/** Waits until the gateway has answered every request. */
 async function isQuiet(page: Page): Promise<void> {
   await expect.poll(() => page.locator('dialog fieldset:disabled').count()).toBe(0);
 }
@@ -167,7 +161,7 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
       await preview(page).waitFor();
     };
     const before = await changed([id]);
-    // Only presses Enter, starting at the act's own button.
+    // Only presses Enter, starting at the button that opens the dialog.
     await opener.focus();
     await pressEnter(page);
     await leave(page);
@@ -238,7 +232,7 @@ describe.skipIf(browserPath === undefined)(`acts in the console${noBrowser}`, ()
       await preview(page).waitFor();
     };
     const before = await changed(ids);
-    // Before an act is chosen, the dialog is the same for all acts.
+    // Before an action is chosen, the dialog is the same for all of them.
     if (action === ofMany[0])
       await misuse(page, { open, isOpen: async () => (await page.locator('dialog').count()) > 0 });
     const isOpen = () => preview(page).isVisible();

@@ -9,7 +9,6 @@ import type { Server } from '../support/http-world.ts';
 const world = useHttpWorld('console_balance');
 
 let browser: TestBrowser;
-/** A node whose vendor reports the balance of the channel `one`, and refuses that of `two`. */
 let node: Server;
 
 const openNode = () =>

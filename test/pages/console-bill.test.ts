@@ -11,10 +11,10 @@ import type { Server } from '../support/http-world.ts';
 const world = useHttpWorld('console_bill');
 
 let browser: TestBrowser;
-/** A node whose `adopt` gives the task its job, as the workflow does. */
+/** `adopt` gives the task its job here, as the workflow does. */
 let node: Server;
 
-/** Creates tasks on a day of their own, whose submissions got no answer. */
+/** The submissions of these tasks got no response. Each test uses a day of its own. */
 async function lostTasks(day: string, models: readonly string[]): Promise<string[]> {
   world.clock.stoppedAt = Date.parse(`${day}T12:00:00Z`);
   const account = await world.newAccount();
@@ -49,7 +49,6 @@ const rowOf = (page: Page, text: string) => page.getByRole('row').filter({ hasTe
 const settle = (page: Page) => page.getByRole('button', { name: /^Settle / });
 const adopt = (page: Page) => page.getByRole('button', { name: 'Adopt', exact: true });
 
-/** Changes the gateway's response to a comparison. */
 const changeAnswer = (page: Page, change: (body: z.output<typeof comparedBillSchema>) => object) =>
   page.route('**/bills/compare', async (route) => {
     const response = await route.fetch();
@@ -62,7 +61,6 @@ async function preview(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Preview/ }).click();
 }
 
-/** The acts on these tasks, without their dry runs: the task and its job. */
 const actsOn = (ids: readonly string[]) =>
   world.port.acts
     .filter(({ task, input }) => ids.includes(task) && input.dry_run !== true)

@@ -7,7 +7,6 @@ const world = useHttpWorld('console_errors');
 
 let browser: TestBrowser;
 
-/** Creates a task that its upstream rejects. */
 async function rejected(message: string): Promise<string> {
   const { id } = (await (await world.newAccount()).create()).body;
   const n = await world.drive.send(id);

@@ -8,11 +8,8 @@ import type { TestGateway } from '../support/gateway.ts';
 import { startForwarder } from '../support/forwarder.ts';
 import type { Forwarder } from '../support/forwarder.ts';
 
-/** Tests the facts that the console shows about tasks and channels, after tasks have run on a whole gateway. */
-
 const badLink = 'https://user:secret@media.example/video.mp4';
 
-/** Repeats the channel of `testYaml` for a separate model. */
 function channelYaml(id: string, more: { base?: string; limits?: string; cost?: string }): string {
   return `
   - id: ${id}

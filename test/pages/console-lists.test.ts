@@ -4,8 +4,6 @@ import { browserPath, noBrowser, pressSearchKey, startBrowser } from '../support
 import type { TestBrowser, WatchedPage } from '../support/browser.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 
-/** Tests the console's list of tasks: how operators reach it, read it and use it from the keyboard. */
-
 const world = useHttpWorld('console_lists');
 
 let browser: TestBrowser;
@@ -37,7 +35,6 @@ describe.skipIf(browserPath === undefined)(`lists of the console${noBrowser}`, (
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
     await expect.poll(() => topOf(page.getByRole('row').nth(1))).toBeLessThan(0);
     await expect.poll(() => topOf(head)).toBe(0);
-    // The header moves sideways with its columns.
     await page.getByRole('region', { name: 'Tasks' }).evaluate((node) => node.scrollTo(60, 0));
     const leftOf = (element: Locator) => element.evaluate((node) => node.getBoundingClientRect().left);
     const cell = page.getByRole('row').nth(30).getByRole('cell').nth(3);

@@ -17,8 +17,6 @@ import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { testLedgerKey } from '../support/sealing.ts';
 import { workerReport } from '../support/worker-report.ts';
 
-/** Tests the pages of the console that show past periods. */
-
 const world = useHttpWorld('console_past');
 const dayMs = 24 * 3_600_000;
 
@@ -46,7 +44,6 @@ describe.skipIf(browserPath === undefined)(`past periods in the console${noBrows
     await expectReadable(page, name);
   }
 
-  /** Ends a task as of some days ago. */
   async function end(
     task: string,
     daysAgo: number,

@@ -8,11 +8,11 @@ import type { TestBrowser, WatchedPage } from '../support/browser.ts';
 import { send } from '../support/client.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 
-/** Tests the views of the console that need only the operators' API. No task is carried out here. */
+/** The views that need only the operators' API. No worker runs here. */
 
 const world = useHttpWorld('console_views');
 
-/** A text that every page must show as plain text. */
+/** Every page must show this as plain text. */
 const hostile = `<img src=x onerror=fault()>"'\`</script><script>fault()</script>{{7*7}}javascript:fault()`;
 
 let browser: TestBrowser;
@@ -238,12 +238,12 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     const account = await world.newAccount();
     const { id } = (await account.create()).body;
     const task = `/admin/v1/tasks/${id}`;
-    // Leaves out the acts, which are the same on all pages, and the overview, which supplies the title and icon of
-    // every page.
+    // Leaves out requests that are the same on all pages: the list of actions, and the overview, which supplies the
+    // title and icon.
     for (const [hash, heading, ...expected] of [
       ['now', 'Now', '/admin/v1/trends?span=day&by=channel'],
       ['tasks', 'Tasks', '/admin/v1/tasks?limit=50'],
-      // The record is large, is read once for each change of the task, and each read is audited.
+      // The record is large, so it is read once for each change of the task. Each read is audited.
       [`tasks/${id}`, 'Attempts', task, `${task}/record`],
       [
         'money?period=days&from=2026-01-01&to=2026-02-01',
@@ -273,7 +273,6 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
       await expect.poll(() => [...new Set(calls)].toSorted()).toEqual(asked.toSorted());
       await page.getByText('Loading').first().waitFor({ state: 'detached' });
       expect([hash, calls.toSorted()]).toEqual([hash, asked.toSorted()]);
-      // These tests publish no configuration.
       expect(faults.filter((fault) => !/\/admin\/v1\/config(?:\/draft)?$/.test(fault))).toEqual([]);
       await page.close();
     }
@@ -484,7 +483,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
   });
 
   it('acts on 104 tasks of 128: on those that were previewed, and on no other', async () => {
-    // More than one page of the list. A busy machine needs minutes for that many acts.
+    // More than one page of the list. A busy machine needs minutes for that many actions.
     const patiently = { timeout: 200_000 };
     const account = await world.newAccount();
     const { id } = (await account.create()).body;
@@ -515,7 +514,7 @@ describe.skipIf(browserPath === undefined)(`views of the console${noBrowser}`, (
     const really = () =>
       world.port.acts.filter(({ input }) => input.reason === 'outage' && input.dry_run !== true);
     expect(really()).toEqual([]);
-    // Created after the preview, so the act must not touch it.
+    // Created after the preview, so the action must not touch it.
     await tasks.insertOne(copyOf(500, 'bulk'));
     await page.getByRole('button', { name: 'Fail: 104 tasks' }).click();
     await page.getByText('Done for 104 tasks.').waitFor(patiently);

@@ -12,17 +12,13 @@ import type { TestBrowser } from '../support/browser.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 import { succeededWith } from '../support/task-records.ts';
 
-/**
- * Every problem on the page Now can be resolved from the keyboard, from the row to the end of the act, with a limited
- * number of key presses.
- */
+/** Every problem on the page Now can be resolved from the keyboard, with a limited number of key presses. */
 
 const world = useHttpWorld('console_walk');
 let browser: TestBrowser;
 
 type Way = (id: string) => Promise<StateName>;
 
-/** Brings a new task into the state in which it needs a person for this reason. */
 const states: Readonly<Record<Exclude<AttentionReason, Concern>, Way>> = {
   async submit_ambiguous(id) {
     await world.drive.ask(id);
@@ -77,7 +73,6 @@ const now = Date.now();
 const failure = { code: 'http_503', tasks: ['t1', 't2'], accounts: ['x', 'y'] } as const;
 const hour = 3_600_000;
 
-/** Circuits that are not closed, by their ids. */
 const circuits: Readonly<Record<string, CircuitRecord>> = {
   'one/a/clip': openedBy({ ...failure, sign: 'failure' }, undefined, now),
   'two/b': openedBy({ ...failure, sign: 'account' }, undefined, now),
@@ -108,7 +103,6 @@ describe.skipIf(browserPath === undefined)(`the keyboard leads to the act for${n
       presses += 1;
       await page.keyboard.press(key);
     };
-    /** Presses the key until the focused element matches. */
     const pressTo = async (key: string, wanted: RegExp) => {
       for (let times = 0; times < 40; times += 1) {
         await press(key);
@@ -119,7 +113,6 @@ describe.skipIf(browserPath === undefined)(`the keyboard leads to the act for${n
     return { page, faults, press, pressTo, presses: () => presses };
   }
 
-  /** Returns the link or the name of the focused element, its label and its text. */
   const focused = (page: Page) =>
     page.evaluate<string>(`(() => {
       const element = document.activeElement;
@@ -127,7 +120,6 @@ describe.skipIf(browserPath === undefined)(`the keyboard leads to the act for${n
       return [name, element.labels?.[0]?.textContent.trim(), element.textContent.trim()].join(' ');
     })()`);
 
-  /** Goes from the page Now to the acts on the task with this reason, and focuses the first one. */
   async function toActs({ page, press, pressTo, presses }: Walk, reason: AttentionReason): Promise<void> {
     await pressTo('j', new RegExp(`attention=${reason}\\b`));
     const row = presses();
@@ -142,7 +134,6 @@ describe.skipIf(browserPath === undefined)(`the keyboard leads to the act for${n
     expect(row).toBeLessThanOrEqual(attentionReasons.length);
   }
 
-  /** Opens the dialog of the focused act, fills it in, previews the act, confirms it, and carries it out. */
   async function carryOut(
     { page, press, pressTo, presses }: Walk,
     id: string,
@@ -173,7 +164,7 @@ describe.skipIf(browserPath === undefined)(`the keyboard leads to the act for${n
     expect(presses() - before).toBeLessThanOrEqual(most);
   }
 
-  /** Returns whether the act was carried out. A preview does not count. */
+  /** A preview does not count. */
   const isDone = (id: string, action: OperatorActionName): boolean =>
     world.port.redelivered.includes(id) ||
     world.port.acts.some(
@@ -209,7 +200,7 @@ describe.skipIf(browserPath === undefined)(`the keyboard leads to the act for${n
     await pressTo('j', / Close$/);
     await press('Enter');
     await page.getByRole('dialog', { name: `Close the circuit ${id.slice(channel.length + 1)}` }).waitFor();
-    // The keys after the row: Enter, past the acts on the channel, down to the circuit, and Enter.
+    // The keys after the row: Enter, past the actions on the channel, down to the circuit, and Enter.
     expect(presses()).toBe(row + 4);
     expect(row).toBeLessThanOrEqual(attentionReasons.length + Object.keys(circuits).length);
     const state = () => world.stores.circuits.list();

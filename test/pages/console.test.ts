@@ -18,9 +18,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { snap } from '../support/shots.ts';
 import { attendedYaml } from '../support/test-yaml.ts';
 
-/** Tests an operator's work in the console with a browser, from signing in to moving money. */
-
-/** This provider cannot find a lost job, so a person is asked at once. */
+/** This provider cannot find a lost job, so an operator is asked immediately. */
 const yaml = attendedYaml.replace(
   '\nmodels:',
   `
@@ -35,13 +33,12 @@ models:`,
 );
 const lost = { model: 'wan', prompt: 'a boat [sim:create:accepted-500]' };
 
-/** A text that every page must show as plain text. */
+/** Every page must show this as plain text. */
 const hostile = `<img src=x onerror=fault()>"'\`</script><script>fault()</script>{{7*7}}\${7*7}javascript:fault()`;
 
 let gateway: TestGateway;
 let browser: TestBrowser;
 let account: TestAccount;
-/** The tasks that wait for a person. */
 const parked: string[] = [];
 
 describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
@@ -140,7 +137,6 @@ describe.skipIf(browserPath === undefined)(`the console${noBrowser}`, () => {
     const { page, faults } = await signedIn('#/tasks?state=attention');
     const chosen = parked.slice(0, 3);
     for (const id of chosen) await page.getByLabel(`Select ${id}`).check();
-    // Another operator has resolved one of them in the meantime.
     const [gone = ''] = chosen;
     await page.getByRole('button', { name: 'Act on 3 selected' }).click();
     await page.getByRole('region', { name: 'Selected' }).getByText(gone).waitFor();

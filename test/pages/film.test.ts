@@ -5,8 +5,6 @@ import type { TestBrowser, WatchedPage } from '../support/browser.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Goes from an empty gateway to a sold video and a changed price, using only a browser, and counts the presses. */
-
 /** Only the file may permit a private network, and the simulator is in one. Nothing can be sold yet. */
 const yaml = `
 currency: USD

@@ -35,8 +35,8 @@ describe.skipIf(browserPath === undefined)(`hostile strings${noBrowser}`, () => 
   }
 
   /**
-   * Creates, in turn, a failed task whose error has this text, a task whose outcome is unknown, and a task
-   * whose result has this text.
+   * Depending on `n`, creates a failed task whose error has this text, a task whose outcome is unknown, or a task whose
+   * result has this text.
    */
   async function taskOf(n: number, text: string): Promise<string> {
     const { body } = await owner.create({ prompt: text, metadata: { end_user: `user-${n}` } });
@@ -72,7 +72,6 @@ describe.skipIf(browserPath === undefined)(`hostile strings${noBrowser}`, () => 
       [...node.attributes].some(({ name }) => name.startsWith('on'))))
     .map((node) => node.outerHTML)`;
 
-  /** Visits each place in one page, and opens everything that can be opened there. */
   async function walk({ page, faults }: WatchedPage, { app, places }: { app: string; places: string[] }) {
     for (const place of places) {
       await page.goto(`${world.url}/${app}#/${place}`);

@@ -6,8 +6,6 @@ import type { CliContext } from '../../src/cli/context.ts';
 import { createProgram } from '../../src/cli/program.js';
 import { keyFields } from '../../src/pages/console/key-body.js';
 
-/** A new key has the same terms in the API, on the command line and in the console. */
-
 const documentSchema = z.object({
   paths: z.object({
     '/admin/v1/keys': z.object({
@@ -31,7 +29,6 @@ function apiTerms(): string[] {
   return Object.keys(schema.properties).toSorted();
 }
 
-/** Terms that have another name on the command line. */
 const ofOptions: Readonly<Record<string, string>> = {
   link: 'link_valid_seconds',
   day: 'caps',

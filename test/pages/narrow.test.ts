@@ -5,7 +5,7 @@ import { browserPath, noBrowser, overhang, seriousFindings, startBrowser } from 
 import type { TestBrowser } from '../support/browser.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 
-/** On a narrow window, menus stay low, and what is pressed with a finger is large enough. */
+/** In a narrow window, menus stay low, and touch targets are large enough. */
 
 const world = useHttpWorld('pages_narrow');
 const viewport = { width: 360, height: 740 };
@@ -28,13 +28,12 @@ async function open(path: string): Promise<Page> {
 
 const menu = (page: Page) => page.locator('header nav');
 
-/** Returns the top, left and right of each link of the menu. */
 const placesIn = (page: Page) =>
   page.evaluate<[top: number, left: number, right: number][]>(
     "[...document.querySelectorAll('header nav a')].map((link) => { const { top, left, right } = link.getBoundingClientRect(); return [top, left, right]; })",
   );
 
-/** Expects the menu to have one row, to show the current page, and to be reachable by keyboard to its end. */
+/** One row that shows the current page and can be reached by keyboard to its end. */
 async function expectLowMenu(page: Page, name: string): Promise<void> {
   const places = await placesIn(page);
   expect([name, new Set(places.map(([top]) => top)).size]).toEqual([name, 1]);
@@ -49,8 +48,8 @@ async function expectLowMenu(page: Page, name: string): Promise<void> {
 }
 
 /**
- * Returns the links, buttons and folds that are too low. Links in the course of a sentence are exempt. A plain button
- * has a larger area around it than its box.
+ * Returns the links, buttons and folds that are too low. Links within a sentence are exempt. A plain button has a
+ * larger area around it than its box.
  */
 const lowTargets = (page: Page) =>
   page.evaluate<

@@ -4,7 +4,7 @@ import type { TestBrowser } from '../support/browser.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Tests that a new operator can go from an empty gateway to a key that can use a model, all in a browser. */
+/** A new operator goes from an empty gateway to a key that can use a model, all in a browser. */
 
 const vendorKey = 'no-real-key-of-anybody-4321';
 
@@ -43,7 +43,6 @@ describe.skipIf(browserPath === undefined)(`a newcomer${noBrowser}`, () => {
     await page.getByText('The upstream cannot be reached').waitFor();
     await expectReadable(page, 'start-publish');
 
-    // The key was mistyped, and a second try replaces it.
     await page.reload();
     await page.getByText('1 upstream is configured already.').waitFor();
     await page.getByLabel('Who renders it').selectOption('kling');

@@ -23,7 +23,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { startForwarder } from '../support/forwarder.ts';
 import { snap } from '../support/shots.ts';
 
-/** Uses the configuration of local mode, because the document's examples must work with it unchanged. */
+/** The configuration of local mode, because the document's examples must work with it unchanged. */
 const yaml = readFileSync(new URL('../../src/local/gateway.local.yaml', import.meta.url), 'utf8').replaceAll(
   '${SIMULATOR_API_KEY}',
   'simulated',
@@ -69,7 +69,6 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await operation.locator('.answer').getByText('"video.generation.task"').waitFor();
     expect(page.url()).not.toContain(account.key);
     await snap(page, 'docs');
-    // From now on the browser has the key, for this page and for the owner's page.
     const balance = page.locator('#getBalance');
     await balance.getByRole('button', { name: 'Try it' }).click();
     await balance.getByRole('button', { name: 'Send the request' }).click();
@@ -113,7 +112,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
       const { schema } = post?.requestBody?.content['application/json'] ?? {};
       const named = components.schemas[String(schema?.$ref).split('/').at(-1) ?? ''];
       const { examples = [] } = named ?? schema ?? {};
-      // Skips paths with a parameter, which the document describes without an example.
+      // The document describes paths with a parameter without an example.
       if (path.includes('{')) continue;
       // The example names a file on another host.
       if (path === '/v1/files') continue;
@@ -485,7 +484,7 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
     await page.getByRole('button', { name: 'Replace it' }).click();
     const secret = await page.getByText(/^whsec_/).textContent();
     await look(page, 'secret');
-    // A secret that is stated once must not be lost by a key press.
+    // A key press must not hide a secret that will not be shown again.
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'I have stored it' }).click();
@@ -555,7 +554,6 @@ describe.skipIf(browserPath === undefined)(`pages for owners of keys${noBrowser}
       await page.getByLabel('API key').fill('sk-wrong');
       await page.keyboard.press('Enter');
       await page.getByText('missing or not valid').waitFor();
-      // The schemes differ only in contrast.
       const rules = colorScheme === 'dark' ? contrast : undefined;
       await look(page, `sign-in-${colorScheme}`, rules);
       await signIn(page, account);

@@ -97,7 +97,6 @@ const columns = [
   actionsColumn(() => html`<button class="plain">Revoke</button>`),
 ];
 
-/** They do not fit into a window. */
 const manyColumns = [1, 2, 3, 4].flatMap((n) =>
   columns.map(({ title, ...column }) => ({ ...column, title: `${title} ${n}` })),
 );

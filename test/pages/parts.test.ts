@@ -11,7 +11,7 @@ const repository = new URL('../../', import.meta.url);
 const shared = 'src/pages/shared/';
 const scripts = readdirSync(new URL(shared, repository)).filter((name) => name.endsWith('.js'));
 
-/** Components that fill the whole page, so they cannot be shown alongside the others. */
+/** These components fill the whole page, so they cannot be shown alongside the others. */
 const wholePages = ['Invitation', 'SignIn'];
 
 const styles = ['tokens', 'base', 'app'].map(
@@ -32,7 +32,6 @@ function contentOf(path: string): string {
 const contentType = (path: string): string =>
   path.endsWith('.js') ? 'text/javascript' : path.endsWith('.css') ? 'text/css' : 'text/html';
 
-/** Returns the names of the components, and of other functions of dialogs, that the pages share. */
 async function exported(page: Page): Promise<readonly string[]> {
   const names = await page.evaluate<string[]>(`Promise.all(${JSON.stringify(scripts)}.map(
     (name) => import('/${shared}' + name))).then((modules) => modules.flatMap((one) => Object.keys(one).filter(

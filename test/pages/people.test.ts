@@ -4,8 +4,6 @@ import { browserPath, expectReadable, noBrowser, startBrowser } from '../support
 import type { TestBrowser, WatchedPage } from '../support/browser.ts';
 import { adminToken, useHttpWorld } from '../support/http-world.ts';
 
-/** Tests how operators and owners of accounts get access, and how they lose it. */
-
 const world = useHttpWorld('console_people');
 
 let browser: TestBrowser;
@@ -37,8 +35,8 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
   }
 
   /**
-   * Makes the page request everything that it shows, which is refused, and waits until the page says so. The
-   * page may have noticed before.
+   * Makes the page repeat its requests, which are refused, and waits until the page says so. The page may have noticed
+   * before.
    */
   async function findsItselfShutOut(page: Page): Promise<void> {
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
@@ -213,7 +211,6 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
       { hash: `#/accounts/${id}`, list: 'keys', opener: /^revoke: /i, final: 'Revoke' },
       { hash: '#/channels/one', list: 'channels', opener: 'Pause', final: 'Pause one' },
     ];
-    /** The path of the list whose responses are held. */
     let holds: string | undefined;
     const held = new Set<() => void>();
     await page.route('**/admin/v1/**', async (route) => {
@@ -264,7 +261,6 @@ describe.skipIf(browserPath === undefined)(`people${noBrowser}`, () => {
       await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
       await page.getByRole('button', { name: opener, exact: true }).click();
       await page.getByRole('dialog').waitFor();
-      // The models are loaded later.
       if (opener === 'Create a key') await page.getByLabel('clip', { exact: true }).waitFor();
       const inputs = page.locator('dialog input, dialog select');
       const count = await inputs.count();

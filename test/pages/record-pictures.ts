@@ -15,14 +15,14 @@ import type { TestTemporal } from '../support/servers.ts';
 import { snap } from '../support/shots.ts';
 
 /**
- * Takes the screenshots for docs/images: every page, light and dark, of a gateway that has something to show, and
- * the Temporal UI's view of a task that needs a person.
+ * Takes the screenshots for docs/images: every page, light and dark, of a gateway that has something to show, and the
+ * Temporal UI's view of a task that needs an operator.
  *
  *     SCREENSHOTS=docs/images npx vitest run test/pages/record-pictures.ts
  */
 
 const local = readFileSync(new URL('../../src/local/gateway.local.yaml', import.meta.url), 'utf8');
-/** A vendor that cannot be asked about a lost job. */
+/** This vendor cannot be asked about a lost job. */
 const yaml = local.replaceAll('${SIMULATOR_API_KEY}', 'simulated');
 
 let directory: string;
@@ -40,7 +40,6 @@ const prompts = ['A paper boat on a rainy street', 'A lighthouse in a storm', 'A
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mediary-pictures-'));
   temporal = await startTemporal({ dir: directory, hasPages: true });
-  // Uses the same settings as local mode.
   const environment = { TEMPORAL_ADDRESS: temporal.address, PAYLOAD_ENCRYPTION: 'off' };
   gateway = await startGateway({ yaml, environment, renderSeconds: 1 });
   browser = await startBrowser();
@@ -113,7 +112,6 @@ async function show(
   await page.context().close();
 }
 
-/** Opens the acts of the parked task, up to the preview. */
 async function preview(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Fail/ }).click();
   await page.getByLabel(/^Reason/).fill('Not in the upstream’s console');
@@ -167,7 +165,6 @@ it.each([false, true])('every page, dark: %s', { timeout: 300_000 }, async (dark
     ['', 'welcome', () => ''],
     ['docs', 'docs', () => '', heading('Videos')],
   ];
-  // One page must not overwrite the picture of another.
   expect(new Set(pages.map(([, name]) => name)).size).toBe(pages.length);
   for (const [app, name, place, prepare] of pages) await show({ app, name, dark }, place(), prepare);
 });

@@ -9,8 +9,6 @@ import {
 import type { FailedPoll, PollMemory } from '../../src/polling/poll-memory.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 
-/** Tests what one attempt passes on to the next in its heartbeat details. */
-
 const fresh = rememberedPolls(undefined);
 const pending = (phase: 'submitted' | 'running', more: { progress?: number; queuePosition?: number } = {}) =>
   ({ state: 'pending', phase, ...more }) as const;

@@ -127,7 +127,7 @@ describe('renders of 100 to 139 seconds', () => {
   });
 
   it('are polled less often once nearly all of their kind would have ended', () => {
-    // The attempt stays, because two heartbeats a minute cost less than four timers.
+    // The attempt stays in the worker, because two heartbeats a minute cost less than four timers.
     expect(next({ elapsedMs: 200_000 })).toEqual({ delayMs: 15_000, isFar: false });
     expect(next({ elapsedMs: 25 * minute }).delayMs).toBe(60_000);
   });
@@ -144,7 +144,6 @@ describe('renders of 100 to 139 seconds', () => {
   });
 });
 
-/** Returns the times of the polls for one job until its end. */
 function questions(times: RenderTimes, renderMs: number, change: Partial<PollFacts> = {}) {
   let elapsedMs = 0;
   let polls = 0;
@@ -159,7 +158,6 @@ function medianOf(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** A reproducible random source. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;
@@ -171,7 +169,6 @@ describe('an upstream without a list', () => {
   const twoModes = (random: number) =>
     random < 0.5 ? even(11_000, 13_000)(2 * random) : even(100_000, 120_000)(2 * random - 1);
 
-  /** Compares renders with those from which the schedule was learned. */
   function observe(draw: (random: number) => number, known?: RenderTimes) {
     const random = randomOf(42);
     const times = known ?? learned(...Array.from({ length: 48 }, () => draw(random())));
@@ -262,7 +259,7 @@ describe('a guess', () => {
   it('is corrected by what the upstream reports, once that is worth extrapolating from', () => {
     const unknown = { times: guessedTimes(2 * minute), elapsedMs: 30_000 };
     expect(next({ ...unknown, progress: 9 })).toEqual(next(unknown));
-    // 12 % in 30 s: 250 s.
+    // 12 % in 30 s, so 250 s in total.
     expect(next({ ...unknown, progress: 12 }).delayMs).toBeGreaterThan(next(unknown).delayMs);
     expect(next({ ...unknown, progress: 90 })).toEqual({ delayMs: 1_000, isFar: false });
   });

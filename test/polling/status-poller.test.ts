@@ -5,7 +5,6 @@ import { providerContext } from '../providers/support.ts';
 
 const pending: OperationStatus = { state: 'pending', phase: 'running' };
 
-/** Counts the requests that pass. It lets `most` of them through, and more only after `more`. */
 function gateOf(most: number) {
   let left = most;
   let taken = 0;

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { createRounds } from '../../src/process/rounds.ts';
 
-/** Rounds whose work lasts until the test ends it. */
 function world(everyMs = 3_600_000) {
   const ends: { resolve: () => void; reject: (error: Error) => void }[] = [];
   const errors: unknown[] = [];

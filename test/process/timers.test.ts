@@ -13,7 +13,6 @@ const [, section = ''] = readFileSync(join(root, 'docs/operating.md'), 'utf8').s
   '## What runs on a timer\n',
 );
 const [table = ''] = section.split('\n## ');
-/** The file of each row, and how often it runs. */
 const rows = [...table.matchAll(/^\| [^|]*\]\(\.\.\/([^)]+)\) \| [^|]+ \| ([^|]+) \|/gm)].map(
   ([, file = '', every = '']) => ({ file, every }),
 );

@@ -9,8 +9,6 @@ import type { TestGateway } from '../support/gateway.ts';
 import { imageYaml, png, sendImages, sendJson, startImageUpstream } from '../images/support.ts';
 import type { ImageUpstream } from '../images/support.ts';
 
-/** While the storage is full, the gateway renders nothing that only the storage could deliver. */
-
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;

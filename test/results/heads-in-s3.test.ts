@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openHeadsPlace } from '../../src/compose/heads-place.ts';
 import { serve } from './support.ts';
 
-/** A bucket in which the file is not found, although another process writes it before us. */
+/** The file does not exist when we look, but another process writes it before us. */
 async function bucketAfterAnother(refusal: { readonly status: number; readonly code: string }) {
   const conditions: unknown[] = [];
   const server = await serve((request, response) => {

@@ -22,8 +22,8 @@ import { png, serve } from './support.ts';
 import type { TestServer } from './support.ts';
 
 /**
- * A bucket that has received every byte of a file, and does not respond. The write is aborted, and completes later.
- * Whoever wrote the file must still know its name, so that it is deleted.
+ * A bucket has received every byte of a file, but does not respond. The write is aborted, and completes later. The
+ * writer must still know the name of the file, so that it is deleted.
  */
 
 const retentionSeconds = 86_400;
@@ -115,7 +115,6 @@ async function* bodyOf(bytes: Buffer) {
 
 type Parts = ReturnType<typeof openParts>;
 
-/** Everything that writes files into the storage. */
 const writers: Readonly<Record<string, (parts: Parts) => Promise<unknown>>> = {
   'the copy of a result': ({ copier }) =>
     copier.deliver('task_late', [{ url: 'https://cdn.example/a.png' }], {
@@ -143,7 +142,6 @@ it.each(Object.entries(writers))('%s that completes after it was aborted is dele
   const parts = openParts();
   await write(parts).catch(() => undefined);
   expect(received).toHaveLength(1);
-  /** Runs the upkeep of stored files, as the reconciler does. */
   const sweep = async () => {
     await parts.copier.retryDue();
     await parts.copier.deleteExpired();

@@ -19,12 +19,9 @@ const mebibyte = 1024 * 1024;
 const maxBytes = 300 * mebibyte;
 const largeBytes = 200 * mebibyte;
 
-/** The headers with which `/keyed` was requested. */
 const seenKeys: unknown[] = [];
-/** The target of the redirect `/elsewhere`. */
 let otherHost = '';
 
-/** The files to which an upstream might link, by path. */
 function answer(request: IncomingMessage, response: ServerResponse): void {
   const { url = '' } = request;
   switch (url) {
@@ -219,7 +216,7 @@ describe('the copy of a result', () => {
   ])('reports for %s that its link is %s', async (path, evidence) => {
     const { evidence: seen, record } = await copyOf(`task_evidence_${path.slice(1)}`, path);
     expect(seen).toBe(evidence);
-    // Tries are counted from the task's success.
+    // Attempts are counted from the task's success.
     expect(record?.tries).toBe(evidence === undefined ? 1 : 0);
   });
 

@@ -20,7 +20,7 @@ import { useSimulator } from '../providers/use-simulator.ts';
 import { jobVendors } from '../providers/vendors.ts';
 import type { JobVendor } from '../providers/vendors.ts';
 
-/** No task succeeds with a link that was refused, whatever the vendor, and whether or not results are kept. */
+/** No task succeeds with a link that was refused, whatever the vendor, and whether or not results are stored. */
 
 const simulator = useSimulator({ renderSeconds: 80 });
 const log = createLogger({ level: 'silent', format: 'json' });
@@ -63,7 +63,6 @@ function delivery(isStored: boolean): Deliver {
 
 let tasks = 0;
 
-/** Returns the end of a task whose job had this fault, and the requests to its upstream. */
 async function end(vendor: JobVendor, { fault, isStored }: { fault: string; isStored: boolean }) {
   const { model, path, kind } = vendor;
   const context = (): ProviderContext =>

@@ -14,18 +14,14 @@ import type { Server } from '../support/http-world.ts';
 import { png, serve, startS3 } from './support.ts';
 import type { TestServer } from './support.ts';
 
-/** Every route that sends stored bytes, while the storage is away, hangs or breaks off. */
-
 const world = useHttpWorld('storage_away');
 const bytes = png(300_000);
 const storedAt = Math.floor(Date.now() / 1000);
 
 type State = 'well' | 'failing' | 'unreachable' | 'silent' | 'breaking' | 'stalling';
 let state: State = 'well';
-/** Answers that the bucket has begun and not ended. */
 const open = new Set<ServerResponse>();
 let bucket: ReturnType<typeof createS3Storage>;
-/** The addresses of each route. */
 let addresses: Readonly<Record<string, readonly string[]>>;
 let s3: Awaited<ReturnType<typeof startS3>>;
 let valve: TestServer;
@@ -38,7 +34,7 @@ const links = createMediaLinks({
   retentionSeconds: 86_400,
   now: Date.now,
 });
-/** One with the product's limits, and others that do not wait for long. */
+/** `node` has the product's limits. The others do not wait for long. */
 let node: Server;
 let hasty: Server;
 let steady: Server;

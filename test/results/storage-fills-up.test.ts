@@ -27,10 +27,9 @@ let account: TestAccount;
 let refusals = 0;
 let refused = 0;
 const states = ['full', 'failing', 'unreachable'] as const;
-/** Why the bucket refuses files. */
 let state: (typeof states)[number] = 'full';
 
-/** Forwards requests while files are accepted, and otherwise answers as a full MinIO does, fails, or hangs up. */
+/** Forwards requests while files are accepted. Otherwise responds as a full MinIO does, fails, or hangs up. */
 function pass(from: IncomingMessage, response: ServerResponse): void {
   const isWrite = from.method === 'PUT' || from.method === 'POST';
   if (isWrite && refusals > 0) {
@@ -83,7 +82,10 @@ const images = '/v1/images/generations';
 const generate = (more: object) =>
   account.call('POST', images, { body: { model: 'gpt-image', prompt: 'a red cube', ...more } });
 
-/** Stops the gateway's clock until `start` or the end of the test, so that a busy machine does not use up the ten seconds. */
+/**
+ * Stops the gateway's clock until `start` or the end of the test, so that a busy machine does not use up the ten
+ * seconds.
+ */
 function stopClock(): { pass: (ms: number) => void; start: () => void } {
   const { clock } = gateway;
   let at = Date.now() + clock.aheadMs;
@@ -132,11 +134,9 @@ describe.each(states)('a storage that is %s', (now) => {
     expect(refused.headers['retry-after']).toBe('60');
     expect(refused.headers['x-should-retry']).toBeUndefined();
     expect(await storedFiles()).toBe(before);
-    // Operators get a notice, although only this process knows.
     await expect
       .poll(() => gateway.core.stores.upkeepFailures.list())
       .toContainEqual({ step: now === 'full' ? 'storage_full' : 'storage_away', count: 1 });
-    // Images that would have to be stored are not rendered.
     expect((await generate({ response_format: 'url' })).status).toBe(503);
     expect((await generate({ async: true })).status).toBe(503);
     expect(upstream.calls).toEqual([]);
@@ -184,7 +184,6 @@ describe.each(states)('a storage that is %s', (now) => {
       expect(await copier?.retryDue()).toEqual({ done: 0, failed: 0 });
     }
     pass(5 * 60_000);
-    // Once the storage is known to refuse files, no link is opened.
     expect((await upload()).status).toBe(503);
     const { length: opened } = upstream.calls;
     expect(await copier?.retryDue()).toEqual({ done: 0, failed: 0 });
@@ -229,7 +228,6 @@ it('while rendered images wait for a storage that is away, no others are rendere
   await expect.poll(() => refused).toBeGreaterThan(3);
   let second = await generate({ async: true });
   expect(second.status).toBe(503);
-  // It is created at a moment when the API does not know yet that the storage is unavailable.
   while (second.status === 503) {
     pass(10_000);
     second = await generate({ async: true });

@@ -25,7 +25,6 @@ async function* breaking(whole: Buffer): AsyncGenerator<Uint8Array> {
   throw new Error('the upstream broke off');
 }
 
-/** The behaviour on which the gateway relies, tested for each kind of storage. */
 function storageTests(open: () => Promise<{ storage: ResultStorage; close(): Promise<void> }>) {
   let opened: Awaited<ReturnType<typeof open>>;
   let storage: ResultStorage;

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import S3rver from 's3rver';
 import type { S3Settings } from '../../src/results/s3-storage.ts';
 
-/** A PNG's signature, followed by other bytes. */
 const pngHead = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 export const mp4Head = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from('ftypisom'), Buffer.alloc(12)]);
 
@@ -37,7 +36,6 @@ export async function serve(
   };
 }
 
-/** Starts an S3 server for the test. It checks signatures. */
 export async function startS3(): Promise<{ readonly settings: S3Settings; close(): Promise<void> }> {
   const directory = await mkdtemp(join(tmpdir(), 'mediary-s3-'));
   const server = new S3rver({

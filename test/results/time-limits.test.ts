@@ -10,7 +10,6 @@ import { storageLimits, withTimeLimits } from '../../src/results/time-limits.ts'
 
 const unused = createDirectoryStorage(tmpdir());
 
-/** Frees whatever is no longer referenced. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();

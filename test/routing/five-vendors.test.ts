@@ -6,11 +6,6 @@ import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { asAsked, videoRequest } from '../providers/support.ts';
 import { testBuyer } from '../support/buyer.ts';
 
-/**
- * Tests a model that five vendors serve: which of them can render a request, in which order they are tried, and
- * how much is held.
- */
-
 const yaml = `
 currency: USD
 results: { storage: directory }
@@ -124,7 +119,6 @@ describe('one model of five vendors', () => {
     expect(held({})).toEqual([1_800_000n, 500_000n]);
     expect(held({}, ['runway'])).toEqual([850_000n, 500_000n]);
     expect(held({ seed: 7 }, ['runway'])).toEqual([500_000n, 500_000n]);
-    // If the vendor chooses the length, the longest one is held.
     expect(held({ duration: 'auto' })[0]).toBe(3_400_000n);
   });
 });

@@ -38,7 +38,6 @@ interface Sold {
   readonly provider: keyof typeof paths;
   readonly upstream: string;
   readonly model: SoldModel;
-  /** The account's factor. */
   readonly factor?: string | undefined;
 }
 
@@ -86,7 +85,6 @@ function planOf(
   }
 }
 
-/** Returns what the upstream reports as rendered, or undefined if it refused the request. */
 async function render(sold: Sold, sent: VideoRequest): Promise<SettleFacts | undefined> {
   const base = { request, baseUrl: simulator.url + paths[sold.provider], model: sold.upstream };
   const provider = videoOf(sold);
@@ -241,7 +239,7 @@ const sold: fc.Arbitrary<Sold> = fc
     },
   }));
 
-/** Requests from empty to complete, with fields passed on by `metadata`. A choice is an index into what is sold. */
+/** Requests from empty to complete, with fields in `metadata`. A choice is an index into what is sold. */
 const choice = fc.nat({ max: 59 });
 const wish = fc.record(
   {

@@ -19,8 +19,8 @@ import { asAsked, imageRequest, videoRequest } from '../providers/support.ts';
 import { testBuyer } from '../support/buyer.ts';
 
 /**
- * Tests prices with every measure: usage within the bounds of the request and its model costs no more than the
- * hold, the lines add up to the charge, and the order of the images does not matter.
+ * Prices with every measure: usage within the bounds of the request and its model costs no more than the hold, the
+ * lines add up to the charge, and the order of the images does not matter.
  */
 
 const sizes = ['1024x1024', '1536x1024', '2048x2048'];
@@ -139,7 +139,7 @@ const asked = fc.record({
 });
 type Asked = typeof asked extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The share of each bound that is reported, and whether it is reported at all. */
+/** The share of each bound that is reported, and which measures are not reported at all. */
 const reported = fc.record({
   share: fc.double({ min: 0.01, max: 1, noNaN: true }),
   silent: fc.subarray([...measures]),
@@ -151,7 +151,6 @@ const reported = fc.record({
 });
 type Reported = typeof reported extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Returns a report within the bounds of the plan. */
 function factsWithin(
   { basis, reckoning }: RoutePlan,
   kind: TaskKind,

@@ -14,10 +14,7 @@ import { readRepositoryFile, variablesOf } from '../deploy/compose-file.ts';
 import { imageSubmissionOf } from '../providers/image-matrix.ts';
 import { testBuyer } from '../support/buyer.ts';
 
-/**
- * Tests that an image costs what its upstream renders, and no less than a smaller one, however its size is
- * spelled.
- */
+/** An image costs what its upstream renders, and no less than a smaller one, however its size is spelled. */
 const caller = testBuyer;
 
 function parse(text: string): GatewayConfig {
@@ -25,7 +22,6 @@ function parse(text: string): GatewayConfig {
   return parseGatewayConfig(text, 'test', { environment, providerNames: Object.keys(providers) });
 }
 
-/** Undefined if the request is refused. */
 async function planOf(
   config: GatewayConfig,
   model: ModelConfig,

@@ -9,7 +9,6 @@ import type { MeasureVideos } from '../../src/routing/measured-plan.ts';
 import { asAsked, videoRequest } from '../providers/support.ts';
 import { testBuyer } from '../support/buyer.ts';
 
-/** Tests the hold for a model that charges for the length of the videos in a request. */
 const caller = testBuyer;
 const clips = ['https://media.example/1.mp4', 'https://media.example/2.mp4'];
 
@@ -80,7 +79,7 @@ function planned(
   return catalogue.planMeasured(request, { ...caller, factors }).then((plan) => ({ plan, measured }));
 }
 
-/** The price of 1280 x 720 pixels in 24 frames a second plus one frame, at one per million. */
+/** 1280 x 720 pixels in 24 frames a second plus one frame, at one per million. */
 const micros = (seconds: number): bigint => (921_600n * BigInt(Math.ceil(seconds * 24) + 1)) / 1024n;
 
 describe('the hold of a request that gives videos', () => {

@@ -14,7 +14,7 @@ import { testBuyer } from '../support/buyer.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The request. `resolutions` are those of the model. */
+/** `resolutions` are those of the model. The other fields are the request's. */
 type Wish = Partial<VideoRequest> & { readonly resolutions?: readonly string[] };
 
 /** `main` uses the model's price. `dear` may have its own. */

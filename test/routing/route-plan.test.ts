@@ -20,7 +20,6 @@ interface Fact {
   readonly enabled: boolean;
   readonly serves: boolean;
   readonly permitted: boolean;
-  /** The credentials with an open circuit, as bits. */
   readonly broken: number;
 }
 
@@ -154,11 +153,9 @@ describe('the route plan', () => {
         }
         const planned = plan?.candidates.map(({ channel, credential }) => `${channel}/${credential}`) ?? [];
         expect([...planned].sort()).toEqual(expected);
-        // Every unused channel has an explanation.
         const used = new Set(plan?.candidates.map(({ channel }) => channel));
         const explained = new Set(plan?.dropped.map(({ channel }) => channel));
         facts.forEach((_, index) => expect(used.has(idOf(index)) || explained.has(idOf(index))).toBe(true));
-        // Higher priorities come first.
         const priorities = plan?.candidates.map(
           ({ channel }) => facts[Number(channel.slice(2))]?.priority ?? -1,
         );

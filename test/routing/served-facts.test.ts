@@ -17,8 +17,6 @@ import {
 } from '../providers/support.ts';
 import { testBuyer } from '../support/buyer.ts';
 
-/** Tests that a plan applies the `facts` of a channel's model. */
-
 function configOf(facts: string) {
   return parseGatewayConfig(
     `

@@ -8,8 +8,6 @@ import { readRepositoryFile, variablesOf } from '../deploy/compose-file.ts';
 import { asAsked, videoRequest } from '../providers/support.ts';
 import { testBuyer } from '../support/buyer.ts';
 
-/** For every video model of gateway.example.yaml, a size in pixels means the same for the price and for the picture. */
-
 const text = readRepositoryFile('gateway.example.yaml');
 const config = parseGatewayConfig(text, 'gateway.example.yaml', {
   environment: Object.fromEntries(variablesOf(text).map(({ name }) => [name, 'x'])),

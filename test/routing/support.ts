@@ -3,13 +3,11 @@ import { providers } from '../../src/providers/index.ts';
 import { videoRequest } from '../providers/support.ts';
 import { testYaml } from '../support/test-yaml.ts';
 
-/** The usual gateway.yaml of the tests, parsed. */
 export const testConfig = parseGatewayConfig(testYaml, 'test', {
   environment: { SIMULATOR_URL: 'http://127.0.0.1:1' },
   providerNames: Object.keys(providers),
 });
 
-/** A request for the only model of that configuration. */
 export const testRequest = videoRequest({
   model: 'seedance',
   prompt: 'p',

@@ -131,7 +131,8 @@ function charged(
 it('each field that a price line may test has a case', () => {
   const priced = new Set<string>([...textFacts, ...flagFacts, 'duration']);
   const fields = [...fieldNames, ...imageFieldNames].filter((name) => priced.has(name));
-  // A draft is refused where it is not sent, and a service tier is a parameter. A duration has tests of its own below.
+  // A channel that does not send a draft refuses it, and a service tier is a parameter. A duration has tests of its own
+  // below.
   expect([...Object.keys(cases), 'duration'].filter((name) => name !== 'service_tier').toSorted()).toEqual(
     fields.filter((name) => name !== 'draft').toSorted(),
   );

@@ -15,7 +15,9 @@ const vendors = Object.entries(providers).flatMap(([name, { balance }]) =>
 
 const simulated = () => Promise.resolve({ amount: '100', unit: 'credits' });
 
-/** What each vendor's own client reads from the same simulator, or the simulator's amount if there is no such client. */
+/**
+ * What each vendor's own client reads from the same simulator, or the simulator's amount if there is no such client.
+ */
 const clients: Readonly<Record<string, (apiKey: string) => Promise<VendorBalance>>> = {
   async runway(apiKey) {
     const client = new RunwayML({ apiKey, baseURL: `${simulator.url}/runway`, maxRetries: 0 });

@@ -19,7 +19,6 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** The stored document, shared by one or several processes. */
 function memoryMarks() {
   let mark: ClockMark | undefined;
   return {
@@ -35,9 +34,7 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const start = Date.parse('2026-11-28T12:00:00Z');
 
-/**
- * Processes on one database. Each has its own monotonic clock and wall clock. `pass` lets time pass for all of them.
- */
+/** Each process has its own monotonic clock and wall clock. `pass` lets time pass for all of them. */
 function openClocks() {
   const world = { passed: 0, databaseApart: 0, ownApart: 0, slept: 0 };
   const marks = memoryMarks();
@@ -261,8 +258,7 @@ it('an answer that a busy process reads late does not set the time back', async 
     lateMs = 7_000;
     await vi.advanceTimersByTimeAsync(60_000);
     expect([server, clock.now()]).toEqual([1_007_000, 1_007_000]);
-    // Also tests the other direction: the earlier value contradicts the answer, which came too late or too
-    // early.
+    // In the other direction, the earlier value contradicts the new one.
     server += 20_000;
     await vi.advanceTimersByTimeAsync(60_000);
     expect(clock.now()).toBe(1_027_000);

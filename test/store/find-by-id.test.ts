@@ -17,7 +17,6 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** A database whose commands fail, although its collections work. */
 function failing(error: Error): Db {
   return new Proxy(database.db, {
     get: (db, name) =>

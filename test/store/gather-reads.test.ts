@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { gatherReads } from '../../src/store/gather-reads.ts';
 
-/** A store whose reads are answered by the test. It has every id except those in `missing`. */
+/** The test responds to the reads. The store has every id except those in `missing`. */
 function openReads(missing: readonly string[] = []) {
   const asked: {
     readonly ids: readonly string[];

@@ -47,7 +47,7 @@ describe('a start', () => {
     const accepted: string[] = [];
     let indexes = 0;
     for (const collection of await mongo.db.collections()) {
-      // Every store is started for the first collection. After that, only the collection's own is, because that is faster.
+      // The first time, every store is started. After that, only the collection's own is, because that is faster.
       const make = (indexes > 0 && makers.get(collection.collectionName)) || ensureAll;
       // The stand-in drops an index from every collection that has one of this name.
       await make();
@@ -58,7 +58,7 @@ describe('a start', () => {
         if (!(error instanceof IndexConflictError))
           accepted.push(`${collection.collectionName}.${name}: ${String(error)}`);
         await collection.createIndex(key, { name, ...options(shape) });
-        // What the refused start had begun for other collections of a store ends before their indexes are dropped.
+        // The refused start may have begun to create indexes of other collections. Let it end before those are dropped.
         await make();
       }
     }
@@ -115,7 +115,7 @@ describe('the declared indexes', () => {
   });
 });
 
-/** Returns what `act` throws while the index covers a field that no document has. */
+/** Runs `act` while the index covers a field that no document has, and returns what it throws. */
 async function withIndex(collection: Collection, name: string, act: () => Promise<void>): Promise<unknown> {
   await collection.dropIndex(name);
   await collection.createIndex({ nothing: 1 }, { name });

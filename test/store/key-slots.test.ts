@@ -19,7 +19,6 @@ describe('the slots of a key', () => {
   });
   afterAll(() => database.drop());
 
-  /** Opens a store as a separate process would. */
   const open = (): KeySlotStore => createKeySlotStore(database.db, () => clock);
   const countOf = async (key: string): Promise<number> =>
     (await open().list()).find((entry) => entry.key === key)?.tasks.length ?? 0;

@@ -11,7 +11,7 @@ import { testLedgerKey, testSealing } from '../support/sealing.ts';
 import { linesWith, readSources } from '../support/source-rules.ts';
 
 /**
- * A process can read what it has just written to a collection: the read and write concerns of the collection fit
+ * A process can read what it has just written to a collection, because the collection's read and write concerns fit
  * together.
  */
 
@@ -30,7 +30,6 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Opens every collection as the product does. */
 function openEverything(db: Db): ReadonlyMap<string, Collection<Thing>> {
   const found = new Map<string, Collection<Thing>>();
   const noting = new Proxy(db, {

@@ -9,7 +9,6 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Opens a store as a separate process would. */
 const open = () => createRenderTimesStore(database.db, Date.now);
 const kind = { channel: 'ark', model: 'seedance', output: '720p/5' };
 const find = async (id: string) => (await open().list()).find((record) => record.id === id);

@@ -25,9 +25,8 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 interface Field {
-  /** Writes a record with this id. The id is also its secret. */
+  /** The record's id is also its secret. */
   readonly write: (id: string) => Promise<unknown>;
-  /** The secret, as the product reads it. */
   readonly read: (id: string) => Promise<string | undefined>;
 }
 
@@ -163,7 +162,6 @@ const fields: Readonly<Record<Exclude<SealPurpose, (typeof named)[number]>, Fiel
   },
 };
 
-/** Splits an id that has parts, such as `<file>/<channel>/<credential>` or `<made>/<n>`. */
 function uploadOf(id: string): readonly string[] {
   return id.split('/');
 }

@@ -11,7 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Opens a store as a separate process would. */
 const open = () => createSlotStore(database.db, () => clock);
 const lease = (task: string, ms = 1000) => ({ task, until: clock + ms });
 const taken = (answers: readonly unknown[]) => answers.filter((answer) => answer !== undefined);
@@ -74,7 +73,6 @@ describe('a slot', () => {
     await open().free('limit/a/2', 'c');
     expect(await open().reserve('limit/a', 2, lease('d'))).toBeUndefined();
     expect(await open().hasFree('limit/a', 2)).toBe(false);
-    // One process has seen both limits.
     const store = open();
     expect(await store.reserve('limit/a', 2, lease('d'))).toBeUndefined();
     expect(await store.reserve('limit/a', 4, lease('d'))).toBe('limit/a/2');

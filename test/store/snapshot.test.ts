@@ -31,7 +31,6 @@ it('shows the last read, with the later decisions of this process', async () => 
   expect([...snapshot.all()]).toEqual([{ id: 'b', on: true }]);
 });
 
-/** Opens a snapshot whose reads the test answers. */
 function openSlow() {
   const reads: ((found: readonly Switch[]) => void)[] = [];
   const list = () => new Promise<readonly Switch[]>((resolve) => void reads.push(resolve));

@@ -196,7 +196,6 @@ describe('a concern', () => {
     expect(await read(id)).toMatchObject({ concern: 'poll_failing', attention: 'poll_failing' });
     expect(await tasks.setConcern(id, 'overdue')).toBe(true);
     expect((await read(id)).attention).toBe('overdue');
-    // The concern that replaced it stays.
     expect(await tasks.withdrawConcern(id, 'poll_failing')).toBe(false);
     expect(await read(id)).toMatchObject({ concern: 'overdue', attention: 'overdue' });
     expect(await tasks.withdrawConcern(id, 'overdue')).toBe(true);

@@ -30,7 +30,6 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Opens a store with its own memory, as another process would. */
 const openStore = (): TaskStore => createTaskStore(database.db, Date.now, testSealing);
 const documents = (): Collection<TaskDocument> => database.db.collection<TaskDocument>('tasks');
 
@@ -58,7 +57,6 @@ describe('of simultaneous writers', () => {
   it('exactly one begins the submission; the others are decided anew on its record', async () => {
     const id = await newTask();
     const stores = Array.from({ length: 20 }, openStore);
-    // Each store has seen the task before the first write.
     for (const store of stores) expect(await store.look(id)).toMatchObject({ rev: 0 });
     const answers = await Promise.all(stores.map((store, n) => store.step(id, sendingBy(`run${n}`))));
     const winners = answers.flatMap((answer, n) => (answer.ok ? [n] : []));
@@ -110,7 +108,7 @@ describe('of simultaneous writers', () => {
       const { state, attempts } = await read(id);
       const stop = stopOf(state);
       expect(wanted.ok).toBe(true);
-      // If the request may have been sent, the cancellation waits for its answer.
+      // If the request may have been sent, the cancellation waits for its response.
       expect([state.at, attempts.length, stop]).toEqual(
         sent.ok ? ['sending', 1, 'cancel'] : ['ending', 0, undefined],
       );
@@ -128,7 +126,6 @@ describe('an outdated copy', () => {
     expect(await old.step(id, sendingBy('late'))).toMatchObject({ ok: false, code: 'not_now' });
     const { reads: _reads, ...after } = await read(id);
     expect(after).toEqual(before);
-    // The store remembers what it has now read.
     expect(await old.look(id)).toMatchObject({ rev: before.rev, status: 'submitted' });
   });
 
@@ -170,7 +167,7 @@ describe('an outdated copy', () => {
 });
 
 describe('a write whose outcome is unknown', () => {
-  /** A store whose next write succeeds although its answer is lost. */
+  /** The next write succeeds although its response is lost. */
   function losingAnswers(): { readonly store: TaskStore; loseNext: boolean } {
     const losing = { store: tasks, loseNext: false };
     const db = new Proxy(database.db, {
@@ -500,7 +497,7 @@ describe('a creation', () => {
 
   it('is neither abandoned nor taken over once the task waits', async () => {
     for (const event of [abandonedBy(first), takenOverBy(second)]) {
-      // This store remembers the record from before the wait.
+      // This store has cached the record from before the wait.
       const id = await newTask({ state: creatingAs(first) });
       await openStore().step(id, { kind: 'begun' });
       expect(await tasks.step(id, event)).toMatchObject({ ok: false, code: 'decided' });

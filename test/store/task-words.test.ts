@@ -10,8 +10,8 @@ import { testSealing } from '../support/sealing.ts';
 import { firstCandidate, firstRecord, secondCandidate, taskDriver } from '../support/task-records.ts';
 
 /**
- * What upstreams say about a task's failures may contain its prompt. It is sealed in MongoDB, and shown to those who
- * may read the task.
+ * What upstreams say about a task's failures may contain its prompt. It is sealed in MongoDB, and only those who may
+ * read the task can see it.
  */
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
@@ -35,7 +35,6 @@ const failed = {
   failure: { class: 'invalid_input' },
 } as const satisfies TaskOutcome;
 
-/** Creates a task that was refused once and then failed, with all of the upstream's words. */
 async function failedTask(id: string) {
   const tasks = open();
   const drive = taskDriver(tasks);
@@ -73,7 +72,8 @@ describe('the words of a task', () => {
     });
     expect(await foundBy('walrus room')).toEqual([['error', 'task_found']]);
     expect(await foundBy('walrus otter')).toEqual([]);
-    // The changing process's own words find it, too, but not its remark about those that it cannot read.
+    // The search also finds the message of a process with another key, but not that process's remark about texts that
+    // it cannot read.
     expect(await foundBy('FJORD')).toEqual([['error', 'task_found']]);
     expect(await foundBy('walrus fjord')).toEqual([['error', 'task_found']]);
     expect(await foundBy('secrets_key')).toEqual([]);

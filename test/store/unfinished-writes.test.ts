@@ -6,8 +6,7 @@ import { connectMongo } from '../../src/store/mongo.ts';
 import { databaseUri } from '../support/run-servers.ts';
 
 /**
- * Tests connections that end at the moment of a write. These tests have their own file, because the sockets
- * belong to the process.
+ * Connections end at the moment of a write. These tests have their own file, because the sockets belong to the process.
  */
 
 /** Heartbeats are polled instead of streamed, so that each one is a write on every server. */

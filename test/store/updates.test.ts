@@ -13,7 +13,6 @@ import { start } from '../support/task-model.ts';
 
 const form = createTaskForm(testSealing);
 const { tasks, events } = transitionSamples();
-/** Fields that are stored in addition to a state and removed when it changes. */
 const noted = {
   wait: { cause: 'slot', since: start },
   concern: 'poll_failing',

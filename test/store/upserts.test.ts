@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Makes the first call of each named method lose that race to `other`. */
+/** The first call of each named method loses that race to `other`. */
 function losingRace(methods: readonly (keyof Collection)[], other: () => Promise<unknown>): Db {
   const { db } = database;
   let lost = false;

@@ -4,9 +4,7 @@ import { actionTable, describeAction, operatorActions, readActionInput } from '.
 import type { ActionInput } from '../../src/task/act-fields.ts';
 import type { OperatorActionName } from '../../src/task/acts.ts';
 
-/**
- * Tests input that a person types into the Temporal UI. An update that throws would stop the task's workflow.
- */
+/** An operator types this input into the Temporal UI. An update that throws would stop the task's workflow. */
 
 const complete: ActionInput = { reason: 'r', by: 'ada', result_url: 'https://files.example/a.mp4' };
 

@@ -85,7 +85,6 @@ describe('any plan', () => {
 
 describe('chance', () => {
   const rounds = 20_000;
-  /** Returns how often each first choice occurred, as a share of all rounds. */
   function firstChoices(given: readonly RouteChannel[], pick: 'channel' | 'credential'): Map<string, number> {
     const random = seededRandom(42);
     const shares = new Map<string, number>();

@@ -36,7 +36,6 @@ it('then the result of the frozen rules, as far as it is known', () => {
   const rules = (amount: string) => [{ by: 'rules', amount, unit: 'USD' }];
   expect(due({ cost: 350_000n })).toEqual(rules('0.350000'));
   expect(due({ cost: 0n })).toEqual(rules('0.000000'));
-  // A lost attempt adds an unknown cost.
   expect(due({ cost: 350_000n, costUnknown: 1 })).toEqual(rules('0.350000'));
   expect(due({ cost: 0n, costUnknown: 2 })).toEqual([]);
   expect(expectedBill({ ...task, cost: 1n }, last, 'USD').map(({ by }) => by)).toEqual(['upstream', 'rules']);

@@ -673,7 +673,6 @@ describe('an operator', () => {
       outcome: { items: [{ url: 'https://files.example/a.mp4' }] },
     });
     expect(refusal(task, succeeded(1))).toMatch(/^over: /);
-    // A lost submission is abandoned. A job that the task has is kept.
     const had = name === 'searching' ? 'abandoned' : 'accepted';
     expect(task.attempts).toMatchObject([{ state: had }]);
     expect(after(task, accepted(1, 'late')).state).toBe(task.state);
@@ -779,7 +778,7 @@ describe('the end', () => {
         const orphan = after(task, { kind: 'orphaned' });
         expect(orphan.state).toEqual({
           at: 'ending',
-          // No person can be asked any more. An earlier failure keeps its error.
+          // No operator can be asked any more. An earlier failure keeps its error.
           ending: {
             kind: 'failed',
             approved: true,

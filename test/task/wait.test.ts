@@ -14,7 +14,6 @@ import type { NewWait, Waits } from '../../src/task/wait.ts';
 
 const createdAt = 1_000_000;
 
-/** Returns the waits of a task that has these causes one after another, `everyMs` apart. */
 function after(causes: readonly NewWait['cause'][], everyMs: number): Waits {
   return causes.reduce<Waits>(
     (waits, cause, n) => ({

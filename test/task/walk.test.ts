@@ -32,14 +32,14 @@ import {
   timeOf,
 } from '../support/task-model.ts';
 
-/** Tests what must hold after every event, whatever happens to a task and in whatever order. */
+/** What must hold after every event, whatever happens to a task and in whatever order. */
 
-/** The result of a channel that answers the request with the result itself. */
+/** The upstream's response to the request contains the result itself. */
 const made = { kind: 'succeeded', items: [], facts: {} } as const;
 const channels = ['a', 'b', 'c'] as const;
 const owners = ['run-1', 'run-2'] as const;
 
-/** A single event: `aimed` at the current state of the task, or at anything. */
+/** An `aimed` event fits the current state of the task. Any other event is arbitrary. */
 interface Move {
   readonly kind: TaskEvent['kind'];
   readonly aimed: boolean;
@@ -70,7 +70,6 @@ const move: fc.Arbitrary<Move> = fc.record({
 
 const of = <Item>(items: readonly Item[], index: number): Item => items[index % items.length] as Item;
 
-/** Returns the event of a move, for a task in this state. */
 function eventOf(
   kind: TaskEvent['kind'],
   { aimed, pick, flags, elapsedMs }: Move & { readonly elapsedMs: number },
@@ -171,11 +170,10 @@ const plans = fc.record({
   fallback: fc.constantFrom(undefined, ['c'], ['a', 'b', 'c']),
 });
 
-/** What the walk remembers in addition to the record. */
 interface Memory {
   /** Upstream jobs that were reported and not taken back by an operator. */
   readonly jobs: Set<string>;
-  /** The time before which each channel must not be asked, unless an operator wants it. */
+  /** The time before which each channel must not be asked, unless an operator requests it. */
   readonly named: Map<string, number>;
   /** The time from which rests are counted. */
   begunAt: number;
@@ -195,7 +193,6 @@ function walk(task: Task, moves: readonly Move[], see: (task: Task) => void = ()
     if (noted !== undefined) current = frozen({ ...withChanges(current, noted), rev: current.rev });
     now += of([0, 0, 900, 1_500, 20_000], one.flags);
     const event = eventOf(one.kind, { ...one, elapsedMs: now - memory.begunAt }, current);
-    // Some timers fire early, but most do not.
     if (event.kind === 'wanted' && one.flags % 4 !== 0) now = Math.max(now, timeOf(current, event));
     const answer = next(current, event, now);
     if (!answer.ok) {
@@ -215,12 +212,12 @@ function walk(task: Task, moves: readonly Move[], see: (task: Task) => void = ()
   }
 }
 
-/** Returns a wait that a worker records before it sends anything. */
+/** A worker records such a wait before it sends anything. */
 function noteOf({ pick, flags }: Move): NewWait {
   return { cause: of(waitReasons, pick), channel: of(channels, flags), ahead: pick };
 }
 
-/** Expects that waits cover the task's whole life, with gaps of at most two seconds. */
+/** Waits cover the task's whole life, with gaps of at most two seconds. */
 function expectExplained(task: Task, now: number): void {
   let explained = task.createdAt;
   for (const span of waitsOf(task)) {
@@ -252,7 +249,6 @@ interface Step {
   readonly memory: Memory;
 }
 
-/** Checks what must hold between a record and the next one. */
 function expectStep({ before, after, event, now, memory }: Step): void {
   const { jobs, named } = memory;
   if (before.state.at === 'ended') {
@@ -294,16 +290,14 @@ function remember(
   if (event.kind === 'not_accepted' && event.retryAfterMs !== undefined) {
     const { channel } = before.attempts.find(({ n }) => n === event.n) ?? event.candidate;
     named.set(channel, now + event.retryAfterMs);
-    // If the task stays at the channel, its wait is recorded separately. If nothing was begun at the channel,
-    // it is forgotten with the round.
+    // If the task stays at the channel, its wait is recorded separately. If nothing was begun at the channel, it is
+    // forgotten with the round.
     if (event.stays || event.n === undefined) named.delete(channel);
   }
-  // An operator wants the task tried now.
   if (event.kind === 'resubmitted') named.clear();
   if (event.kind === 'resumed' && before.state.at === 'pausing' && now < before.state.until) named.clear();
 }
 
-/** Checks what must hold for every record. */
 function expectRecord(task: Task, { jobs }: Memory): void {
   const { state, attempts, plan } = task;
   const inState = (...names: readonly string[]) => attempts.filter((one) => names.includes(one.state));
@@ -338,7 +332,7 @@ function expectRecord(task: Task, { jobs }: Memory): void {
   expect(plan.candidates.length).toBeGreaterThan(0);
 }
 
-/** A person can end every unfinished task, and the table of acts says how. */
+/** An operator can end every unfinished task, and the table of actions says how. */
 function expectWayOut(task: Task, now: number): void {
   const { state } = task;
   if (!isUnfinished(state)) return;
@@ -357,7 +351,7 @@ function expectWayOut(task: Task, now: number): void {
   for (const failed of afterFail(task, now)) {
     expect(failed.state).toMatchObject({ at: 'ending', ending: { kind: 'failed' } });
   }
-  // If the end could not be written and asks a person again, the same act still ends the task.
+  // If the end could not be written and an operator is asked again, the same action still ends the task.
   const unwritten = { ...events.reviewed('unreleased') };
   for (const failed of afterFail(task, now)) {
     const asked = refusal(failed, unwritten, now) === undefined ? stepped(failed, unwritten, now) : failed;
@@ -366,7 +360,7 @@ function expectWayOut(task: Task, now: number): void {
   }
 }
 
-/** Returns the task after an operator's `fail`, with each answer that it may still be waiting for. */
+/** Returns the task after an operator's `fail`, with each response that it may still be waiting for. */
 function afterFail(task: Task, now: number): readonly Task[] {
   const failed = stepped(task, events.wanted('fail'), now);
   if (failed.state.at === 'ending') return [failed];

@@ -104,7 +104,7 @@ it('no retry begins on a connection that was closed, however late its timer is s
     await expect.poll(() => pausing.mock.calls.some(([callback]) => callback.name === 'retry')).toBe(true);
     await connection.close();
     expect(await Promise.all(calls)).toEqual(calls.map(() => 'failed'));
-    // Longer than any of them would wait.
+    // Longer than any of the calls would wait.
     await delay(3_000);
   } finally {
     pausing.mockRestore();

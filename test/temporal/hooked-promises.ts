@@ -3,10 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createTemporalClient } from '../../src/temporal/connection.ts';
 import { createTaskClient } from '../../src/temporal/task-client.ts';
 
-/**
- * Runs in a separate process. Prints as JSON whether promises are hooked before and after each call of the task
- * client.
- */
+/** Prints as JSON whether promises are hooked before and after each call of the task client. */
 
 /** Without hooks, the code after an `await` has no async id of its own. */
 async function areHooked(): Promise<boolean> {

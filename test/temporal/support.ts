@@ -14,7 +14,7 @@ export interface TemporalWorld {
   readonly client: Client;
   readonly queuePrefix: string;
   readonly port: TaskPort;
-  /** Starts a task's workflow, which is terminated after the file's tests. */
+  /** The workflow is terminated after the file's tests. */
   start(change?: Partial<TaskInput>): Promise<TaskInput>;
 }
 

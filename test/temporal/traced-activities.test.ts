@@ -5,7 +5,6 @@ import { tracedActivities } from '../../src/temporal/traced-activities.ts';
 const task = 'task_abcdefghijklmnopqrstuvwx';
 const parent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
 
-/** Returns the spans that an activity of this workflow, called with `first`, adds to the trace of the record. */
 async function spansOf(workflowId: string, first: unknown, look: () => Promise<object | undefined>) {
   const begun: unknown[] = [];
   const spans = createTaskSpans({

@@ -7,10 +7,6 @@ import type { PlayedTask } from './played-tasks.ts';
 import { asks, forGood, later, withHeartbeats } from './played-upstream.ts';
 import type { SubmitAnswer } from './played-upstream.ts';
 
-/**
- * Tests the submission of a task and the wait for its job, with a simulated upstream that the test controls.
- */
-
 const tasks = usePlayedTasks();
 const succeeded = { status: 'succeeded', charge: '700000' };
 const bytesMax = 6 * 1024;
@@ -82,7 +78,6 @@ describe('a submission', () => {
     const refused = task.cancel();
     await expect.poll(() => task.record().state).toMatchObject({ stop: 'cancel' });
     cancelled.give();
-    // The submission asked the upstream to cancel, and the upstream refused.
     expect(await refused).toMatchObject({ cancelled: false });
     expect(await task.end()).toEqual(succeeded);
     expect(task.calls()).toEqual(['submit one', 'post one', 'cancel', 'wait job-1', 'finish']);
@@ -117,7 +112,6 @@ describe('a submission', () => {
     const task = await tasks.start({ candidates: both });
     await task.called('post two', 2);
     await task.reaches('pausing');
-    // The workflow shows the state of the record as soon as it is notified.
     await expect.poll(() => task.details()).toContain('(round 2)');
     const pauses = (await task.events()).flatMap(({ timerStartedEventAttributes: timer }) =>
       timer ? [Number(timer.startToFireTimeout?.seconds)] : [],

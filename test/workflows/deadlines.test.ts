@@ -5,8 +5,6 @@ import type { PlayedTask } from './played-tasks.ts';
 import { asks, later } from './played-upstream.ts';
 import type { Upstream } from './played-upstream.ts';
 
-/** Tests that a task ends at its deadline, whatever it is waiting for. The test controls the upstream. */
-
 const tasks = usePlayedTasks();
 const expired = { status: 'failed', code: 'task_expired' };
 const soon = () => Date.now() + 5_000;
@@ -35,8 +33,8 @@ async function atWork(
 }
 
 /**
- * The worker of its channel died during a submission, and no other worker serves the queue. The task runs while the tests
- * of this file run.
+ * The worker of this task's channel died during a submission, and no other worker serves the queue. The task runs while
+ * the tests of this file run.
  */
 let abandoned: PlayedTask;
 beforeAll(async () => {
@@ -160,7 +158,7 @@ describe('at its deadline', () => {
     const task = await atWork(['submit one', 'post one', 'find']);
     let failures = 1;
     tasks.upstream.find = async (id) => {
-      // `abandoned` may be looked for at the same time.
+      // `abandoned` may be searched for at the same time.
       if (id !== task.id) return undefined;
       if ((failures -= 1) >= 0) throw new Error('MongoServerSelectionError');
       return 'job-9';
@@ -193,7 +191,7 @@ describe('at its deadline', () => {
       return { kind: 'broken' };
     };
     const task = await atWork(waits);
-    // The task's end is decided, so later requests to stop it have no effect until a person is asked.
+    // The task's end is decided, so later requests to stop it have no effect until an operator is asked.
     tasks.upstream.reviewed = '9000000';
     tasks.records.put(task.id, { state: { at: 'ending', ending: { kind: 'succeeded' } } });
     await expect.poll(() => Date.now() > task.record().deadlineAt).toBe(true);
@@ -216,7 +214,6 @@ describe('a deadline that was moved', () => {
 
   it('while it fired ends nothing', async () => {
     const task = await atWork(waits);
-    // The record has changed, but the workflow does not know about it yet.
     tasks.records.put(task.id, { deadlineAt: Date.now() + 3_600_000 });
     const timers = async () =>
       (await task.events()).filter((event) => Boolean(event.timerStartedEventAttributes));

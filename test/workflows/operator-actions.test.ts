@@ -11,8 +11,6 @@ import type { TaskClientOptions } from '../../src/temporal/task-client.ts';
 import { asks, forGood, later } from './played-upstream.ts';
 import type { Upstream } from './played-upstream.ts';
 
-/** Operators act on a task's workflow as in the Temporal UI, with an upstream that the test controls. */
-
 const tasks = usePlayedTasks();
 const result = { result_url: 'https://files.example/a.mp4', duration: 5 };
 const succeeded = { status: 'succeeded', charge: '700000' };
@@ -55,7 +53,6 @@ async function inSituation(
   return task;
 }
 
-/** Returns the acts in the command lines of the advice. */
 async function advised(task: PlayedTask): Promise<string[]> {
   const text = await task.details();
   const lines = text.matchAll(/`gateway tasks action (\S+) (\w+)( --[a-z-]+ \S+)? --reason "…"` \S/g);
@@ -86,7 +83,6 @@ describe.each(Object.keys(situations) as (keyof typeof situations)[])('while a t
       }
       expect(task.record()).toEqual(before);
     }
-    // The advised acts are possible.
     const advice = await advised(task);
     expect(advice.filter((one) => !isPossible(one, name))).toEqual([]);
     if (!['queued', 'waiting'].includes(name)) expect(advice).toContain('fail');
@@ -145,7 +141,6 @@ it('every action refuses invalid input with a sentence, without a trace', async 
   await task.act('fail');
 });
 
-/** Returns the timers in the Timeline of the Temporal UI. */
 async function timersOf(task: PlayedTask): Promise<string[]> {
   return (await task.events()).flatMap(({ timerStartedEventAttributes: timer, userMetadata }) =>
     timer ? [Buffer.from(userMetadata?.summary?.data ?? []).toString()] : [],
@@ -202,7 +197,6 @@ describe('a submission with an unknown outcome', () => {
     await task.act('undo', { reason: 'a wrong line' });
     await asked('submit_ambiguous')(task);
     await task.act('adopt', { upstream_id: 'job-8' });
-    // The poll of the previous job ends only now.
     old.give();
     await task.called('wait job-8');
     expect(task.record()).toMatchObject({ state: { at: 'waiting' }, upstreamId: 'job-8' });
@@ -376,7 +370,6 @@ it('a job that runs is polled now, and gets more time twice while its poll is wi
   await Promise.all([task.act('extend', { seconds: 600 }), task.act('extend', { seconds: 600 })]);
   expect(task.record().deadlineAt).toBe(before + 1_200_000);
   expect(await task.details()).toContain(new Date(before + 1_200_000).toISOString());
-  // No new wait was begun for it.
   expect(task.calls().filter((call) => call.startsWith('wait'))).toHaveLength(1);
   await task.act('fail');
   expect(await task.end()).toMatchObject({ code: 'internal_error' });

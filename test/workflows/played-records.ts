@@ -6,10 +6,9 @@ import type { TaskInput } from '../../src/task/input.ts';
 import { updateOf } from '../../src/store/task-document.ts';
 import type { Stepped } from '../../src/store/task-steps.ts';
 
-/** Records of simulated tasks in memory. Only the real `next` changes them. */
+/** Kept in memory. Only the real `next` changes the records of simulated tasks. */
 export class PlayedRecords {
   private readonly tasks = new Map<string, Task>();
-  /** Every change as `<event> <state>`, in order. */
   readonly changes = new Map<string, string[]>();
 
   create(input: TaskInput): void {
@@ -35,14 +34,13 @@ export class PlayedRecords {
     this.changes.set(id, []);
   }
 
-  /** Returns the current record. */
   of(id: string): Task {
     const task = this.tasks.get(id);
     if (task === undefined) throw new Error(`${id} has no record`);
     return task;
   }
 
-  /** Changes the record as if another process had done so. Tests use this as a shortcut to a situation. */
+  /** Changes the record as if another process had done so, as a shortcut to a situation. */
   put(id: string, changes: Partial<Task>): void {
     this.tasks.set(id, { ...this.of(id), ...changes, rev: this.of(id).rev + 1 });
   }
@@ -51,7 +49,6 @@ export class PlayedRecords {
     this.tasks.delete(id);
   }
 
-  // The interface that activities use.
   readonly look = async (id: string): Promise<Task | undefined> => this.tasks.get(id);
   readonly confirm = this.look;
   readonly forget = (): void => undefined;

@@ -19,12 +19,11 @@ import { playActivities, quietUpstream } from './played-upstream.ts';
 import type { Upstream } from './played-upstream.ts';
 
 /**
- * Task workflows on a real Temporal, with records in memory and an upstream that the test controls. After the tests
- * of a file, all of their histories are replayed.
+ * Task workflows on a real Temporal, with records in memory and an upstream that the test controls. After the tests of
+ * a file, all of their histories are replayed.
  */
 export interface PlayedTasks {
   readonly client: Client;
-  /** New for each test. */
   readonly upstream: Upstream;
   readonly records: PlayedRecords;
   start(change?: Partial<TaskInput>, changed?: Partial<Task>): Promise<PlayedTask>;
@@ -36,15 +35,12 @@ export interface PlayedTask {
   record(): Task;
   /** The calls that the task made to the outside, in order. */
   calls(): readonly string[];
-  /** Resolves when the record is in this state. */
   reaches(at: StateName): Promise<void>;
   called(call: string, times?: number): Promise<void>;
   act(name: RunningActionName, input?: unknown): Promise<ActionResult>;
-  /** Performs an act, not as a dry run, and returns what it says. */
+  /** Carries out the action, not just a dry run, and returns its message. */
   did(name: RunningActionName, input?: unknown): Promise<Said>;
-  /** Cancels as the caller. */
   cancel(): Promise<{ readonly cancelled: true } | { readonly cancelled: false; readonly message: string }>;
-  /** Returns the sentence with which an act is refused. */
   refusal(name: RunningActionName, input?: unknown): Promise<string>;
   details(): Promise<string>;
   attribute(name: string): Promise<unknown>;
@@ -60,7 +56,7 @@ export interface PlayedTask {
 const grpcCrossed = 9;
 const repeatAfterMs = 50;
 
-/** Repeats an update under its id, as the task client does, if the server discarded the workflow task that it met. */
+/** Like the task client, repeats an update under its id if the server discarded the workflow task that it met. */
 export async function uncrossed<Result>(update: (updateId: string) => Promise<Result>): Promise<Result> {
   const updateId = randomUUID();
   for (;;) {
@@ -75,8 +71,8 @@ export async function uncrossed<Result>(update: (updateId: string) => Promise<Re
 }
 
 /**
- * Causes of a failed workflow task that are not the workflow's fault: an event or update arrived while it was about
- * to end, so the server issues the task again, or the workflow was reset there.
+ * Causes of a failed workflow task that are not the workflow's fault: an event or update arrived while the task was
+ * about to end, so the server issues the task again, or the workflow was reset there.
  */
 const crossed: ReadonlySet<number> = new Set([1, 20, 31]);
 
@@ -127,7 +123,7 @@ export function usePlayedTasks(): PlayedTasks {
     };
   });
   afterAll(async () => {
-    // A worker that starts, or has forgotten a task, continues it from its history.
+    // A worker that starts, or has evicted a task from its cache, continues the task from its history.
     try {
       for (const task of started) {
         expect({ task: task.id, error: await task.replayError() }).toEqual({
@@ -160,8 +156,8 @@ export function usePlayedTasks(): PlayedTasks {
           tries += 1;
           return handle.executeUpdate(cancelUpdate, { updateId });
         });
-        // An update for which the server discarded the workflow task may still have been carried out. Like the
-        // API, checks the record.
+        // An update for which the server discarded the workflow task may still have been carried out. Like the API,
+        // checks the record.
         const isDone = () => tries > 1 && records.of(id).error?.code === 'task_cancelled';
         try {
           await asked;
@@ -259,7 +255,6 @@ export const both = [
   { channel: 'two', credential: 'b' },
 ] as const;
 
-/** A signal that a test gives when something may continue. */
 export function signal(): { readonly given: Promise<void>; readonly give: () => void } {
   let give = (): void => undefined;
   const given = new Promise<void>((resolve) => (give = resolve));

@@ -44,27 +44,24 @@ export interface Upstream {
   /** Called before a request is sent. If it throws, the request is not sent. */
   gate(submit: SubmitInput): Promise<void>;
   submit(submit: SubmitInput, post: number): Promise<SubmitAnswer>;
-  /** The whole wait for the end of a job. */
   wait(job: string, wait: number): Promise<JobEnd>;
-  /** The answer to a single poll: how the job ended, or undefined while it is running. */
+  /** A single poll: how the job ended, or undefined while it is running. */
   status(job: string): Promise<JobEnd | undefined>;
   cancel(job: string): Promise<'cancelled' | 'refused'>;
   /** The id of the lost job, or undefined if there is none yet. Absent if the upstream cannot be searched. */
   find?: (task: string) => Promise<string | undefined>;
-  /** Micro-units. If undefined, no person is asked. */
+  /** Micro-units. If undefined, no operator is asked. */
   reviewed?: string;
   /** Jobs that the upstream knows, for operators who name one. */
   readonly known: string[];
   callback: FirstCallback;
-  /** The outcome of a request to try an activity now. */
+  /** The outcome of a request to run an activity now. */
   woken: Woken;
-  /** Channels of the configuration. */
   configured: readonly string[];
-  /** Whether the activities trust the clock of the database. */
   isTimeRight: boolean;
-  /** The duration of each write. */
+  /** Milliseconds per write. */
   writeMs: number;
-  /** Called between an act's write and its answer. */
+  /** Called between an action's write and its response. */
   acted(): Promise<void>;
 }
 
@@ -75,7 +72,6 @@ export const later = (): Promise<never> => {
 export const forGood = (): Promise<never> => {
   throw ApplicationFailure.nonRetryable('it died');
 };
-/** Keeps an attempt with a worker until it is cancelled. */
 export const asks = (): Promise<never> => withHeartbeats(Context.current().cancelled);
 
 export async function withHeartbeats<Result>(work: Promise<Result>): Promise<Result> {
@@ -107,7 +103,6 @@ export function quietUpstream(): Upstream {
 
 export interface PlayedActivities {
   readonly records: PlayedRecords;
-  /** The calls to the outside by task, in order. */
   readonly calls: Map<string, string[]>;
   readonly task: TaskActivities;
   readonly channel: ChannelActivities;
@@ -116,7 +111,7 @@ export interface PlayedActivities {
 
 const facts = { durationSeconds: 5 };
 
-/** Simulated activities of tasks. The real `next` decides each change of a record. */
+/** The real `next` decides each change of a record. */
 export function playActivities(upstream: () => Upstream): PlayedActivities {
   const records = new PlayedRecords();
   const calls = new Map<string, string[]>();
@@ -305,10 +300,8 @@ function failureOf(of: FailureClass | undefined): {
   return of === undefined ? {} : { failure: { class: of } };
 }
 
-/** Act ids of another API. */
 const playedActIds = createActIds(Buffer.alloc(32));
 
-/** The parts of a gateway that the operators' acts need. */
 function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActivityDeps & TaskActivityDeps {
   const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const provider = {

@@ -43,7 +43,6 @@ describe.each(['first', 'last'] as const)('a reset to the %s step', (where) => {
       Object.assign(tasks.upstream, change);
       const task = await tasks.start();
       await until(task);
-      // The workflow has learned of the change as well.
       const before = task.record().state.at;
       await expect.poll(() => task.details()).not.toBe('');
       const again = await resetTo(task, where);
@@ -79,7 +78,7 @@ it('of a submission in flight repeats no request, and the late answer is the tas
   tasks.upstream.wait = async () => ({ kind: 'succeeded' });
   answer.give();
   await expect.poll(() => task.record().state.at).not.toBe('searching');
-  // The workflow does not know about the change yet. It learns of it through an operator's act, even a refused one.
+  // The workflow does not know about the change yet. It learns of it through an operator's action, even a refused one.
   expect(await again.refusal('adopt', { upstream_id: 'job-1' })).toContain('is not possible');
   expect(await again.end()).toEqual({ status: 'succeeded', charge: '700000' });
   expect(posts(task)).toBe(1);

@@ -7,7 +7,6 @@ import { createBodyBudget } from '../../../src/http/bodies/body-budget.ts';
 import { adminBody } from '../../../src/http/body.ts';
 import { GatewayError } from '../../../src/errors/errors.ts';
 
-/** Responds with what the reader returned, or with the code and sentence of its refusal. */
 const app = new Koa().use(async (context) => {
   const memory = createBodyBudget({
     name: 'bodies of json',

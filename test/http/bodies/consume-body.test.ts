@@ -10,7 +10,7 @@ import { consumeBody } from '../../../src/http/bodies/consume-body.ts';
 import { openSpool } from '../../../src/http/images/spool.ts';
 import { openImageWorkspaces } from '../../../src/images/workspace.ts';
 
-/** Builds a request whose whole body arrives before anything reads it, as with short uploads. */
+/** The whole body arrives before anything reads it, as with short uploads. */
 function arrived(...pieces: readonly string[]): IncomingMessage {
   const request = new IncomingMessage(new Socket());
   request.headers = { 'content-length': String(pieces.join('').length) };
@@ -36,7 +36,6 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await setImmediate();
 }
 
-/** Creates work that runs until the test ends it. */
 function held() {
   let begun = 0;
   const ends: { resolve: () => void; reject: (error: Error) => void }[] = [];

@@ -30,7 +30,6 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-/** Cuts the text into pieces of the given sizes, which repeat. */
 function* inPieces(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
   for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
     const size = sizes[turn % sizes.length] ?? 1;
@@ -39,7 +38,7 @@ function* inPieces(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
   }
 }
 
-/** Includes tiny pieces, but never so many that a run takes minutes, because each piece costs one wait. */
+/** Includes tiny pieces, but not many, because each piece costs one wait. */
 const pieceSizes = fc
   .array(fc.integer({ min: 1, max: 40_000 }), { minLength: 1, maxLength: 4 })
   .map((sizes) => [...sizes, 2_000]);
@@ -135,7 +134,7 @@ describe('long data URLs in JSON', () => {
           expect(files.map((file) => file.bytes)).toEqual([bytes, bytes + 1, bytes + 2]);
         },
       ),
-      // Include single bytes, at least once for each kind of escape.
+      // Includes pieces of one byte for each kind of escape.
       { numRuns: 25, examples: escapes.map((escape) => [longDataUrlBytesMin, [1], escape]) },
     );
   });
@@ -329,7 +328,6 @@ describe('the budget of bodies', () => {
     expect(() => a.requireRoom(11)).toThrow(/request bodies of one account/);
     b.reserve(40);
     expect(() => b.requireRoom(20)).toThrow(/Too many large requests/);
-    // An account that uses more memory can be cut off.
     budget.open('c').requireRoom(30);
     a.keep();
     expect(() => budget.open('c').requireRoom(30)).toThrow(/Too many large requests/);

@@ -6,11 +6,6 @@ import { startGateway } from '../../support/gateway.ts';
 import type { TestAccount } from '../../support/client.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
-/**
- * Tries every hostile address in every field of an image create that accepts one, on a gateway that trusts no
- * network.
- */
-
 let upstream: ImageUpstream;
 let gateway: TestGateway;
 let account: TestAccount;

@@ -10,7 +10,6 @@ function join(files: Readonly<Record<string, string>>, names = Object.keys(files
   return joinModules(names, { texts: new Map(Object.entries(files)), apart, servedAs });
 }
 
-/** Runs the joined module of `page/` and returns its exports. */
 async function run(files: Readonly<Record<string, string>>): Promise<Record<string, any>> {
   return import(`data:text/javascript,${encodeURIComponent(join(files))}`);
 }

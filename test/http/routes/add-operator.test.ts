@@ -5,7 +5,6 @@ import { adminToken, useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_add_operator');
 
-/** Adds an operator and returns a function that calls the API as that operator. */
 async function operator(name: string, role: string): Promise<AdminCall> {
   const added = await world.admin('POST', '/operators', { name, roles: [role] });
   expect([added.status, added.body]).toEqual([200, expect.objectContaining({ name })]);

@@ -9,7 +9,6 @@ const columns = { job: 'id', amount: 'cost', time: 'time' };
 const compare = (body: object) =>
   world.admin('POST', '/bills/compare', { channel: 'one', columns, unit: 'USD', ...body });
 
-/** Creates a task with a job, and a task whose submission got no response. */
 async function someTasks() {
   world.clock.stoppedAt = Date.parse('2026-03-02T12:00:00Z');
   const account = await world.newAccount();

@@ -124,7 +124,7 @@ describe('an upload that fails', () => {
     expect([over.status, over.body.error.code]).toEqual([429, 'storage_quota_exceeded']);
     failsToRemove.mockRestore();
     expect(await world.world.stores.files.bytesOf(account.id, 0)).toBe(full() * clip.length);
-    // A storage may complete an aborted write later.
+    // The storage may complete an aborted write later.
     world.world.clock.aheadMs += 3_600_000;
     expect((await deleteExpired()).done).toBe(full());
     world.world.clock.aheadMs -= 3_600_000;
@@ -222,7 +222,6 @@ describe('a process that dies while it stores a file', () => {
       undefined,
       0,
     ]);
-    // This upload was merely slow. Its last write finds nothing to complete.
     expect(await stores.files.complete(id, now() + 86_400_000)).toBe(false);
     clock.aheadMs -= 3_600_000;
   });

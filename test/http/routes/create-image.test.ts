@@ -5,7 +5,7 @@ import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import type { TestAccount } from '../../support/client.ts';
 
-/** Tests the route's own responses. test/images covers the work behind it. */
+/** Only the route's own responses. test/images covers the work behind it. */
 
 let upstream: ImageUpstream;
 let gateway: TestGateway;

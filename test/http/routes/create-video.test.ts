@@ -5,7 +5,6 @@ import type { TestAccount } from '../../support/client.ts';
 
 const world = useHttpWorld('http_create_video');
 
-/** Returns the request as the gateway understood it. */
 async function understood(account: TestAccount, body: Record<string, unknown>): Promise<VideoRequest> {
   const answer = await account.create(body);
   if (answer.status !== 200) throw new Error(answer.text);
@@ -354,7 +353,6 @@ describe('the field rules', () => {
     for (const metadata of [nulls(known), JSON.stringify(nulls(known))]) {
       expect(await understood(account, { metadata })).toEqual(plain);
     }
-    // Parameters unknown to the gateway are passed upstream unchanged.
     expect((await understood(account, { metadata: { theirs: null } })).extra).toEqual({ theirs: null });
     const estimate = await account.call('POST', '/v1/videos/generations/estimate', {
       body: { model: 'clip', prompt: 'x', ...nulls(names) },

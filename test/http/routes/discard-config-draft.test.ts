@@ -12,7 +12,6 @@ it('the next change begins from the running configuration, under a new revision'
   const { status, body } = await node.admin('DELETE', '/config/draft?revision=1');
   expect([status, body]).toEqual([200, { object: 'config.draft', discarded: true }]);
   expect(await node.draft()).toMatchObject({ begun: false, revision: 2, changes: [] });
-  // An operator who read the discarded draft cannot accidentally change the next one.
   expect((await node.set({ '/channels/one/priority': 4 }, 1)).body.error.message).toContain('discarded');
   expect((await node.set({ '/channels/one/priority': 4 })).body).toMatchObject({ revision: 3, base: 1 });
 });

@@ -74,7 +74,6 @@ async function sendForm(fill: (form: FormData) => void, path = edits): Promise<A
   return postForm(gateway.url, path, { form, key: account.key });
 }
 
-/** Returns the form that the upstream received. */
 async function received(): Promise<FormData> {
   const [call] = upstream.calls;
   expect(call?.path).toBe('/v1/images/edits');

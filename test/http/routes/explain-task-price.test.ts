@@ -51,7 +51,6 @@ it('of a settled one the charge, by the frozen rules, from what the upstream has
     amount,
     basis: JSON.stringify({ version: basis.version, ...settlement, amount: amount.toString() }),
   });
-  // The current price differs from the frozen one.
   world.configure((yaml) => yaml.replaceAll('price: "0.20"', 'price: "9"'));
   const { charge, note } = await explain(id);
   world.configure();

@@ -10,7 +10,6 @@ it('one object per line: account, keys, tasks with their requests, entries, and 
   const hook = 'https://me.example/hook?secret=1';
   const first = (await account.create({ prompt: 'a "quoted"\nboat', metadata: { callback_url: hook } })).body
     .id;
-  // Enough tasks for more than one page.
   const others = Array.from({ length: 101 }, (_, n) => firstRecord(`task_${n}`, { account: account.id }));
   await Promise.all(others.map((task) => world.stores.tasks.insert(task)));
   const answer = await world.admin('GET', `/accounts/${account.id}/export`);

@@ -17,15 +17,13 @@ import type { HttpWorld, Server } from '../../support/http-world.ts';
 
 export const clip = readClip('16x9');
 
-/** A node that stores files of at most 64 KiB, and at most 100,000 bytes per account. */
+/** A gateway that stores files of at most 64 KiB, and at most 100,000 bytes per account. */
 export interface FileWorld {
   readonly world: HttpWorld;
   readonly node: Server;
   readonly storage: ResultStorage;
   readonly files: Files;
-  /** Uploads a form to the node. */
   upload(account: TestAccount, parts: Readonly<Record<string, string | Blob>>): Promise<Answer>;
-  /** Stores a clip and returns its id. */
   store(account: TestAccount, filename?: string): Promise<string>;
 }
 

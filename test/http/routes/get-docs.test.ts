@@ -4,7 +4,6 @@ import { useHttpWorld } from '../../support/http-world.ts';
 
 const world = useHttpWorld('route_get_docs');
 
-/** The maximum that a browser may download for the page, compressed and including the page itself. */
 const gzippedBytesMax = 150_000;
 
 const filesIn = (text: string) =>

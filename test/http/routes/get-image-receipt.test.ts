@@ -88,7 +88,6 @@ it('of images that were answered at once, by the ledger alone, to their own acco
     expect([answer.status, answer.body.error.code]).toEqual([404, 'task_not_found']);
 });
 
-/** Records immediately returned images in the ledger. Resolves with their receipt's payload. */
 async function receiptFor(basis: PriceBasis, delivery: SettleFacts & { readonly images: number }) {
   const account = await world.newAccount();
   const id = `img_${account.id.replaceAll('-', '')}0001`;

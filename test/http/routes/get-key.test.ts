@@ -51,7 +51,6 @@ it('says which percentage of a cap is reached; what was reported of this window 
   const reached = async () => (await account.call('GET', '/v1/key')).body.spent.day.reached;
   await setDay('1.000001');
   expect(await reached()).toBeNull();
-  // Each create holds 0.500000.
   await account.create();
   expect(await reached()).toBeNull();
   await setDay('1.000000');

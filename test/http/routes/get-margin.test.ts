@@ -10,7 +10,6 @@ import { testLedgerKey } from '../../support/sealing.ts';
 
 const world = useHttpWorld('route_get_margin');
 
-/** Ends a task at noon on this day. */
 async function end(
   day: string,
   task: string,

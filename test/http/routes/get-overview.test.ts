@@ -61,7 +61,6 @@ it('counts ends when they are, and how long results took to be delivered', async
   expect(body.throughput).toEqual({ hour: { created: 0, ...ended }, day: { created: 6, ...ended } });
   expect(body.delivery).toEqual({ tasks: 3, p50_seconds: 2, p95_seconds: 9 });
 
-  // Tasks waiting for an operator are counted, with the oldest one's time.
   await world.drive.step(lost, { kind: 'broken', n: 1, job: `up-${lost}`, code: 'gone' });
   world.clock.stoppedAt += 3 * 60 * 60_000 + 1;
   const later = (await world.admin('GET', '/overview')).body;

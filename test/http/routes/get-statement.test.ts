@@ -13,7 +13,6 @@ const [october, november] = ['2026-10-31T23:59:59.999Z', '2026-11-01T00:00:00.00
   Date.parse(text),
 );
 
-/** Books a credit and a task in October, and the task's end and a correction in November. */
 async function twoMonths() {
   world.clock.stoppedAt = october;
   const account = await world.newAccount({ credit: '10' });
@@ -28,7 +27,6 @@ async function twoMonths() {
   return { account, task: body.id };
 }
 
-/** Returns an entry of half a megabyte. */
 const pageOf = (account: string, n: number): StatementEntry => ({
   id: `${account}/${n}`,
   account,

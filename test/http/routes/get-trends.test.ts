@@ -19,7 +19,6 @@ const noon = Date.parse('2031-03-02T11:59:00Z');
 
 const trends = async (query: string) => (await world.admin('GET', `/trends?${query}`)).body;
 
-/** Creates a task that succeeds at 10:00, one that fails at 11:30, and one that does not finish. */
 async function someTasks() {
   const account = await world.newAccount();
   const create = async (at: number, model = 'clip') => {
@@ -104,7 +103,6 @@ it('reads past hours from rollups, renews those that may have changed, and agree
   reads.length = 0;
   expect(await node()('week')).toEqual(one);
   expect(reads).toEqual([]);
-  // A minute later, only the current hour and the previous one are read again.
   world.clock.stoppedAt = noon + minute;
   const later = await node()('day');
   expect(later.flows.find(({ at }) => at === noon - 59 * minute)).toEqual(
@@ -112,7 +110,6 @@ it('reads past hours from rollups, renews those that may have changed, and agree
   );
   const read = reads.map(({ from, before }) => [from, before]);
   expect(read).toEqual([[noon + minute - hour, noon + minute + hour]]);
-  // A missing rollup, or one from a process whose clock was ahead, is read again.
   await world.db.collection<{ _id: string }>('rollups').deleteOne({ _id: '2031-03-02T09' });
   await rollups.put([
     {

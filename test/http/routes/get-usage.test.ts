@@ -9,10 +9,6 @@ afterEach(() => (world.clock.stoppedAt = undefined));
 
 const usage = '/v1/usage?from=2026-10-01&to=2026-11-02';
 
-/**
- * Books holds on the last day of October and the first of November. The settlements, releases and refunds are in
- * November.
- */
 async function someTasks() {
   world.clock.stoppedAt = Date.parse('2026-10-31T23:00:00Z');
   const account = await world.newAccount({ credit: '10' });
@@ -46,7 +42,6 @@ it('by day: everything of a task counts for the day of its hold', async () => {
       { day: '2026-11-01', tasks: 1, ...none, open: 1 },
     ],
   });
-  // The latest writes are included.
   await account.create();
   expect((await account.call('GET', usage)).body.data[1]).toMatchObject({ tasks: 2, open: 2 });
 });

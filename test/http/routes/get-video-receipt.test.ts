@@ -93,8 +93,7 @@ it('of a task that succeeded: request, basis, usage, charge and entries, signed'
       ],
     },
   });
-  // A receipt contains neither the vendor's price, which callers should not see, nor the prompt, which the receipt's
-  // readers should not see.
+  // Callers should not see the vendor's price, and the receipt's readers should not see the prompt.
   expect(text).not.toMatch(/0\.01"|private prompt/);
   expect((await receiptOf(account, id)).body.jws).toBe(body.jws);
   const forged = [
@@ -151,7 +150,7 @@ describe('the program of docs/money.md', () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  /** Runs the verification in a separate process without the gateway, and resolves with its output. */
+  /** Runs the verification of docs/money.md in a separate process, without the gateway. */
   async function check(receipt: object): Promise<unknown> {
     const page = await readFile(new URL('../../../docs/money.md', import.meta.url), 'utf8');
     const [, program = ''] = /```js\n(.*?)```/s.exec(page) ?? [];

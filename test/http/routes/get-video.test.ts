@@ -248,7 +248,7 @@ describe('?wait=', () => {
     setTimeout(() => void succeed(id), 300);
     const answer = await waiting;
     expect(answer.body.status).toBe('succeeded');
-    // Less than the 30 s that the request would wait without a change.
+    // Without a change, the request would wait 30 s.
     expect(Date.now() - startedAt).toBeLessThan(29_000);
     expect(answer.headers.etag).toBeDefined();
   });
@@ -275,7 +275,6 @@ describe('?wait=', () => {
     await account.call('GET', `${path}?wait=30`, { headers: { 'if-none-match': '"old"' } });
     await succeed(id);
     await account.call('GET', `${path}?wait=30`);
-    // Less than the 30 s that each request would wait without a change.
     expect(Date.now() - startedAt).toBeLessThan(29_000);
   });
 
@@ -321,7 +320,7 @@ describe('?wait=', () => {
       },
     });
     const { account, id, path } = await newTask();
-    // A pending task would be seen as submitted before it has succeeded.
+    // Otherwise the waiting requests would see the task as submitted before it has succeeded.
     await world.drive.accept(id);
     const waiting = Array.from({ length: 50 }, () =>
       node.call('GET', `${path}?wait=30`, { key: account.key }),
@@ -369,7 +368,6 @@ describe('eta_seconds', () => {
     expect(body.eta_seconds.p90).toBeGreaterThan(body.eta_seconds.p50);
     expect(body.eta_seconds.p90).toBeLessThanOrEqual(790);
     expect(headers['retry-after']).toBe('5');
-    // The passage of time alone changes nothing.
     const unchanged = await get({ 'if-none-match': headers.etag });
     expect(unchanged.status).toBe(304);
     await succeed(id);

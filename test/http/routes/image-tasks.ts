@@ -8,7 +8,7 @@ import { firstRecord } from '../../support/task-records.ts';
 let count = 0;
 
 /**
- * Inserts a task as left by its creation. Tests that only read a task therefore need no upstream that renders images as
+ * Inserts a task as its creation leaves it, so that tests that only read a task need no upstream that renders images as
  * tasks.
  */
 export async function insertTask(

@@ -19,7 +19,6 @@ const audit = async (query = ''): Promise<readonly Entry[]> =>
 const shortOf = (entries: readonly Entry[]) =>
   entries.map(({ action, target, outcome }) => `${action} ${target}: ${outcome}`);
 
-/** Adds an operator under a new name. */
 async function newOperator(name: string, role = 'everything') {
   const { body } = await world.admin('POST', '/operators', { name, roles: [role] });
   return adminCaller(world.url, body.token);

@@ -18,7 +18,6 @@ it('by account, status, channel, and who needs an operator', async () => {
     );
   expect(await ids('')).toHaveLength(3);
   expect(await ids('status=submitted')).toEqual([made[0]]);
-  // Tasks whose job is, or may be, at this channel.
   expect(await ids('channel=one')).toEqual([made[1], made[0]]);
   expect(await ids('needs_attention=true')).toEqual([made[1]]);
   expect(await ids('needs_attention=false')).toHaveLength(3);
@@ -169,7 +168,6 @@ describe('by when they ended', () => {
   const pageOf = async (query: string) => (await world.admin('GET', `/tasks?${query}`)).body;
   const idsOf = async (query: string) => (await pageOf(query)).data.map(({ id }: { id: string }) => id);
 
-  /** Creates tasks, and ends them an hour later in reverse order, one per second. Returns the ids in list order. */
   async function made(count: number): Promise<Made> {
     clockMs += 3_600_000;
     world.clock.stoppedAt = clockMs;
@@ -199,7 +197,6 @@ describe('by when they ended', () => {
     expect(await idsOf(`${since}&class=cancelled`)).toEqual([ids[1], ids[3]]);
     expect(await idsOf(`${since}&class=cancelled&status=succeeded`)).toEqual([]);
     expect(await idsOf(`${since}&needs_attention=false`)).toEqual(ids);
-    // Each task was created an hour earlier.
     expect(await idsOf(`created_after=${endedAt}`)).toEqual([]);
     const first = await pageOf(`${since}&limit=3`);
     expect(first).toMatchObject({ has_more: true, data: ids.slice(0, 3).map((id) => ({ id })) });

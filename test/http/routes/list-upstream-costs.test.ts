@@ -10,7 +10,7 @@ import { useHttpWorld } from '../../support/http-world.ts';
 import { testLedgerKey } from '../../support/sealing.ts';
 
 const world = useHttpWorld('route_list_upstream_costs');
-/** Uses a midnight in the future, because an account's entry times never go backwards. */
+/** In the future, because the times of an account's entries never decrease. */
 const midnight = (Math.floor(Date.now() / dayMs) + 10) * dayMs;
 
 beforeAll(async () => {

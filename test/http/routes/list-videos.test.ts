@@ -8,10 +8,9 @@ const world = useHttpWorld('http_list_videos');
 const at = 1_800_000_000_000;
 const count = 25;
 let account: TestAccount;
-/** The task ids, newest first. */
 let ids: string[];
 
-/** Creates 25 tasks at five moments, so that many have the same time. */
+/** Five different creation times, so that many tasks share one. */
 beforeAll(async () => {
   account = await world.newAccount();
   const made = Array.from({ length: count }, (_, index) => ({

@@ -49,7 +49,6 @@ it('describes the events of every stream of images', async () => {
   for (const [, name = ''] of named) expect(body.components.schemas[name]).toBeDefined();
 });
 
-/** Yields every object's properties with their paths, however deep a schema is nested. */
 function* propertiesOf(node: unknown, path: string): Generator<[string, string, Record<string, unknown>]> {
   if (typeof node !== 'object' || node === null) return;
   for (const [name, value] of Object.entries(node)) {
@@ -66,7 +65,7 @@ it('has one unit of time', async () => {
   const times = [...propertiesOf(body, '')].filter(([, name]) => /(^|_)at$/.test(name));
   expect(times.length).toBeGreaterThan(30);
   const other = times.filter(([, , schema]) => !String(schema['description']).startsWith('Unix seconds.'));
-  // Excludes Replicate's objects, because Replicate's clients expect dates.
+  // Replicate's clients expect dates.
   const own = other.filter(([path]) => !path.startsWith('/components/schemas/Prediction'));
   expect(own.map(([path, name]) => `${path}/${name}`)).toEqual([]);
   expect(JSON.stringify(body)).not.toMatch(/milliseconds/i);

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { useHttpWorld } from '../../support/http-world.ts';
 
-/** The gateway's public address, below a proxy's path. */
 const publicUrl = 'https://gw.example/media';
 const world = useHttpWorld('route_receive_upstream_callback', { publicUrl });
 

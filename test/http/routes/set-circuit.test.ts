@@ -6,7 +6,6 @@ const world = useHttpWorld('route_set_circuit');
 
 const set = (body: object, channel = 'three') => world.admin('POST', `/channels/${channel}/circuits`, body);
 
-/** Returns the verdict on a request for this model at each channel with a circuit: tried, waited for or dropped. */
 async function verdicts(model: string): Promise<readonly string[]> {
   const { body } = await world.admin('POST', '/routes/explain', { request: { model } });
   const candidates: readonly { channel: string; waits: boolean }[] = body.candidates;
@@ -59,7 +58,6 @@ it('opens the circuit of a credential and closes it, and shows who did it and wh
   const account = await world.newAccount();
   const request = { model: 'other' };
   expect(await verdicts('other')).toEqual(['three waited for']);
-  // A task waits for this channel, because there is no other.
   expect((await account.create(request)).status).toBe(200);
   const closed = await set({ credential: 'c', state: 'closed', reason: 'they are back' });
   expect(closed.body.health).toMatchObject({

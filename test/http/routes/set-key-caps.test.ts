@@ -4,10 +4,9 @@ import { useHttpWorld } from '../../support/http-world.ts';
 const world = useHttpWorld('route_set_key_caps');
 
 const dayMs = 86_400_000;
-/** Returns the milliseconds until a future noon, because a cap resets at the end of a day. */
+/** A cap resets at the end of a day, so the tests run at noon. */
 const untilNoonMs = () => 1.5 * dayMs - (Date.now() % dayMs);
 
-/** The amount held by each create in this world. */
 const holdOf = '0.500000';
 
 it('a key creates within its caps, reads what is left, and is refused above them', async () => {
@@ -24,7 +23,6 @@ it('a key creates within its caps, reads what is left, and is refused above them
     changes: [expect.anything(), { by: 'admin', action: 'caps changed', reason: 'trial' }],
   });
 
-  // Holds count even if they predate the cap.
   const second = await account.create();
   expect(second.status).toBe(200);
   expect(second.headers['x-mediary-cap']).toBe('key/day');
@@ -64,7 +62,6 @@ it('a key creates within its caps, reads what is left, and is refused above them
     models: [{ model: 'clip', spent: { month: { used: '1.000000', limit: '20.000000' } } }],
   });
 
-  // Moves the clock to the next day.
   world.clock.aheadMs += dayMs;
   expect((await account.create()).status).toBe(200);
   await caps(id, { month: '0' });

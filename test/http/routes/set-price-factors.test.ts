@@ -17,7 +17,6 @@ async function set(account: { readonly id: string }, body: object) {
   return reply;
 }
 
-/** Collects every statement of the request's cost to the account. */
 async function pricesFor(account: TestAccount) {
   const { body: asked } = await account.call('POST', estimate, { body: request });
   const { body: made } = await account.create(request);

@@ -31,7 +31,6 @@ async function ended(seconds: number) {
 
 it('what recorded tasks would have been charged, over the API and in the command line', async () => {
   const [one, other] = [await ended(4), await ended(8)];
-  // This task has not succeeded, so it does not count.
   await (await world.newAccount()).create();
   const body = { models: { clip: bySecond('0.15') }, since: 0 };
   const answer = await world.admin('POST', '/prices/try', body);

@@ -34,7 +34,6 @@ it('reads the whole ledger for any operator, and logs the name', async () => {
   );
   await account.create();
   const { text, status } = await runLine(world, ['ledger', 'verify', '-o', 'json']);
-  // No workflow accounts for the hold here.
   expect(JSON.parse(text)).toMatchObject({
     entries: 2,
     violation_count: 1,
@@ -43,7 +42,6 @@ it('reads the whole ledger for any operator, and logs the name', async () => {
   expect(status).toBe(1);
 });
 
-/** Starts a node whose verification runs until `end`. */
 async function waitingNode(change: Partial<AppDeps> = {}) {
   const begun: { end: () => void; signal: AbortSignal }[] = [];
   const verifyLedger: AppDeps['verifyLedger'] = ({ signal }) =>
@@ -96,7 +94,7 @@ it('stops if its caller left before it began', async () => {
   call.on('error', () => undefined).end();
   await expect.poll(() => isAsked).toBe(true);
   call.destroy();
-  // By the time of these responses, the node has noticed that the other caller is gone.
+  // By the time of these responses, the API has noticed that the other caller is gone.
   for (let n = 0; n < 3; n += 1) await node.call('GET', '/healthz');
   release();
   await expect.poll(() => begun[0]?.signal.aborted).toBe(true);

@@ -9,8 +9,6 @@ import { pauseFirstAt } from '../../support/race.ts';
 import type { TestAccount } from '../../support/client.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
-/** Tests the lease of a process over time, with a simulated clock and a real database. */
-
 let gateway: TestGateway;
 let account: TestAccount;
 let images: ImageLeases;
@@ -50,7 +48,7 @@ function processLeases(): ImageLeases {
 const collection = () =>
   gateway.core.mongo.db.collection<{ _id: string; from: string; beat: number }>('image_leases');
 
-/** Opens a reconciler as a separate process, whose clock is unrelated to the clocks of the leases' owners. */
+/** Acts as a separate process, whose clock is unrelated to the clocks of the leases' owners. */
 function openReconciler() {
   const { ledger, log, stores } = gateway.core;
   let clock = 0;
@@ -76,7 +74,6 @@ async function reconcile(): Promise<number> {
 
 const beat = async () => (await collection().findOne())?.beat;
 
-/** Lets time pass for a living process, whose timers run. */
 async function pass(ms: number): Promise<void> {
   const stepMs = 15_000;
   for (let passed = 0; passed < ms; passed += stepMs) {
@@ -131,7 +128,6 @@ it('an image that is held long after it got its number is not overlooked', async
   await images.watch(late);
   await hold(late);
   expect(await collection().findOne()).toMatchObject({ from: late });
-  // The process has died.
   nowMs += 120_000;
   expect(await reconcile()).toBe(1);
   expect(await account.balance()).toMatchObject({ held: '0.000000' });
@@ -214,7 +210,6 @@ it('a hold that could not be closed is closed by the living process', async () =
   await pass(30_000);
   await expect.poll(() => account.balance()).toMatchObject({ available: '99.999600', held: '0.000000' });
   await expect.poll(() => gateway.core.mongo.db.collection('image_charges_owed').countDocuments()).toBe(0);
-  // The hold is refused no matter how late it comes.
   expect(await hold(never)).toMatchObject({ ok: false, refused: 'voided' });
   await images.stop();
   expect(await collection().countDocuments()).toBe(0);

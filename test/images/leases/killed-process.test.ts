@@ -42,7 +42,6 @@ afterEach(async () => {
 
 const body = { model: 'gpt-image', prompt: 'a red cube' };
 const leases = () => gateway.core.mongo.db.collection('image_leases');
-/** Runs two rounds of the reconciler this far apart. */
 async function lookTwice(apartMs: number): Promise<number> {
   let clock = 0;
   const look = createReleaseDeadLeases({
@@ -57,7 +56,6 @@ async function lookTwice(apartMs: number): Promise<number> {
   return (await look()).done;
 }
 
-/** Starts another API process on the same database. */
 async function startProcess(): Promise<string> {
   const script = fileURLToPath(new URL('../api-process.ts', import.meta.url));
   const started = spawn(process.execPath, [...loadsTypeScript, script], {
@@ -103,7 +101,6 @@ it('a process that dies between hold and settle costs its caller nothing', async
   expect(await account.balance()).toMatchObject({ available: '99.750000', held: '0.250000' });
   child?.kill('SIGKILL');
   expect(await lost).toBeInstanceOf(Error);
-  // The process may still be alive.
   expect(await lookTwice(60_000)).toBe(0);
   expect(await account.balance()).toMatchObject({ held: '0.250000' });
   expect(await lookTwice(120_000)).toBe(1);
@@ -127,7 +124,6 @@ it('an answer that a dead process had stored and charged is delivered to its cal
   expect(upstream.calls).toHaveLength(1);
 });
 
-/** Leaves the lease of a dead process with these holds. */
 async function deadProcess(holds: readonly bigint[]): Promise<(n: number) => string> {
   const { imageLeases: store } = gateway.core.stores;
   const id = `img_000dead${String((dead += 1)).padStart(5, '0')}`;
@@ -161,7 +157,7 @@ it('only the open holds of a dead process are closed', async () => {
   await gateway.core.ledger.hold({ ...others, task: 'img_000dead99999000000001' });
   await gateway.core.ledger.hold({ ...others, task: 'task_1' });
   expect(await lookTwice(120_000)).toBe(2);
-  // According to its lease, it had finished everything before the second hold. The charge of 7 stays.
+  // According to its lease, the process had finished everything before the second hold. The charge of 7 stays.
   expect(await account.balance()).toMatchObject({ available: '99.999982', held: '0.000011' });
   expect(await leases().countDocuments({})).toBe(0);
   expect(await lookTwice(120_000)).toBe(0);

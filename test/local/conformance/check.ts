@@ -15,7 +15,6 @@ export function check(name: string, expected: unknown, run: Check['run']): Check
   return { name, expected, run };
 }
 
-/** Returns the server's error code, or `none` if the operation succeeds. */
 export async function codeOf(operation: () => Promise<unknown>): Promise<unknown> {
   try {
     await operation();
@@ -29,7 +28,6 @@ export async function idsOf(documents: Promise<readonly { _id: string }[]>): Pro
   return (await documents).map(({ _id }) => _id).join(' ');
 }
 
-/** Reads a field of the document `a`. */
 export async function fieldOfA(collection: Subject, field: string): Promise<unknown> {
   const document = await collection.findOne({ _id: 'a' });
   const value: unknown = document?.[field];

@@ -11,7 +11,6 @@ import { valueChecks } from './values.ts';
 import { writeChecks } from './writes.ts';
 import { messageOf } from '../../../src/base/caught.ts';
 
-/** A respect in which a server behaves differently from MongoDB 7, and on which our stores rely. */
 export type Difference = { check: string; expected: string; found: string };
 
 export const conformanceChecks: readonly Check[] = [
@@ -23,8 +22,8 @@ export const conformanceChecks: readonly Check[] = [
 ];
 
 /**
- * Runs every operation and provokes every error that our stores rely on, on whichever server is in use. The
- * collections are its own and are dropped afterwards. Takes a few seconds, most of it for large documents. The client
+ * Runs every operation and provokes every error that our stores rely on, on whichever server is in use. Uses
+ * collections of its own, which it drops afterwards. Takes a few seconds, most of it for large documents. The client
  * may have any options, because the checks set what they need.
  */
 export async function checkMongoConformance(

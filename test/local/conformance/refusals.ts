@@ -43,7 +43,7 @@ export const refusalChecks: readonly Check[] = [
     'a majority read does not see at once what the primary alone has acknowledged; a local one does',
     ['hidden', 'a'],
     async (collection) => {
-      // A write older than 100 ms is visible. If the machine pauses for that long, try again.
+      // A write older than 100 ms is visible. If the machine pauses for that long, repeat the check.
       let isHidden = false;
       for (let tries = 0; tries < 50 && !isHidden; tries += 1) {
         await collection.updateOne(

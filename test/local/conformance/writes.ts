@@ -163,7 +163,6 @@ export const writeChecks: readonly Check[] = [
       ),
     );
     const done = outcomes.filter((outcome) => outcome === 'none').length;
-    // 11000 is an expected result here.
     const honest = outcomes.every((outcome) => outcome === 'none' || outcome === 11_000);
     return [honest, (await fieldOfA(collection, 'n')) === BigInt(done)];
   }),

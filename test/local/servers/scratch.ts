@@ -6,14 +6,12 @@ import { onTestFinished } from 'vitest';
 
 import type { LocalOptions } from '../../../src/local/servers/local-options.ts';
 
-/** A directory that is deleted after the test. */
 export async function scratchDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'mediary-local-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** Options with a directory of the test's own, and the reported lines. */
 export async function scratchOptions(): Promise<LocalOptions & { lines: string[] }> {
   const lines: string[] = [];
   return {

@@ -29,7 +29,6 @@ async function machineWith(
   programs: Record<string, string>,
 ): Promise<LocalOptions & { lines: string[]; path: string }> {
   const path = await scratchDirectory();
-  // The tools that every script needs. Nothing else of this machine is available.
   for (const tool of ['sh', 'cat', 'cp', 'mkdir', 'touch']) {
     const found = execFileSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim();
     await symlink(found, join(path, tool));
@@ -68,8 +67,7 @@ cp ${wheel} "$2/"`;
 }
 
 /**
- * Stands in for `mvn` without a HOME. Leaves one jar in the output directory if it is given a different place to work
- * in.
+ * Stands in for `mvn` without a HOME. Leaves one jar in the output directory if it is given a repository of its own.
  */
 const mavenWithJars = `case "$*" in *-Dmaven.repo.local=/*) ;; *) exit 1;; esac
 for argument in "$@"; do case "$argument" in

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import type { ChildServer } from '../../../src/local/servers/process.ts';
 import { supervise } from '../../../src/local/servers/supervisor.ts';
 
-/** A child process that ends when it is asked to. */
 function childNamed(name: string) {
   let end: () => void = () => undefined;
   const exited = new Promise<string>((resolve) => (end = () => resolve('exited with status 0')));

@@ -11,7 +11,6 @@ import { listener } from '../../support/listen.ts';
 
 type Handler = (incoming: IncomingMessage, answer: ServerResponse) => void;
 
-/** Starts a UI that the test controls, and the proxy in front of it. */
 async function behindProxy(handle: Handler): Promise<{ url: string; stopUi: () => void }> {
   const ui = createServer(handle);
   ui.listen(0, '127.0.0.1');
@@ -113,7 +112,7 @@ it('survives a UI that is away, and callers that break off or send what is not H
   await expect(fetch(url).then((answer) => answer.text())).rejects.toThrow();
   for (const sent of ['POST /x HTTP/1.1\r\nhost: x\r\ncontent-length: 50\r\n\r\nhalf', 'nonsense\r\n\r\n']) {
     const socket = connect(Number(new URL(url).port), '127.0.0.1').resume();
-    // The proxy may reset the connection. In that case, `once` would reject.
+    // The proxy may reset the connection, which would make `once` reject.
     socket.on('error', () => undefined);
     const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
     socket.end(sent);

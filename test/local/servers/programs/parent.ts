@@ -1,6 +1,5 @@
 import { startChild } from '../../../../src/local/servers/process.ts';
 
-/** Starts a child that would outlive it, prints its pid, and waits to be killed. */
 const child = await startChild({
   dataDir: process.argv[2] ?? '',
   report: () => undefined,

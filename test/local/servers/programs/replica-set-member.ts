@@ -1,7 +1,7 @@
 /**
- * Speaks only the part of MongoDB's wire protocol that describes the state of a replica set. It belongs to no set
- * until it is initiated, and becomes primary some time later. If its port differs from the port of its set's member,
- * it is not in its own set. The configuration is kept in its data directory. Its arguments are those of a mongod.
+ * Speaks only the part of MongoDB's wire protocol that describes the state of a replica set. Belongs to no set until it
+ * is initiated, and becomes primary some time later. If its port differs from that of the set's member, it is not in
+ * its own set. Keeps the configuration in its data directory. Accepts the arguments of a mongod.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -17,7 +17,6 @@ const file = join(argument('--dbpath'), 'config.bson');
 const self = `127.0.0.1:${port}`;
 
 let config: Document | undefined = existsSync(file) ? BSON.deserialize(readFileSync(file)) : undefined;
-/** The number of requests until it becomes primary. */
 let electedIn = 2;
 
 const codes = {

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { loadsTypeScript } from '../../../support/typescript.ts';
 
-/** Runs a TypeScript file in a separate process until it has printed a line. */
 export async function runProgram(
   program: URL,
   ...args: string[]
