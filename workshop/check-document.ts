@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { documentText } from './document.ts';
 
 /**
- * `npm run check:document`: checks the OpenAPI document with redocly and spectral. Both are downloaded for each run,
- * because they need about a hundred packages.
+ * `npm run check:document`: checks the OpenAPI document with redocly and spectral. Each run downloads them, because
+ * they need about a hundred packages.
  */
 
 const directory = mkdtempSync(join(tmpdir(), 'mediary-document-'));

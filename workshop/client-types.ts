@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { documentText } from './document.ts';
 
 /**
- * `npm run document`: writes docs/openapi.json, and from it the client's types to src/client/types.ts. Published
- * generators type all routes and need an older compiler. This one covers the parts of JSON Schema that our document
- * uses.
+ * `npm run document`: writes docs/openapi.json and, from that document, the client's types in src/client/types.ts.
+ * Published generators type all routes and need an older compiler. This one covers only the parts of JSON Schema that
+ * our document uses.
  */
 
-/** The client's request and response types. Types that they refer to are included. */
+/** The client's request and response types. The output also includes every type that they refer to. */
 const roots = [
   'VideoRequest',
   'CreatedTask',
@@ -91,7 +91,6 @@ function typeOf(schema: Schema, named: Named): string {
   if (format === 'binary') return union(['Blob', ...(isNullable(type) ? ['null'] : [])]);
   if (type === undefined) return 'unknown';
   if (typeof type === 'string') return typeOfKind(type, schema, named);
-  // Any JSON value.
   if (type.length > 4) return 'unknown';
   return union(type.map((kind) => typeOfKind(kind, schema, named)));
 }

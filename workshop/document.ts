@@ -11,12 +11,11 @@ export const optionalParts = {
   storedFiles: { files: {} },
 };
 
-/** The OpenAPI document of every route, including the optional ones, as JSON. */
 export function documentText(): string {
   return `${JSON.stringify(createDocument(declaredRoutes(optionalParts)), null, 1)}\n`;
 }
 
-/** The routes that a gateway with these parts declares. No handler runs. */
+/** Returns the routes that a gateway with these parts declares, without running a handler. */
 export function declaredRoutes(parts: Partial<typeof optionalParts>) {
   const deps: unknown = { now: Date.now, ...parts };
   return createRoutes(asDeps(deps));

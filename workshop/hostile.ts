@@ -115,7 +115,6 @@ async function openWorld(gateway: HostileGateway, help: (program: URL) => Helper
   return { gateway, victim: help(victimProgram), victimKey, attackers };
 }
 
-/** Measures the victim without an attack, for as long as an attack lasts. */
 async function measureAlone({ gateway, victim, victimKey }: World): Promise<VictimReport> {
   const { url, adminToken: operatorToken } = gateway;
   await victim.order(z.object({}), { what: 'begin', url, key: victimKey, operatorToken, ...victimAddress });
@@ -123,7 +122,7 @@ async function measureAlone({ gateway, victim, victimKey }: World): Promise<Vict
   return victim.order(victimReport, { what: 'end' });
 }
 
-/** Leaves the gateway running afterwards. */
+/** The gateway keeps running afterwards. */
 async function carryOut(world: World, attack: Attack, alone: VictimReport): Promise<Outcome> {
   const { gateway, victim, victimKey, attackers } = world;
   const api = gateway.api();
@@ -160,7 +159,7 @@ async function carryOut(world: World, attack: Attack, alone: VictimReport): Prom
   return outcome;
 }
 
-/** Waits until one attack's effects have passed, so that the next attack is not blamed for them. */
+/** Keeps one attack's effects from being blamed on the next attack. */
 async function untilCalm(url: string): Promise<void> {
   for (const endsAt = Date.now() + aliveWithinMs; Date.now() < endsAt; await delay(calmMs)) {
     const startedAt = performance.now();
@@ -169,7 +168,7 @@ async function untilCalm(url: string): Promise<void> {
   }
 }
 
-/** Returns undefined once the process is idle again, or a word for how it ended. */
+/** Returns undefined once the process is idle again, or how the process ended. */
 async function untilIdle(
   api: ReturnType<HostileGateway['api']>,
   turns: () => Promise<unknown>,

@@ -32,7 +32,6 @@ try {
   rmSync(copy, { recursive: true, force: true });
 }
 
-/** Copies all files that git does not ignore, with the working tree's content and the same packages. */
 function copyTree(): void {
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
     cwd: root,
@@ -45,7 +44,7 @@ function copyTree(): void {
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 }
 
-/** A test that also fails without the mutation proves nothing. */
+/** A test that fails without the mutation as well proves nothing. */
 function passUnchanged(): void {
   const files = [...new Set(chosen.flatMap(({ tests }) => tests))];
   const { verdict, output } = runTests(copy, files, cacheDir);

@@ -5,7 +5,7 @@ import { cacheDir } from './stand/stand.ts';
 
 /**
  * Installs PyPI programs into a folder next to local mode's servers. `packages` are `name==version`. Throws if Python
- * or PyPI is unavailable, because then nothing would have been tested.
+ * or PyPI is unavailable, so that a skipped check does not pass.
  */
 export function installFromPypi(name: string, packages: readonly string[]): string {
   const venv = join(cacheDir, name);

@@ -48,7 +48,7 @@ const startedAt = Date.now();
 process.exitCode = await runSeed();
 
 async function runSeed(): Promise<number> {
-  // Without this, Temporal's own log would appear among our lines.
+  // Keeps Temporal's own log out of our output.
   Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined) });
   const stand = await openStand({ seed: options.seed, keepsLogs: options.keep === true });
   try {
@@ -59,7 +59,7 @@ async function runSeed(): Promise<number> {
 }
 
 /**
- * Acts as an operator on tasks that need one. Such a task keeps its place in the channel's limit, so a long run would
+ * Acts as an operator on tasks that need one. Such a task keeps its slot in the channel's limit, so a long run would
  * stall if nobody acted.
  */
 async function attend(operators: Operators, ended: AbortSignal): Promise<void> {

@@ -12,8 +12,8 @@ import { initializePostgresql, openTopology, replaceFiles, requireServerReads } 
 import type { TopologyStand } from './topology/stand.ts';
 
 /**
- * `npm run topology`: runs docker-compose.yml's services as processes without Docker, on Linux: every service with the
- * file's environment, arguments, check and stop time, and with deploy/'s own scripts. Then runs the demo, a backup and
+ * `npm run topology`: runs the services of docker-compose.yml as processes without Docker, on Linux. Every service has
+ * the file's environment, arguments, check and stop time, and deploy/'s own scripts. Then runs the demo, a backup and
  * its restoration, and `ledger verify`. Prints a row for each step, and exits with 1 if one failed.
  */
 
@@ -52,7 +52,7 @@ try {
 }
 notHad(stand).forEach((what) => print(`not had ${what}`));
 
-/** Throws if the work throws, because nothing can be tested without its services. */
+/** Throws if the work throws, because no later step can run without its services. */
 async function step(name: string, work: () => Promise<string | void>): Promise<void> {
   const startedAt = Date.now();
   const row = (word: string, result: string): void => {
@@ -114,7 +114,7 @@ async function ready(api: ComposeProcess): Promise<void> {
   }
 }
 
-/** Creates an account with credit and a key, using the commands in docs/deployment.md. */
+/** Creates an account with credit and a key by the commands in docs/deployment.md. */
 async function makeCaller({ apis, gateway }: TopologyStand): Promise<Caller> {
   let key = '';
   await step('an account, credit and a key', async () => {

@@ -15,10 +15,7 @@ import {
 } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 
-/**
- * Tests that the simulator's dialect accepts, renders and charges for everything that the adapter's own check
- * accepts.
- */
+/** The simulator's dialect must accept, render and charge for everything that the adapter's own check accepts. */
 
 const simulator = useSimulator({ renderSeconds: 8 });
 
@@ -28,7 +25,6 @@ const environment = Object.fromEntries(
 );
 const { channels } = parseGatewayConfig(text, 'gateway.example.yaml', { environment, ...adapters });
 
-/** A model by its name in gateway.example.yaml, or by the upstream's. */
 function contextOf(vendor: string, { path, bucketPath = path }: VendorInputs, name: string) {
   const served = channels.find(({ provider }) => provider === vendor)?.models[name];
   return submitContext({

@@ -22,9 +22,9 @@ import { refusalError } from '../../src/providers/shared/http-outcome.ts';
 import { failedJob } from '../../src/providers/shared/job-status.ts';
 
 /**
- * Every code on each vendor's error page: the adapter's table, and what it has to read from the codes. A line begins with
- * the outcome (`ended` for a job that failed), the class, and what was moderated. Its answers follow, as
- * `STATUS CODE: MESSAGE`. The message `m` is left out.
+ * Every code on each vendor's error page, with the adapter's table and what it must read from the code. A line begins
+ * with the outcome (`ended` for a job that failed), the class, and what was moderated. Answers follow as `STATUS CODE:
+ * MESSAGE`, without the message if it is `m`.
  */
 const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: string]>> = {
   ark: [arkFailures, `
@@ -208,7 +208,7 @@ const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: st
     ended moderation_input: x: Content violates usage guidelines.`],
 }; // prettier-ignore
 
-/** Codes that the gateway bases decisions on. */
+/** The gateway's decisions depend on these codes. */
 const wordsOfOurs = [
   'at_concurrency_limit', 'upstream_id_taken', 'circuit_open', 'channel_gone', 'unreadable_answer', 'adapter_failed',
   'dns_failed', 'connect_failed', 'connect_timeout', 'tls_failed', 'timeout', 'connection_lost', 'unusable_link',

@@ -39,7 +39,7 @@ export interface CannedAnswer {
   readonly text?: string;
 }
 
-/** An upstream that gives these answers in order and records the requests. */
+/** An upstream that gives these answers in order and records its requests. */
 export function canned(...answers: CannedAnswer[]) {
   const sent: HttpRequestOptions[] = [];
   const request: HttpRequest = (options) => {
@@ -52,7 +52,6 @@ export function canned(...answers: CannedAnswer[]) {
   return { request, sent };
 }
 
-/** A callback with this JSON body. */
 export function callback(body: unknown, headers: Readonly<Record<string, string>> = {}): UpstreamCallback {
   const raw = Buffer.from(JSON.stringify(body) ?? '');
   return { body, raw, header: (name) => headers[name] };
@@ -70,7 +69,7 @@ export function providerContext(over: Partial<ProviderContext> = {}): ProviderCo
   };
 }
 
-/** Returns a unique marker, as in production, because a vendor may refuse a second job with the same one. */
+/** Unique, as in production, because a vendor may refuse a second job with the same marker. */
 export function realMarker(): string {
   return markerOf({ task: newTaskId(randomBytes), n: 1 });
 }
@@ -92,7 +91,7 @@ export function videoRequest(over: Partial<VideoRequest> = {}): VideoRequest {
   };
 }
 
-/** Converts a request to the form of a caller who names the role of each image. */
+/** Rewrites a request in the form of a caller who names each image's role. */
 export function asAsked({ firstFrame, lastFrame, references, ...rest }: VideoRequest): AskedVideo {
   const urls = { first_frame: firstFrame, last_frame: lastFrame };
   const frames = (['first_frame', 'last_frame'] as const).flatMap((role) => {
@@ -127,18 +126,17 @@ function capabilityOfPart(
   return offer === undefined ? undefined : capabilityFor(offer, request);
 }
 
-/** Returns the fields of the request that reach the vendor. */
+/** The fields of the request that reach the vendor. */
 export function consumedBy({ facts }: VideoProvider, request: VideoRequest, served: Served): Consumption {
   return consumptionOf(factsFor(request, servedFacts(facts, served)));
 }
 
-/** Returns what the core or the adapter refuses in a request, in the terms of a caller who sent `images`. */
+/** What the core or the adapter refuses, in the terms of a caller who sent `images`. */
 export function videoIssue(...asking: Asking): RequestIssue | undefined {
   const issue = capabilityOf(...asking)?.issue;
   return issue === undefined ? undefined : { ...issue, param: nameIn({}, issue.param) };
 }
 
-/** Does the same for images. */
 export function imageIssue(
   provider: SynchronousImageProvider | ImageTaskProvider | undefined,
   request: ImageRequest,
@@ -150,19 +148,19 @@ export function imageIssue(
   return capabilityOfPart(part, request, { upstream: model, ...defined({ mapping }) })?.issue;
 }
 
-/** Returns what may be rendered for the parts that a request leaves open. */
+/** What may be rendered where a request leaves a choice. */
 export function videoOutput(...asking: Asking): PossibleOutput | undefined {
   return capabilityOf(...asking)?.possible;
 }
 
-/** Returns the URL and body of a submission's only request, which the vendor refuses. */
+/** Returns the address and body of the submission's only request, which the vendor refuses. */
 export async function submissionOf(
   video: VideoProvider | undefined,
   request: VideoRequest,
   over: Partial<SubmitContext> & { readonly model: string },
 ): Promise<string> {
   const upstream = canned({ status: 400, json: {} });
-  // The base address of Google's other service, whose model names contain the place for results.
+  // The base address of Google's other service, whose model names contain a bucket for the results.
   const isElsewhere = over.model.includes('@');
   const baseUrl = `https://upstream.example/v1${isElsewhere ? '/projects/p/locations/l/publishers/google' : ''}`;
   await video
@@ -172,7 +170,7 @@ export async function submissionOf(
   return JSON.stringify([sent?.url, sent?.json]);
 }
 
-/** Returns the UpstreamError with which a call rejects, and fails if it does not. */
+/** Fails if the call succeeds. */
 export async function upstreamError(promise: Promise<unknown>): Promise<UpstreamError> {
   try {
     await promise;

@@ -13,13 +13,13 @@ import {
 } from './support.ts';
 import { testOrigin } from '../support/test-origin.ts';
 
-/** Adapters return only typed values, whatever the upstream wrote. */
+/** Whatever the upstream wrote, adapters return only typed values. */
 
 const hostile = '\u001B[2J\u202Ex';
 const about = { vendor: 'Test', inputs: 'text', unverified: [] };
 const facts = { durationSeconds: 5, resolution: hostile, ratio: '16:9', size: '1280x720', quality: ' ' };
 
-/** Every capability of this adapter answers with these values. */
+/** An adapter that answers every call with these values. */
 function adapterOf(job: Submitted, status: OperationStatus) {
   const provider: Provider = {
     about,

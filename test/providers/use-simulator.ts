@@ -5,13 +5,12 @@ import { startSimulator } from '../../workshop/simulator/simulator.ts';
 import type { Simulator } from '../../workshop/simulator/simulator.ts';
 
 interface SimulatorInUse extends Pick<Simulator, 'url' | 'control'> {
-  /** A client that may reach the simulator. */
   readonly request: UpstreamClient;
 }
 
 /**
- * A simulator for the tests of one file. Each test begins without tasks, faults and counts. The clock stands still,
- * so only `control.advance` moves jobs forward.
+ * A simulator for the tests of one file. Each test begins without tasks, faults and counts. Only `control.advance`
+ * moves the clock.
  */
 export function useSimulator(options: {
   readonly renderSeconds: number;

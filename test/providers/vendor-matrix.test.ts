@@ -7,8 +7,8 @@ import { parameters, probesOf, requestColumns, rowsOf, saidOf } from './vendor-m
 import type { Probe, Served } from './vendor-matrix.ts';
 
 /**
- * Tries every cell of the matrix in docs/providers.md: what it promises is sent, and anything else is refused or
- * causes a warning.
+ * Tests every cell of the matrix in docs/providers.md. What a cell promises must be sent, and anything else must be
+ * refused or cause a warning.
  */
 
 const makers = Object.entries(providers).filter(([, { video }]) => video?.facts !== undefined);
@@ -16,7 +16,7 @@ const rows = makers.flatMap(([name, provider]) =>
   rowsOf(provider).map((row) => [name, row.model, row] as const),
 );
 
-/** Returns whether the request asks for something other than the model's default, which is not sent. */
+/** Whether the request differs from the model's default, which is not sent. */
 function isChosen({ video, model }: Served, request: ReturnType<typeof videoRequest>): boolean {
   if (video.facts === undefined || typeof video.facts === 'function') return true;
   const { sound = 'choice' } = factsFor(request, servedFacts(video.facts, { upstream: model }));
@@ -34,7 +34,6 @@ describe.each(rows)('%s, %s', (_, model, row) => {
     submissionOf(video, request, { model, ...(mapping === undefined ? {} : { mapping }) });
 
   const plainBodies = new Map<string, Promise<string>>();
-  /** Shared by all columns. */
   const plainBodyOf = async (request: ReturnType<typeof videoRequest>) => {
     const name = JSON.stringify(request);
     const body = plainBodies.get(name) ?? bodyOf(request);

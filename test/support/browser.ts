@@ -7,12 +7,12 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { snap } from './shots.ts';
 
-/** A page under test that records everything that must not happen on it. */
+/** A page under test. Records everything that must not happen on a page. */
 export interface WatchedPage {
   readonly page: Page;
-  /** Content security policy violations, console errors and uncaught errors, in order. */
+  /** Violations of the content security policy, console errors and uncaught errors, in order. */
   readonly faults: readonly string[];
-  /** The requests to the gateway's API so far, such as `GET /admin/v1/tasks?…`. */
+  /** Requests to the gateway's API so far, such as `GET /admin/v1/tasks?…`. */
   readonly calls: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
-/** The path of Chromium on this machine. If undefined, `noBrowser` explains why. */
+/** Chromium on this machine. If undefined, `noBrowser` explains why. */
 export const browserPath = [
   process.env['CHROMIUM_PATH'] ?? '',
   // The first one needs half as much CPU.
@@ -34,13 +34,12 @@ export const browserPath = [
   ),
 ].find((path) => path !== '' && existsSync(path));
 
-/** The reason for skipping page tests, as a suffix for their names. */
+/** Why page tests are skipped, as a suffix for their names. */
 export const noBrowser =
   browserPath === undefined ? ' (skipped: no Chromium on PATH or at CHROMIUM_PATH)' : '';
 
 /**
- * Shorter than a test's time limit, so that a failure reports what was awaited, and far longer than a busy machine
- * needs.
+ * Shorter than a test's time limit, so that a failure says what was awaited, but far longer than a busy machine needs.
  */
 const waitMs = 120_000;
 
@@ -59,7 +58,7 @@ export async function startBrowser(): Promise<TestBrowser> {
       await context.addInitScript(reportViolations);
       const page = await context.newPage();
       page.setDefaultTimeout(waitMs);
-      // Loaded content shifts whatever is below it, so a click would miss. Before each action, wait until loading is
+      // Loaded content moves what is below it, so a click would miss. Before each action, wait until loading is
       // complete.
       await page.addLocatorHandler(page.getByText('Loading…', { exact: true }).first(), () =>
         Promise.resolve(),
@@ -86,8 +85,8 @@ const reportViolations = `
 `;
 
 /**
- * A script for `addInitScript` that stops polling: anything that a page reloads every `ms` or less often is loaded only
- * once, however long the test takes.
+ * A script for `addInitScript`. Anything that a page polls every `ms` or less often is loaded only once, however long
+ * the test takes.
  */
 export const withoutPolls = (ms: number): string => `{
   const { setTimeout: set } = globalThis;
@@ -96,7 +95,7 @@ export const withoutPolls = (ms: number): string => `{
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** The rules whose outcome depends on the colour scheme. */
+/** Rules whose outcome depends on the colour scheme. */
 export const contrast: readonly string[] = ['color-contrast'];
 
 interface AxeViolation {
@@ -106,8 +105,7 @@ interface AxeViolation {
 }
 
 /**
- * Returns axe's serious and critical findings on the page, as `rule: element` and how to fix it. Runs all of axe's
- * rules by default.
+ * Runs axe, with all rules by default. Returns the serious and critical findings as `rule: element` and how to fix it.
  */
 export async function seriousFindings(page: Page, runOnly?: readonly string[]): Promise<readonly string[]> {
   if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(axeSource);
@@ -122,14 +120,14 @@ export async function seriousFindings(page: Page, runOnly?: readonly string[]): 
     );
 }
 
-/** Returns how many pixels wider the page is than the window. More than 0 means horizontal scrolling. */
+/** How many pixels wider the page is than the window. More than 0 means horizontal scrolling. */
 export async function overhang(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 }
 
 /**
- * Checks that the page is readable in both colour schemes and fits both its window and a narrow one, and saves
- * screenshots of it. The schemes differ only in contrast.
+ * Checks that the page is readable in both colour schemes and fits its window and a narrow one, and saves screenshots
+ * of it. The schemes differ only in contrast.
  */
 export async function expectReadable(page: Page, name: string): Promise<void> {
   const wide = page.viewportSize() ?? { width: 1280, height: 900 };
@@ -148,8 +146,8 @@ export async function expectReadable(page: Page, name: string): Promise<void> {
 }
 
 /**
- * Focuses the console's search field with its shortcut key. A page that is still being built ignores the key, or
- * navigates first.
+ * Focuses the console's search field with its shortcut key. A page that is still being built may ignore the key or
+ * navigate first.
  */
 export async function pressSearchKey(page: Page): Promise<void> {
   const isFocused = "document.activeElement?.id === 'find'";

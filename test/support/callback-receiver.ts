@@ -15,8 +15,8 @@ export interface ReceivedCallback {
 export type CallbackReceiver = Awaited<ReturnType<typeof startCallbackReceiver>>;
 
 /**
- * A caller's endpoint. Records incoming requests and responds with these statuses, repeating the last one. 0 means no
- * response. A function answers the n-th request itself, counted from 0.
+ * A caller's endpoint. Records requests and responds with these statuses, repeating the last one. 0 means no response.
+ * A function answers the n-th request itself, counted from 0.
  */
 export async function startCallbackReceiver(
   answer: readonly number[] | ((response: ServerResponse, index: number) => void) = [204],
@@ -54,7 +54,7 @@ export async function startCallbackReceiver(
 
 /**
  * Expects that every request to the receiver is on record, and that only the last one delivered the task's callback.
- * Earlier ones may have failed, because a busy machine may not respond in time.
+ * Earlier ones may fail, because a busy machine may not respond in time.
  */
 export function expectDeliveredOnce(
   { received }: { readonly received: readonly ReceivedCallback[] },

@@ -7,13 +7,13 @@ import type { Route } from '../../src/http/route.ts';
 
 export interface WatchedApp {
   readonly app: GatewayApp;
-  /** `<operation>: <code>` for every response so far whose code its route does not declare. */
+  /** `<operation>: <code>` for every response with a code that its route does not declare. */
   readonly undeclared: ReadonlySet<string>;
 }
 
 /**
- * Reports routes that return an undeclared code: the OpenAPI document lacks it, so no caller expects it. The log's JSON
- * lines specify each response's operation.
+ * Reports routes that return an undeclared code, which no caller can expect. The log's JSON lines name each response's
+ * operation.
  */
 export function watchErrorCodes(app: GatewayApp, logLines: readonly string[]): WatchedApp {
   const declared = new Map(
@@ -48,7 +48,7 @@ export function watchErrorCodes(app: GatewayApp, logLines: readonly string[]): W
   };
 }
 
-/** Returns the code in the spelling of the route's dialect. */
+/** The code as the route's dialect spells it. */
 function codeIn({ dialect }: Route, code: ErrorCode): string | undefined {
   const { errors } = dialect ?? {};
   return errors === undefined ? code : codeOf(JSON.stringify(errors.present(new GatewayError(code, ''))));

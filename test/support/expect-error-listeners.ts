@@ -2,8 +2,8 @@ import { afterAll } from 'vitest';
 import { takeUnheard } from './unheard-errors.ts';
 
 /**
- * Runs in every file. Fails a file that opens a socket or request without a listener for its errors: a reset connection
- * would fail the whole run by chance, outside of all tests.
+ * Runs in every file. Fails a file that opens a socket or request without an error listener, because a reset connection
+ * would fail the whole run at random, outside of all tests.
  */
 afterAll(() => {
   const unheard = takeUnheard();

@@ -21,42 +21,44 @@ import type { AccountOptions, AdminCall, Call, TestAccount } from './client.ts';
 import { databaseUri, temporalAddress } from './run-servers.ts';
 
 /**
- * A whole gateway in this process, on the run's Temporal and MongoDB, with its own simulator. Tests call it over HTTP
- * as users do. Every gateway has its own database and task queues.
+ * A whole gateway in this process, on the run's Temporal and MongoDB, with its own simulator, database and task queues.
+ * Tests call it over HTTP as users do.
  */
 export interface TestGateway {
   readonly url: string;
-  /** The upstream's side: counts, tasks, and faults to inject. */
+  /** The upstream's tasks and counts, and faults to inject. */
   readonly simulator: Control;
   readonly simulatorUrl: string;
   readonly core: Core;
-  /** How far the gateway's clock is ahead, in milliseconds. While `stoppedAt` is set, the clock shows that time. */
+  /** While `stoppedAt` is set, the clock shows that time. */
   readonly clock: { aheadMs: number; stoppedAt?: number | undefined };
-  /** The log lines so far, if `watchesLog` is set. */
   readonly logLines: readonly string[];
   readonly adminToken: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly call: Call;
   readonly admin: AdminCall;
-  /** Creates an account with credit and a key. Its create requests carry an idempotency key, and are repeated while the gateway is busy. */
+  /**
+   * Creates an account with credit and a key. Its create requests carry an idempotency key, and are repeated while the
+   * gateway is busy.
+   */
   account(options?: AccountOptions): Promise<TestAccount>;
   /** Runs the reconciler once, with the clock far enough ahead for it to consider a process dead. */
   reconcile(): Promise<ReconcileReport>;
-  /** Stops the worker as if its process had ended. The test must close any replacement that it starts. */
+  /** Stops the worker as if its process had ended. The test must close any replacement. */
   stopWorker(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface TestGatewayOptions {
-  /** The gateway.yaml, with `${SIMULATOR_URL}` as the simulator's address. Defaults to `testYaml`. */
+  /** gateway.yaml, in which `${SIMULATOR_URL}` is the simulator's address. Defaults to `testYaml`. */
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly renderSeconds?: number;
-  /** Dialects that the simulator serves in addition to its own. */
+  /** Served by the simulator in addition to its own dialects. */
   readonly moreDialects?: readonly CreateDialect[];
   /** Defaults to true. */
   readonly worker?: boolean;
-  /** Whether to keep the log at its most detailed level. By default there is no log. */
+  /** Keeps the log, at its most detailed level. By default there is no log. */
   readonly watchesLog?: boolean;
 }
 
@@ -167,7 +169,7 @@ function shownLog(): Logger {
 
 /**
  * The reconciler's schedule fires whenever the wall clock reaches a multiple of five minutes, possibly in the middle of
- * a test. Pause it, so that tests start the reconciler themselves.
+ * a test. Tests start the reconciler themselves.
  */
 async function pauseReconciler({ client, environment }: Core): Promise<void> {
   await client.schedule.getHandle(`${environment.TASK_QUEUE_PREFIX}reconcile-tasks`).pause();
@@ -175,7 +177,6 @@ async function pauseReconciler({ client, environment }: Core): Promise<void> {
 
 const loopback = '127.0.0.0/8';
 
-/** A test gateway process's environment, including that of child processes. */
 export async function testEnvironment(
   name: string,
   more: Readonly<Record<string, string>>,

@@ -14,7 +14,7 @@ import { listen } from './listen.ts';
 import { beginProbe } from './read-probe.ts';
 import { loadsTypeScript } from './typescript.ts';
 
-/** An image API in a separate process with the container's heap size, and its measurements. */
+/** An image API in a separate process with the heap size of the container. */
 export interface HostileApi {
   readonly url: string;
   account(): Promise<TestAccount>;

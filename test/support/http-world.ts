@@ -63,23 +63,21 @@ import { createTestPort } from './test-port.ts';
 import type { TestPort } from './test-port.ts';
 import { testOrigin } from './test-origin.ts';
 
-/** The HTTP layer alone: a listening server on a real MongoDB, with a task port controlled by the test. */
+/** The HTTP layer alone: a listening server on a real MongoDB, with a task port that the test controls. */
 export interface HttpWorld extends Server {
   readonly deps: AppDeps;
   readonly stores: Stores;
   readonly db: Db;
   readonly port: TestPort;
-  /** Updates a task as activities would. */
+  /** Updates a task as the activities do. */
   readonly drive: TaskDriver;
-  /** The log lines so far. */
   readonly logLines: string[];
   /** Records when keys and tokens were last used, which normally happens every minute. */
   noteUses(): Promise<void>;
-  /** How far the clock is ahead, in milliseconds. While `stoppedAt` is set, the clock shows that time. */
+  /** While `stoppedAt` is set, the clock shows that time. */
   readonly clock: { aheadMs: number; stoppedAt?: number | undefined };
-  /** Changes the configuration for subsequent requests. Without an argument, restores the original one. */
+  /** Changes the configuration of later requests. Without an argument, restores the original one. */
   configure(change?: (yaml: string) => string): void;
-  /** Starts another node of the same gateway, with the same database and its own memory. */
   startNode(change?: NodeChange): Promise<Server>;
   newAccount(options?: AccountOptions): Promise<TestAccount>;
 }
@@ -125,7 +123,7 @@ const unused = (): never => {
   throw new Error('no upstream is called in these tests');
 };
 
-/** Accepts everything. For the model `o`, it uses only the prompt, and its callbacks contain `done: true`. */
+/** Accepts everything. Of a request for the model `o`, it uses only the prompt. Its callbacks contain `done: true`. */
 const testProvider: Provider = {
   about: { vendor: 'Test', inputs: 'text', unverified: [] },
   video: {
@@ -162,7 +160,6 @@ const testProvider: Provider = {
   },
 };
 
-/** A test's overrides. Unspecified limits keep their defaults. */
 export type NodeChange = Partial<Omit<AppDeps, 'limits'>> & { readonly limits?: Partial<RequestLimits> };
 
 /** Opens a world before the file's tests and closes it after them. */

@@ -3,7 +3,6 @@ import { Server as HttpServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 
-/** Listens on a free port of this machine. */
 export async function listen(server: Server) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -21,8 +20,8 @@ export async function listen(server: Server) {
 }
 
 /**
- * A listener for `createServer` that ends the connection if its work fails, for example because the caller left while
- * its body was read. Without it, the failure would fail the whole run, outside of all tests.
+ * Makes a listener for `createServer` that ends the connection if its work fails, for example because the caller left
+ * while its body was read. Such a failure would otherwise fail the whole run, outside of all tests.
  */
 export function listener(work: (request: IncomingMessage, response: ServerResponse) => unknown) {
   return (request: IncomingMessage, response: ServerResponse): void => {

@@ -9,10 +9,10 @@ import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { listen, listener } from './listen.ts';
 
-/** Takes a program's port before the program can bind it, but only on its first start. */
+/** Takes the port of a program before it can bind the port, but only on its first start. */
 export interface PortTaker {
   readonly taken: readonly number[];
-  /** Returns a wrapper of the program whose port is taken first. */
+  /** Returns a wrapper of the program, which loses its port at first. */
   before(program: string): Promise<string>;
   /** NODE_OPTIONS with the same effect on an API, and on a Node process with a port among its arguments. */
   readonly nodeOptions: string;
@@ -45,7 +45,6 @@ export async function startPortTaker(): Promise<PortTaker> {
       const port = await text(request);
       if (taken.length === 0) {
         taken.push(Number(port));
-        // Accepts connections and never responds.
         const taker = createServer().listen(Number(port), '127.0.0.1');
         takers.push(taker);
         await once(taker, 'listening');

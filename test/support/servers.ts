@@ -15,14 +15,13 @@ function localOptions(dataDir: string): LocalOptions {
 }
 
 type Start = {
-  /** The data directory. It survives `kill`, and `restart` reuses it. */
+  /** The data directory. `kill` keeps it, and `restart` reuses it. */
   dir: string;
   port?: number;
 };
 
 type Controls = {
   readonly pid: number;
-  /** Sends SIGKILL, like a crash. */
   kill(): Promise<void>;
   stop(): Promise<void>;
   /** Stops the server if it is still running, and starts it on the same port and data. */

@@ -2,12 +2,11 @@ import type { Collection, Db, Document } from 'mongodb';
 
 const reading: readonly PropertyKey[] = ['findOne', 'find', 'aggregate', 'countDocuments', 'distinct'];
 
-/** The suffix for the names of copies that serve stale reads. */
 export const copySuffix = '_as_of_now';
 
 /**
- * The database as seen by a process that reads from a member left behind by an election. Reads of these collections
- * permanently return their present contents, while writes go to the real ones.
+ * The database as a process sees it that reads from a member left behind by an election. Reads of these collections
+ * always return their present contents, while writes go to the real collections.
  */
 export async function staleReads(db: Db, names: readonly string[]): Promise<Db> {
   const former = (name: string): string => `${name}${copySuffix}`;

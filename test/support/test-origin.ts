@@ -1,4 +1,4 @@
 import type { FactsOrigin } from '../../src/models/facts-table.ts';
 
-/** The origin of fact tables created by tests. */
+/** Where the tests' fact tables come from. */
 export const testOrigin: FactsOrigin = { source: 'a test', read: '2026-11' };

@@ -1,6 +1,6 @@
 /**
- * Most tests' gateway.yaml: one channel and one model, served by the simulator. Its timeouts exceed any pause of a busy
- * machine, so a test runs into one only on purpose.
+ * The gateway.yaml of most tests: one channel and one model, served by the simulator. Its timeouts exceed any pause of
+ * a busy machine, so a test runs into one only on purpose.
  */
 export const testYaml = `
 currency: USD
@@ -55,7 +55,7 @@ export const twoChannelsYaml = testYaml.replace(
     arkChannel.replace('- id: ark', '- id: spare'),
 );
 
-/** The same, with a second model from the same upstream that usually takes `expectedSeconds`. */
+/** The same, with a second model of the same upstream that usually takes `expectedSeconds`. */
 export function testYamlWith(model: string, expectedSeconds: number): string {
   const usual = testYaml.slice(testYaml.indexOf('  - id: seedance'));
   const mapped = `models: { ${model}: { upstream: dreamina-seedance-2-0-260128 }, seedance:`;

@@ -14,7 +14,7 @@ import type { Deployment } from './python-clients.ts';
  * image, and reads an error. A failure throws.
  */
 
-/** Uses openapi-typescript and openapi-fetch. The types must also reject anything that the document does not allow. */
+/** The types must also reject anything that the document does not allow. */
 export function generateTypescript(deployment: Deployment): Promise<void> {
   return inFolder(deployment, (run) => {
     run('npm', [
@@ -34,7 +34,6 @@ export function generateTypescript(deployment: Deployment): Promise<void> {
   });
 }
 
-/** Uses openapi-python-client. */
 export function generatePython(deployment: Deployment): Promise<void> {
   const packages = ['openapi-python-client==0.29.1', 'ruff==0.17.6', 'httpx==0.28.1'];
   const programs = installFromPypi('openapi-python-client-0.29.1', packages);
@@ -68,7 +67,7 @@ const compilerOptions = {
 
 type Run = (program: string, args: readonly string[], environment?: NodeJS.ProcessEnv) => void;
 
-/** Runs `work` in a temporary folder with the document and the files that the TypeScript client needs. */
+/** Runs `work` in a temporary folder that contains the document and the TypeScript client's files. */
 async function inFolder({ url }: Deployment, work: (run: Run, folder: string) => void): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'mediary-generated-clients-'));
   const files = {

@@ -5,7 +5,10 @@ import { request as httpsRequest } from 'node:https';
 import { listen } from '../../test/support/listen.ts';
 
 export interface Loss {
-  /** Resolves when the connection to the target should be closed. If undefined, it closes once the response arrives. */
+  /**
+   * Resolves when the proxy may close the connection to the target. If undefined, the proxy closes it once the response
+   * arrives.
+   */
   readonly when?: Promise<void>;
   /** The status that the client receives. If undefined, the client's connection breaks. */
   readonly status?: number;
@@ -14,18 +17,15 @@ export interface Loss {
 }
 
 export interface LossyProxy {
-  /** Forwards to the target and loses the first response for each address. */
   lossyUrl(loss?: Loss): string;
-  /** An address that never responds. */
   readonly silentUrl: string;
-  /** The number of requests to this address so far. */
   requests(url: string): number;
   close(): Promise<void>;
 }
 
 /**
- * A proxy between a client and a deployment that breaks the connection once the response has arrived, as a bad network
- * might.
+ * A proxy that loses responses: it breaks the client's connection once the target's response has arrived, as a bad
+ * network might.
  */
 export async function startLossyProxy(baseUrl: string): Promise<LossyProxy> {
   const seen = new Map<string, number>();
@@ -56,7 +56,7 @@ export async function startLossyProxy(baseUrl: string): Promise<LossyProxy> {
 }
 
 interface Onward {
-  /** Resolves when the headers have arrived. */
+  /** Resolves once the headers have arrived. */
   readonly answer: Promise<IncomingMessage>;
   cut(): void;
 }
@@ -70,12 +70,11 @@ function forward(request: IncomingMessage, url: string): Onward {
     onward.on('error', reject);
   });
   request.pipe(onward);
-  // Resets the connection explicitly. Closing it would reset it only if an unread response had already arrived, which
-  // depends on this process's speed.
+  // Closing the connection would reset it only if an unread response had already arrived, which depends on timing.
   return { answer, cut: () => void (onward.socket?.resetAndDestroy() ?? onward.destroy()) };
 }
 
-/** Also breaks the connection to the target, so that the target notices the loss, unless the response was read. */
+/** Unless the response was read, also breaks the connection to the target, so that the target notices the loss. */
 async function lose(onward: Onward, response: ServerResponse, loss: Loss = {}): Promise<void> {
   const { when, status, isRead } = loss;
   onward.answer.catch(() => undefined);

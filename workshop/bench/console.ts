@@ -13,7 +13,7 @@ import { waitUntil } from '../stand/stand.ts';
 import type { Stand } from '../stand/stand.ts';
 
 /**
- * Measures the console's reads with many tasks. Ended tasks' records are written straight into MongoDB, and then one
+ * Measures the console's reads with many tasks. Records of ended tasks are written straight into MongoDB. Then one
  * caller repeats each read. Accounts, keys and channels have unequal shares, and a few tasks wait for an operator.
  */
 
@@ -67,7 +67,6 @@ export async function benchConsole(options: BenchOptions, stand: Stand): Promise
   };
 }
 
-/** Returns the id of a task that ran to its end. */
 async function finishedTask(gateway: BenchGateway): Promise<TaskRow> {
   const creates = openCreates(gateway, 1);
   const id = await creates.create(0, gateway.videoBody('short'));
@@ -93,7 +92,7 @@ async function seed(
   }
 }
 
-/** The n-th record, counted from the newest. Accounts with small numbers have large shares. */
+/** `n` counts from the newest record. Accounts with small numbers have large shares. */
 function rowOf(finished: TaskRow, n: number, newest: number): TaskRow {
   const { error: _error, attention: _attention, end: _end, ...usual } = finished;
   const id = `task_${String(n).padStart(22, '0')}`;
@@ -200,7 +199,6 @@ interface Measuring {
   readonly rounds: number;
 }
 
-/** One caller makes the requests one after the other. */
 async function measure(path: string, { gateway, http, rounds }: Measuring): Promise<LoadResult> {
   const headers = { authorization: `Bearer ${gateway.adminToken}` };
   return runLoad({

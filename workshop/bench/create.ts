@@ -32,7 +32,7 @@ export async function benchCreate(options: BenchOptions, stand: Stand): Promise<
   const limit = limitSubject(stand, gateway);
   const measured = await measureInTurns(stand, rounds, {
     subjects: [limit, createSubject('long', gateway)],
-    // These tasks end, because otherwise the worker would poll them during the first slices.
+    // These tasks end. Otherwise the worker would poll them during the first slices.
     warmUp: [limit, createSubject('short', gateway)],
   });
   await gateway.close();
@@ -60,8 +60,8 @@ function limitSubject({ temporal }: Stand, { db }: BenchGateway): Subject {
         });
       },
       /**
-       * Workflows start faster than one worker runs them. Waits for the backlog, which would otherwise distort the next
-       * subject's measurement.
+       * Workflows start faster than one worker runs them. Waits until the backlog is gone, because it would distort the
+       * next subject's measurement.
        */
       async close() {
         // The list of open workflows lags by up to a second.

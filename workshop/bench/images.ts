@@ -59,7 +59,7 @@ async function startSubjects(stand: Stand, { only, profile }: BenchOptions): Pro
   return subjects;
 }
 
-/** Leaves out a peer that cannot be installed here, and reports the reason. */
+/** Reports why a peer cannot be installed here, and leaves it out. */
 async function started(start: () => Promise<ImagePeer>): Promise<ImagePeer | undefined> {
   try {
     return await start();
@@ -133,7 +133,7 @@ function timesGoal(measured: readonly Measured[], { name, title, goal }: (typeof
   ];
 }
 
-/** Measured at the lowest load, because at a higher one a request also waits for other requests. */
+/** Uses the lowest load: at a higher one, a request also waits for other requests. */
 function addedGoal(measured: readonly Measured[]): Goal[] {
   const fewest = Math.min(...measured.map(({ run }) => run.concurrency));
   const gateway = middleOf(measured, 'gateway', fewest);

@@ -14,8 +14,8 @@ import type { Stand } from '../stand/stand.ts';
 import { measureCpu, usageOf } from './support/usage.ts';
 
 /**
- * Measures the rate of entries appended to one hot account, from one process and from four, compared with MongoDB's own
- * rate for single documents of that size. Also measures a verification.
+ * Measures how fast one process and four processes append entries to one hot account, compared with MongoDB's own rate
+ * for single documents of that size. Also measures a verification.
  */
 
 const callers = 64;
@@ -75,7 +75,7 @@ export async function benchLedger(options: BenchOptions, stand: Stand): Promise<
   };
 }
 
-/** Runs each subject once. The first turn lets the server compile its code and is discarded. */
+/** Runs each subject once. The first round lets the server compile its code and is discarded. */
 async function turn(
   common: Pick<LedgerOrder, 'uri' | 'seconds' | 'entries'>,
   measured: ReadonlyMap<string, Measured[]> | undefined,
@@ -98,7 +98,7 @@ async function prepare(uri: string): Promise<void> {
   await mongo.close();
 }
 
-/** Starts all processes, and then triggers them simultaneously. */
+/** Starts all processes before any of them begins, so that they run simultaneously. */
 async function inProcesses(order: LedgerOrder, count: number): Promise<LedgerReport[]> {
   const script = new URL('support/ledger-process.ts', import.meta.url);
   const helpers = Array.from({ length: count }, () => startHelper(script));
@@ -177,7 +177,6 @@ interface Verifying extends Pick<BenchOptions, 'profile'> {
   readonly entries: number;
 }
 
-/** Verifies each ledger in its own gateway, over the API. */
 async function verifications({ stand, entries, profile }: Verifying): Promise<Verified[]> {
   const done: Verified[] = [];
   for (const accounts of [1, 1_000]) {

@@ -21,7 +21,7 @@ const processes = ['api', 'worker', 'temporal', 'mongodb', 'simulator'] as const
 const warmUpTasks = 200;
 const createSecondsMax = 7_200;
 const submitSecondsMax = 7_200;
-/** A quiet period for collecting the garbage from creation and releasing caches. */
+/** Time to collect the garbage from creation and to release caches. */
 const quietSeconds = 20;
 const sampleEveryMs = 500;
 
@@ -77,7 +77,6 @@ async function createTasks(
   return run;
 }
 
-/** The seconds until every task is submitted. */
 async function untilSubmitted({ db }: BenchGateway): Promise<number> {
   const tasks = db.collection<{ status: string; model: string }>('tasks');
   const startedAt = performance.now();
@@ -94,7 +93,7 @@ async function usages({ pids }: Stand): Promise<Moment> {
   return Object.fromEntries(entries) as Moment;
 }
 
-/** Sampled, because the kernel's peak includes startup. */
+/** Uses samples, because the kernel's peak includes startup. */
 function watchPeaks(stand: Stand) {
   const peak = new Map<string, number>();
   const timer = setInterval(() => {

@@ -20,9 +20,9 @@ import { short } from './support/report.ts';
 import type { Goal, Report, Row } from './support/report.ts';
 
 /**
- * Measures how late callers learn that a render has ended, and what waiting costs upstream: with many tasks in flight
- * at an upstream that lists jobs, and at one that does not. Then measures the end of an outage. Render times are drawn
- * evenly from ± 20 % around a middle value. The gateway has already seen some renders of that kind.
+ * Measures how late callers learn that a render has ended, and how many upstream requests that takes, with many tasks
+ * in flight at an upstream that lists jobs and at one that does not. Then measures the end of an outage. Render times
+ * are spread evenly within ± 20 % of a middle value. The gateway has already seen some renders of that kind.
  */
 
 const middleRenderSeconds = 40;
@@ -35,15 +35,13 @@ interface Waited {
   readonly tasks: number;
   readonly inFlightMax: number;
   /**
-   * The milliseconds from the upstream job's end to the projection, and to the receiver's response to the callback.
-   * Sorted.
+   * Sorted milliseconds from the upstream job's end to the projection, and to the receiver's response to the callback.
    */
   readonly projection: readonly number[];
   readonly callback: readonly number[];
-  /** The same times as shares of each render's duration. */
+  /** The same times as fractions of each render's duration. */
   readonly shares: readonly number[];
   readonly requests: number;
-  /** The highest number of requests within one second. */
   readonly requestsPerSecondMax: number;
 }
 
@@ -162,7 +160,7 @@ function goalsOf({ upstream, tasks, projection, callback, shares, requests, ...r
   ];
 }
 
-/** No goals if the outage was not measured. */
+/** Returns no goals if the outage was not measured. */
 function outageGoals(outageMs: number | undefined): Goal[] {
   if (outageMs === undefined) return [];
   return [

@@ -6,8 +6,6 @@ import type { BenchOptions } from './support/options.ts';
 import { publish } from './support/report.ts';
 import type { Report } from './support/report.ts';
 
-/** `npm run bench -- <name>`: runs one benchmark on its own servers. See docs/benchmarks.md. */
-
 type Bench = (options: BenchOptions, stand: Stand) => Promise<Report>;
 
 const benches: Readonly<Record<string, () => Promise<Bench>>> = {

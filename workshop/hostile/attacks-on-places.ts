@@ -20,7 +20,6 @@ import type { Attack, Scene } from './scene.ts';
 const guessesAtOnce = 100;
 const guessConnections = 8;
 
-/** Sends many simultaneous requests, each with a different token. */
 function guesses(name: string, path: string, token: () => string): Attack {
   const lane = async (scene: Scene): Promise<void> => {
     const wire = await scene.open();
@@ -46,7 +45,9 @@ const guessAttacks: readonly Attack[] = [
 
 const slowReaders = 800;
 
-/** Occupies every connection without a key. Each one requests a large public file six times and reads nothing. */
+/**
+ * Occupies every connection without a key. Each connection requests a large public file six times and reads nothing.
+ */
 const slowReadersAttack: Attack = {
   name: `slow readers of a public file, ${slowReaders} connections`,
   hasBodies: false,
@@ -86,7 +87,7 @@ const films: Attack = {
   ],
 };
 
-/** The receiver is on the victim's host, on another port. */
+/** The receiver is on the victim's host, but on another port. */
 const hangingCallbacks: Attack = {
   name: 'callbacks to a receiver that hangs',
   hasBodies: false,
@@ -108,8 +109,7 @@ const hangingCallbacks: Attack = {
 const listed = ['/v1/videos/generations?limit=100', '/v1/usage', '/v1/files?limit=100', '/v1/statement'];
 
 /**
- * Requests everything that reads many of an account's documents, with both of its keys, on more connections than the
- * pool has.
+ * Requests everything that reads many of an account's documents, with both keys, on more connections than the pool has.
  */
 const lists: Attack = {
   name: 'lists and usage of an account, 120 connections',
@@ -130,7 +130,7 @@ const lists: Attack = {
   ],
 };
 
-/** Attacks on resources that callers share: connections, media threads, callback places, address limits. */
+/** Attacks on resources that callers share: connections, media threads, callback slots, address limits. */
 export const attacksOnPlaces: readonly Attack[] = [
   ...guessAttacks,
   slowReadersAttack,

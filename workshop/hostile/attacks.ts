@@ -28,7 +28,6 @@ const framingNames: Readonly<Record<Framing, string>> = {
   'spaced bytes': 'in spaces and bytes',
 };
 
-/** Bodies from the corpus, in the seed's order. */
 function corpusAttack(framing: Framing, hasKey: boolean, isPipelined: boolean): Attack {
   const lane = async (scene: Scene): Promise<void> => {
     const request = pickBody(scene, hasKey);
@@ -72,7 +71,7 @@ const corpusAttacks: readonly Attack[] = [
   ...either.map(corpusDrip),
 ];
 
-/** Sends as many spaces as the route accepts, and then falls silent. */
+/** Sends as many spaces as the route accepts, and then nothing more. */
 function* unendingBytes(request: WireRequest, bytes: number): Generator<Buffer> {
   const body = { ...request, pieces: () => [Buffer.alloc(bytes, ' ')] };
   const pieces = [...wireOf(body, 'bytes')];
@@ -85,7 +84,6 @@ interface Unending {
   readonly request: (scene: Scene) => WireRequest;
 }
 
-/** Bodies stay in memory until the service ends the connection. */
 function unending({ bytes, connections, request }: Unending): Attack['parts'][number] {
   return (scene) =>
     onLanes(scene, connections, async () => {
@@ -165,7 +163,9 @@ const pipelinedAttacks: readonly Attack[] = [
   }),
 ];
 
-/** Together they announce as many bytes as the process accepts for all bodies, and send 36 KB per second. */
+/**
+ * Together, these bodies announce as many bytes as the process accepts for all bodies. They arrive at 36 KB per second.
+ */
 const announcedMebibytes = [64, 16];
 const uploadBytesPerSecond = 9_000;
 
@@ -217,7 +217,7 @@ const headers: Attack = {
 
 const spaces = Buffer.alloc(mebibyte - kibibyte, ' ');
 
-/** More data arrives than the service can keep out of memory before it has identified the caller. */
+/** Sends more data than the service can keep in memory before it has identified the caller. */
 const creates: Attack = {
   name: 'create of 1 MiB, 400 connections, key',
   hasBodies: true,

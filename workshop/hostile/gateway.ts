@@ -6,7 +6,7 @@ import { startGateway, startImageUpstream } from '../stand/gateway.ts';
 import type { StandGateway } from '../stand/gateway.ts';
 import type { Stand } from '../stand/stand.ts';
 
-/** The attacked gateway. It runs as in production, but entirely on this machine. */
+/** The attacked gateway, which runs as in production, but entirely on this machine. */
 export interface HostileGateway extends Omit<StandGateway, 'api'> {
   api(): ProbedProcess & Pick<ChildServer, 'exited'>;
 }

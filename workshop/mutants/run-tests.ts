@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { rawEnvironment } from '../../src/config/environment.ts';
 
-/** `broken`: the run did not pass although no test failed, so it proves nothing. */
+/** `broken` means that the run did not pass although no test failed, so the run proves nothing. */
 export type Verdict = 'passed' | 'failed' | 'timeout' | 'broken';
 
 const runMaxMs = 300_000;
 const reportSchema = z.object({ numFailedTests: z.number() });
 
-/** Runs test files in a copy of the project. `cacheDir`: the folder of the servers' programs. */
+/** Runs test files in a copy of the project. `cacheDir` is the folder of the servers' programs. */
 export function runTests(
   copy: string,
   files: readonly string[],
@@ -19,7 +19,7 @@ export function runTests(
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
   const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
-  // A mutant may make tests wait forever, and one failure suffices.
+  // A mutant may make tests wait forever, and one failure is enough.
   const impatient = ['--bail=1', '--testTimeout=180000', '--expect.poll.timeout=60000'];
   const { status, signal, stdout, stderr } = spawnSync(
     join(copy, 'node_modules/.bin/vitest'),

@@ -6,7 +6,7 @@ import type { Statistics } from './statistics.ts';
 const attemptsMax = 4;
 const acknowledgeMsMax = 5000;
 const firstRetryMs = 1000;
-/** One per connection to a receiver, so that no delivery waits for a connection. */
+/** One for each connection to a receiver, so that no delivery waits for a connection. */
 const deliveriesInFlightMax = 64;
 
 export interface Delivery {
@@ -50,7 +50,7 @@ export class CallbackSender {
     this.#report(`callback abandoned after ${attemptsMax} attempts`);
   }
 
-  /** Makes one exchange without retries. Resolves with the JSON of a 200, or with undefined. */
+  /** Makes one request without retries. Resolves with the JSON of a 200, or with undefined. */
   async ask(url: string, body: string, timeoutMs: number): Promise<unknown> {
     try {
       const response = await this.#send(url, { body, timeoutMs });
@@ -87,7 +87,7 @@ export class CallbackSender {
       dispatcher: this.#agent,
       headers: { 'content-type': 'application/json', 'user-agent': 'simulator', ...headers },
       body,
-      // Undici measures these in turns of its timer, so a machine freeze does not make callbacks fail.
+      // Undici measures these timeouts in ticks of its own timer, so a machine freeze does not make callbacks fail.
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
     });

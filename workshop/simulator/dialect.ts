@@ -5,7 +5,7 @@ import { bearerToken, WireError } from './wire.ts';
 import type { Reply, WireRequest } from './wire.ts';
 import type { World } from './world.ts';
 
-/** A provider's wire format, which covers everything below `prefix`. */
+/** A provider's wire format for everything below `prefix`. */
 export interface Dialect {
   readonly name: string;
   readonly prefix: string;
@@ -15,7 +15,7 @@ export interface Dialect {
 export type CreateDialect = (world: World) => Dialect;
 
 /**
- * Creates a dialect from its table. It authenticates, finds the route, and refuses requests in the dialect's own
+ * Creates a dialect from its table. The dialect authenticates, finds the route, and refuses requests in the vendor's
  * format.
  */
 export function dialect<Detail extends Rendered>(format: Format<Detail>): CreateDialect {

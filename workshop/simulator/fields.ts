@@ -1,7 +1,5 @@
 import { z } from 'zod';
 
-/** Schemas used in most vendors' bodies. */
-
 export const link = z.string().regex(/^https?:\/\/\S+$/, 'must be a URL');
 export const media = z
   .string()
@@ -23,7 +21,7 @@ const types = {
   any: z.unknown(),
 };
 
-/** Fields that are allowed but never read here: their names by type, separated by spaces. */
+/** Declares fields that are allowed but never read here: their names by type, separated by spaces. */
 export function taken(names: Partial<Record<keyof typeof types, string>>): Readonly<Record<never, never>> {
   return Object.fromEntries(
     Object.entries(types).flatMap(([type, schema]) => {

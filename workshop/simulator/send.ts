@@ -6,7 +6,7 @@ import type { Content, Reply } from './wire.ts';
 const floodChunk = Buffer.alloc(256 * 1024, ' ');
 const trickleSteps = 60;
 
-/** Writes a reply exactly as given, even a hostile one. */
+/** Writes a reply exactly as given, even if it breaks HTTP. */
 export async function send(response: ServerResponse, reply: Reply): Promise<void> {
   switch (reply.kind) {
     case 'send':

@@ -21,7 +21,6 @@ import { World } from './world.ts';
 
 export interface SimulatorOptions {
   readonly host: string;
-  /** The port, or 0 for any free one. */
   readonly port: number;
   /** Accepted API keys. Default: any non-empty key. */
   readonly apiKeys?: readonly string[];
@@ -35,7 +34,7 @@ export interface SimulatorOptions {
   readonly stateFile?: string;
   /** The limit on running jobs, for dialects that have one. Default: the vendor's number. */
   readonly jobsAtOnceMax?: number;
-  /** The number of tasks to keep per dialect. Beyond it, the oldest finished ones are removed. */
+  /** How many tasks to keep per dialect. Beyond that, the oldest finished ones are removed. */
   readonly tasksMax?: number;
   /** Dialects in addition to the simulator's own. */
   readonly moreDialects?: readonly CreateDialect[];
@@ -55,7 +54,7 @@ const tasksMaxDefault = 100_000;
 const bodyBytesMax = 96 * 1024 * 1024;
 const keepAliveTimeoutMs = 60_000;
 
-/** An HTTP server that responds as the providers do (docs/providers.md), with the requested faults. */
+/** Starts an HTTP server that responds as the providers in docs/providers.md do, with the requested faults. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const report = options.report ?? (() => undefined);
   const statistics = new Statistics();
@@ -76,7 +75,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     origin: options.publicUrl ?? '',
   });
   const control = createControl(world);
-  // The longest prefix comes first, because one dialect's prefix may begin with another's.
+  // Longest prefix first, because one dialect's prefix may begin with another's.
   const spoken = [...dialects, ...(options.moreDialects ?? [])];
   const table = spoken.map((create) => create(world)).toSorted((a, b) => b.prefix.length - a.prefix.length);
   stateFile?.rewrite();
@@ -104,7 +103,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
 }
 
-/** Returns the actual port. */
 async function listen(server: Server, port: number, host: string): Promise<number> {
   server.listen(port, host);
   await once(server, 'listening');
@@ -134,7 +132,7 @@ async function exchange(
   }
 }
 
-/** Returns undefined if the body exceeds the limit. Reads and discards the excess. */
+/** Returns undefined if the body exceeds the limit. Reads and discards the rest. */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -163,7 +161,7 @@ async function route(
     return await dialect.handle(below(dialect.prefix));
   } catch (error) {
     if (!(error instanceof UnknownFault)) throw error;
-    // The author of a misspelt fault receives the error.
+    // Whoever misspelt a fault must see the error.
     const { message } = error;
     return json(400, { error: { code: 'SimulatorUnknownFault', message, param: '', type: 'BadRequest' } });
   }

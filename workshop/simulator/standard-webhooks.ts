@@ -1,8 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 
 /**
- * The Standard Webhooks headers for a body. The key follows `whsec_`. Uses real time, because the receiver compares it
- * with its own clock.
+ * Returns the Standard Webhooks headers for a body. The key follows `whsec_`. Uses real time, because receivers compare
+ * the timestamp with their own clocks.
  */
 export function signStandardWebhook(secret: string, body: string): Record<string, string> {
   const id = randomUUID();

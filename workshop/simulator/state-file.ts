@@ -11,7 +11,7 @@ import {
 import { dirname } from 'node:path';
 import { z } from 'zod';
 
-/** One line: a task as created, its cancellation, or its removal. */
+/** One line of the file: a task as created, its cancellation, or its removal. */
 const lineSchema = z.union([
   z.object({ dialect: z.string(), task: z.looseObject({ id: z.string() }) }),
   z.object({ dialect: z.string(), id: z.string(), cancelledAt: z.number() }),
@@ -23,8 +23,8 @@ export type StateLine = z.infer<typeof lineSchema>;
 const rewriteAfterBytes = 64 * 1024 * 1024;
 
 /**
- * A simulator's memory across restarts: JSON lines, appended before the response leaves, without fsync. It survives the
- * death of the process, but not of the machine.
+ * The simulator's memory across restarts: JSON lines, appended before the response leaves, without fsync. The file
+ * survives the end of the process, but not a crash of the machine.
  */
 export class StateFile {
   readonly #path: string;
@@ -46,7 +46,7 @@ export class StateFile {
       .filter((line) => line.dialect === dialect);
   }
 
-  /** A store registers which lines a rewrite has to preserve. */
+  /** Lets a store say which lines a rewrite must preserve. */
   keep(snapshot: () => Iterable<StateLine>): void {
     this.#snapshots.push(snapshot);
   }

@@ -23,7 +23,7 @@ export interface WorldParts {
   readonly jobsAtOnceMax: number | undefined;
   readonly stateFile: StateFile | undefined;
   renderSeconds: number;
-  /** The origin of result links. Set once the server is listening. */
+  /** The origin of result links, known once the server listens. */
   origin: string;
 }
 
@@ -33,13 +33,13 @@ export interface ImageLook {
   readonly marked: boolean;
 }
 
-/** The share of the render time that a task waits in the queue, unless `queue=` overrides it. */
+/** The share of the render time that a task spends in the queue, unless `queue=` overrides it. */
 const queueShare = 1 / 8;
 
-/** A synchronous picture's share of the render time. */
+/** How long a synchronous picture takes, as a share of the render time. */
 const pictureShare = 1 / 8;
 
-/** Everything that the dialects share: time, tasks, media and the ordered faults. */
+/** What all dialects share: time, tasks, media and the ordered faults. */
 export class World {
   readonly parts: WorldParts;
   readonly stores: TaskStore<unknown>[] = [];
@@ -63,7 +63,7 @@ export class World {
     return key !== undefined && (this.parts.apiKeys?.includes(key) ?? true);
   }
 
-  /** A new task's times, from `render=` and `queue=` in its faults or from the simulator's setting. */
+  /** The times of a new task, from `render=` and `queue=` in its faults or from the simulator's setting. */
   times(faults: FaultSet): { createdAt: number; queueMs: number; renderMs: number } {
     const total = (faults.number('render') ?? this.parts.renderSeconds) * 1000;
     const queue = faults.number('queue');
@@ -71,7 +71,7 @@ export class World {
     return { createdAt: this.now(), queueMs, renderMs: queue === undefined ? total - queueMs : total };
   }
 
-  /** The real seconds that a synchronous picture takes: `render=`, or an eighth of a video's time. */
+  /** Real seconds that a synchronous picture takes: `render=`, or an eighth of a video's time. */
   paintSeconds(faults: FaultSet): number {
     return faults.number('render') ?? this.parts.renderSeconds * pictureShare;
   }
@@ -90,12 +90,12 @@ export class World {
     return { format: 'mp4', width, height, frames, tint, marked: false, bytes: faults.number('bytes') ?? 0 };
   }
 
-  /** The number of links, by task, issued with a fault that affects only the first ones. */
+  /** How many links each task has been issued with a fault that affects only the first ones. */
   private readonly faultyLinks = new Map<string, number>();
 
   /**
-   * Creates a result link, which contains the task's `url-403` and `media:` faults. With `*1`, only the first link has
-   * them, and a fresh one works.
+   * Creates a result link that contains the task's `url-403` and `media:` faults. With `*1`, only the first link
+   * contains them, and a fresh one works.
    */
   link(
     task: { id: string; faults?: readonly string[] | undefined },
@@ -111,7 +111,7 @@ export class World {
     return this.parts.media.link(this.parts.origin, link);
   }
 
-  /** Whether a task's file is refused, for dialects that serve it on their own route. */
+  /** For dialects that serve a task's file on their own route. */
   refusesFile({ id, faults }: { id: string; faults?: readonly string[] | undefined }): boolean {
     return FaultSet.of(faults).all.some((fault) => fault.name === 'url-403' && this.isFaultyLink(id, fault));
   }

@@ -1,7 +1,6 @@
 const quarterMs = 15 * 60_000;
 const fortyDaysMs = 40 * 86_400_000;
 
-/** The clock shifts, in milliseconds. */
 const clockSteps = [quarterMs, -quarterMs, fortyDaysMs, -fortyDaysMs] as const;
 
 interface ClockMove<Clock> {
@@ -10,7 +9,7 @@ interface ClockMove<Clock> {
 }
 
 /**
- * Returns every combination of clock and shift, in rounds. A round moves each clock once, and adjacent clocks by
+ * Returns every combination of clock and shift in rounds. A round moves each clock once, and adjacent clocks by
  * different shifts.
  */
 export function clockMoves<Clock>(clocks: readonly Clock[]): readonly ClockMove<Clock>[] {

@@ -13,7 +13,7 @@ export type Received = Readonly<Record<string, readonly string[]>>;
 const lookEveryMs = 1_000;
 const reconcileEveryMs = 20_000;
 const sayEveryMs = 10_000;
-/** Long enough for a callback that never arrived: its second attempt may come five minutes later. */
+/** The second attempt of a lost callback may come five minutes later. */
 const settledWithinMs = 8 * 60_000;
 
 export function readReceived(stand: Stand): Promise<Received> {
@@ -21,8 +21,8 @@ export function readReceived(stand: Stand): Promise<Received> {
 }
 
 /**
- * Waits, without any faults, until everything has ended. Operators act on tasks that need one, and the reconciler runs
- * more often than its Schedule specifies. Resolves with whatever was still pending at the end.
+ * Waits, without any faults, until everything has ended. Meanwhile, operators act on tasks that need one, and the
+ * reconciler runs more often than its Schedule says. Resolves with whatever is still pending at the end.
  */
 export async function settle(
   stand: Stand,
@@ -85,8 +85,8 @@ async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<stri
 }
 
 /**
- * Returns the tasks whose caller has received the callback but whose response was lost. Their callback is repeated, the
- * second time after five minutes, and their workflows run until then.
+ * Returns the tasks whose caller has the callback, but whose response was lost. The callback is repeated, the second
+ * time after five minutes, and the workflow runs until then.
  */
 export async function repeatedCallbacks(
   stand: Stand,

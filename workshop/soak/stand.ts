@@ -25,9 +25,7 @@ export const queuePrefix = 'soak-';
 export const linkNames = ['temporal', 'mongodb'] as const;
 export type LinkMode = 'pass' | 'cut' | 'silent' | 'slow' | 'reset';
 
-/**
- * All parts of one soak test, in separate processes. The gateway reaches both servers through links that can be cut.
- */
+/** All parts of a soak test, in separate processes. The gateway reaches both servers through links that can be cut. */
 export interface Stand {
   readonly directory: string;
   readonly url: string;
@@ -38,7 +36,6 @@ export interface Stand {
   readonly gateway: readonly Victim[];
   readonly servers: readonly Victim[];
   readonly outside: Victim;
-  /** A sentence for each process that ended without being killed. */
   readonly exits: readonly string[];
   /** The checker's own connections, which bypass the links. */
   readonly core: Core;
@@ -206,7 +203,7 @@ function clockFile(directory: string, name: string): string {
   return join(directory, `clock-${name}`);
 }
 
-/** The gateway's environment uses the links, and the checker's bypasses them. */
+/** The gateway's environment leads through the links, and the checker's does not. */
 async function writeEnvironments(
   directory: string,
   ports: Ports,
@@ -246,7 +243,7 @@ async function startGateway(directory: string, environment: Variables, keep: Kee
         optionsFor(directory),
       ),
     );
-  // The API reports when a worker is ready. Nobody waits for a restarted worker.
+  // The API reports when a worker is ready, and nothing waits for a restarted one.
   const workers = ['worker-1', 'worker-2'].map((name) => program(name, 'worker', async () => undefined));
   const alive = () => ask(`${url}/healthz`, { timeoutMs: 5_000 });
   const victims = await Promise.all([program('api', 'api', alive), ...workers]);

@@ -2,18 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChildServer } from '../../src/local/servers/process.ts';
 
-/** A process to kill, suspend and restart. */
 export interface Victim {
   readonly name: string;
-  /** Returns whether the process is unavailable, so that no other fault may hit it. */
+  /** Whether the process is unavailable, so that no other fault may hit it. */
   isBusy(): boolean;
   /** Sends SIGKILL and, after a while, restarts the process on the same port and data. */
   kill(awayMs: number): Promise<void>;
   /** Sends SIGSTOP and, after a while, SIGCONT. */
   suspend(awayMs: number): Promise<void>;
-  /**
-   * Sends SIGHUP to reload the configuration. A program that has not reached its first line yet will read it anyway.
-   */
+  /** Sends SIGHUP to reload the configuration. A program that is still starting will read it anyway. */
   reload(): Promise<void>;
   end(): Promise<void>;
 }
@@ -74,8 +71,8 @@ export async function createVictim(
 }
 
 /**
- * Reads the mask of caught signals on Linux, where SIGHUP is the lowest bit. On other systems, every program is assumed
- * to listen.
+ * Reads the mask of caught signals on Linux, where SIGHUP is the lowest bit. Elsewhere, assumes that every program
+ * listens.
  */
 async function listensToReload(pid: number): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 
 /**
- * An upstream of the image convention that immediately responds with a picture's address, so that only the proxy in
+ * An upstream with OpenAI's image API that immediately responds with a picture's address, so that only the proxy in
  * front of it is measured. Argument: port.
  */
 const answer = Buffer.from(

@@ -28,10 +28,9 @@ const required = [
   'ADMIN_TOKEN',
 ] as const;
 
-/** The services of docker-compose.yml. Initially, only the upstream simulator runs. */
+/** The services of docker-compose.yml. At first, only the upstream simulator runs. */
 export interface TopologyStand {
   readonly directory: string;
-  /** The folder of Temporal's server programs. */
   readonly server: string;
   readonly postgresql: ComposeProcess;
   readonly temporal: ComposeProcess;
@@ -63,7 +62,7 @@ export interface TopologyOptions {
 export async function openTopology(options: TopologyOptions): Promise<TopologyStand> {
   const { namespace, secured, keepsLogs, report } = options;
   const directory = await mkdtemp(join(tmpdir(), 'mediary-topology-'));
-  // PostgreSQL's user has a folder in this directory.
+  // PostgreSQL's user needs access to its folder in this directory.
   await chmod(directory, 0o711);
   const simulator = await startSimulator({
     host: '127.0.0.1',
@@ -162,7 +161,8 @@ export async function requireServerReads({ server }: TopologyStand): Promise<voi
 }
 
 /**
- * Performs the first start as PostgreSQL's image does: socket connections are trusted, and others need the password.
+ * Performs the first start as PostgreSQL's image does, which trusts socket connections and asks all others for the
+ * password.
  */
 export async function initializePostgresql({ directory, postgresql }: TopologyStand): Promise<void> {
   const folder = join(directory, 'postgresql');
@@ -182,7 +182,7 @@ function dataOf(directory: string): string {
 }
 
 /**
- * .env as described in docs/deployment.md, with settings that reach the simulator and the demo's receiver on this
+ * The .env that docs/deployment.md describes, with settings that reach the simulator and the demo's receiver on this
  * machine.
  */
 function environmentFile(namespace: string): ReadonlyMap<string, string> {
@@ -201,7 +201,7 @@ interface Programs {
   readonly path: readonly string[];
 }
 
-/** `path`: Temporal's command-line program. */
+/** `path` is Temporal's command-line program. */
 async function findPrograms(path: string, report: (line: string) => void): Promise<Programs> {
   const server = await temporalPrograms(cacheDir, versionOf('temporal'), report);
   return { server, path: [server, dirname(path), await postgresqlPrograms(), dirname(process.execPath)] };

@@ -17,13 +17,12 @@ import type { Literals } from './type-literals.ts';
 /** `npm run vendor-sdks -- --newest`: compares the tables of facts with the newest SDKs. */
 
 export interface NewestReport {
-  /** The SDKs' names and versions. */
   readonly compared: readonly string[];
   readonly differences: readonly string[];
 }
 
 export interface NewestSdks {
-  /** The folder with the Python programs of the environment for the newest packages. */
+  /** Where the newest Python packages' programs are. */
   readonly programs: string;
   compare(): NewestReport;
   remove(): void;
@@ -63,7 +62,7 @@ const namesOf = (lists: readonly { readonly sdk: string }[]) => [...new Set(list
 
 function installFromNpm(folder: string): void {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true }));
-  // An SDK may require a newer Node than this one. Only its types are read.
+  // An SDK may require a newer Node than this one, but only its types are read.
   const words = [
     'install',
     '--no-audit',

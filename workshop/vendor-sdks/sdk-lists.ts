@@ -1,6 +1,6 @@
 /** The lists in vendors' SDKs with which our tables of facts are compared. */
 
-/** The contents of a list: models, a fact's values, parameter names, or one parameter's values. */
+/** What a list contains: models, a fact's values, parameter names, or one parameter's values. */
 export type Listed =
   | 'models'
   | 'resolutions'
@@ -12,7 +12,6 @@ export type Listed =
   | `parameters.${string}`;
 
 export interface SdkList {
-  /** Our adapter's name. */
   readonly vendor: string;
   readonly kind: 'video' | 'image';
   readonly sdk: { readonly npm: string } | { readonly pypi: string };

@@ -129,7 +129,7 @@ describe('a submit that is not accepted', () => {
   });
 
   it.each([
-    // A selection; test/providers/failures.test.ts covers all codes.
+    // A selection. test/providers/failures.test.ts covers all codes.
     [400, 'InvalidParameter', 'rejected'],
     [401, 'AuthenticationError', 'unavailable'],
     [429, 'ServerOverloaded', 'throttled'],

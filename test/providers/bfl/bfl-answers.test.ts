@@ -6,8 +6,6 @@ import { canned, fixture, providerContext, submitContext, upstreamError, videoRe
 import type { CannedAnswer } from '../support.ts';
 import { imageTables } from '../vendor-tables.ts';
 
-/** Tests how the adapter reads the answers of Black Forest Labs. */
-
 const now = Date.parse('2026-11-21T10:00:00Z');
 const { video, imageTask } = createBfl(() => now);
 if (video === undefined || imageTask === undefined) throw new Error('it lacks a part');

@@ -15,8 +15,6 @@ import {
 } from '../support.ts';
 import { imageTables, videoTables } from '../vendor-tables.ts';
 
-/** Tests the requests that Google's adapter sends, and how it reads recorded answers. */
-
 function partsOf({ video, image }: Provider) {
   if (video === undefined || image === undefined) throw new Error('it makes both');
   return { video, image };

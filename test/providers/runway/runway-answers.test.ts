@@ -154,7 +154,7 @@ describe('a refusal', () => {
     [413, 'rejected'],
     [500, 'ambiguous'],
     [502, 'ambiguous'],
-    // The outcome is the same with and without an explanation, because a submission must not rely on one.
+    // The outcome must not depend on the explanation.
     [503, 'ambiguous'],
     [504, 'ambiguous'],
   ])('with status %d is %s', async (status, outcome) => {

@@ -14,8 +14,8 @@ import {
 import { sdkBodies } from './runway-sdk.ts';
 
 /**
- * Compares the adapter's table with the vendor's SDK: everything that the adapter accepts is sent as the SDK declares
- * it.
+ * Compares the adapter's table with the vendor's SDK. The adapter must send everything that it accepts as the SDK
+ * declares it.
  */
 
 const { video, imageTask } = runway;
@@ -100,7 +100,6 @@ async function sentBy(
   return { path: sent?.url.split('/v1/')[1] ?? '', json: sent?.json ?? {} };
 }
 
-/** Returns everything that the adapter sends for a model. */
 async function allSent(model: string): Promise<readonly Sent[]> {
   const sent: Promise<Sent>[] = [];
   for (const request of videoRequests)

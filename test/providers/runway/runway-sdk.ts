@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { readSdkTypes } from '../../support/sdk-types.ts';
 import type { SdkObject, SdkTypes } from '../../support/sdk-types.ts';
 
-/** The bodies of creates, as `@runwayml/sdk` declares them. */
+/** The bodies of creates in `@runwayml/sdk`. */
 
 const require = createRequire(import.meta.url);
 const folder = join(dirname(require.resolve('@runwayml/sdk')), 'resources');
@@ -14,7 +14,7 @@ type SdkPath = (typeof sdkPaths)[number];
 export interface SdkBody {
   readonly path: SdkPath;
   readonly model: string;
-  /** The name of the body in `types`. */
+  /** The body's name in `types`. */
   readonly name: string;
   readonly fields: SdkObject;
   readonly types: SdkTypes;

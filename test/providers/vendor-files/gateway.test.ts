@@ -9,7 +9,7 @@ import type { TestGateway } from '../../support/gateway.ts';
 import { exampleFile, examplesFolder } from './support.ts';
 import { vendorFileDialect } from './vendor-file-dialect.ts';
 
-/** Tries the example files in a gateway. The simulator gives the answers that their fixtures recorded. */
+/** Runs the example files in a gateway. The simulator gives the answers that their fixtures recorded. */
 
 const vendors = ['ideogram', 'recraft', 'topaz'];
 let gateway: TestGateway;

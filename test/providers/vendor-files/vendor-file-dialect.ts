@@ -27,7 +27,7 @@ import { empty } from '../../../workshop/simulator/wire.ts';
 import type { CreateDialect } from '../../../workshop/simulator/dialect.ts';
 import type { World } from '../../../workshop/simulator/world.ts';
 
-/** A vendor that gives the answers recorded in its file's fixtures, with ids and links of the simulator's jobs. */
+/** A vendor that gives the answers in its file's fixtures, with ids and links of the simulator's jobs. */
 export function vendorFileDialect(file: VendorFile): CreateDialect {
   const kind = file.videos === undefined ? 'image' : 'video';
   const specimens = specimensOf(file, kind);
@@ -91,7 +91,7 @@ function creations(
     const handler = (call: Call) => create(call, { desk, kind, step, answer: exchange.answer });
     return [[`${exchange.send.method} ${exchange.send.path}`, handler] as const];
   });
-  // The first fixture counts if several have the same path.
+  // The first fixture for a path wins.
   return Object.fromEntries(routes.toReversed());
 }
 
@@ -151,7 +151,6 @@ function recordedId(fixture: Fixture | undefined): string {
   return typeof id === 'string' ? id : 'fixture';
 }
 
-/** Replaces the id and the links of a recorded answer with those of the job. */
 function replied(answer: RecordedAnswer, job: Job, id: string | undefined): Reply {
   if (answer.json === undefined) return empty(answer.status);
   const [link] = job.links();

@@ -156,7 +156,7 @@ describe('a job', () => {
 });
 
 describe('a refused create', () => {
-  // A selection; test/providers/failures.test.ts covers all codes.
+  // A selection. test/providers/failures.test.ts covers all codes.
   videos.isRefused([
     ['a wrong key', { status: 400, json: fixture('xai/refused') }, 'unavailable', 'quota'],
     ['a field, in the nested body', { status: 422, json: { error: { message: 'm', type: 'invalid_request_error', param: 'duration' } } },

@@ -20,7 +20,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body of a JSON answer, otherwise {}. */
+  /** {} if the answer is not JSON. */
   readonly body: Json;
 }
 
@@ -33,7 +33,7 @@ export interface Harness extends Simulator {
   ) => Promise<Answer>;
 }
 
-/** A simulator on a free port whose clock stands still: only `control.advance` moves tasks forward. */
+/** A simulator on a free port. Only `control.advance` moves its clock. */
 export async function startHarness(options: Partial<SimulatorOptions> = {}): Promise<Harness> {
   const stopped = Date.now();
   const simulator = await startSimulator({
@@ -90,7 +90,6 @@ export function testWorld(parts: Partial<WorldParts> = {}): World {
   });
 }
 
-/** Returns the facts that the gateway reads from a result file. */
 export function factsOfFile(file: Buffer = Buffer.alloc(0)): Promise<MediaFacts | undefined> {
   const read = (start: number, end: number) => Promise.resolve(file.subarray(start, end));
   return readMedia({ bytes: file.length, read });

@@ -10,8 +10,8 @@ import type { Harness } from './support.ts';
 
 /**
  * Runs the vendors' own clients against their dialects: a job from create to result, a cancelled one, a refused one,
- * and a wrong key. If a client cannot read an answer, the dialect is wrong. OpenAI's client is tested in
- * `dialects/openai.test.ts`.
+ * and a wrong key. If a client cannot read an answer, the dialect is wrong. `dialects/openai.test.ts` covers OpenAI's
+ * client.
  */
 
 const harness: Harness = await startHarness({ renderSeconds: 8 });
@@ -38,9 +38,8 @@ interface Connected {
   readonly create: (prompt: string) => Promise<string>;
   readonly poll: (id: string) => Promise<{ readonly word: string; readonly link?: string | undefined }>;
   readonly cancel?: (id: string) => Promise<unknown>;
-  /** The headers required to open a link. */
+  /** What the request for a link must carry. */
   readonly linkHeaders?: Readonly<Record<string, string>>;
-  /** Returns the status of the error with which a call failed. */
   readonly statusOf: (error: unknown) => number | undefined;
 }
 

@@ -9,7 +9,7 @@ export interface CountedLink {
   close(): void;
 }
 
-/** The code of OP_MSG in the MongoDB wire protocol. The message has a header, flags, and one BSON document. */
+/** The MongoDB wire protocol's code for a message with a header, flags, and one BSON document (OP_MSG). */
 const opMsg = 2013;
 const headerBytes = 16;
 const documentAt = headerBytes + 4 + 1;
@@ -49,8 +49,8 @@ function messageReader(count: (name: string) => void): (piece: Buffer) => void {
 }
 
 /**
- * Returns, for example, `find tasks`. In a command's first field, the key is the command and the value is the
- * collection.
+ * Returns, for example, `find tasks`. The first field of a command has the command as its key and the collection as its
+ * value.
  */
 function commandOf(message: Buffer): string {
   if (message.readInt32LE(12) !== opMsg) return 'handshake';

@@ -3,7 +3,7 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } 
 import { taskPollers } from '../../../src/temporal/task-pollers.ts';
 
 /**
- * The empty workflow's worker, with the settings of src/worker.ts, so that the compared subjects differ only in their
+ * A worker for the empty workflow with the settings of src/worker.ts, so that the compared subjects differ only in
  * workflow and activities. Runs until SIGTERM. Arguments: Temporal's address, task queue.
  */
 const [address = '', taskQueue = ''] = process.argv.slice(2);

@@ -2,12 +2,10 @@ import type { Task } from '../../../src/task/record.ts';
 
 export interface EndedTask extends Pick<Task, 'id' | 'account' | 'model'> {
   readonly at: number;
-  /** The upstream's job id. */
   readonly job: string;
   readonly money: Pick<Task, 'hold' | 'charge' | 'cost' | 'costUnknown'>;
 }
 
-/** The record of a succeeded task, as the gateway writes it. */
 export function endedTask({ at, job, money, ...named }: EndedTask): Task {
   const candidate = { channel: 'ark', credential: 'a' };
   const attempt = {

@@ -10,9 +10,8 @@ import { resultsDir } from './report.ts';
 export interface BenchGateway extends StandGateway {
   /** API keys of accounts with credit. Requests rotate through them. */
   readonly keys: readonly string[];
-  /** The gateway's own database. */
   readonly db: Db;
-  /** The body of a create request. The prompt determines how long the simulator renders. */
+  /** The prompt of this create request determines how long the simulator renders. */
   videoBody(kind: RenderKind): string;
   close(): Promise<void>;
 }
@@ -21,7 +20,7 @@ export interface BenchGateway extends StandGateway {
 export type RenderKind = 'short' | 'long';
 
 export interface BenchSettings {
-  /** Whether our processes write CPU profiles on exit. */
+  /** Whether the gateway's processes write CPU profiles on exit. */
   readonly profile: boolean;
   readonly accounts?: number;
   /** Additional channels and models, as YAML list items. */
@@ -46,7 +45,6 @@ ${videoModel('short', shortRenderSeconds)}${videoModel('long', longRenderSeconds
     renderSeconds: shortRenderSeconds,
     prefix,
     nodeFlags: (name) => (profile ? profileFlags(prefix + name) : []),
-    // All callers use the same key here.
     environment: { KEY_REQUESTS_PER_MINUTE: '0', KEY_CONCURRENT_REQUESTS: '0' },
   });
   const keys = await Promise.all(
@@ -63,7 +61,6 @@ ${videoModel('short', shortRenderSeconds)}${videoModel('long', longRenderSeconds
   };
 }
 
-/** A process writes its profile on exit. */
 function profileFlags(name: string): readonly string[] {
   const directory = join(resultsDir, 'profiles', name);
   return ['--cpu-prof', `--cpu-prof-dir=${directory}`, '--cpu-prof-interval=500'];
@@ -90,7 +87,7 @@ const arkChannel = `  - id: ark
 
 const tokenPrice = '{ lines: [{ measure: million_tokens, price: "7.00" }] }';
 
-/** A model as a YAML list item. `price` is the text after `price:`. */
+/** Returns a model as a YAML list item. `price` is the text after `price:`. */
 export function videoModel(id: string, expectedSeconds: number, price = tokenPrice): string {
   return `  - id: ${id}
     kind: video
@@ -106,7 +103,7 @@ function jsonHeaders(key: string): Record<string, string> {
   return { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 }
 
-/** Connections that create tasks, rotating through all accounts' keys. */
+/** Connections that create tasks and rotate through all accounts' keys. */
 export function openCreates({ url, keys }: Pick<BenchGateway, 'url' | 'keys'>, connections: number) {
   const http = openConnections(url, connections);
   const headers = keys.map(jsonHeaders);

@@ -27,13 +27,12 @@ const prices: PriceBasis = {
   facts: { mode: 'pro', duration: 10 },
   version: 'bench',
 };
-/** The basis as frozen at creation: 10 micro-units per second. Its length is realistic. */
+/** A basis as frozen at creation, of realistic length: 10 micro-units per second. */
 export const heldBasis = JSON.stringify(prices);
 const settlement = settle({ basis: prices, channel: 'one', facts: { durationSeconds: 7 }, held: 100n });
 /** A settlement of 70 micro-units. */
 export const settledBasis = JSON.stringify({ ...settlement, amount: settlement.amount.toString() });
 
-/** The document of an entry outside any chain. */
 export function rawEntry(process: string, n: number): EntryDocument {
   const id = `${process}/${n}`;
   const amounts = { amount: 100n, available: 100n, held: 100n };
@@ -62,8 +61,8 @@ const taskEveryMs = 5_000;
 const begin = Date.parse('2026-10-01T00:00:00Z');
 
 /**
- * Creates held and settled tasks, with their records, across several accounts. The ledger itself plans the entries,
- * with keys, models, end users and their sums. Resolves with the number of entries.
+ * Creates held and settled tasks with their records across several accounts. The ledger itself plans the entries, with
+ * their keys, models, end users and sums. Resolves with the number of entries.
  */
 export async function fillLedger(
   db: Db,
@@ -110,7 +109,7 @@ interface BenchTask {
 }
 
 function taskOf(account: string, n: number): BenchTask {
-  // Ids are as random as in production, so neither the ledger nor the records are sorted by them.
+  // Random ids, as in production, so that neither the ledger nor the records are sorted by id.
   const random = createHash('sha256').update(`${account}/${n}`).digest('hex').slice(0, 24);
   return { account, id: `task_${random}`, n };
 }

@@ -15,7 +15,7 @@ import { ledgerOrder } from './ledger-order.ts';
 import type { LedgerOrder } from './ledger-order.ts';
 import { runLoad } from './load.ts';
 
-/** One process of the `ledger` benchmark. It prepares an order, executes it at `go`, and reports. */
+/** One process of the `ledger` benchmark. It prepares on an order, runs when it receives `go`, and then reports. */
 
 const countMax = 5_000_000;
 

@@ -7,7 +7,6 @@ export interface LoadResult {
   readonly failed: number;
   readonly firstError?: string;
   readonly seconds: number;
-  /** Calls per second. */
   readonly rate: number;
   readonly p50: number;
   readonly p90: number;
@@ -15,12 +14,12 @@ export interface LoadResult {
 }
 
 export interface LoadOptions {
-  /** The number of callers. Each makes its next call when it has the response to the previous one. */
+  /** The number of callers. Each makes its next call once the previous one has a response. */
   readonly concurrency: number;
   /** No call begins after this many seconds. */
   readonly seconds: number;
   readonly countMax: number;
-  /** Makes one call. `caller` is 0 … concurrency - 1. Rejects if the response is unexpected. */
+  /** `caller` is 0 … concurrency - 1. Rejects if the response is unexpected. */
   readonly once: (caller: number) => Promise<void>;
 }
 

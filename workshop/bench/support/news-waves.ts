@@ -21,7 +21,6 @@ const sampleMs = 200;
 export type Upstream = 'list' | 'alone';
 export const upstreams = ['list', 'alone'] as const;
 
-/** Each task's render time, as set in the simulator. */
 export type Renders = ReadonlyMap<string, number>;
 
 export interface Wave {
@@ -30,7 +29,7 @@ export interface Wave {
   readonly middle: number;
 }
 
-/** Creates tasks as fast as the gateway accepts them. Resolves with each task's render time in milliseconds. */
+/** Creates tasks as fast as the gateway accepts them. */
 export async function createTasks(
   gateway: BenchGateway,
   { upstream, count, middle }: Wave,
@@ -71,7 +70,7 @@ export async function untilEnded({ db }: BenchGateway, renders: Renders): Promis
 export interface End {
   readonly accepted: number;
   readonly renderMs: number;
-  /** Unix milliseconds: the time of the upstream's acceptance, by the gateway's clock, plus the render time. */
+  /** Unix milliseconds: when the upstream accepted the job, by the gateway's clock, plus the render time. */
   readonly upstreamEnd: number;
   readonly completed: number;
   readonly called: number;
@@ -109,7 +108,7 @@ export function mostAtOnce(ends: readonly End[]): number {
 
 const countsSchema = z.object({ gets: z.number(), lists: z.number() });
 
-/** Counts requests to the upstream: the total, and the peak within a second. */
+/** Counts requests to the upstream, in total and in the busiest second. */
 export async function sampleRequests({ simulatorUrl }: BenchGateway) {
   const read = async (): Promise<number> => {
     const { gets, lists } = await askFor(countsSchema, `${simulatorUrl}/_control/stats`);
@@ -131,7 +130,7 @@ export async function sampleRequests({ simulatorUrl }: BenchGateway) {
       const requestsPerSecondMax = Math.max(
         0,
         ...samples.map(({ at: since, total }) => {
-          // Limits windows to a second. A late sample would cover a longer time.
+          // Limits windows to a second, because a late sample would cover more time.
           const last = samples.findLast((sample) => sample.at <= since + 1_000);
           return (last?.total ?? total) - total;
         }),

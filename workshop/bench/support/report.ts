@@ -11,12 +11,9 @@ type Cell = string | number;
 export type Row = Readonly<Record<string, Cell>>;
 
 export interface Report {
-  /** The facts that the numbers depend on. */
   readonly setting: Readonly<Record<string, string | number | boolean>>;
   readonly tables: readonly Table[];
-  /** Each goal with the measured value. */
   readonly goals: readonly Goal[];
-  /** All raw data, kept for later. */
   readonly raw: unknown;
 }
 

@@ -9,18 +9,17 @@ import { percentOf, short } from './report.ts';
 import type { Goal, Report, Row } from './report.ts';
 import { measureCpu, usageOf } from './usage.ts';
 
-/** Something measured in turn with others. */
+/** One of several things that are measured alternately. */
 export interface Subject {
   readonly name: string;
   readonly title: string;
   /** The process whose memory is measured. Undefined if the subject has no process of its own. */
   readonly process?: string;
-  /** Opens connections for this many callers. */
   open(connections: number): Opened;
 }
 
 interface Opened {
-  /** Makes one call. Rejects if the response is unexpected. */
+  /** Rejects if the response is unexpected. */
   once(caller: number): Promise<void>;
   /** Resolves when the connections are closed and everything that the calls started has ended. */
   close(): Promise<void>;
@@ -30,7 +29,6 @@ export interface Measured {
   readonly name: string;
   readonly title: string;
   readonly run: LoadResult;
-  /** The CPU milliseconds per call, by process. */
   readonly cpu: Readonly<Record<string, number>>;
   /** The resident memory of the subject's process after the calls. */
   readonly bytes: number;
@@ -117,7 +115,6 @@ async function measure(subject: Subject, slice: Slice, stand: Stand): Promise<Me
   };
 }
 
-/** The run with the median rate. Undefined if the subject was not measured. */
 export function middleOf(
   measured: readonly Measured[],
   name: string,
@@ -155,7 +152,7 @@ export function rowsOf(measured: readonly Measured[], concurrency: number, limit
 
 interface Compared {
   readonly title: string;
-  /** The subject with the goal, the subject that it is compared with, and the share of its rate that it should reach. */
+  /** The subject `name` should reach `goalShare` of the rate of `limit`. */
   readonly name: string;
   readonly limit: string;
   readonly goalShare: number;
@@ -184,7 +181,7 @@ export function reportShares(
   return { setting: { rounds, seconds }, tables: [{ title, rows }], goals, raw: measured };
 }
 
-/** A subject whose callers repeat one call each. `calls` has one for each caller, or one for all. */
+/** A subject whose callers each repeat one call. `calls` has one call per caller, or one for all. */
 export function httpSubject({
   origin,
   calls,

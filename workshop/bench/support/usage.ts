@@ -7,13 +7,12 @@ import { promisify } from 'node:util';
  */
 export interface Usage {
   readonly cpuMs: number;
-  /** Resident memory. */
   readonly bytes: number;
   /** The peak so far. Linux only. */
   readonly peakBytes?: number;
 }
 
-/** The same in all common kernels. */
+/** The same in all common Linux kernels. */
 const clockTicksPerSecond = 100;
 
 export async function usageOf(pid: number): Promise<Usage> {
@@ -54,7 +53,6 @@ async function usageFromPs(pid: number): Promise<Usage> {
   return { cpuMs: seconds * 1000, bytes: Number(rss) * 1024 };
 }
 
-/** The CPU milliseconds of each process from now until `stop`. */
 export async function measureCpu(
   pids: Readonly<Record<string, number>>,
 ): Promise<{ stop(): Promise<Record<string, number>> }> {

@@ -3,8 +3,6 @@ import type { Call, Refusal, Reply } from '../engine.ts';
 import { falBody, falError, outputOf, stateOf } from './fal-task.ts';
 import type { FalDesk, FalJob } from './fal-task.ts';
 
-/** The platform API: the list of requests. */
-
 const dayMs = 86_400_000;
 const endpointsMax = 50;
 const pageMax = 100;

@@ -12,7 +12,7 @@ import {
 } from './google-task.ts';
 import type { GoogleDesk, GoogleDetail, GoogleJob } from './google-task.ts';
 
-/** Interactions, whose schemas are strict. */
+/** Google's interactions, which have strict schemas. */
 
 const medium = {
   data: base64.optional(),
@@ -99,7 +99,7 @@ function settle(body: Body, name: string, inputTokens: number): GoogleDetail {
     api: 'omni',
     name,
     samples: 1,
-    // Proportional to the lines: 5,800 tokens per second of 720p.
+    // 5,800 tokens per second at 720p, in proportion to the lines.
     tokens: [inputTokens, Math.round((seconds * linesOf(resolution) * 5800) / 720)],
     delivery: delivery === 'uri' && bucket !== undefined ? 'bucket' : delivery,
     bucket,
@@ -130,7 +130,7 @@ function videoPart(job: GoogleJob): object {
   return { type: 'video', uri: delivery === 'bucket' ? bucketUri(job) : fileUri(job), mime_type: mimeType };
 }
 
-/** A safety refusal is `completed` with only text. With `docs-shape` it has failed, with a code. */
+/** An interaction refused for safety is `completed` with only text or, with `docs-shape`, failed with a code. */
 function failureOf({ detail, faults }: GoogleJob): object {
   if (!faults.has('moderation-in-task')) {
     const status = faults.text('failed') ?? 'failed';

@@ -5,7 +5,7 @@ import type { Call, Reply } from '../engine.ts';
 import { bucketUri, fileUri, googleError, googleProblems, mimeType as videoType } from './google-task.ts';
 import type { GoogleDesk, GoogleJob } from './google-task.ts';
 
-/** Veo's long-running operations. Their strict schemas differ between the two APIs. */
+/** Veo's long-running operations. The two APIs have strict schemas that differ. */
 
 type Api = 'gemini' | 'vertex';
 
@@ -39,7 +39,7 @@ const webhook = z.strictObject({
 
 function instances(api: Api) {
   const some = media[api].optional();
-  // The documentation has the type in lower case, but the SDK sends it in upper case.
+  // The documentation has lower case here, but the SDK sends upper case.
   const reference = z.strictObject({ image: media[api], referenceType: z.enum(['asset', 'ASSET']) });
   const referenceImages = z.array(reference).optional();
   const prompt = z.string().min(1).optional();
@@ -126,7 +126,7 @@ function operation(desk: GoogleDesk, { request }: Call, name: string): Promise<R
 
 const responseType = 'type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse';
 
-/** `done` is absent rather than false until the end. */
+/** Until the job ends, `done` is absent rather than false. */
 function present(job: GoogleJob): object {
   const { detail, phase, faults } = job;
   const { name, delivery, samples } = detail;

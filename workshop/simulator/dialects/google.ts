@@ -64,7 +64,7 @@ function keyOf(request: WireRequest, world: World): string | undefined {
 }
 
 /**
- * The response is one redirect, because the file itself is elsewhere. A caller without access to a file learns nothing
+ * Responds with one redirect, because the file itself is elsewhere. A caller without access to a file learns nothing
  * more.
  */
 function download(desk: GoogleDesk, call: Call): Promise<Reply> {
@@ -80,7 +80,7 @@ function download(desk: GoogleDesk, call: Call): Promise<Reply> {
   return desk.about('media', { ...call, id }, found, () => refused.reply(desk.world.now()));
 }
 
-/** Reports only the end. The contents of an event, apart from its type, are unverified. */
+/** Reports only the end. Apart from its type, the contents of an event are unverified. */
 function event({ phase, detail, isOver }: GoogleJob): unknown {
   if (!isOver) return undefined;
   const { api, name, userMetadata } = detail;

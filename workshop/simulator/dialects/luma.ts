@@ -15,7 +15,7 @@ import {
 } from '../engine.ts';
 import type { Job, Rendered } from '../engine.ts';
 
-/** Luma's Agents API: Ray 3.2 videos and Uni-1 images. There are no lists, cancellations or callbacks. */
+/** Luma's Agents API with Ray 3.2 videos and Uni-1 images. It has no lists, cancellations or callbacks. */
 
 const refuse = refusals(({ status, message: detail }) => json(status, { detail }));
 
@@ -83,7 +83,6 @@ export const luma = dialect<Detail>({
   }),
 });
 
-/** Jobs cannot be cancelled. */
 const wordFor = phaseWords('queued processing completed failed failed failed grading');
 
 function present(job: Job<Detail>): object {

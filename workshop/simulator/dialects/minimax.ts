@@ -31,7 +31,7 @@ const types: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** Unlike v1, uses real HTTP statuses. The code is in parentheses at the end of the message. */
+/** Unlike v1, v2 uses real HTTP statuses. The message ends with the code in parentheses. */
 const refuse = refusals(({ status, code, message }) => {
   const text = code === '' ? message : `${message} (${code})`;
   const error = { type: types[status] ?? 'server_error', message: text, http_code: String(status) };
@@ -39,13 +39,13 @@ const refuse = refusals(({ status, code, message }) => {
 });
 const invalid = (message: string) => refuse(400, 2013, `invalid params, ${message}`);
 
-/** Shared by both versions of the API. */
+/** Both versions of the API respond like this. */
 export const noMiniMaxRoute = ({ method, path }: WireRequest) =>
   refuse(404, '', `no such path: ${method} ${path}`);
 
 const echoSchema = z.object({ challenge: z.string() });
 
-/** Returns the address if its receiver returned the challenge in time. Other addresses are never called. */
+/** Returns the address if its receiver returned the challenge in time. The simulator never calls any other address. */
 export async function confirmedCallback(
   url: string | undefined,
   { parts }: World,
@@ -101,8 +101,7 @@ export const miniMax = dialect<Detail>({
     internal: refuse(500, 1000, 'unknown error'),
     unavailable: refuse(529, '', 'the server cluster is currently under high load'),
   },
-  // A callback's envelope is unverified. The simulator uses the query's envelope or, with docs-shape, sends only the
-  // task.
+  // The envelope of a callback is unverified. The simulator uses that of a query or, with docs-shape, none.
   callbackBody: (job) => (job.faults.has('docs-shape') ? present(job) : { task: present(job) }),
   routes: (desk) => ({
     'POST /video_generation': (call) => submit(desk, call),
@@ -118,7 +117,7 @@ function submit(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   return desk.create(request, { model: body.model, prompt: texts.join('\n') }, async (submission) => {
     const { model, faults } = submission;
     if (!/^MiniMax-H\d/.test(model)) throw invalid(`unknown model: ${model}`);
-    // The status of an exhausted plan is unverified, so both variants occur.
+    // The status for an exhausted plan is unverified, so the simulator uses both.
     if (bearerToken(request)?.startsWith('sk-cp-') === true)
       throw refuse(faults.has('docs-shape') ? 429 : 402, 2056, 'usage limit exceeded');
     const callbackUrl = await confirmedCallback(body.callback_url, desk.world);
@@ -157,7 +156,6 @@ function present(job: Job<Detail>): object {
   const tail = { ...times, task_type: 'generation', modality: 'video' };
   if (phase === 'failed') return { ...head, error: errorOf(job), usage: {}, ...tail };
   if (phase !== 'succeeded') return { ...head, ...tail };
-  // A fresh link for each query.
   const [url] = job.links({ lifetimeSeconds: linkSeconds, from: now });
   const content = url === undefined ? undefined : { url };
   return { ...head, content, resolution, duration, ratio, usage: job.reported(usageOf(job)), ...tail };
@@ -192,7 +190,7 @@ function usageOf(job: Job<Detail>): object {
   };
 }
 
-/** Removes a waiting job or an ended job's record, but not a running job. */
+/** Removes a waiting job or the record of an ended one. A running job stays. */
 function remove(desk: Desk<Detail>, job: Job<Detail>): Reply {
   const isShort = job.faults.has('docs-shape');
   if (job.phase === 'queued') {

@@ -4,11 +4,10 @@ import type { Call, Desk, Rendered, Reply, WireRequest } from '../engine.ts';
 import type { WireError } from '../wire.ts';
 import type { World } from '../world.ts';
 
-/** An account's files. Until they expire, the account's predictions can refer to them by `urls.get`. */
+/** An account's files. Until a file expires, the account's predictions can refer to it by `urls.get`. */
 
 interface StoredFile {
   readonly id: string;
-  /** The account's token. */
   readonly owner: string;
   readonly name: string;
   readonly size: number;

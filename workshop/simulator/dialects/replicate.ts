@@ -7,17 +7,17 @@ import { fileRoutesOf, isKnownFile } from './replicate-files.ts';
 
 /** Replicate: predictions with official models, versions and deployments. */
 
-/** The retention period, which the vendor does not document. Records outlive every test, but their data do not. */
+/** The vendor does not document how long it keeps records. These outlive every test, but their data do not. */
 const keptMs = 14 * 86_400_000;
 const runMsMax = 30 * 60_000;
-/** The seconds for which inputs, outputs and files are kept after the end. */
+/** Inputs, outputs and files are kept for this long after the end. */
 const dataSeconds = 3600;
 const pageSize = 100;
 
-/** The response of `GET /webhooks/default/secret`: `callback_secret` of a channel on the simulator. */
+/** The response of `GET /webhooks/default/secret`. A channel on the simulator has it as `callback_secret`. */
 export const replicateWebhookSecret = `whsec_${Buffer.from('simulated-replicate-webhooks').toString('base64')}`;
 
-/** Problem JSON, or only a detail if there is no title. `param` is the field. */
+/** Problem JSON or, without a title, only a detail. `param` is the field. */
 const refuse = refusals(({ status, code: title, message: detail, param: field }) => {
   if (title === '') return json(status, { detail });
   const invalid_fields = field === '' ? undefined : [{ field, description: detail }];
@@ -28,15 +28,14 @@ const invalid = (field: string, reason: string) =>
 const notFound = refuse(404, 'Not found', 'The requested resource could not be found.');
 const noVersion = refuse(422, 'Invalid version or not permitted', 'The specified version does not exist.');
 
-/** Official models. The models of versions and deployments are looked up here. */
+/** The official models, which also render for versions and deployments. */
 const models = ['bytedance/seedance-2.0', 'alibaba/wan-3-prime', 'black-forest-labs/flux-2-pro'];
 
-/** The hash that identifies an unofficial copy of the model here. */
+/** The version hash of an unofficial copy of the model. */
 function replicateVersion(name: string): string {
   return createHash('sha256').update(name).digest('hex');
 }
 
-/** Converts `owner/name`, `owner/name:<hash>` or `<hash>` to owner/name. */
 function modelOfVersion(version: string): string | undefined {
   const [name = '', hash] = version.includes('/') ? version.split(':') : ['', version];
   return models.find(
@@ -45,7 +44,6 @@ function modelOfVersion(version: string): string | undefined {
 }
 
 const files = z.array(file).optional();
-/** The inputs of all models. */
 const inputSchema = z.strictObject({
   ...taken({ text: 'negative_prompt', media: 'image last_frame_image', int: 'safety_tolerance seed output_quality' }),
   ...taken({ flag: 'generate_audio enable_prompt_expansion' }),
@@ -133,8 +131,8 @@ function fileRoutes(desk: Desk<Detail>) {
 }
 
 /**
- * An account refers to its own files by address. A prediction with a file that the account cannot access is refused at
- * creation.
+ * An account refers to its own files by address. The vendor refuses a prediction with a file that the account cannot
+ * access.
  */
 function requireFiles({ world }: Desk<Detail>, request: Call['request'], input: object): void {
   for (const [field, value] of Object.entries(input))
@@ -143,12 +141,11 @@ function requireFiles({ world }: Desk<Detail>, request: Call['request'], input: 
         throw invalid(`input.${field}`, 'There is no such file.');
 }
 
-/** Converts `/models/{owner}/{name}…` to owner/name. */
 function nameIn({ request }: Call): string {
   return decodeURIComponent(request.path.split('/').slice(2, 4).join('/'));
 }
 
-/** A deployment is called by its model's name, whoever owns it. */
+/** A deployment is called by the name of its model, whoever owns the deployment. */
 function deployedIn(call: Call): string {
   const [name = '', ...faults] = (nameIn(call).split('/')[1] ?? '').split('+');
   const model = models.find((one) => one.endsWith(`/${name}`));
@@ -156,7 +153,7 @@ function deployedIn(call: Call): string {
   return [model, ...faults].join('+');
 }
 
-/** `named` is the model in the path. Undefined if the version specifies it. */
+/** `named` is the model in the path, or undefined if the version specifies the model. */
 function submit(desk: Desk<Detail>, { request }: Call, named: string | undefined): Promise<Reply> {
   const body = desk.read(bodySchema, request);
   const [version = '', ...faults] = (body.version ?? '').split('+');
@@ -229,7 +226,7 @@ function present(job: Prediction): object {
     logs: '',
     error: phase === 'expired' ? interrupted : phase === 'failed' ? errorOf(job.faults) : null,
     source: 'api',
-    // A prediction that never began is `aborted`, no matter who ended it.
+    // A prediction that never began is `aborted`, whoever ended it.
     status: phase === 'cancelled' && since <= startsAt ? 'aborted' : wordFor(phase),
     created_at: date(task.createdAt),
     started_at: hasStarted ? date(startsAt) : undefined,
@@ -248,8 +245,8 @@ function errorOf(faults: FaultSet): string {
 }
 
 /**
- * An output's metrics are unverified. The simulator reports its length or the number of images or, with docs-shape,
- * only times.
+ * The metrics of an output are unverified. The simulator reports its length or the number of images or, with
+ * docs-shape, only times.
  */
 function metricsOf(job: Prediction): object {
   const { task, detail, since } = job;
@@ -261,7 +258,7 @@ function metricsOf(job: Prediction): object {
     : { ...times, image_count: job.billed(detail.images) };
 }
 
-/** A string, or a list with docs-shape, as in other models' responses, or an object with docs-shape=object. */
+/** A string or, as other models return, a list with docs-shape or an object with docs-shape=object. */
 function outputOf(job: Prediction): unknown {
   const { detail, faults } = job;
   const [file] = job.links({ lifetimeSeconds: dataSeconds, look: { format: detail.format } });
