@@ -3,7 +3,6 @@ import { createRoutes } from '../src/http/routes/index.ts';
 import { vendorImageFields } from '../src/providers/index.ts';
 import type { RouteDeps } from '../src/http/deps.ts';
 
-/** The parts of a gateway that some routes depend on. */
 export const optionalParts = {
   operatorAuth: {},
   images: { limits: {}, workspaces: {}, vendorFields: vendorImageFields },

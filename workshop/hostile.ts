@@ -122,7 +122,6 @@ async function measureAlone({ gateway, victim, victimKey }: World): Promise<Vict
   return victim.order(victimReport, { what: 'end' });
 }
 
-/** The gateway keeps running afterwards. */
 async function carryOut(world: World, attack: Attack, alone: VictimReport): Promise<Outcome> {
   const { gateway, victim, victimKey, attackers } = world;
   const api = gateway.api();

@@ -80,7 +80,6 @@ function compile({
       typeRoots: [join(root, 'node_modules/@types')],
     },
     include,
-    // These files run unchanged in browsers.
     exclude: [join(root, 'src/pages')],
   };
   const file = join(directory, 'tsconfig.json');

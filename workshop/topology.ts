@@ -25,7 +25,6 @@ const command = new Command()
   .parse();
 const options = command.opts<{ readonly namespace: string; readonly secured?: true; readonly keep?: true }>();
 
-/** The prompt of tasks in flight during the backup. */
 const longRender = '[sim:render=60] in flight at the backup';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);

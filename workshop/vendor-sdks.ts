@@ -27,7 +27,6 @@ import { installFromPypi } from './pypi-venv.ts';
 
 /** Only Ark's runtime. The full package brings in every product of that cloud. */
 const vendorPackages = ['volcengine-ark-runtime==5.0.54', 'dashscope==2.0.2', 'luma-agents==0.5.0'];
-/** Python callers check receipts with this package. */
 const pinned = [...vendorPackages, 'PyJWT[crypto]==2.15.1'];
 const { newest: isNewest } = parseArgs({ options: { newest: { type: 'boolean', default: false } } }).values;
 const renderSeconds = 2;
@@ -113,7 +112,6 @@ function checkReceipt(): string[] {
   return [...check({}), ...(isBlind ? ['receipt.py takes a changed receipt as valid'] : [])];
 }
 
-/** Returns what the adapter and the vendor's SDK read differently about the job. */
 async function compare(job: Job, { url }: Simulator): Promise<string[]> {
   const { provider, path } = adapters[job.provider] ?? {};
   const status = await provider?.video?.status(

@@ -15,7 +15,6 @@ const voiced = { reference_audios: [{ voice_id: 'ara' }] };
 const link = { form: 'url', url: a } as const;
 const inline = { form: 'data', mediaType: 'image/png', base64: 'iVBORw0KGgo=' } as const;
 
-/** The expected part of a finished job's status. */
 type Expected = object | 'refused';
 export type VideoRow = readonly [model: string, asked: Partial<VideoRequest>, expected?: Expected];
 export type ImageRow = readonly [model: string, asked: Partial<ImageRequest>, count: number];

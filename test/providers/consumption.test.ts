@@ -12,7 +12,6 @@ import { inputs, rowsOf } from './vendor-matrix.ts';
 
 /** An adapter must declare as used exactly those fields that change the body it sends. */
 
-/** Has no field for most of what a request may contain. */
 const mapping = fieldMappingSchema.parse({
   fields: {
     prompt: 'prompt',

@@ -126,7 +126,6 @@ function modelsOf(video: VideoProvider | undefined): string[] {
 
 type Cell = (facts: PlainFacts) => string;
 
-/** Adds a star if the cell differs in some case. */
 function starred(cell: Cell, { cases = [], ...facts }: VideoFacts): string {
   const text = cell(facts);
   const changes = cases.some(({ facts: over }) => {

@@ -53,7 +53,6 @@ describe.each(rows)('%s, %s', (_, model, row) => {
     }
   });
 
-  /** Returns the requests whose submission differs from what the matrix says. */
   async function brokenCell(column: string): Promise<readonly unknown[]> {
     const accepted = imageProbesOf(column).flatMap((probe) => {
       const said = saidOfImage(row, probe, column);

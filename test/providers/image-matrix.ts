@@ -109,7 +109,6 @@ export function foreignProbesOf(columns: readonly string[]): ForeignProbe[] {
   );
 }
 
-/** The columns that the model uses or refuses in some request. */
 export function ownColumns(row: ImageRow): string[] {
   const accepted = plainRequests.filter((request) => capabilityOf(row, request)?.issue === undefined);
   return triedColumns.filter(
@@ -213,7 +212,6 @@ const imageColumns = [
   'user',
 ];
 
-/** Also contains fields that no vendor has. */
 export const triedColumns: readonly string[] = [
   ...new Set([...imageColumns, ...vendorImageFields, 'qualty']),
 ];

@@ -32,7 +32,6 @@ const framesOnly = fieldMappingSchema.parse({
 interface Row {
   readonly provider: string;
   readonly upstream: string;
-  /** The words for the role of an image. Undefined if the model lacks the role. */
   readonly first?: string;
   readonly last?: string;
   readonly references?: string;
@@ -110,7 +109,6 @@ function plan(row: Row, images: readonly AskedImage[], named: AskedVideo['named'
   return catalogue.plan(asked, testBuyer).request;
 }
 
-/** The words beside a URL in the sent body, and the names of the fields around it. */
 async function wordsAbout(row: Row, images: readonly AskedImage[], url: string): Promise<readonly string[]> {
   const request = plan(row, images);
   if (request.kind !== 'video') throw new Error('no video');

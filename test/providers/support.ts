@@ -39,7 +39,6 @@ export interface CannedAnswer {
   readonly text?: string;
 }
 
-/** An upstream that gives these answers in order and records its requests. */
 export function canned(...answers: CannedAnswer[]) {
   const sent: HttpRequestOptions[] = [];
   const request: HttpRequest = (options) => {
@@ -63,7 +62,6 @@ export function providerContext(over: Partial<ProviderContext> = {}): ProviderCo
     credential: { id: 'a', apiKey: 'test-key' },
     baseUrl: 'https://upstream.example/api/v3',
     model: 'upstream-model',
-    // A test that waits this long has failed.
     signal: AbortSignal.timeout(60_000),
     ...over,
   };
@@ -126,7 +124,6 @@ function capabilityOfPart(
   return offer === undefined ? undefined : capabilityFor(offer, request);
 }
 
-/** The fields of the request that reach the vendor. */
 export function consumedBy({ facts }: VideoProvider, request: VideoRequest, served: Served): Consumption {
   return consumptionOf(factsFor(request, servedFacts(facts, served)));
 }
@@ -148,12 +145,10 @@ export function imageIssue(
   return capabilityOfPart(part, request, { upstream: model, ...defined({ mapping }) })?.issue;
 }
 
-/** What may be rendered where a request leaves a choice. */
 export function videoOutput(...asking: Asking): PossibleOutput | undefined {
   return capabilityOf(...asking)?.possible;
 }
 
-/** Returns the address and body of the submission's only request, which the vendor refuses. */
 export async function submissionOf(
   video: VideoProvider | undefined,
   request: VideoRequest,
@@ -170,7 +165,6 @@ export async function submissionOf(
   return JSON.stringify([sent?.url, sent?.json]);
 }
 
-/** Fails if the call succeeds. */
 export async function upstreamError(promise: Promise<unknown>): Promise<UpstreamError> {
   try {
     await promise;

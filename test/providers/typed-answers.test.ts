@@ -19,7 +19,6 @@ const hostile = '\u001B[2J\u202Ex';
 const about = { vendor: 'Test', inputs: 'text', unverified: [] };
 const facts = { durationSeconds: 5, resolution: hostile, ratio: '16:9', size: '1280x720', quality: ' ' };
 
-/** An adapter that answers every call with these values. */
 function adapterOf(job: Submitted, status: OperationStatus) {
   const provider: Provider = {
     about,

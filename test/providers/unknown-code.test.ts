@@ -9,7 +9,6 @@ import { imageVendors, jobVendors } from './vendors.ts';
 
 const word = 'silverfjord';
 const reason = { code: word, type: word, status: word, message: word };
-/** Has the code wherever some vendor puts codes. */
 const json = {
   ...reason,
   error: reason,

@@ -56,7 +56,6 @@ describe.each(rows)('%s, %s', (_, model, row) => {
     expect(plain === 'refused' ? [] : refused).toEqual([]);
   });
 
-  /** Returns how the outcome differs from the table, or undefined if it matches. */
   async function brokenPromise(column: string, probe: Probe): Promise<string | undefined> {
     const said = saidOf(row, probe);
     if (said === 'refused') return undefined;

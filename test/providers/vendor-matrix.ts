@@ -18,7 +18,6 @@ const media = {
   audio: ['https://ex.com/audio.mp3', 'data:audio/mpeg;base64,QXVkaW8x'],
 } as const;
 
-/** Inputs in every form that some adapter needs. */
 export const inputs: readonly Partial<VideoRequest>[] = [0, 1].flatMap((form) => {
   const {
     firstFrame = '',
@@ -70,7 +69,6 @@ type Role = (typeof roles)[number];
 /** A request with the part under test. */
 export interface Probe {
   readonly request: VideoRequest;
-  /** The same request without that part. */
   readonly plain: VideoRequest;
   /** Texts that the sent body must contain. If undefined, the body must differ from that of `plain`. */
   readonly texts?: readonly string[];
@@ -78,7 +76,6 @@ export interface Probe {
   readonly parameter?: string;
 }
 
-/** Every request that tests a cell in this column. */
 export function probesOf(column: string): Probe[] {
   return inputs.flatMap((over): Probe[] => {
     const plain = videoRequest(over);
@@ -119,7 +116,6 @@ export interface Served {
   readonly mapping?: typeof mapping;
 }
 
-/** Whether the request is accepted, and what happens to the part under test. */
 export function saidOf({ video, model, mapping: map }: Served, { request, field, parameter }: Probe) {
   if (videoIssue(video, request, model, map) !== undefined) return 'refused';
   const consumed = consumedBy(video, request, {
@@ -211,7 +207,6 @@ function cellOf(rows: readonly Served[], column: string): string {
   );
 }
 
-/** Combines what a vendor's models say into one text. */
 export function summedUp(words: readonly string[], isMapped: boolean): string {
   const taken = words.filter((word) => word !== 'no');
   if (taken.length === 0) return 'no';

@@ -31,10 +31,8 @@ import type { CannedAnswer } from './support.ts';
 /** Tests one vendor's requests and answers in tables. Each row is a test. */
 
 interface Usual {
-  /** The model of rows that do not name one. */
   readonly model?: string;
   readonly created?: CannedAnswer | ((model: string) => CannedAnswer);
-  /** The job of rows that do not name one. */
   readonly operation?: Operation;
   readonly mapping?: FieldMapping;
   readonly context?: Partial<SubmitContext>;
@@ -72,7 +70,6 @@ export function videoTables(video: VideoProvider | undefined, usual: Usual = {})
   });
   return {
     ...tables,
-    /** What may be rendered where a request leaves a choice. */
     renders(rows: readonly Row<VideoRequest, PossibleOutput>[]) {
       it.each(rows.map((row) => caseOf(row, model)))(
         'renders $what',
@@ -129,7 +126,6 @@ function callsOf<Asked>(usual: Usual, { request, create, jobs }: Part<Asked>) {
     return upstreamError(Promise.resolve(create(request({}), context)));
   };
 
-  /** Resolves with the request that a create sends, and with what the adapter makes of the answer. */
   async function sentFor(asked: Partial<Asked>, model = usualModel, over: Partial<SubmitContext> = {}) {
     const answer = typeof created === 'function' ? created(model) : created;
     const { context, sent } = contextOf([answer], { model, ...over });
@@ -170,7 +166,6 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
   const { operation = { id: '' } } = usual;
   const { contextOf, statusOf, refusalOf } = calls;
   return {
-    /** The whole status must match. */
     reads(rows: readonly (readonly [what: string, answers: Answers, status: object])[]) {
       it.each(rows)('reads a job %s', async (_, answers, status) => {
         expect(await statusOf(answers)).toEqual(status);

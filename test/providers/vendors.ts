@@ -23,7 +23,6 @@ import { imageRequest, videoRequest } from './support.ts';
 
 interface Row {
   readonly name: string;
-  /** Below the simulator's address. */
   readonly path: string;
   readonly model: string;
   /** The failure class of content that is refused after the submission. Usually `moderation_output`. */
@@ -60,7 +59,6 @@ export interface JobVendor extends Row {
   readonly part: Pick<TaskProvider<never>, 'cancelUntil'> & {
     readonly finds: boolean;
     readonly lists: boolean;
-    /** Polls many jobs or one, as the poller does. */
     readonly questions: Pick<TaskProvider<never>, 'status' | 'list' | 'listMax'>;
     readonly callbacks: Pick<TaskProvider<never>, 'parseCallback' | 'verifyCallback'>;
   };
@@ -69,12 +67,10 @@ export interface JobVendor extends Row {
   status(operation: Operation, context: ProviderContext): Promise<OperationStatus>;
   linkHeaders(url: string, context: ProviderContext): Readonly<Record<string, string>>;
   cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused' | undefined>;
-  /** Returns undefined if the provider has no list. */
   list(
     operations: readonly Operation[],
     context: ProviderContext,
   ): Promise<ReadonlyMap<string, OperationStatus> | undefined>;
-  /** Returns undefined if the provider cannot search. */
   find(prompt: string, marker: string, context: ProviderContext): Promise<readonly Submitted[] | undefined>;
 }
 

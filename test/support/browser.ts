@@ -78,7 +78,6 @@ export async function startBrowser(): Promise<TestBrowser> {
   };
 }
 
-/** Runs in the page before the page's own scripts. */
 const reportViolations = `
   addEventListener('securitypolicyviolation', (event) =>
     globalThis.reportViolation('violation: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample));
@@ -120,7 +119,6 @@ export async function seriousFindings(page: Page, runOnly?: readonly string[]): 
     );
 }
 
-/** How many pixels wider the page is than the window. More than 0 means horizontal scrolling. */
 export async function overhang(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 }

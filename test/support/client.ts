@@ -4,13 +4,10 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { planOutdated } from '../../src/task/acts.ts';
 
-/** Calls a gateway as a caller with or without a key, and as an operator. */
-
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** JSON is parsed. */
   readonly body: ReturnType<typeof JSON.parse>;
 }
 
@@ -45,7 +42,6 @@ export interface TestAccount {
   create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
   /** Like `create`, but with `underOneKey`. Resolves with the task's id. */
   made(body?: Record<string, unknown>): Promise<string>;
-  /** Waits with `?wait=` until the task has ended. */
   finished(id: string, deadlineMs?: number): Promise<Record<string, any>>;
 }
 
@@ -66,7 +62,6 @@ export async function persevere(call: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** Repeats a create under one idempotency key while the gateway is busy. */
 export function underOneKey(create: (key: Record<string, string>) => Promise<Answer>): Promise<Answer> {
   const key = { 'idempotency-key': randomUUID() };
   return persevere(() => create(key));

@@ -48,7 +48,6 @@ export function watchErrorCodes(app: GatewayApp, logLines: readonly string[]): W
   };
 }
 
-/** The code as the route's dialect spells it. */
 function codeIn({ dialect }: Route, code: ErrorCode): string | undefined {
   const { errors } = dialect ?? {};
   return errors === undefined ? code : codeOf(JSON.stringify(errors.present(new GatewayError(code, ''))));

@@ -16,7 +16,6 @@ const results: readonly UpstreamResult[] = [
 ]; // prettier-ignore
 const states: readonly StateName[] = stateNames.filter((name) => name !== 'ended');
 
-/** A process's metrics after every possible event has occurred at each of these channels. */
 export async function everyMetric(channels: readonly string[]): Promise<readonly Series[]> {
   const metrics = createMetrics({ configVersion: () => 'abc' });
   metrics.observeRequest('create_video', 200, 1);

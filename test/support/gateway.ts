@@ -26,7 +26,6 @@ import { databaseUri, temporalAddress } from './run-servers.ts';
  */
 export interface TestGateway {
   readonly url: string;
-  /** The upstream's tasks and counts, and faults to inject. */
   readonly simulator: Control;
   readonly simulatorUrl: string;
   readonly core: Core;
@@ -54,7 +53,6 @@ export interface TestGatewayOptions {
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly renderSeconds?: number;
-  /** Served by the simulator in addition to its own dialects. */
   readonly moreDialects?: readonly CreateDialect[];
   /** Defaults to true. */
   readonly worker?: boolean;

@@ -5,7 +5,6 @@ export interface HostileRequest {
   readonly name: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The pieces are sent in order without waiting for a response. */
   readonly pieces: () => Generator<string | Buffer>;
 }
 

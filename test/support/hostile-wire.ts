@@ -17,10 +17,8 @@ export interface WireRequest {
 export type Framing = 'length' | 'chunks' | 'bytes' | 'spaced bytes';
 
 const spacesCount = 64 * 1024;
-/** Body bytes per write. */
 const bytesAtOnce = 8 * 1024;
 
-/** Yields the request in the pieces in which it is sent. */
 export function* wireOf(request: WireRequest, framing: Framing): Generator<Buffer> {
   const { method = 'POST', path, headers, pieces } = request;
   const lines = Object.entries({ host: 'x', ...headers, ...bodyHeaders(pieces, framing) });
@@ -88,9 +86,7 @@ function* inBytes(bytes: Buffer): Generator<Buffer> {
   }
 }
 
-/** A connection that only counts its responses. */
 export interface WireConnection {
-  /** The statuses so far, in order. */
   readonly answers: readonly number[];
   isOpen(): boolean;
   /** Resolves when there is room for more, or the connection is closed. */

@@ -69,7 +69,6 @@ export interface HttpWorld extends Server {
   readonly stores: Stores;
   readonly db: Db;
   readonly port: TestPort;
-  /** Updates a task as the activities do. */
   readonly drive: TaskDriver;
   readonly logLines: string[];
   /** Records when keys and tokens were last used, which normally happens every minute. */
@@ -162,7 +161,6 @@ const testProvider: Provider = {
 
 export type NodeChange = Partial<Omit<AppDeps, 'limits'>> & { readonly limits?: Partial<RequestLimits> };
 
-/** Opens a world before the file's tests and closes it after them. */
 export function useHttpWorld(database: string, change: NodeChange = {}): HttpWorld {
   let world: HttpWorld | undefined;
   let close: () => Promise<void> = () => Promise.resolve();

@@ -5,7 +5,6 @@ import { listen } from './listen.ts';
 export interface ReceivedSpan {
   readonly trace: string;
   readonly id: string;
-  /** Empty if the span has no parent. */
   readonly parent: string;
   readonly name: string;
   readonly startedAt: number;

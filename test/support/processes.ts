@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 /** A gateway process, started as operators start it, that a test may kill. */
 export interface GatewayProcess {
   readonly pid: number;
-  /** Sends SIGKILL. */
   kill(): Promise<void>;
   /** Sends SIGTERM, as an operator would. Resolves with the exit status. */
   stop(): Promise<number | null>;

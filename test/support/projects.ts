@@ -3,7 +3,6 @@ import { dirname, join, resolve } from 'node:path';
 
 /** Absolute paths of test files, by the project that runs them. */
 export interface TestProjects {
-  /** Files that need no server. */
   readonly pure: readonly string[];
   /** These import test/support/server-use.ts, directly or indirectly. */
   readonly servers: readonly string[];

@@ -28,7 +28,6 @@ export function readQueryList(): ReadonlySet<string> {
   return new Set(rows.map((row) => describeShape(parseShape(row))));
 }
 
-/** The indexes of each collection, except the one on `_id`. */
 export type Indexes = ReadonlyMap<string, readonly IndexKeys[]>;
 
 export function writeQueryList(rows: readonly string[], indexes: Indexes): void {

@@ -1,4 +1,3 @@
-/** One of the product's queries, without its values. */
 export interface QueryShape {
   readonly collection: string;
   readonly operation: string;
@@ -7,9 +6,7 @@ export interface QueryShape {
    * false, $size).
    */
   readonly filter: Readonly<Record<string, Condition>>;
-  /** The sort fields in order. */
   readonly sort: Readonly<Record<string, 1 | -1>>;
-  /** Where the query is, such as `store/tasks.ts`. */
   readonly file: string;
 }
 

@@ -33,7 +33,6 @@ export async function beginProbe(probed: ProbedProcess): Promise<() => Promise<P
   };
 }
 
-/** The next state that the process writes and for which `isIt` is true. */
 async function probeOnce(probed: ProbedProcess, isIt: (probe: Probe) => boolean): Promise<Probe> {
   for (;;) {
     const probe = await readProbe(probed);

@@ -1,4 +1,3 @@
-/** One line of Prometheus text. */
 export interface Series {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;

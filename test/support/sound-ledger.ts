@@ -5,7 +5,6 @@ import { verifyLedger } from '../../src/ledger/verify.ts';
 import type { Holder } from '../../src/ledger/verify.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
 
-/** Expects that every entry adds up and that every open hold belongs to a running workflow. */
 export async function expectSoundLedger({ client, environment, mongo, now, secrets }: Core): Promise<void> {
   const key = secrets.deriveKey('ledger');
   const workflows = createWorkflowLookup(client, environment.TASK_QUEUE_PREFIX);

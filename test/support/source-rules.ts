@@ -27,7 +27,6 @@ export function linesWith(sources: Sources, pattern: RegExp, allowed: readonly s
 export interface Import {
   readonly from: string;
   readonly to: string;
-  /** `import type` loads nothing. */
   readonly isType: boolean;
 }
 
@@ -101,7 +100,6 @@ export function vendorCrossings(imports: readonly Import[], vendors: readonly st
 /** Matches an upstream path of three or more segments, or an error code such as `InvalidParameter.Size`. */
 const wireFact = /'((?:\/[\w-]+){3,}|[A-Z][a-z]+(?:\.?[A-Z][a-z]+)+)'/g;
 
-/** Wire facts that appear in more than one file, with those files. */
 export function repeatedWireFacts(sources: Sources): readonly string[] {
   const files = new Map<string, Set<string>>();
   for (const [path, text] of Object.entries(sources)) {

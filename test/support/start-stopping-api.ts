@@ -19,7 +19,6 @@ export interface StoppingApi {
 export interface StoppingApiOptions {
   /** The race point at which the process kills itself. Undefined means never. */
   readonly at?: RacePoint;
-  /** How far the process's clock is ahead, in milliseconds. */
   readonly aheadMs?: number;
   readonly works?: true;
 }

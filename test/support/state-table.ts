@@ -28,7 +28,6 @@ and comes from the run that began it. A name in a cell is the next state. "noted
 that it changes nothing. The words in italics are refusals: *not_now* (the event does not belong to the state), *over* (the end is decided), *decided* (another process has written
 first), *abandoned* (the creation never became a task).`;
 
-/** What each state means, and what leaves it. */
 const notes: Readonly<Record<StateName, string>> = {
   creating:
     'The API is creating the task: it takes the hold and starts the workflow. The first event that does not belong to the creation ends this state. If the API process dies, the reconciler abandons the creation.',

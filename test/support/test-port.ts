@@ -22,9 +22,7 @@ export interface TestPort extends TaskPort {
   pageMax: number;
   /** The tasks' state, as far as it determines which actions are possible. */
   situation: StateName;
-  /** For individual tasks that are in another state. */
   readonly situations: Map<string, StateName>;
-  /** Thrown by the next `start`. */
   failStart: Error | undefined;
   /** While set, thrown by `unpolledQueues`. */
   notReady: Error | undefined;

@@ -63,7 +63,6 @@ async function scanned(): Promise<number> {
   return Number(metrics.queryExecutor.scannedObjects);
 }
 
-/** How many documents each kind of access by the stores examines. */
 async function costs(entries: Collection<Entry>): Promise<Record<string, number>> {
   const account = 'account3';
   const operations: Record<string, () => Promise<unknown>> = {

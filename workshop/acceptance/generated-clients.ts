@@ -14,7 +14,6 @@ import type { Deployment } from './python-clients.ts';
  * image, and reads an error. A failure throws.
  */
 
-/** The types must also reject anything that the document does not allow. */
 export function generateTypescript(deployment: Deployment): Promise<void> {
   return inFolder(deployment, (run) => {
     run('npm', [

@@ -56,7 +56,6 @@ export async function startLossyProxy(baseUrl: string): Promise<LossyProxy> {
 }
 
 interface Onward {
-  /** Resolves once the headers have arrived. */
   readonly answer: Promise<IncomingMessage>;
   cut(): void;
 }

@@ -46,7 +46,6 @@ interface Check {
   readonly cost: Cost;
 }
 
-/** Resolves with the number of failed checks. */
 export async function checkPythonClients(
   deployment: Deployment,
   report: (line: string) => void,

@@ -92,7 +92,6 @@ async function seed(
   }
 }
 
-/** `n` counts from the newest record. Accounts with small numbers have large shares. */
 function rowOf(finished: TaskRow, n: number, newest: number): TaskRow {
   const { error: _error, attention: _attention, end: _end, ...usual } = finished;
   const id = `task_${String(n).padStart(22, '0')}`;
@@ -142,7 +141,6 @@ function endOf(n: number, id: string, createdAt: number): object {
   };
 }
 
-/** Each page's requests, with the filters that people use. */
 export function readsOf({ _id: id }: Pick<TaskRow, '_id'>, count: number): string[] {
   const middle = `task_${String(Math.floor(count / 2)).padStart(22, '0')}`;
   const anHourAgo = Math.floor(Date.now() / 1000) - 3_600;

@@ -7,8 +7,6 @@ import { megabytes, short } from './support/report.ts';
 import type { Goal, Report } from './support/report.ts';
 import { measureCpu, usageOf } from './support/usage.ts';
 
-/** Measures an idle gateway: its CPU, its memory, and its commands to MongoDB. */
-
 const ours = ['api', 'worker'] as const;
 const processes = [...ours, 'temporal', 'mongodb'] as const;
 /** By then, startup is complete and the MongoDB driver has opened its connections. */

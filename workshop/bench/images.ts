@@ -59,7 +59,6 @@ async function startSubjects(stand: Stand, { only, profile }: BenchOptions): Pro
   return subjects;
 }
 
-/** Reports why a peer cannot be installed here, and leaves it out. */
 async function started(start: () => Promise<ImagePeer>): Promise<ImagePeer | undefined> {
   try {
     return await start();

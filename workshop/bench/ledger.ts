@@ -98,7 +98,6 @@ async function prepare(uri: string): Promise<void> {
   await mongo.close();
 }
 
-/** Starts all processes before any of them begins, so that they run simultaneously. */
 async function inProcesses(order: LedgerOrder, count: number): Promise<LedgerReport[]> {
   const script = new URL('support/ledger-process.ts', import.meta.url);
   const helpers = Array.from({ length: count }, () => startHelper(script));
@@ -168,7 +167,6 @@ interface Verified {
   readonly violations: number;
   /** The peak memory of the gateway process that runs the verification. */
   readonly peakBytes: number;
-  /** CPU seconds by process. */
   readonly cpu: Readonly<Record<string, number>>;
 }
 

@@ -21,7 +21,6 @@ const processes = ['api', 'worker', 'temporal', 'mongodb', 'simulator'] as const
 const warmUpTasks = 200;
 const createSecondsMax = 7_200;
 const submitSecondsMax = 7_200;
-/** Time to collect the garbage from creation and to release caches. */
 const quietSeconds = 20;
 const sampleEveryMs = 500;
 

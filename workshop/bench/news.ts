@@ -96,7 +96,6 @@ async function measureWait(gateway: BenchGateway, wave: Wave): Promise<Waited> {
   return waited;
 }
 
-/** The milliseconds from the upstream's recovery to the projection of its last finished job. */
 async function measureOutage(
   gateway: BenchGateway,
   { count, seconds }: { readonly count: number; readonly seconds: number },
@@ -160,7 +159,6 @@ function goalsOf({ upstream, tasks, projection, callback, shares, requests, ...r
   ];
 }
 
-/** Returns no goals if the outage was not measured. */
 function outageGoals(outageMs: number | undefined): Goal[] {
   if (outageMs === undefined) return [];
   return [

@@ -40,7 +40,6 @@ interface CommandRun {
 export async function benchStart(options: BenchOptions, stand: Stand): Promise<Report> {
   const rounds = options.rounds ?? (options.quick ? 1 : 5);
   const dataDir = await mkdtemp(join(stand.directory, 'start-'));
-  // The stand has already downloaded the same programs.
   for (const name of ['bin', 'mongo-java-server'])
     await cp(join(cacheDir, name), join(dataDir, name), { recursive: true }).catch(() => undefined);
   const environment = { ...rawEnvironment(), DATA_DIR: dataDir, PORT: String(await stand.freePort()) };

@@ -87,7 +87,6 @@ const films: Attack = {
   ],
 };
 
-/** The receiver is on the victim's host, but on another port. */
 const hangingCallbacks: Attack = {
   name: 'callbacks to a receiver that hangs',
   hasBodies: false,

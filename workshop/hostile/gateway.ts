@@ -11,7 +11,6 @@ export interface HostileGateway extends Omit<StandGateway, 'api'> {
   api(): ProbedProcess & Pick<ChildServer, 'exited'>;
 }
 
-/** The container's memory. */
 const heapMegabytes = 640;
 const renderSeconds = 0.2;
 /** Few enough that an attacker can try to take them all. */

@@ -8,7 +8,6 @@ export interface Scene {
   readonly keys: readonly string[];
   readonly random: Random;
   readonly signal: AbortSignal;
-  /** If `reads` is false, the service's responses are not read. */
   open(reads?: boolean): Promise<WireConnection>;
 }
 
@@ -81,7 +80,6 @@ export const withKey = (request: WireRequest, key: string): WireRequest => ({
 export const firstKey = ({ keys }: Scene): string => keys[0] ?? '';
 export const get = (path: string): WireRequest => ({ method: 'GET', path, headers: {} });
 
-/** A large response that needs no key. */
 export const document = get('/openapi.json');
 export const json = { 'content-type': 'application/json' };
 export const create: WireRequest = { path: '/v1/videos/generations', headers: json };

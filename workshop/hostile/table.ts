@@ -4,7 +4,6 @@ import type { VictimReport } from './victim-report.ts';
 
 export interface Outcome {
   readonly attack: Attack;
-  /** The number of the attackers' responses with each status. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly victim: VictimReport;
   readonly alone: VictimReport;

@@ -46,7 +46,6 @@ serve(order, async (given) => {
 
 interface Receiver {
   readonly url: string;
-  /** Called with the task's id whenever a callback arrives. */
   hear: (task: string) => void;
 }
 
@@ -144,7 +143,6 @@ interface Asked {
   readonly text?: string;
   /** A form with the boundary x. Replaces `text`. */
   readonly form?: Buffer;
-  /** Replaces the key. */
   readonly token?: string;
 }
 

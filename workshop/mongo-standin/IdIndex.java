@@ -61,7 +61,7 @@ final class IdIndex extends Index<Object> implements QueryPlan.Source {
 
     @Override
     public void add(Document document, Object position, MongoCollection<Object> collection) {
-        // Does nothing: the collection has already stored the document.
+        // The collection has already stored the document.
     }
 
     @Override
@@ -77,7 +77,7 @@ final class IdIndex extends Index<Object> implements QueryPlan.Source {
 
     @Override
     public void updateInPlace(Document before, Document after, Object position, MongoCollection<Object> collection) {
-        // Does nothing: an _id never changes (see checkUpdate).
+        // An _id never changes (see checkUpdate).
     }
 
     @Override
@@ -108,6 +108,6 @@ final class IdIndex extends Index<Object> implements QueryPlan.Source {
 
     @Override
     public void drop() {
-        // Does nothing: the map is dropped with the collection.
+        // The map is dropped with the collection.
     }
 }

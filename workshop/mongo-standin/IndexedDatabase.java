@@ -80,7 +80,6 @@ final class IndexedDatabase extends AbstractSynchronizedMongoDatabase<Object> {
         }
     }
 
-    /** Returns the operand of the stage at this position, or null if it is a different stage. */
     private static Object stage(Document query, int place, String operator) {
         Object pipeline = query.get("pipeline");
         if (!(pipeline instanceof List) || ((List<?>) pipeline).size() <= place) {

@@ -24,7 +24,6 @@ import de.bwaldvogel.mongo.bson.Document;
  */
 final class QueryPlan {
 
-    /** An index as the planner sees it. */
     interface Source {
         List<IndexKey> getKeys();
 
@@ -160,7 +159,6 @@ final class QueryPlan {
         return sorted;
     }
 
-    /** Returns the values that the plan reaches, in the order of the index. */
     Stream<Object> values() {
         Stream<Object> found = prefixes.stream().flatMap(this::values);
         if (!source.isMultikey()) {

@@ -68,7 +68,6 @@ final class Unconfirmed {
         return writes.containsKey(id);
     }
 
-    /** Returns the hidden documents in their previous versions. */
     Stream<Document> before(Function<byte[], Document> decode) {
         return writes.values().stream().filter(write -> write.document != null).map(write -> decode.apply(write.document));
     }

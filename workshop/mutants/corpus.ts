@@ -28,7 +28,6 @@ export function readMutants(): readonly Mutant[] {
     .flatMap(({ file, tests, mutants }) => mutants.map((mutant) => ({ file, tests, ...mutant })));
 }
 
-/** Returns the file's text with the mutation. */
 export function mutate(text: string, { breaks, file, find, replace }: Mutant): string {
   const [before, after, ...more] = text.split(find);
   if (before === undefined || after === undefined || more.length > 0)

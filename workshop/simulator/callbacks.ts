@@ -13,7 +13,6 @@ export interface Delivery {
   readonly url: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Always breaks the connection in the middle of the body. */
   readonly failing: boolean;
 }
 

@@ -26,7 +26,6 @@ export interface Control {
   stats(): Counts & { readonly tasks: number };
   /** Counts create requests whose prompt contains `part`: those that arrived, and those that were accepted. */
   submissions(part: string): PromptCounts;
-  /** Recorded tasks whose prompt contains `part`, oldest first. */
   tasks(part?: string): readonly TaskSummary[];
   setRenderSeconds(seconds: number): void;
   advance(seconds: number): void;

@@ -30,10 +30,8 @@ export type Handler = (call: Call) => Reply | Promise<Reply>;
 
 export interface Format<Detail extends Rendered> {
   readonly name: string;
-  /** The prefix of all paths that the dialect owns. */
   readonly prefix: string;
   readonly problems: Problems;
-  /** Formats the error for a body that violates its schema. */
   readonly mistake: (mistake: Mistake) => WireError;
   /** Maps `GET /tasks/:id` and the like to handlers, which may throw a WireError at any point. */
   readonly routes: (desk: Desk<Detail>) => Readonly<Record<string, Handler>>;
@@ -81,7 +79,6 @@ export interface Order<Detail> {
   readonly callbackUrl?: string | null | undefined;
 }
 
-/** The job that the route names or the dialect found, or undefined if there is none. */
 type Subject<Detail extends Rendered> =
   | Call
   | { readonly request: WireRequest; readonly job: Job<Detail> | undefined };
@@ -135,7 +132,6 @@ export class Desk<Detail extends Rendered> {
     );
   }
 
-  /** Returns a route for creates whose body has the model and the prompt in these fields. */
   creates<Body extends Asked>(
     schema: z.ZodType<Body>,
     order: (body: Body, submission: Submission) => Order<Detail> | Promise<Order<Detail>>,
@@ -149,7 +145,6 @@ export class Desk<Detail extends Rendered> {
     };
   }
 
-  /** Accepts a job: stores it, counts it and starts its callbacks. */
   async accept(submission: Submission, order: Order<Detail>): Promise<Job<Detail>> {
     const { task, faults } = this.#draft(submission, order);
     this.#store.insert(task);
@@ -284,7 +279,6 @@ export class Desk<Detail extends Rendered> {
     return { dialect: this.#format.name, stage, method, path, header: marks };
   }
 
-  /** Sends a callback at each status change from now on. */
   #watch(task: Task<Detail>): void {
     if (task.callbackUrl === undefined) return;
     const { clock } = this.world.parts;

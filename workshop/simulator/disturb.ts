@@ -64,7 +64,6 @@ const refusals: Readonly<Record<string, (faults: FaultSet, problems: ProblemRepl
 
 type Sent = { readonly kind: 'send' } & Content;
 
-/** Faults that replace the response to work that was done. */
 const spoilt: Readonly<Record<string, (faults: FaultSet, reply: Sent, problems: ProblemReplies) => Reply>> = {
   'accepted-500': (_, __, problems) => problems('internal'),
   'accepted-502': () => htmlError(502),

@@ -1,4 +1,3 @@
-/** The building blocks of a vendor's table. */
 export type { Call, Desk, Handler, Problems, Submission } from './desk.ts';
 export { dialect } from './dialect.ts';
 export type { FaultSet } from './fault.ts';

@@ -20,7 +20,6 @@ export interface FaultRule {
   readonly times?: number | undefined;
 }
 
-/** One exchange, as far as rules match on it. */
 export interface Exchange {
   readonly stage: Stage;
   readonly dialect: string;

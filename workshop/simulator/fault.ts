@@ -22,7 +22,6 @@ export const transportFaults = [
   'empty', 'html', 'huge-body', 'slow-loris', 'gzip', 'sdk-shape', 'no-content',
 ] as const; // prettier-ignore
 
-/** How a task renders and how it ends. */
 export const taskFaults = [
   'render', 'queue', 'ratio', 'duration', 'input-seconds', 'never-finishes', 'never-starts', 'backwards',
   'unknown-status', 'failed', 'moderation-in-task', 'missing-usage', 'usage-above', 'missing-url', 'url-403',
@@ -76,7 +75,6 @@ export function faultsInText(text: string): Fault[] {
   return Array.from(text.matchAll(markerPattern), (match) => parseFault(match[1] ?? ''));
 }
 
-/** Splits `model+fault+fault` into the model and its faults. */
 export function splitModel(model: string): { model: string; faults: Fault[] } {
   const [name = '', ...suffixes] = model.split('+');
   return { model: name, faults: suffixes.map(parseFault) };

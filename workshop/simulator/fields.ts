@@ -6,7 +6,6 @@ export const media = z
   .regex(/^(?:https?:\/\/\S+|data:[\w.+-]+\/[\w.+-]+;base64,\S+)$/, 'must be a URL or a data URL');
 export const base64 = z.string().regex(/^[A-Za-z0-9+/]+=*$/, 'must be base64');
 
-/** One of several words. The argument lists them, separated by spaces. */
 export function word(words: string) {
   return z.enum(words.split(' '));
 }

@@ -3,7 +3,6 @@ import { isFinal, momentOf } from './task.ts';
 import type { Phase, Task } from './task.ts';
 import type { ImageLook, World } from './world.ts';
 
-/** The part that all dialects' details have in common. */
 export interface Rendered {
   readonly width: number;
   readonly height: number;
@@ -48,7 +47,6 @@ export class Job<Detail extends Rendered = Rendered> {
     return isFinal(this.phase);
   }
 
-  /** When rendering begins or began. */
   get startsAt(): number {
     return this.task.createdAt + this.task.queueMs;
   }
@@ -88,7 +86,6 @@ export class Job<Detail extends Rendered = Rendered> {
     return world.link(task, world.image(detail, look, faults), since);
   }
 
-  /** A picture in base64. */
   picture(look: Partial<ImageLook>): string {
     const { world, detail, faults } = this;
     return world.parts.media.render(world.image(detail, look, faults)).toString('base64');

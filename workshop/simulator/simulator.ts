@@ -26,17 +26,14 @@ export interface SimulatorOptions {
   readonly apiKeys?: readonly string[];
   /** The seconds from create to success. Default: 8. The first eighth is spent in the queue. */
   readonly renderSeconds?: number;
-  /** Milliseconds since 1970. */
   readonly clock?: Now;
   /** Receives messages for operators, without prompts and keys. */
   readonly report?: (message: string) => void;
   /** The file that preserves tasks across restarts. If undefined, tasks are kept only in memory. */
   readonly stateFile?: string;
-  /** The limit on running jobs, for dialects that have one. Default: the vendor's number. */
   readonly jobsAtOnceMax?: number;
   /** How many tasks to keep per dialect. Beyond that, the oldest finished ones are removed. */
   readonly tasksMax?: number;
-  /** Dialects in addition to the simulator's own. */
   readonly moreDialects?: readonly CreateDialect[];
   /** The scheme, host and port of result links, if they differ from the server's own address. */
   readonly publicUrl?: string;

@@ -20,7 +20,6 @@ export interface PromptCounts {
 const promptsMax = 50_000;
 const promptCharacters = 500;
 
-/** Counts the simulator's requests, so that a test knows how often a gateway task was submitted. */
 export class Statistics {
   #counts = emptyCounts();
   readonly #prompts = new LRUCache<string, PromptCounts>({ max: promptsMax });

@@ -29,7 +29,6 @@ export function phaseWords(words: string): (phase: Phase) => string {
   return (phase) => list[phases.indexOf(phase)] ?? '';
 }
 
-/** A phase and the time at which it began. */
 export interface Moment {
   readonly phase: Phase;
   readonly since: number;

@@ -87,7 +87,6 @@ export function pageNumber(
   return value;
 }
 
-/** Returns undefined if the body is not JSON. */
 export function parseJson(body: Buffer): unknown {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));
@@ -113,9 +112,7 @@ export function textsOf(form: FormData): Record<string, string> {
   return texts;
 }
 
-/** An error in a body, for the dialect to report in its own format. */
 export interface Mistake {
-  /** The top-level field. */
   readonly field: string;
   readonly path: string;
   readonly reason: string;

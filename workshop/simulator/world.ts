@@ -17,7 +17,6 @@ export interface WorldParts {
   readonly statistics: Statistics;
   readonly media: MediaShelf;
   readonly callbacks: CallbackSender;
-  /** Accepted keys. Default: any non-empty key. */
   readonly apiKeys: readonly string[] | undefined;
   readonly tasksMax: number;
   readonly jobsAtOnceMax: number | undefined;

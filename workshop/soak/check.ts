@@ -27,11 +27,9 @@ export interface Findings {
 
 interface Evidence {
   readonly stand: Stand;
-  /** For a worker that starts with an empty cache. */
   readonly replaying: ReplayWorkerOptions;
   readonly operators: Operators;
   readonly tasks: ReadonlyMap<string, Task>;
-  /** The labels in the prompts of existing tasks. */
   readonly labels: ReadonlyMap<string, readonly string[]>;
   /** Tasks whose callback has arrived but will be repeated. */
   readonly repeated: readonly string[];

@@ -1,4 +1,3 @@
-/** What every caller in a soak requests. */
 export const offer = { model: 'seedance', duration: 5, resolution: '720p', ratio: '16:9' };
 
 /**

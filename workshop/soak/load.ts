@@ -9,7 +9,6 @@ import type { Stand } from './stand.ts';
 
 /** One create as its caller sees it, with all retries under the same key. */
 export interface Create {
-  /** A part of the prompt that no other create has. */
   readonly label: string;
   /** The path of its callbacks at the receiver, or undefined if it requests none. */
   readonly hook?: string;
@@ -22,7 +21,6 @@ export interface Create {
 export interface LoadOptions {
   readonly tasks: number;
   readonly seed: number;
-  /** The creates are spread over this many milliseconds. */
   readonly spanMs: number;
 }
 

@@ -8,7 +8,6 @@ export interface Victim {
   isBusy(): boolean;
   /** Sends SIGKILL and, after a while, restarts the process on the same port and data. */
   kill(awayMs: number): Promise<void>;
-  /** Sends SIGSTOP and, after a while, SIGCONT. */
   suspend(awayMs: number): Promise<void>;
   /** Sends SIGHUP to reload the configuration. A program that is still starting will read it anyway. */
   reload(): Promise<void>;

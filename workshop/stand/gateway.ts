@@ -11,14 +11,12 @@ import type { Stand } from './stand.ts';
 export interface StandGateway {
   readonly url: string;
   readonly simulatorUrl: string;
-  /** A callback receiver in the simulator's process. */
   readonly receiverUrl: string;
   readonly adminToken: string;
   readonly environment: Variables;
   api(): ChildServer;
   /** Replaces the API process, even if it still runs. */
   restartApi(): Promise<void>;
-  /** Creates an account with credit, and keys for it that have every scope. */
   newKeys(account: string, count: number): Promise<readonly string[]>;
 }
 
@@ -104,7 +102,6 @@ async function writeEnvironment(
   };
 }
 
-/** Variables that do not depend on the other servers. */
 export function gatewayVariables(
   port: number,
   { config, dataDir }: { readonly config: string; readonly dataDir: string },
@@ -134,7 +131,6 @@ export async function requireReady(url: string): Promise<void> {
 
 interface KeyOrder {
   readonly account: string;
-  /** Default: 1. */
   readonly count?: number;
   readonly concurrent_tasks?: number;
 }

@@ -1,5 +1,4 @@
 export interface Random {
-  /** From 0 to 1, exclusive. */
   next(): number;
   between(least: number, most: number): number;
   pick<Item>(items: readonly Item[]): Item;

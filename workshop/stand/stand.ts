@@ -39,7 +39,6 @@ export interface Stand {
   startProgram(program: Program): Promise<ChildServer>;
   endProgram(name: string): Promise<void>;
   freePort(): Promise<number>;
-  /** Ends everything that was started, in reverse order, and removes the directory. */
   close(): Promise<void>;
 }
 
@@ -149,7 +148,6 @@ async function end(child: ChildServer): Promise<void> {
   deadline.abort();
 }
 
-/** After the deadline, fails with the last message. */
 export async function waitUntil(
   what: string,
   check: () => Promise<boolean>,
@@ -164,7 +162,6 @@ export async function waitUntil(
 
 const workflowQueue = 1;
 
-/** Rejects unless a worker polls the queue for workflows. */
 export async function requirePoller({ temporal }: Pick<Stand, 'temporal'>, name: string): Promise<void> {
   const { pollers } = await temporal.workflowService.describeTaskQueue({
     namespace: 'default',

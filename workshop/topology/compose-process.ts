@@ -17,11 +17,9 @@ const { services } = readCompose();
 const names = Object.keys(services);
 
 export interface Surroundings {
-  /** The directory of the logs and of production's volume data. */
   readonly directory: string;
   readonly variables: ReadonlyMap<string, string>;
   readonly keys: Readonly<Record<string, string>>;
-  /** The folders of the programs that the images contain. */
   readonly path: readonly string[];
   /** Values that override those of docker-compose.yml, for the stand-ins and for what an override file would set. */
   readonly overrides: (service: string) => Readonly<Record<string, string>>;
@@ -157,7 +155,6 @@ function localized(
   );
 }
 
-/** Returns a service's name if the variable contains nothing else. */
 function hostName(key: string, value: string): string {
   return /_(?:HOST|SEEDS)$/.test(key) && names.includes(value) ? addressOf(value) : value;
 }

@@ -9,7 +9,6 @@ const opensslTimeoutMs = 30_000;
 const tokenSeconds = 86_400;
 const common = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
 
-/** The settings of Temporal's server and of its clients. */
 export interface Security {
   readonly server: Readonly<Record<string, string>>;
   readonly gateway: Readonly<Record<string, string>>;

@@ -37,7 +37,6 @@ export interface TopologyStand {
   readonly apis: readonly [ComposeProcess, ComposeProcess];
   readonly workers: readonly ComposeProcess[];
   readonly mongodb: MongoProcess;
-  /** Runs a one-shot service's script to completion. Resolves with its last line. */
   readonly once: (service: string) => Promise<string>;
   /** Works like `docker compose exec api gateway …`. */
   readonly gateway: (...args: readonly string[]) => Promise<string>;
@@ -53,7 +52,6 @@ export interface MongoProcess {
 
 export interface TopologyOptions {
   readonly namespace: string;
-  /** Whether Temporal requires TLS, a client certificate and a token. */
   readonly secured: boolean;
   readonly keepsLogs: boolean;
   readonly report: (line: string) => void;
@@ -236,7 +234,6 @@ async function prepareMongo(
   };
 }
 
-/** Copies files that no process is writing to, and replaces existing ones. */
 export async function replaceFiles(from: string, to: string): Promise<void> {
   await rm(to, { recursive: true, force: true });
   await cp(from, to, { recursive: true });

@@ -23,7 +23,6 @@ export function createTask({ url, key }: Caller, prompt: string): Promise<{ read
   });
 }
 
-/** Waits until all tasks have ended. Returns a message for each task that did not succeed. */
 export async function unsuccessful({ url, key }: Caller, tasks: readonly string[]): Promise<string[]> {
   const open = new Map(tasks.map((id) => [id, 'not looked at']));
   for (const endsAt = Date.now() + endWithinMs; Date.now() < endsAt; await delay(lookEveryMs)) {

@@ -11,7 +11,6 @@ export interface ReadList extends Omit<SdkList, 'sdk'> {
   readonly read: Literals;
 }
 
-/** An adapter's table, with all lists that SDKs have for it. */
 interface Compared {
   readonly vendor: string;
   readonly kind: string;
@@ -21,7 +20,6 @@ interface Compared {
   readonly offered: readonly string[];
 }
 
-/** Returns a sentence for each difference between a table of facts and the SDKs. */
 export function factsDifferences(compared: Compared): string[] {
   const { vendor, kind, lists } = compared;
   const said = [

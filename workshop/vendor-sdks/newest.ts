@@ -22,13 +22,11 @@ export interface NewestReport {
 }
 
 export interface NewestSdks {
-  /** Where the newest Python packages' programs are. */
   readonly programs: string;
   compare(): NewestReport;
   remove(): void;
 }
 
-/** Installs the newest versions of all SDKs, and of `packages` from PyPI, into a new folder. */
 export function installNewest(packages: readonly string[]): NewestSdks {
   const folder = mkdtempSync(join(tmpdir(), 'mediary-newest-sdks-'));
   const remove = () => {

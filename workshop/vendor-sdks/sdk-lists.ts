@@ -22,7 +22,6 @@ export interface SdkList {
   readonly only?: RegExp;
   /** The models that have these values, under the vendor's names. Undefined if the values apply to all models. */
   readonly of?: readonly string[];
-  /** Accepted differences, each with its reason. */
   readonly differs?: Readonly<Record<string, string>>;
 }
 

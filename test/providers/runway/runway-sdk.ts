@@ -14,13 +14,11 @@ type SdkPath = (typeof sdkPaths)[number];
 export interface SdkBody {
   readonly path: SdkPath;
   readonly model: string;
-  /** The body's name in `types`. */
   readonly name: string;
   readonly fields: SdkObject;
   readonly types: SdkTypes;
 }
 
-/** The responses of `GET /v1/tasks/{id}`, one for each status. */
 export const sdkTasks: SdkTypes = readSdkTypes(join(folder, 'tasks.d.ts'), 'TaskRetrieveResponse');
 
 export const sdkBodies: readonly SdkBody[] = sdkPaths.flatMap((path) => {

@@ -91,7 +91,6 @@ function creations(
     const handler = (call: Call) => create(call, { desk, kind, step, answer: exchange.answer });
     return [[`${exchange.send.method} ${exchange.send.path}`, handler] as const];
   });
-  // The first fixture for a path wins.
   return Object.fromEntries(routes.toReversed());
 }
 

@@ -71,7 +71,6 @@ function parse(text: string): Json {
   }
 }
 
-/** A world without a server. */
 export function testWorld(parts: Partial<WorldParts> = {}): World {
   const statistics = new Statistics();
   return new World({
@@ -99,7 +98,6 @@ export const tasksPath = '/ark/api/v3/contents/generations/tasks';
 
 export interface ArkCaller {
   create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
-  /** Creates a task that must be accepted, and returns its id. */
   created(body?: Record<string, unknown>): Promise<string>;
   get(id: string): Promise<Answer>;
   list(query: string): Promise<Answer>;

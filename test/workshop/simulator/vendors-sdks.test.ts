@@ -38,7 +38,6 @@ interface Connected {
   readonly create: (prompt: string) => Promise<string>;
   readonly poll: (id: string) => Promise<{ readonly word: string; readonly link?: string | undefined }>;
   readonly cancel?: (id: string) => Promise<unknown>;
-  /** What the request for a link must carry. */
   readonly linkHeaders?: Readonly<Record<string, string>>;
   readonly statusOf: (error: unknown) => number | undefined;
 }

@@ -4,7 +4,6 @@ import { listen } from '../../../test/support/listen.ts';
 /** A TCP proxy to MongoDB that counts commands by name and collection. */
 export interface CountedLink {
   readonly port: number;
-  /** Returns the counts since the previous call. */
   take(): Map<string, number>;
   close(): void;
 }

@@ -8,7 +8,6 @@ import { expectStatus, openConnections } from './http-connections.ts';
 import { resultsDir } from './report.ts';
 
 export interface BenchGateway extends StandGateway {
-  /** API keys of accounts with credit. Requests rotate through them. */
   readonly keys: readonly string[];
   readonly db: Db;
   /** The prompt of this create request determines how long the simulator renders. */
@@ -20,13 +19,11 @@ export interface BenchGateway extends StandGateway {
 export type RenderKind = 'short' | 'long';
 
 export interface BenchSettings {
-  /** Whether the gateway's processes write CPU profiles on exit. */
   readonly profile: boolean;
   readonly accounts?: number;
   /** Additional channels and models, as YAML list items. */
   readonly channels?: string;
   readonly models?: string;
-  /** For a second gateway beside the first one. */
   readonly prefix?: string;
 }
 
@@ -87,7 +84,6 @@ const arkChannel = `  - id: ark
 
 const tokenPrice = '{ lines: [{ measure: million_tokens, price: "7.00" }] }';
 
-/** Returns a model as a YAML list item. `price` is the text after `price:`. */
 export function videoModel(id: string, expectedSeconds: number, price = tokenPrice): string {
   return `  - id: ${id}
     kind: video
@@ -103,12 +99,10 @@ function jsonHeaders(key: string): Record<string, string> {
   return { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 }
 
-/** Connections that create tasks and rotate through all accounts' keys. */
 export function openCreates({ url, keys }: Pick<BenchGateway, 'url' | 'keys'>, connections: number) {
   const http = openConnections(url, connections);
   const headers = keys.map(jsonHeaders);
   return {
-    /** Resolves with the task's id. `caller` is 0 … connections - 1. */
     async create(caller: number, body: string): Promise<string> {
       const answer = await http.call(caller, {
         method: 'POST',

@@ -30,7 +30,6 @@ const prices: PriceBasis = {
 /** A basis as frozen at creation, of realistic length: 10 micro-units per second. */
 export const heldBasis = JSON.stringify(prices);
 const settlement = settle({ basis: prices, channel: 'one', facts: { durationSeconds: 7 }, held: 100n });
-/** A settlement of 70 micro-units. */
 export const settledBasis = JSON.stringify({ ...settlement, amount: settlement.amount.toString() });
 
 export function rawEntry(process: string, n: number): EntryDocument {
@@ -56,7 +55,6 @@ export function rawEntry(process: string, n: number): EntryDocument {
 
 const tasksAtOnce = 500;
 const endUsers = 200;
-/** The average interval of an account's tasks. */
 const taskEveryMs = 5_000;
 const begin = Date.parse('2026-10-01T00:00:00Z');
 

@@ -19,11 +19,9 @@ export interface LoadOptions {
   /** No call begins after this many seconds. */
   readonly seconds: number;
   readonly countMax: number;
-  /** `caller` is 0 … concurrency - 1. Rejects if the response is unexpected. */
   readonly once: (caller: number) => Promise<void>;
 }
 
-/** A subject with this many failures cannot be measured. */
 const failuresMax = 100;
 
 /** Runs a closed loop, bounded in time and count, on `performance.now()` (nanoseconds internally). */

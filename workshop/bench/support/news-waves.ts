@@ -29,7 +29,6 @@ export interface Wave {
   readonly middle: number;
 }
 
-/** Creates tasks as fast as the gateway accepts them. */
 export async function createTasks(
   gateway: BenchGateway,
   { upstream, count, middle }: Wave,
@@ -108,7 +107,6 @@ export function mostAtOnce(ends: readonly End[]): number {
 
 const countsSchema = z.object({ gets: z.number(), lists: z.number() });
 
-/** Counts requests to the upstream, in total and in the busiest second. */
 export async function sampleRequests({ simulatorUrl }: BenchGateway) {
   const read = async (): Promise<number> => {
     const { gets, lists } = await askFor(countsSchema, `${simulatorUrl}/_control/stats`);

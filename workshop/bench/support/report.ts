@@ -101,7 +101,6 @@ function markdownTable(rows: readonly Row[]): string[] {
   return [line(names), line(rule), ...cells.map(line)];
 }
 
-/** Three significant digits, without an exponent. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return '-';
   const magnitude = Math.floor(Math.log10(Math.max(Math.abs(value), 0.001)));

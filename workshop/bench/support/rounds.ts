@@ -9,7 +9,6 @@ import { percentOf, short } from './report.ts';
 import type { Goal, Report, Row } from './report.ts';
 import { measureCpu, usageOf } from './usage.ts';
 
-/** One of several things that are measured alternately. */
 export interface Subject {
   readonly name: string;
   readonly title: string;
@@ -19,7 +18,6 @@ export interface Subject {
 }
 
 interface Opened {
-  /** Rejects if the response is unexpected. */
   once(caller: number): Promise<void>;
   /** Resolves when the connections are closed and everything that the calls started has ended. */
   close(): Promise<void>;
@@ -30,7 +28,6 @@ export interface Measured {
   readonly title: string;
   readonly run: LoadResult;
   readonly cpu: Readonly<Record<string, number>>;
-  /** The resident memory of the subject's process after the calls. */
   readonly bytes: number;
 }
 
@@ -126,7 +123,6 @@ export function middleOf(
   return runs.find(({ run }) => run === middle);
 }
 
-/** One row per subject, compared with the rate of the subject `limit`. */
 export function rowsOf(measured: readonly Measured[], concurrency: number, limit: string): Row[] {
   const most = middleOf(measured, limit, concurrency)?.run.rate;
   const names = [...new Set(measured.map(({ name }) => name))];
@@ -158,7 +154,6 @@ interface Compared {
   readonly goalShare: number;
 }
 
-/** Compares the rate of one subject with that of another, at each number of connections. */
 export function reportShares(
   measured: readonly Measured[],
   { rounds, seconds, connections }: Rounds,

@@ -4,8 +4,6 @@ import { check, json, link, pairIn, refusals, taken, word } from '../engine.ts';
 import type { FaultSet, Mistake, Problems, Refusal } from '../engine.ts';
 import { framesPerSecond } from '../media/clips.ts';
 
-/** Reads and validates requests as Volcengine Ark does, and as a gateway in front of Ark does. */
-
 const types: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -83,7 +81,6 @@ const sizes: readonly Readonly<Record<string, string>>[] = [
   },
 ];
 
-/** The simulator has one model behind every private endpoint id. */
 const modelOfEndpoints = 'doubao-seedance-2-0-260128';
 
 export function arkModel(name: string): string | undefined {
@@ -140,7 +137,6 @@ export function readArkBody(body: unknown): ArkBody {
 /** What a task renders, with every open choice made. `endpoint` is the request's model or endpoint id. */
 export type ArkDetail = ReturnType<typeof settleArk>;
 
-/** Makes the choices that the request leaves open. */
 export function settleArk(
   body: ArkBody,
   { model, endpoint }: { readonly model: string; readonly endpoint: string },

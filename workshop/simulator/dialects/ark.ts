@@ -43,7 +43,6 @@ const outline = z.object({
   safety_identifier: z.string().catch(''),
 });
 
-/** Reads the model, and the texts that may contain faults, before validation. */
 function askedOfArk(body: unknown) {
   const { model, prompt, content, safety_identifier: endUser } = check(outline, body, refuseArk);
   const texts = content.flatMap(({ text }) => (text === '' ? [] : [text]));
@@ -65,7 +64,6 @@ async function accept(desk: Desk<ArkDetail>, raw: unknown, submission: Submissio
   return json(200, { id, safety_identifier: detail.safetyIdentifier });
 }
 
-/** `cgt-`, the China time, and five characters. */
 function newId(now: number): string {
   const stamp = new Date(now + 8 * 3_600_000).toISOString().replaceAll(/\D/g, '').slice(0, 14);
   return `cgt-${stamp}-${Math.random().toString(36).slice(2, 7).padEnd(5, '0')}`;

@@ -10,7 +10,6 @@ export const refuseBfl = refusals(({ status, code: type, message: msg, param }) 
   const loc = ['body', ...param.split('.').filter((part) => part !== '')];
   return json(status, { detail: [{ type, loc, msg }] });
 });
-/** The error of a strict schema for an unknown field. */
 const extraField = 'Extra inputs are not permitted';
 export const notValid = ({ path, reason, isAbsent }: Pick<Mistake, 'path' | 'reason' | 'isAbsent'>) =>
   isAbsent

@@ -20,7 +20,6 @@ export const bfl = dialect<BflDetail>({
   keptMs,
   keyOf: ({ headers }) => z.string().safeParse(headers['x-key']).data,
   mistake: notValid,
-  // No `moderated`, because content is inspected when the job runs.
   problems: {
     unauthorized: refuseBfl(401, '', 'Not authenticated'),
     forbidden: refuseBfl(403, '', 'Not authenticated - no access to this endpoint'),
@@ -93,7 +92,6 @@ function wordOf(job: BflJob): string {
   return faults.has('docs-shape') ? 'Failed' : 'Error';
 }
 
-/** With a webhook, the response has no polling address. */
 function presentCreated({ id, task, detail, faults, world }: BflJob): object {
   const cost = detail.pricedLater || faults.has('missing-usage') ? null : detail.cost / 100;
   if (detail.webhook !== undefined) return { id, status: 'Pending', webhook_url: task.callbackUrl, cost };
@@ -131,7 +129,6 @@ function failureOf(job: BflJob, asText: boolean): unknown {
   return asText ? error : { error };
 }
 
-/** `duration` is the rendering time. */
 function resultOf(job: BflJob): object {
   const { task, detail } = job;
   const [start_time, end_time] = [job.startsAt / 1000, job.since / 1000];

@@ -26,7 +26,6 @@ const noModel = refuse(404, 'ModelNotFound', 'Model can not be found.');
 /** What a task renders. `refusal` is a parameter error, which is reported only when the task is polled. */
 type Detail = ReturnType<typeof settle>;
 
-/** Alibaba DashScope: videos and images, both asynchronous and synchronous. */
 export const dashScope = dialect<Detail>({
   name: 'dashscope',
   prefix: '/dashscope/api/v1',
@@ -186,7 +185,6 @@ function list(desk: Desk<Detail>, call: Call): Promise<Reply> {
 
 const wordFor = phaseWords('PENDING RUNNING SUCCEEDED FAILED FAILED CANCELED POST_PROCESSING');
 
-/** A task with an invalid parameter fails at its first poll. */
 function phaseOf({ phase, detail }: Job<Detail>) {
   return detail.refusal !== undefined && (phase === 'running' || phase === 'succeeded') ? 'failed' : phase;
 }
@@ -250,7 +248,6 @@ function linksOf(job: Job<Detail>): string[] {
   return job.links({ look: { marked: job.detail.watermark } });
 }
 
-/** The results of models that are called with messages, whether synchronous or not. */
 function chatChoices(job: Job<Detail>): readonly object[] {
   return linksOf(job).map((image) => ({
     finish_reason: 'stop',

@@ -56,9 +56,7 @@ export interface FalDetail extends Rendered {
   /** The value of `x-fal-billable-units`, in hundredths of a unit. */
   readonly units: number;
   readonly seed?: number;
-  /** The input as received, for the list of requests. */
   readonly input: unknown;
-  /** An invalid input, which the result reports. */
   readonly mistake?: { readonly message: string; readonly type: string; readonly loc: string };
 }
 export type FalJob = Job<FalDetail>;
@@ -109,7 +107,6 @@ export function outputOf(job: FalJob, since: number): Record<string, unknown> {
   };
 }
 
-/** Formatted as a whole number, or with two decimal places. */
 export function unitsOf(job: FalJob): string {
   return String(job.billed(job.detail.units) / 100);
 }

@@ -170,7 +170,6 @@ function presentStatus(job: FalJob, desk: FalDesk, { query }: WireRequest): Repl
   return json(202, { ...base, ...(query.get('logs') === '1' ? { logs } : {}) });
 }
 
-/** Counts the jobs of the same model ahead of this one. */
 function positionOf({ id, model }: FalJob, desk: FalDesk): number {
   const all = desk.newestFirst().filter((job) => job.model === model);
   const older = all.slice(all.findIndex((job) => job.id === id) + 1);

@@ -38,7 +38,6 @@ const format = z.strictObject({
 const bodySchema = z.strictObject({
   model: z.string().min(1),
   input: z.union([z.string().min(1), z.array(part).min(1)]),
-  /** Responses that wait for the whole render are not covered. */
   background: z.literal(true),
   store: z.literal(true).optional(),
   response_format: format.prefault({ type: 'video' }),

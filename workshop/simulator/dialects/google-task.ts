@@ -1,8 +1,6 @@
 import { json, refusals } from '../engine.ts';
 import type { Desk, Job, Mistake, Problems, Rendered } from '../engine.ts';
 
-/** Code shared by Google's three services. */
-
 /** The error body of every Google API. `param` is the quota that is exhausted. */
 export const googleError = refusals(({ status, code, message, param }) => {
   const quota = { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [{ quotaId: param }] };
@@ -43,9 +41,7 @@ export interface GoogleDetail extends Rendered {
   /** The name in responses: the whole path for an operation. */
   readonly name: string;
   readonly samples: number;
-  /** The input and output tokens. Veo reports none. */
   readonly tokens?: readonly [number, number];
-  /** A link, the bytes, or the caller's bucket. */
   readonly delivery: 'uri' | 'inline' | 'bucket';
   readonly bucket: string | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;

@@ -105,14 +105,12 @@ function refuseOfLite({ instances: [{ video, referenceImages }], parameters }: B
     throw googleError(400, 'INVALID_ARGUMENT', `${foreign} is not supported by this model.`);
 }
 
-/** `GET …/operations/{id}` of the Gemini API. */
 export function pollVideo(desk: GoogleDesk, call: Call): Promise<Reply> {
   return operation(desk, call, decodeURIComponent(call.request.path.slice('/v1beta/'.length)));
 }
 
 const fetchSchema = z.strictObject({ operationName: z.string() });
 
-/** `POST …:fetchPredictOperation` of Vertex. */
 export function fetchVideo(desk: GoogleDesk, call: Call): Promise<Reply> {
   const { operationName } = desk.read(fetchSchema, call.request);
   return operation(desk, call, operationName);

@@ -39,7 +39,6 @@ export const google = dialect<GoogleDetail>({
 
 const place = '/projects/[^/]+/locations/[^/]+';
 
-/** `models/{model}:{verb}` */
 function act(desk: GoogleDesk, call: Call, api: 'gemini' | 'vertex'): Promise<Reply> {
   const [model = '', verb] = call.id.split(/:(?=[A-Za-z]+$)/);
   const [, , ...parents] = call.request.path.split('/models/')[0]?.split('/') ?? [];

@@ -2,10 +2,7 @@ import { z } from 'zod';
 import { areaOf, linesOf, link, sizeOf, taken, word } from '../engine.ts';
 import type { Call, Desk, FaultSet, Rendered, WireRequest } from '../engine.ts';
 
-/** Reads the bodies of both standards, the new and the legacy one. */
-
 export interface KlingDetail extends Rendered {
-  /** The path of the job's submission. */
   readonly path: string;
   readonly legacy: boolean;
   /** The charge in hundredths of a unit. */
@@ -17,7 +14,6 @@ export interface KlingOrder {
   readonly model: string;
   readonly prompt: string;
   readonly callbackUrl: string | undefined;
-  /** The model names that this standard accepts. */
   readonly models: RegExp;
   readonly settle: (faults: FaultSet) => KlingDetail;
 }
@@ -61,7 +57,6 @@ const rates: Readonly<Record<string, readonly [number, number]>> = {
   '4k': [30, 30],
 };
 
-/** The new standard, with strict schemas and the model in the path. */
 export function readKling(desk: Desk<KlingDetail>, path: string, { request, id: model }: Call): KlingOrder {
   const body =
     path === 'text-to-video'

@@ -38,7 +38,6 @@ const mistake = ({ path, reason }: Mistake) => badParameter(`${path}: ${reason}`
 const notFound = klingError(404, 1203, 'The requested resource does not exist.');
 const internal = klingError(500, 5000, 'Internal server error.');
 
-/** Kling: the new standard, and the legacy one below `/v1`. */
 export const kling = dialect<KlingDetail>({
   name: 'kling',
   prefix: '/kling',
@@ -57,7 +56,6 @@ export const kling = dialect<KlingDetail>({
     internal,
     unavailable: klingError(503, 5001, 'The server is under maintenance.'),
   },
-  // Only the task, without the envelope.
   callbackBody: present,
   callbackHeaders: (body) => signStandardWebhook(klingCallbackSecret, body),
   routes: (desk) => ({
@@ -126,7 +124,6 @@ function byName(desk: KlingDesk, names: ReadonlySet<string>): KlingJob[] {
   return desk.newestFirst().filter(({ detail }) => names.has(detail.externalId ?? ''));
 }
 
-/** Returns an array that omits unknown ids. */
 function query(desk: KlingDesk, call: Call): Promise<Reply> {
   const { request } = call;
   const [ids, names] = [request.query.get('task_ids'), request.query.get('external_task_ids')];
@@ -176,7 +173,6 @@ function wordOf({ phase, detail }: KlingJob): string {
   return detail.legacy && phase === 'succeeded' ? 'succeed' : wordFor(phase);
 }
 
-/** The response to a create, which has no result and no deductions. */
 function created({ id, task: { createdAt }, detail }: KlingJob): object {
   const { legacy, externalId: external_id } = detail;
   if (!legacy)

@@ -63,7 +63,6 @@ export const luma = dialect<Detail>({
   prefix: '/luma/v1',
   expiresAfterMs: 86_400_000,
   mistake: ({ path, reason }) => refuse(400, '', `${path}: ${reason}`),
-  // Content is inspected when the job runs.
   problems: {
     unauthorized: refuse(401, '', 'Invalid or missing API key'),
     forbidden: refuse(403, '', 'Access denied'),
@@ -96,7 +95,6 @@ function present(job: Job<Detail>): object {
       : ['generation_failed', 'The model failed.'];
     return { ...about, failure_code, failure_reason };
   }
-  // Each response contains a newly signed link.
   const urls = state === 'completed' ? job.links({ lifetimeSeconds: linkSeconds, from: now }) : [];
   const type = detail.images === undefined ? 'video' : 'image';
   return { ...about, output: urls.map((url) => ({ type, url })) };

@@ -36,7 +36,6 @@ const bodySchema = z.strictObject({
 type Detail = Rendered & { readonly fileId: string };
 type HailuoJob = Job<Detail>;
 
-/** MiniMax v1: Hailuo videos in three calls, and synchronous images. */
 export const miniMaxV1 = dialect<Detail>({
   name: 'minimax-v1',
   prefix: '/minimax/v1',
@@ -150,7 +149,6 @@ function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
     const { faults, model } = submission;
     if (!/^image-0\d/.test(model)) throw invalid(`unknown model: ${model}`);
     const lost = lostImages(faults, n);
-    // The ratio takes precedence over the pixels.
     const size = ratio === undefined ? { width, height } : areaOf(1024, ratio, 8);
     const id = randomUUID().replaceAll('-', '');
     const order = { id, detail: { ...size, seconds: 0, images: n, fileId: '' } };
@@ -159,7 +157,6 @@ function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
     const files = job.pictures(body.response_format === 'base64' ? 'b64_json' : 'url', { look });
     const kept = files.filter((_, index) => !lost.includes(index)).flatMap((file) => Object.values(file));
     const data = { [body.response_format === 'base64' ? 'image_base64' : 'image_urls']: kept };
-    // The counts are strings or, with docs-shape, numbers.
     const count = (value: number) => (faults.has('docs-shape') ? value : String(value));
     const metadata = { success_count: count(n - lost.length), failed_count: count(lost.length) };
     const made = { id, data: faults.has('missing-url') ? {} : data, metadata: job.reported(metadata) };

@@ -39,7 +39,6 @@ const refuse = refusals(({ status, code, message }) => {
 });
 const invalid = (message: string) => refuse(400, 2013, `invalid params, ${message}`);
 
-/** Both versions of the API respond like this. */
 export const noMiniMaxRoute = ({ method, path }: WireRequest) =>
   refuse(404, '', `no such path: ${method} ${path}`);
 
@@ -83,7 +82,6 @@ const bodySchema = z.strictObject({
 
 type Detail = ReturnType<typeof settle>;
 
-/** MiniMax v2: H3. */
 export const miniMax = dialect<Detail>({
   name: 'minimax',
   prefix: '/minimax/v2',

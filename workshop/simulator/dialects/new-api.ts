@@ -82,7 +82,6 @@ async function submit(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   });
 }
 
-/** Reads JSON, or multipart with `metadata` as JSON in a text field. */
 async function readFields(desk: Desk<Detail>, request: WireRequest): Promise<Record<string, unknown>> {
   const form = await readForm(request);
   if (form === undefined) return desk.read(metadataSchema, request);
@@ -190,7 +189,6 @@ function presentVideo(job: Job<Detail>): object {
   };
 }
 
-/** The queue's status word changes twice while a job waits. */
 function queueWord({ task, now }: Job<Detail>): string {
   const share = task.queueMs === 0 ? 1 : (now - task.createdAt) / task.queueMs;
   return share < 1 / 3 ? 'NOT_START' : share < 2 / 3 ? 'SUBMITTED' : 'QUEUED';
@@ -239,7 +237,6 @@ function percent(job: Job<Detail>): number {
   return Math.max(job.phase === 'running' ? 1 : 0, Math.floor(100 * job.progress()));
 }
 
-/** A row number that is the same in each response about a task. */
 function serial(id: string): number {
   return Array.from(id).reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 1_000_003, 7);
 }

@@ -29,7 +29,6 @@ const mistake = ({ field, reason, isAbsent }: Pick<Mistake, 'field' | 'reason' |
     : refuse(400, 'invalid_value', `Invalid '${field}': ${reason}.`, field);
 const blocked = 'Your request was rejected as a result of our safety system.';
 const moderated = refuse(400, 'moderation_blocked', blocked);
-/** How older models refuse content. */
 const violated = refuse(400, 'content_policy_violation', blocked);
 
 export const noSuchUrl = ({ method, path }: WireRequest) =>

@@ -46,7 +46,6 @@ export function fileRoutesOf<Detail extends Rendered>(
   { notFound, noContent }: FileRefusals,
 ) {
   const { world } = desk;
-  // Files have no job.
   const answer = (call: Call, act: () => Reply) => desk.about('media', call, act, act);
   return {
     async 'POST /files'(call: Call): Promise<Reply> {

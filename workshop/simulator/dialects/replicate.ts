@@ -5,12 +5,9 @@ import { phaseWords, refusals, signStandardWebhook, sizeOf, taken } from '../eng
 import type { Call, Desk, FaultSet, Job, Mistake, Rendered, Reply } from '../engine.ts';
 import { fileRoutesOf, isKnownFile } from './replicate-files.ts';
 
-/** Replicate: predictions with official models, versions and deployments. */
-
 /** The vendor does not document how long it keeps records. These outlive every test, but their data do not. */
 const keptMs = 14 * 86_400_000;
 const runMsMax = 30 * 60_000;
-/** Inputs, outputs and files are kept for this long after the end. */
 const dataSeconds = 3600;
 const pageSize = 100;
 
@@ -28,10 +25,8 @@ const invalid = (field: string, reason: string) =>
 const notFound = refuse(404, 'Not found', 'The requested resource could not be found.');
 const noVersion = refuse(422, 'Invalid version or not permitted', 'The specified version does not exist.');
 
-/** The official models, which also render for versions and deployments. */
 const models = ['bytedance/seedance-2.0', 'alibaba/wan-3-prime', 'black-forest-labs/flux-2-pro'];
 
-/** The version hash of an unofficial copy of the model. */
 function replicateVersion(name: string): string {
   return createHash('sha256').update(name).digest('hex');
 }
@@ -87,7 +82,6 @@ function render(model: string, given: unknown) {
   return { width: input.width ?? width, height: input.height ?? height, seconds: 0, images: 1, format };
 }
 
-/** Owner and name are two segments of a path. */
 const two = ':id/[^/]+';
 
 export const replicate = dialect<Detail>({
@@ -96,7 +90,6 @@ export const replicate = dialect<Detail>({
   keptMs,
   expiresAfterMs: runMsMax,
   mistake: ({ path, reason }) => invalid(path, reason),
-  // No `moderated`, because content is inspected when the prediction runs.
   problems: {
     unauthorized: refuse(401, 'Unauthenticated', 'You did not pass a valid authentication token'),
     forbidden: refuse(403, 'Forbidden', 'You do not have permission to perform this action.'),
@@ -195,7 +188,6 @@ function dateIn(query: URLSearchParams, name: string, ifAbsent: number): number 
   return time;
 }
 
-/** 26 characters, like the vendor's ids. */
 function identifier(): string {
   return Array.from(randomBytes(26), (byte) => 'abcdefghijklmnopqrstuvwxyz0123456789'[byte % 36]).join('');
 }

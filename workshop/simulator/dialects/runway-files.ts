@@ -40,7 +40,6 @@ export function uploadKeyOf(request: WireRequest, world: World): string | undefi
 
 const uriPattern = /runway:\/\/([\w-]+)/g;
 
-/** Whether each upload mentioned in the body exists and belongs to this account. */
 export function areKnownUploads(world: World, request: WireRequest): boolean {
   const named = [...request.body.toString('utf8').matchAll(uriPattern)];
   return named.every(([, id = '']) => {
@@ -64,7 +63,6 @@ export function uploadRoutesOf<Detail extends Rendered>(
   { mistake, refused }: { readonly mistake: (mistake: Mistake) => WireError; readonly refused: WireError },
 ) {
   const { world } = desk;
-  // Files have no job.
   const answer = (call: Call, act: () => Reply) => desk.about('media', call, act, act);
   return {
     give: (call: Call) =>

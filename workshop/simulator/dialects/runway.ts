@@ -36,7 +36,6 @@ const keyframe = z.strictObject({
   uri,
   range: z.strictObject({ start_seconds: at, end_seconds: at }).optional(),
 });
-/** The fields of every path and model, taken from the vendor's SDK. */
 const runwayBody = z.strictObject({
   ...taken({
     text: 'targetAspectRatio negativePrompt outputFormat proresProfile promptExpansionMode quality background',

@@ -7,7 +7,6 @@ const refuse = refusals(({ status: code, code: reason, message }) =>
   json(code, { code, reason, message, metadata: { trace_id: randomUUID() } }),
 );
 
-/** Strict: the vendor refuses unknown fields. */
 const bodySchema = z.strictObject({
   ...taken({ int: 'seed', flag: 'audio watermark', text: 'movement_amplitude' }),
   model: z.string().min(1),
@@ -19,7 +18,6 @@ const bodySchema = z.strictObject({
   payload: z.string().default(''),
   callback_url: link.optional(),
 });
-/** How many images the body of each route accepts, and whether it accepts a ratio. */
 const ways = {
   text2video: { least: 0, most: 0, takesRatio: true },
   img2video: { least: 1, most: 1, takesRatio: false },

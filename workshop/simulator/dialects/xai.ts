@@ -50,7 +50,6 @@ const bodies = {
   extensions: z.strictObject({ ...common, video, duration: z.int().default(6) }),
 };
 
-/** `charge` is in thousandths of a dollar. */
 type Detail = Rendered & { readonly charge: number };
 
 export const xai = dialect<Detail>({

@@ -109,7 +109,6 @@ export function encodeWebp(picture: Picture): Buffer {
     ...[green, red, blue, 255].flatMap((symbol) => [[0b101, 3], [symbol, 8]] as const),
     [0b001, 4], // distance: symbol 0
   ]; // prettier-ignore
-  // The least significant bit is first.
   const bits = fields.map(([value, count]) =>
     Array.from(value.toString(2).padStart(count, '0')).toReversed(),
   );

@@ -12,7 +12,6 @@ export interface Link {
   readonly name: string;
   readonly issuedAt: number;
   readonly lifetimeSeconds: number;
-  /** The original text of the faults of the media exchange. */
   readonly faults: readonly string[];
 }
 
@@ -83,7 +82,6 @@ function signature(path: string, query: URLSearchParams): string {
   return createHmac('sha256', signingKey).update(`${path}?${query.toString()}`).digest('hex');
 }
 
-/** Converts `20260514T183217Z` to milliseconds. */
 function parseStamp(stamp: string): number {
   return Date.parse(stamp.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'));
 }
