@@ -217,7 +217,7 @@ describe.each(jobVendors)('$name', (vendor) => {
       // Some vendors call the address once before they accept it.
       await expect
         .poll(() => {
-          // Once the job has ended, a callback is on its way, and its signature must not become too old.
+          // Once the job has ended, its callback is being sent, and the signature must not become too old.
           if (!simulator.control.tasks('a boat').some(({ phase }) => isFinal(phase))) {
             simulator.control.advance(10);
             aheadMs += 10_000;
