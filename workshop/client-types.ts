@@ -59,9 +59,7 @@ const schemaSchema: z.ZodType<Schema> = z.lazy(() =>
     description: z.string().optional(),
   }),
 );
-const documentSchema = z.object({
-  components: z.object({ schemas: z.record(z.string(), schemaSchema) }),
-});
+const documentSchema = z.object({ components: z.object({ schemas: z.record(z.string(), schemaSchema) }) });
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
 export function clientTypes(): string {

@@ -23,10 +23,7 @@ const casesDefault = 3_000;
 const coverageCases = 70;
 
 const { values } = parseArgs({
-  options: {
-    cases: { type: 'string', default: String(casesDefault) },
-    seed: { type: 'string' },
-  },
+  options: { cases: { type: 'string', default: String(casesDefault) }, seed: { type: 'string' } },
 });
 
 async function runAll(): Promise<number> {

@@ -74,9 +74,9 @@ async function soak(stand: Stand, { tasks, kills, seed, every, clocks = false }:
   report(`seed ${seed}: ${tasks} tasks, ${kills} faults; logs in ${stand.directory}/logs`);
   await stand.setFaults(faultShare);
   const running = async () => {
-    const found = stand.core.mongo.db.collection<{ _id: string }>('tasks').find({
-      status: { $nin: ['succeeded', 'failed'] },
-    });
+    const found = stand.core.mongo.db
+      .collection<{ _id: string }>('tasks')
+      .find({ status: { $nin: ['succeeded', 'failed'] } });
     return (await found.toArray()).map(({ _id }) => _id);
   };
   const loaded = new AbortController();

@@ -255,10 +255,7 @@ describe.each(Object.entries(meanings))('%s', (_, [table, lines]) => {
 
   it('shows codes that it does not list only within the message', () => {
     const refusal = { code: 'silverfjord', message: 'm' };
-    expect(refusalError(answer, refusal, table)).toMatchObject({
-      code: 'http_400',
-      words: 'silverfjord: m',
-    });
+    expect(refusalError(answer, refusal, table)).toMatchObject({ code: 'http_400', words: 'silverfjord: m' });
     expect(failedJob(table, refusal)).toMatchObject({ code: 'failed', message: 'silverfjord: m' });
   });
 

@@ -74,10 +74,7 @@ describe('Seedream', () => {
     expect(images).toEqual([
       { url: 'https://files.example.com/a.jpeg', expiresAt: 1_757_321_139 + 86_400, size: '2048x2048' },
     ]);
-    expect(facts).toEqual({
-      images: 1,
-      usage: { completionTokens: 16_384, totalTokens: 16_384 },
-    });
+    expect(facts).toEqual({ images: 1, usage: { completionTokens: 16_384, totalTokens: 16_384 } });
   });
 
   it('takes one image as text and several as a list, also for an edit', async () => {

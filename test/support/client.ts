@@ -158,12 +158,7 @@ export async function postForm(
     body: form,
   });
   const text = await response.text();
-  return {
-    status: response.status,
-    headers: Object.fromEntries(response.headers),
-    text,
-    body: parse(text),
-  };
+  return { status: response.status, headers: Object.fromEntries(response.headers), text, body: parse(text) };
 }
 
 /** Uses node:http, because fetch hides what a server really sends about connections and encodings. */

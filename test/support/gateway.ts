@@ -159,10 +159,7 @@ function keptLog(lines: string[]): Logger {
 }
 
 function shownLog(): Logger {
-  return createLogger({
-    level: process.env['TEST_LOG'] === undefined ? 'silent' : 'info',
-    format: 'pretty',
-  });
+  return createLogger({ level: process.env['TEST_LOG'] === undefined ? 'silent' : 'info', format: 'pretty' });
 }
 
 /**

@@ -140,10 +140,7 @@ const testProvider: Provider = {
         ],
       },
       models: [[/^o$/, {}]],
-      others: {
-        fields: everyField,
-        other_parameters: true,
-      },
+      others: { fields: everyField, other_parameters: true },
     },
     submit: unused,
     status: unused,
@@ -168,9 +165,7 @@ export function useHttpWorld(database: string, change: NodeChange = {}): HttpWor
     [world, close] = await openWorld(database, change);
   });
   afterAll(() => close());
-  return new Proxy({} as HttpWorld, {
-    get: (_, property) => Reflect.get(world ?? {}, property) as unknown,
-  });
+  return new Proxy({} as HttpWorld, { get: (_, property) => Reflect.get(world ?? {}, property) as unknown });
 }
 
 async function openWorld(database: string, change: NodeChange): Promise<[HttpWorld, () => Promise<void>]> {

@@ -71,10 +71,7 @@ export function assignTestFiles(directory: string, marker: string): TestProjects
     .map((file) => join(directory, file))
     .toSorted();
   const reaches = createReach(directory, join(directory, marker));
-  return {
-    pure: files.filter((file) => !reaches(file)),
-    servers: files.filter((file) => reaches(file)),
-  };
+  return { pure: files.filter((file) => !reaches(file)), servers: files.filter((file) => reaches(file)) };
 }
 
 function createReach(directory: string, marker: string): (file: string) => boolean {

@@ -7,11 +7,7 @@ import { cacheDir } from './cache-dir.ts';
 import { markServerUse } from './server-use.ts';
 
 function localOptions(dataDir: string): LocalOptions {
-  return {
-    dataDir,
-    report: (line) => process.stderr.write(`${line}\n`),
-    environment: process.env,
-  };
+  return { dataDir, report: (line) => process.stderr.write(`${line}\n`), environment: process.env };
 }
 
 type Start = {

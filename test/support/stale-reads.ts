@@ -33,9 +33,7 @@ export async function staleReads(db: Db, names: readonly string[]): Promise<Db> 
 }
 
 function readingFrom(stale: Collection, current: Collection): Collection {
-  return new Proxy(current, {
-    get: (_, name) => bound(reading.includes(name) ? stale : current, name),
-  });
+  return new Proxy(current, { get: (_, name) => bound(reading.includes(name) ? stale : current, name) });
 }
 
 function bound(target: object, name: PropertyKey): unknown {

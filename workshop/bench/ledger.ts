@@ -145,18 +145,8 @@ function appendGoals(rates: readonly Rate[]): Goal[] {
       measured: times(hot, one),
       met: hot >= 3 * one,
     },
-    {
-      what: 'four processes beside insertOne',
-      goal: '1.00 ×',
-      measured: times(four, one),
-      met: four >= one,
-    },
-    {
-      what: 'four processes beside one',
-      goal: '1.00 ×',
-      measured: times(four, hot),
-      met: four >= hot,
-    },
+    { what: 'four processes beside insertOne', goal: '1.00 ×', measured: times(four, one), met: four >= one },
+    { what: 'four processes beside one', goal: '1.00 ×', measured: times(four, hot), met: four >= hot },
   ];
 }
 

@@ -20,10 +20,7 @@ import { childrenCpuMs, usageOf } from './support/usage.ts';
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const readyWithinMs = 300_000;
 const servers = ['mongodb', 'temporal', 'simulator', 'worker', 'api'] as const;
-const commands = {
-  'gateway --help': ['--help'],
-  'gateway accounts list': ['accounts', 'list'],
-} as const;
+const commands = { 'gateway --help': ['--help'], 'gateway accounts list': ['accounts', 'list'] } as const;
 type CommandName = keyof typeof commands;
 
 interface LocalStart {

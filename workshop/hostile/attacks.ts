@@ -170,10 +170,7 @@ const announcedMebibytes = [64, 16];
 const uploadBytesPerSecond = 9_000;
 
 function* unendingUpload(key: string, bytes: number): Generator<Buffer> {
-  const headers = {
-    'content-type': 'multipart/form-data; boundary=x',
-    'content-length': String(bytes),
-  };
+  const headers = { 'content-type': 'multipart/form-data; boundary=x', 'content-length': String(bytes) };
   yield* wireOf({ ...withKey({ path: '/v1/images/edits', headers }, key) }, 'length');
   yield Buffer.from('--x\r\ncontent-disposition: form-data; name="image"; filename=a.png\r\n\r\n');
   yield pngHeader(10, 10);

@@ -14,9 +14,6 @@ interface ClockMove<Clock> {
  */
 export function clockMoves<Clock>(clocks: readonly Clock[]): readonly ClockMove<Clock>[] {
   return clockSteps.flatMap((_, round) =>
-    clocks.map((clock, index) => ({
-      clock,
-      byMs: clockSteps[(index + round) % clockSteps.length] ?? 0,
-    })),
+    clocks.map((clock, index) => ({ clock, byMs: clockSteps[(index + round) % clockSteps.length] ?? 0 })),
   );
 }

@@ -134,9 +134,8 @@ describe('a status', () => {
     'of %s: a link without an end lives %d s from the end of the job, else from now',
     async (model, life) => {
       const ready = (result: object) =>
-        status(job({ status: 'Ready', result: { sample: 'https://x.example/a.png', ...result } }), {
-          model,
-        }).result;
+        status(job({ status: 'Ready', result: { sample: 'https://x.example/a.png', ...result } }), { model })
+          .result;
       expect(await ready({ end_time: 1_700_000_000.9 })).toMatchObject({
         items: [{ expiresAt: 1_700_000_000 + life }],
         facts: { images: 1 },

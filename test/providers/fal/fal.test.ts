@@ -44,12 +44,7 @@ const operation = { id, endpoint: model, app };
 const job = `${base}/${app}/requests/${id}`;
 const a = 'https://ex.com/a.png';
 
-const videos = videoTables(video, {
-  model,
-  mapping,
-  operation,
-  created: { json: fixture('fal/created') },
-});
+const videos = videoTables(video, { model, mapping, operation, created: { json: fixture('fal/created') } });
 const { sentFor, statusOf } = videos;
 const images = imageTables(imageTask, { operation });
 

@@ -105,9 +105,7 @@ describe('a submission of Omni', () => {
     const { json } = await omnis.sentFor(
       { videos: [clip], extra: { video_task: 'restyle', tier: 'flex', store: false } },
       omni,
-      {
-        facts: { parameters: { video_task: { read: true }, tier: { sent_as: 'service_tier' } } },
-      },
+      { facts: { parameters: { video_task: { read: true }, tier: { sent_as: 'service_tier' } } } },
     );
     expect(json).toMatchObject({
       service_tier: 'flex',
@@ -189,9 +187,7 @@ describe('a submission of Veo', () => {
     const { json } = await videos.sentFor(
       { seed: 7, generateAudio: false, extra: { look: 'film', theirs: 1 } },
       veo,
-      {
-        facts: { sound: 'choice', fields: { seed: true }, parameters: { look: { sent_as: 'style' } } },
-      },
+      { facts: { sound: 'choice', fields: { seed: true }, parameters: { look: { sent_as: 'style' } } } },
     );
     expect(json).toMatchObject({
       parameters: { sampleCount: 1, seed: 7, generateAudio: false, style: 'film' },

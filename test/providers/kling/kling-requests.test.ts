@@ -134,9 +134,7 @@ describe('a video of the new standard', () => {
       const { json } = await videos.sentFor(
         { firstFrame: a, ratio: '4:3', generateAudio: true, extra: { look: 1 } },
         model,
-        {
-          facts: { sound: 'choice', fields: { ratio: true }, parameters: { look: { sent_as: 'style' } } },
-        },
+        { facts: { sound: 'choice', fields: { ratio: true }, parameters: { look: { sent_as: 'style' } } } },
       );
       const added = { aspect_ratio: '4:3', style: 1 };
       expect(model === 'kling-v2-1' ? json : json?.['settings']).toMatchObject(

@@ -52,9 +52,7 @@ describe('a job of v2', () => {
       unbilled: true,
     });
     const task = { id, status: 'failed', error: { code: 1027, message: 'm' } };
-    expect(await statusOf({ json: { task } })).toMatchObject({
-      failure: { class: 'moderation_output' },
-    });
+    expect(await statusOf({ json: { task } })).toMatchObject({ failure: { class: 'moderation_output' } });
   });
 
   it.each<[string, object]>([

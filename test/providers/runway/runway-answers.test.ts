@@ -17,10 +17,7 @@ describe('a task', () => {
     expect(status).toEqual({
       state: 'succeeded',
       items: [
-        {
-          url: 'https://files.example.com/a.mp4?_jwt=x',
-          expiresAt: Date.UTC(2026, 10, 22, 10) / 1000,
-        },
+        { url: 'https://files.example.com/a.mp4?_jwt=x', expiresAt: Date.UTC(2026, 10, 22, 10) / 1000 },
       ],
       facts: {},
       cost: { amount: '150', unit: 'credits' },

@@ -89,12 +89,7 @@ it('the facts of a mapping follow from its fields', () => {
   const beside = { first_frame: 'a', audios: { name: 'b', inputs: ['first_last_frame'] } };
   expect(
     mappedVideoFacts(read({ fields: beside, endpoints: { first_last_frame: 'v/image' } })).media,
-  ).toEqual({
-    frames: 1,
-    references: 0,
-    videos: 0,
-    beside_frames: ['audios'],
-  });
+  ).toEqual({ frames: 1, references: 0, videos: 0, beside_frames: ['audios'] });
   expect(mappedVideoFacts(read({ fields: beside, endpoints: { reference: 'v/r' } })).media).toEqual({
     frames: 0,
     references: 0,
@@ -172,11 +167,7 @@ describe('a request', () => {
   });
 
   it('of references: a list, numbered fields, and one', () => {
-    const request = videoRequest({
-      references: [url, url],
-      videos: ['v'],
-      audios: ['a'],
-    });
+    const request = videoRequest({ references: [url, url], videos: ['v'], audios: ['a'] });
     expect(mappedIssue(request, video)).toBeUndefined();
     expect(mappedBody(request, video, { marker: 'm' })).toMatchObject({
       image_urls: [url, url],

@@ -26,11 +26,7 @@ async function usageFromProc(pid: number): Promise<Usage> {
   ]);
   const kilobytes = (name: string): number =>
     Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
-  return {
-    cpuMs: cpuMsOf(stat),
-    bytes: kilobytes('VmRSS') * 1024,
-    peakBytes: kilobytes('VmHWM') * 1024,
-  };
+  return { cpuMs: cpuMsOf(stat), bytes: kilobytes('VmRSS') * 1024, peakBytes: kilobytes('VmHWM') * 1024 };
 }
 
 /** The CPU milliseconds of this process's ended children. Linux only. */
