@@ -28,7 +28,5 @@ final class Bson {
         }
     }
 
-    static Document decode(byte[] bytes) {
-        return BsonDecoder.decodeBson(Unpooled.wrappedBuffer(bytes));
-    }
+    static Document decode(byte[] bytes) { return BsonDecoder.decodeBson(Unpooled.wrappedBuffer(bytes)); }
 }

@@ -64,9 +64,7 @@ final class Unconfirmed {
         return READS_CONFIRMED.get() && !writes.isEmpty();
     }
 
-    boolean hides(Object id) {
-        return writes.containsKey(id);
-    }
+    boolean hides(Object id) { return writes.containsKey(id); }
 
     Stream<Document> before(Function<byte[], Document> decode) {
         return writes.values().stream().filter(write -> write.document != null).map(write -> decode.apply(write.document));
