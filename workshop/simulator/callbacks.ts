@@ -1,3 +1,4 @@
+import { createHmac, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
@@ -112,4 +113,16 @@ async function* brokenBody(body: string): AsyncGenerator<string> {
   yield body.slice(0, Math.max(1, body.length >> 1));
   await sleep(20);
   throw new Error('The callback is broken off on purpose.');
+}
+
+/**
+ * Returns the Standard Webhooks headers for a body. The key follows `whsec_`. Uses real time, because receivers compare
+ * the timestamp with their own clocks.
+ */
+export function signStandardWebhook(secret: string, body: string): Record<string, string> {
+  const id = randomUUID();
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
 }

@@ -4,7 +4,7 @@ export type { FaultSet } from './fault.ts';
 export { base64, link, media, taken, word } from './fields.ts';
 export { inSeconds } from './job.ts';
 export type { Job, Rendered } from './job.ts';
-export { signStandardWebhook } from './standard-webhooks.ts';
+export { signStandardWebhook } from './callbacks.ts';
 export { areaOf, linesOf, pairIn, sizeOf } from './sizes.ts';
 export { phaseWords } from './task.ts';
 export { bearerToken, bytes, check, empty, json, pageNumber, parseJson, readForm, Refusal } from './wire.ts';

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CallbackSender } from './callbacks.ts';
 import { Clock } from './clock.ts';
 import type { Now } from './clock.ts';
@@ -12,11 +13,10 @@ import { disturb } from './disturb.ts';
 import { FaultSet, UnknownFault } from './fault.ts';
 import { FaultBook } from './fault-book.ts';
 import { mediaPrefix, MediaShelf, refused } from './media/media-shelf.ts';
-import { send } from './send.ts';
 import { StateFile } from './state-file.ts';
 import { Statistics } from './statistics.ts';
 import { json } from './wire.ts';
-import type { Reply, WireRequest } from './wire.ts';
+import type { Content, Reply, WireRequest } from './wire.ts';
 import { World } from './world.ts';
 
 export interface SimulatorOptions {
@@ -50,6 +50,8 @@ const renderSecondsDefault = 8;
 const tasksMaxDefault = 100_000;
 const bodyBytesMax = 96 * 1024 * 1024;
 const keepAliveTimeoutMs = 60_000;
+const floodChunk = Buffer.alloc(256 * 1024, ' ');
+const trickleSteps = 60;
 
 /** Starts an HTTP server that responds as the providers in docs/providers.md do, with the requested faults. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
@@ -171,4 +173,44 @@ function serveMedia(world: World, request: WireRequest): Promise<Reply> {
   const faults = FaultSet.of(inLink?.split(','));
   const serve = () => media.serve(request, world.now());
   return disturb(faults, () => refused('AccessDenied'), serve);
+}
+
+/** Writes a reply exactly as given, even if it breaks HTTP. */
+async function send(response: ServerResponse, reply: Reply): Promise<void> {
+  switch (reply.kind) {
+    case 'send':
+      response.writeHead(reply.status, { ...reply.headers, 'content-length': reply.body.length });
+      response.end(reply.body);
+      return;
+    case 'drop':
+      if (reply.afterMs > 0) await sleep(reply.afterMs, undefined, { ref: false });
+      response.socket?.resetAndDestroy();
+      return;
+    case 'trickle':
+      await trickle(response, reply, reply.durationMs);
+      return;
+    case 'flood':
+      await flood(response, reply, reply.totalBytes);
+  }
+}
+
+async function trickle(response: ServerResponse, content: Content, durationMs: number): Promise<void> {
+  response.writeHead(content.status, { ...content.headers, 'content-length': content.body.length });
+  const step = Math.max(1, Math.ceil(content.body.length / trickleSteps));
+  const pauseMs = durationMs / Math.ceil(content.body.length / step);
+  for (let from = 0; from < content.body.length && !response.destroyed; from += step) {
+    response.write(content.body.subarray(from, from + step));
+    await sleep(pauseMs, undefined, { ref: false });
+  }
+  response.end();
+}
+
+async function flood(response: ServerResponse, content: Content, totalBytes: number): Promise<void> {
+  response.writeHead(content.status, content.headers);
+  response.write(content.body);
+  const closed = once(response, 'close');
+  for (let sent = content.body.length; sent < totalBytes && !response.destroyed; sent += floodChunk.length) {
+    if (!response.write(floodChunk)) await Promise.race([once(response, 'drain'), closed]);
+  }
+  response.end();
 }

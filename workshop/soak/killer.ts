@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../src/base/caught.ts';
-import { clockMoves } from './clocks.ts';
 import { actionsInFlight } from './operators.ts';
 import type { Operators } from './operators.ts';
 import { createRandom } from '../stand/random.ts';
@@ -8,6 +7,10 @@ import type { Random } from '../stand/random.ts';
 import { linkNames } from './stand.ts';
 import type { LinkMode, Stand } from './stand.ts';
 import type { Victim } from './victim.ts';
+
+const quarterMs = 15 * 60_000;
+const fortyDaysMs = 40 * 86_400_000;
+const clockSteps = [quarterMs, -quarterMs, fortyDaysMs, -fortyDaysMs] as const;
 
 export interface KillerOptions {
   readonly kills: number;
@@ -125,4 +128,19 @@ async function free(victims: readonly Victim[], random: Random): Promise<Victim>
     if (!victim.isBusy()) return victim;
     await delay(100);
   }
+}
+
+interface ClockMove<Clock> {
+  readonly clock: Clock;
+  readonly byMs: number;
+}
+
+/**
+ * Returns every combination of clock and shift in rounds. A round moves each clock once, and adjacent clocks by
+ * different shifts.
+ */
+function clockMoves<Clock>(clocks: readonly Clock[]): readonly ClockMove<Clock>[] {
+  return clockSteps.flatMap((_, round) =>
+    clocks.map((clock, index) => ({ clock, byMs: clockSteps[(index + round) % clockSteps.length] ?? 0 })),
+  );
 }
