@@ -5,14 +5,10 @@ import { openStand } from './stand/stand.ts';
 import { beginProbe, readProbe } from '../test/support/read-probe.ts';
 import { attacks } from './hostile/attacks.ts';
 import type { Attack } from './hostile/scene.ts';
-import { startHostileGateway } from './hostile/gateway.ts';
-import type { HostileGateway } from './hostile/gateway.ts';
-import { startHelper } from './stand/helper.ts';
-import type { Helper } from './stand/helper.ts';
-import { header, problemsOf, row } from './hostile/table.ts';
-import type { Outcome } from './hostile/table.ts';
-import { victimReport } from './hostile/victim-report.ts';
-import type { VictimReport } from './hostile/victim-report.ts';
+import { startHostileGateway, type HostileGateway } from './hostile/gateway.ts';
+import { startHelper, type Helper } from './stand/helper.ts';
+import { header, problemsOf, row, type Outcome } from './hostile/table.ts';
+import { victimReport, type VictimReport } from './hostile/victim-report.ts';
 import { ask } from './stand/http.ts';
 
 /**

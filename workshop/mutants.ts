@@ -7,8 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { rawEnvironment } from '../src/config/environment.ts';
-import { mutate, readMutants } from './mutants/corpus.ts';
-import type { Mutant } from './mutants/corpus.ts';
+import { mutate, readMutants, type Mutant } from './mutants/corpus.ts';
 
 /**
  * `npm run mutants [-- --only TEXT]`: removes promises from the code one by one, each in a copy of the working tree,

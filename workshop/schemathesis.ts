@@ -8,8 +8,7 @@ import { request } from 'undici';
 import { z } from 'zod';
 import { openStand } from './stand/stand.ts';
 import { installFromPypi } from './pypi-venv.ts';
-import { spareChannel, startOwnGateway } from './stand/own-gateway.ts';
-import type { Target } from './stand/own-gateway.ts';
+import { spareChannel, startOwnGateway, type Target } from './stand/own-gateway.ts';
 
 /**
  * `npm run schemathesis -- [--cases n] [--seed n]`: sends generated requests, valid and invalid, to its own gateway. No

@@ -4,11 +4,9 @@ import { Command, InvalidArgumentError } from 'commander';
 import { check } from './soak/check.ts';
 import { strike } from './soak/killer.ts';
 import { createLoad } from './soak/load.ts';
-import { createOperators } from './soak/operators.ts';
-import type { Operators } from './soak/operators.ts';
+import { createOperators, type Operators } from './soak/operators.ts';
 import { settle } from './soak/settle.ts';
-import { openStand, linkNames } from './soak/stand.ts';
-import type { Stand } from './soak/stand.ts';
+import { openStand, linkNames, type Stand } from './soak/stand.ts';
 
 /**
  * `npm run soak -- --tasks M --kills N --seed S`: creates M tasks while N faults hit the gateway, its servers and its

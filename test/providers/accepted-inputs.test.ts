@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { defined } from '../../src/base/defined.ts';
 import { adapters, providers } from '../../src/providers/index.ts';
-import { vendorInputs } from './accepted-inputs.ts';
-import type { VendorInputs } from './accepted-inputs.ts';
+import { vendorInputs, type VendorInputs } from './accepted-inputs.ts';
 import {
   imageIssue,
   imageRequest,

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { optionalFields } from '../../src/models/consumption.ts';
-import type { OptionalField } from '../../src/models/consumption.ts';
+import { optionalFields, type OptionalField } from '../../src/models/consumption.ts';
 import { servedFacts } from '../../src/models/facts-table.ts';
 import { fieldMappingSchema } from '../../src/models/field-mapping.ts';
 import { commonParameters, factsFor } from '../../src/models/facts-of-request.ts';

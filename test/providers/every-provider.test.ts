@@ -13,8 +13,7 @@ import { noMediaUrl } from '../../src/models/stored-media.ts';
 import { presentTask, taskSchemas } from '../../src/http/presenters/video-task.ts';
 import { providers } from '../../src/providers/index.ts';
 import type { ResultItem } from '../../src/task/task.ts';
-import { UpstreamError } from '../../src/providers/provider.ts';
-import type { Operation, ProviderContext } from '../../src/providers/provider.ts';
+import { UpstreamError, type Operation, type ProviderContext } from '../../src/providers/provider.ts';
 import { firstRecord } from '../support/task-records.ts';
 import { taskFaults } from '../../workshop/simulator/fault.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
@@ -29,8 +28,7 @@ import {
   upstreamError,
 } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
-import { imageVendors, jobVendors } from './vendors.ts';
-import type { JobVendor } from './vendors.ts';
+import { imageVendors, jobVendors, type JobVendor } from './vendors.ts';
 
 /** Every adapter must meet these requirements on its dialect of the simulator, through the real HTTP client. */
 

@@ -16,8 +16,7 @@ import { runwayFailures } from '../../src/providers/runway/runway-failures.ts';
 import { viduFailures } from '../../src/providers/vidu/vidu-job.ts';
 import { xaiFailures } from '../../src/providers/xai/xai-failures.ts';
 import { failureTableOf } from '../../src/providers/vendor-files/call.ts';
-import { jobFailure } from '../../src/providers/shared/failure-table.ts';
-import type { FailureTable } from '../../src/providers/shared/failure-table.ts';
+import { jobFailure, type FailureTable } from '../../src/providers/shared/failure-table.ts';
 import { refusalError } from '../../src/providers/shared/http-outcome.ts';
 import { failedJob } from '../../src/providers/shared/job-status.ts';
 

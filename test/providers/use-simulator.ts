@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { createUpstreamClient } from '../../src/http-client/upstream-client.ts';
-import type { UpstreamClient } from '../../src/http-client/upstream-client.ts';
-import { startSimulator } from '../../workshop/simulator/simulator.ts';
-import type { Simulator } from '../../workshop/simulator/simulator.ts';
+import { createUpstreamClient, type UpstreamClient } from '../../src/http-client/upstream-client.ts';
+import { startSimulator, type Simulator } from '../../workshop/simulator/simulator.ts';
 
 interface SimulatorInUse extends Pick<Simulator, 'url' | 'control'> {
   readonly request: UpstreamClient;

@@ -13,8 +13,7 @@ import type {
   SynchronousImageProvider,
   TaskProvider,
 } from '../../src/providers/provider.ts';
-import { fieldMappingSchema } from '../../src/models/field-mapping.ts';
-import type { FieldMapping } from '../../src/models/field-mapping.ts';
+import { fieldMappingSchema, type FieldMapping } from '../../src/models/field-mapping.ts';
 import { klingCallbackSecret } from '../../workshop/simulator/dialects/kling.ts';
 import { replicateWebhookSecret } from '../../workshop/simulator/dialects/replicate.ts';
 import { imageRequest, videoRequest } from './support.ts';

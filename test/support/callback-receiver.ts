@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import type { Task } from '../../src/task/record.ts';

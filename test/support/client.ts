@@ -1,7 +1,6 @@
 import { keyScopes } from '../../src/base/key-scope.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { request as httpRequest } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { planOutdated } from '../../src/task/acts.ts';
 
 export interface Answer {

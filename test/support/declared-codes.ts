@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayApp } from '../../src/http/app.ts';
-import { GatewayError } from '../../src/errors/errors.ts';
-import type { ErrorCode } from '../../src/errors/errors.ts';
+import { GatewayError, type ErrorCode } from '../../src/errors/errors.ts';
 import { errorCodesOf } from '../../src/http/openapi.ts';
 import type { Route } from '../../src/http/route.ts';
 

@@ -1,5 +1,4 @@
-import { afterAll } from 'vitest';
-import type { RunnerTestSuite } from 'vitest';
+import { afterAll, type RunnerTestSuite } from 'vitest';
 import { forgetServerUse, serverWasUsed } from './server-use.ts';
 
 /**

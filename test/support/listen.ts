@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { Server as HttpServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 
 export async function listen(server: Server) {

@@ -1,6 +1,5 @@
 import { Collection, Db } from 'mongodb';
-import { describeShape, shapeOfFilter } from './query-shape.ts';
-import type { QueryShape } from './query-shape.ts';
+import { describeShape, shapeOfFilter, type QueryShape } from './query-shape.ts';
 import { copySuffix } from './stale-reads.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describeShape, parseShape, servingIndex } from './query-shape.ts';
-import type { IndexKeys, QueryShape } from './query-shape.ts';
+import { describeShape, parseShape, servingIndex, type IndexKeys, type QueryShape } from './query-shape.ts';
 
 const page = new URL('../../docs/queries.md', import.meta.url);
 

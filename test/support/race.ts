@@ -1,6 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { onRacePoint } from '../../src/base/race-point.ts';
-import type { RacePoint } from '../../src/base/race-point.ts';
+import { onRacePoint, type RacePoint } from '../../src/base/race-point.ts';
 
 export interface Paused {
   /** Resolves with the subject that reached the point. Only then is the test in the window it wants. */

@@ -1,5 +1,4 @@
-import { Worker } from '@temporalio/worker';
-import type { ReplayWorkerOptions } from '@temporalio/worker';
+import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import { messageOf } from '../../src/base/caught.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { expect } from 'vitest';
 import type { Core } from '../../src/compose/core.ts';
 import type { LedgerEntry } from '../../src/ledger/entry.ts';
-import { verifyLedger } from '../../src/ledger/verify.ts';
-import type { Holder } from '../../src/ledger/verify.ts';
+import { verifyLedger, type Holder } from '../../src/ledger/verify.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
 
 export async function expectSoundLedger({ client, environment, mongo, now, secrets }: Core): Promise<void> {

@@ -3,8 +3,7 @@ import { mapMoney, moneyInWords } from '../../src/task/money-preview.ts';
 import { situation, standingOf } from '../../src/task/situation.ts';
 import { next } from '../../src/task/next.ts';
 import type { Task } from '../../src/task/record.ts';
-import { stateNames } from '../../src/task/state.ts';
-import type { EventName, StateName, TaskEvent } from '../../src/task/state.ts';
+import { stateNames, type EventName, type StateName, type TaskEvent } from '../../src/task/state.ts';
 import { after, events, newTask, timeOf } from './task-model.ts';
 
 /** Builds docs/states.md: the result of `next` for every event in every state, with one sample task per state. */

@@ -1,5 +1,4 @@
-import { next } from '../../src/task/next.ts';
-import type { Changes, Next } from '../../src/task/next.ts';
+import { next, type Changes, type Next } from '../../src/task/next.ts';
 import type { Task, TaskPlan } from '../../src/task/record.ts';
 import type { EventOf, Question, TaskEvent } from '../../src/task/state.ts';
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, request as httpRequest } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { listen } from '../../test/support/listen.ts';
 

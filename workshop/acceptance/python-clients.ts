@@ -5,8 +5,7 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import { installFromPypi } from '../pypi-venv.ts';
 import { askFor } from '../stand/http.ts';
-import { startLossyProxy } from './lossy-proxy.ts';
-import type { LossyProxy } from './lossy-proxy.ts';
+import { startLossyProxy, type LossyProxy } from './lossy-proxy.ts';
 
 export interface Deployment {
   /** Without /v1. */

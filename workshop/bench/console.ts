@@ -1,16 +1,11 @@
 import type { Collection } from 'mongodb';
 import { sortKey } from '../../src/store/task-document.ts';
-import { openCreates, startBenchGateway } from './support/gateway.ts';
-import type { BenchGateway } from './support/gateway.ts';
-import { expectStatus, openConnections } from './support/http-connections.ts';
-import type { HttpConnections } from './support/http-connections.ts';
-import { runLoad } from './support/load.ts';
-import type { LoadResult } from './support/load.ts';
+import { openCreates, startBenchGateway, type BenchGateway } from './support/gateway.ts';
+import { expectStatus, openConnections, type HttpConnections } from './support/http-connections.ts';
+import { runLoad, type LoadResult } from './support/load.ts';
 import type { BenchOptions } from './support/options.ts';
-import { short } from './support/report.ts';
-import type { Report } from './support/report.ts';
-import { waitUntil } from '../stand/stand.ts';
-import type { Stand } from '../stand/stand.ts';
+import { short, type Report } from './support/report.ts';
+import { waitUntil, type Stand } from '../stand/stand.ts';
 
 /**
  * Measures the console's reads with many tasks. Records of ended tasks are written straight into MongoDB. Then one

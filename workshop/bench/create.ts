@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { requirePoller, waitUntil } from '../stand/stand.ts';
-import type { Stand } from '../stand/stand.ts';
+import { requirePoller, waitUntil, type Stand } from '../stand/stand.ts';
 import type { plainWorkflow } from './support/empty-workflow.ts';
-import { openCreates, startBenchGateway } from './support/gateway.ts';
-import type { BenchGateway, RenderKind } from './support/gateway.ts';
+import { openCreates, startBenchGateway, type BenchGateway, type RenderKind } from './support/gateway.ts';
 import type { BenchOptions } from './support/options.ts';
 import type { Report } from './support/report.ts';
-import { measureInTurns, reportShares, roundsOf } from './support/rounds.ts';
-import type { Subject } from './support/rounds.ts';
+import { measureInTurns, reportShares, roundsOf, type Subject } from './support/rounds.ts';
 
 /**
  * Measures POST /v1/videos/generations at 1, 16 and 64 connections, alongside two operations without HTTP that every

@@ -1,11 +1,8 @@
-import { waitUntil } from '../stand/stand.ts';
-import type { Stand } from '../stand/stand.ts';
-import { openCreates, startBenchGateway } from './support/gateway.ts';
-import type { BenchGateway } from './support/gateway.ts';
+import { waitUntil, type Stand } from '../stand/stand.ts';
+import { openCreates, startBenchGateway, type BenchGateway } from './support/gateway.ts';
 import type { BenchOptions } from './support/options.ts';
 import type { Report } from './support/report.ts';
-import { httpSubject, measureInTurns, reportShares, roundsOf } from './support/rounds.ts';
-import type { Subject } from './support/rounds.ts';
+import { httpSubject, measureInTurns, reportShares, roundsOf, type Subject } from './support/rounds.ts';
 import { ask } from '../stand/http.ts';
 
 /**

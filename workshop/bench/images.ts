@@ -1,11 +1,9 @@
 import type { Stand } from '../stand/stand.ts';
 import { startImageUpstream } from '../stand/gateway.ts';
 import { startBenchGateway } from './support/gateway.ts';
-import { startLitellm, startPortkey } from './support/image-peers.ts';
-import type { ImagePeer } from './support/image-peers.ts';
+import { startLitellm, startPortkey, type ImagePeer } from './support/image-peers.ts';
 import type { BenchOptions } from './support/options.ts';
-import { megabytes, short, times } from './support/report.ts';
-import type { Goal, Report, Row } from './support/report.ts';
+import { megabytes, short, times, type Goal, type Report, type Row } from './support/report.ts';
 import { httpSubject, measureInTurns, middleOf, roundsOf, rowsOf } from './support/rounds.ts';
 import type { Measured, Subject } from './support/rounds.ts';
 

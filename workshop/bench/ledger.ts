@@ -3,13 +3,10 @@ import { z } from 'zod';
 import { ensureLedgerIndexes } from '../../src/ledger/collection.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
 import { startHelper } from '../stand/helper.ts';
-import { ledgerReport } from './support/ledger-order.ts';
-import type { LedgerOrder, LedgerReport } from './support/ledger-order.ts';
-import { startBenchGateway } from './support/gateway.ts';
-import type { BenchGateway } from './support/gateway.ts';
+import { ledgerReport, type LedgerOrder, type LedgerReport } from './support/ledger-order.ts';
+import { startBenchGateway, type BenchGateway } from './support/gateway.ts';
 import type { BenchOptions } from './support/options.ts';
-import { megabytes, short, times } from './support/report.ts';
-import type { Goal, Report, Row } from './support/report.ts';
+import { megabytes, short, times, type Goal, type Report, type Row } from './support/report.ts';
 import type { Stand } from '../stand/stand.ts';
 import { measureCpu, usageOf } from './support/usage.ts';
 

@@ -1,16 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { openCreates, startBenchGateway } from './support/gateway.ts';
-import type { BenchGateway } from './support/gateway.ts';
-import { runLoad } from './support/load.ts';
-import type { LoadResult } from './support/load.ts';
+import { openCreates, startBenchGateway, type BenchGateway } from './support/gateway.ts';
+import { runLoad, type LoadResult } from './support/load.ts';
 import type { BenchOptions } from './support/options.ts';
-import { megabytes, short } from './support/report.ts';
-import type { Report, Row } from './support/report.ts';
-import { waitUntil } from '../stand/stand.ts';
-import type { Stand } from '../stand/stand.ts';
-import { usageOf } from './support/usage.ts';
-import type { Usage } from './support/usage.ts';
+import { megabytes, short, type Report, type Row } from './support/report.ts';
+import { waitUntil, type Stand } from '../stand/stand.ts';
+import { usageOf, type Usage } from './support/usage.ts';
 
 /**
  * Measures the resident memory of every process with 10,000 tasks in flight: created, submitted, and rendering

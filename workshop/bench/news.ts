@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 
 import type { Stand } from '../stand/stand.ts';
-import { startBenchGateway } from './support/gateway.ts';
-import type { BenchGateway } from './support/gateway.ts';
+import { startBenchGateway, type BenchGateway } from './support/gateway.ts';
 import {
   channelYaml,
   createTasks,
@@ -16,8 +15,7 @@ import {
 } from './support/news-waves.ts';
 import type { Upstream, Wave } from './support/news-waves.ts';
 import type { BenchOptions } from './support/options.ts';
-import { short } from './support/report.ts';
-import type { Goal, Report, Row } from './support/report.ts';
+import { short, type Goal, type Report, type Row } from './support/report.ts';
 
 /**
  * Measures how late callers learn that a render has ended, and how many upstream requests that takes, with many tasks

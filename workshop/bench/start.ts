@@ -7,12 +7,10 @@ import { promisify } from 'node:util';
 import { request } from 'undici';
 import { z } from 'zod';
 import { rawEnvironment } from '../../src/config/environment.ts';
-import { cacheDir, waitUntil } from '../stand/stand.ts';
-import type { Stand } from '../stand/stand.ts';
+import { cacheDir, waitUntil, type Stand } from '../stand/stand.ts';
 import { benchIdle } from './idle.ts';
 import type { BenchOptions } from './support/options.ts';
-import { short } from './support/report.ts';
-import type { Goal, Report, Row } from './support/report.ts';
+import { short, type Goal, type Report, type Row } from './support/report.ts';
 import { childrenCpuMs, usageOf } from './support/usage.ts';
 
 /** Measures how `npm start` starts, what commands cost, and what an idle gateway costs. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { openWire } from '../../test/support/hostile-wire.ts';
-import type { WireConnection } from '../../test/support/hostile-wire.ts';
+import { openWire, type WireConnection } from '../../test/support/hostile-wire.ts';
 import { createRandom } from '../stand/random.ts';
 import { attacks } from './attacks.ts';
 import type { Scene } from './scene.ts';

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { pngHeader } from '../../test/images/support.ts';
 import { hostileCorpus } from '../../test/support/hostile-corpus.ts';
-import { pipelinedCopies, wireOf } from '../../test/support/hostile-wire.ts';
-import type { Framing, WireRequest } from '../../test/support/hostile-wire.ts';
+import { pipelinedCopies, wireOf, type Framing, type WireRequest } from '../../test/support/hostile-wire.ts';
 import { attacksOnPlaces } from './attacks-on-places.ts';
 import {
   kibibyte,

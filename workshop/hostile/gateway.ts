@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ProbedProcess } from '../../test/support/read-probe.ts';
 import type { ChildServer } from '../../src/local/servers/process.ts';
-import { startGateway, startImageUpstream } from '../stand/gateway.ts';
-import type { StandGateway } from '../stand/gateway.ts';
+import { startGateway, startImageUpstream, type StandGateway } from '../stand/gateway.ts';
 import type { Stand } from '../stand/stand.ts';
 
 /** The attacked gateway, which runs as in production, but entirely on this machine. */

@@ -2,10 +2,8 @@ import { z } from 'zod';
 import { UnknownFault } from './fault.ts';
 import type { FaultRule } from './fault-book.ts';
 import type { Counts, PromptCounts } from './statistics.ts';
-import { momentOf } from './task.ts';
-import type { Phase } from './task.ts';
-import { json, parseJson } from './wire.ts';
-import type { Reply, WireRequest } from './wire.ts';
+import { momentOf, type Phase } from './task.ts';
+import { json, parseJson, type Reply, type WireRequest } from './wire.ts';
 import type { World } from './world.ts';
 
 export interface TaskSummary {

@@ -1,12 +1,8 @@
 import type { z } from 'zod';
-import { disturb, pause } from './disturb.ts';
-import type { Problem } from './disturb.ts';
-import { FaultSet, parseFault } from './fault.ts';
-import type { Stage } from './fault.ts';
-import { Job } from './job.ts';
-import type { Rendered } from './job.ts';
-import { nextChangeAt } from './task.ts';
-import type { Task } from './task.ts';
+import { disturb, pause, type Problem } from './disturb.ts';
+import { FaultSet, parseFault, type Stage } from './fault.ts';
+import { Job, type Rendered } from './job.ts';
+import { nextChangeAt, type Task } from './task.ts';
 import type { TaskStore } from './task-store.ts';
 import { check, json, parseJson } from './wire.ts';
 import type { Mistake, Reply, WireError, WireRequest } from './wire.ts';

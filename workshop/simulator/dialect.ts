@@ -1,8 +1,6 @@
-import { Desk } from './desk.ts';
-import type { Format } from './desk.ts';
+import { Desk, type Format } from './desk.ts';
 import type { Rendered } from './job.ts';
-import { bearerToken, WireError } from './wire.ts';
-import type { Reply, WireRequest } from './wire.ts';
+import { bearerToken, WireError, type Reply, type WireRequest } from './wire.ts';
 import type { World } from './world.ts';
 
 /** A provider's wire format for everything below `prefix`. */

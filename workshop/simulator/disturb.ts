@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { FaultSet } from './fault.ts';
-import { bytes } from './wire.ts';
-import type { Content, Reply } from './wire.ts';
+import { bytes, type Content, type Reply } from './wire.ts';
 
 /** Problems that every dialect reports in an error body of its own. */
 export type Problem =

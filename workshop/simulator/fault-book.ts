@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { faultsInText, FaultSet, noFaults, parseFault, splitModel } from './fault.ts';
-import type { Fault, Stage } from './fault.ts';
+import { faultsInText, FaultSet, noFaults, parseFault, splitModel, type Fault, type Stage } from './fault.ts';
 
 /**
  * A fault ordered through the control endpoint. A request must match every part of `match`, so an empty `match` matches

@@ -1,6 +1,5 @@
 import { FaultSet } from './fault.ts';
-import { isFinal, momentOf } from './task.ts';
-import type { Phase, Task } from './task.ts';
+import { isFinal, momentOf, type Phase, type Task } from './task.ts';
 import type { ImageLook, World } from './world.ts';
 
 export interface Rendered {

@@ -1,12 +1,9 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CallbackSender } from './callbacks.ts';
-import { Clock } from './clock.ts';
-import type { Now } from './clock.ts';
-import { controlPrefix, createControl, handleControl } from './control.ts';
-import type { Control } from './control.ts';
+import { Clock, type Now } from './clock.ts';
+import { controlPrefix, createControl, handleControl, type Control } from './control.ts';
 import type { CreateDialect, Dialect } from './dialect.ts';
 import { dialects } from './dialects.ts';
 import { disturb } from './disturb.ts';
@@ -15,8 +12,7 @@ import { FaultBook } from './fault-book.ts';
 import { mediaPrefix, MediaShelf, refused } from './media/media-shelf.ts';
 import { StateFile } from './state-file.ts';
 import { Statistics } from './statistics.ts';
-import { json } from './wire.ts';
-import type { Content, Reply, WireRequest } from './wire.ts';
+import { json, type Content, type Reply, type WireRequest } from './wire.ts';
 import { World } from './world.ts';
 
 export interface SimulatorOptions {

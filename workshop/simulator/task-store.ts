@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from './clock.ts';
 import type { StateFile, StateLine } from './state-file.ts';
-import { isFinal, momentOf } from './task.ts';
-import type { Task } from './task.ts';
+import { isFinal, momentOf, type Task } from './task.ts';
 
 interface TaskStoreOptions {
   readonly dialect: string;

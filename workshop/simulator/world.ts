@@ -1,9 +1,8 @@
 import { framesPerSecond } from './media/clips.ts';
 import type { CallbackSender } from './callbacks.ts';
 import type { Clock } from './clock.ts';
-import { FaultSet } from './fault.ts';
+import { FaultSet, type Fault } from './fault.ts';
 import type { FaultBook } from './fault-book.ts';
-import type { Fault } from './fault.ts';
 import type { MediaShelf } from './media/media-shelf.ts';
 import type { MediaFormat, Medium } from './media/medium.ts';
 import type { Size } from './sizes.ts';

@@ -1,11 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../src/base/caught.ts';
-import { actionsInFlight } from './operators.ts';
-import type { Operators } from './operators.ts';
-import { createRandom } from '../stand/random.ts';
-import type { Random } from '../stand/random.ts';
-import { linkNames } from './stand.ts';
-import type { LinkMode, Stand } from './stand.ts';
+import { actionsInFlight, type Operators } from './operators.ts';
+import { createRandom, type Random } from '../stand/random.ts';
+import { linkNames, type LinkMode, type Stand } from './stand.ts';
 import type { Victim } from './victim.ts';
 
 const quarterMs = 15 * 60_000;

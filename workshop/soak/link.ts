@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer as createControl } from 'node:http';
-import { connect, createServer } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**

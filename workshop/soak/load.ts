@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { messageOf } from '../../src/base/caught.ts';
 import { ask } from '../stand/http.ts';
 import { offer } from './configuration.ts';
-import { createRandom } from '../stand/random.ts';
-import type { Random } from '../stand/random.ts';
+import { createRandom, type Random } from '../stand/random.ts';
 import type { Stand } from './stand.ts';
 
 /** One create as its caller sees it, with all retries under the same key. */

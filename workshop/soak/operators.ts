@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { OperatorActionName } from '../../src/task/acts.ts';
-import { queuePrefix } from './stand.ts';
-import type { Stand } from './stand.ts';
+import { queuePrefix, type Stand } from './stand.ts';
 import { ask } from '../stand/http.ts';
 
 /** What operators do with tasks, on record. An action whose response was lost may have been carried out. */

@@ -1,5 +1,4 @@
-import { createServer, request as forward } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
 import { startSimulator } from '../simulator/simulator.ts';
 import { createRandom } from '../stand/random.ts';
 

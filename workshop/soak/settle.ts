@@ -5,8 +5,7 @@ import type { TaskDocument } from '../../src/store/task-document.ts';
 import { askFor } from '../stand/http.ts';
 import type { Create } from './load.ts';
 import type { Operators } from './operators.ts';
-import { queuePrefix } from './stand.ts';
-import type { Stand } from './stand.ts';
+import { queuePrefix, type Stand } from './stand.ts';
 
 export type Received = Readonly<Record<string, readonly string[]>>;
 

@@ -6,8 +6,7 @@ import { closeOnSignal } from '../stand/close-on-signal.ts';
 import { gatewayVariables, makeKeys, requireReady } from '../stand/gateway.ts';
 import { findServers, startProgram, waitUntil } from '../stand/stand.ts';
 import { rawEnvironment, readEnvironment } from '../../src/config/environment.ts';
-import { openCore } from '../../src/compose/core.ts';
-import type { Core } from '../../src/compose/core.ts';
+import { openCore, type Core } from '../../src/compose/core.ts';
 import type { LocalOptions } from '../../src/local/servers/local-options.ts';
 import { startMongoServer } from '../../src/local/servers/mongodb-server.ts';
 import { startTemporalServer } from '../../src/local/servers/temporal-server.ts';
@@ -16,8 +15,7 @@ import type { ChildServer } from '../../src/local/servers/process.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { gatewayYaml } from './configuration.ts';
 import { ask, askFor } from '../stand/http.ts';
-import { createVictim } from './victim.ts';
-import type { Victim } from './victim.ts';
+import { createVictim, type Victim } from './victim.ts';
 
 const readyWithinMs = 180_000;
 

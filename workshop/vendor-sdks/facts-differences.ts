@@ -1,5 +1,4 @@
-import { originOf, parameterNames } from '../../src/models/facts-table.ts';
-import type { FactsTable } from '../../src/models/facts-table.ts';
+import { originOf, parameterNames, type FactsTable } from '../../src/models/facts-table.ts';
 import type { PlainFacts } from '../../src/models/model-facts.ts';
 import type { Listed, SdkList } from './sdk-lists.ts';
 import type { Literals } from './type-literals.ts';

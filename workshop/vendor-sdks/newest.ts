@@ -7,12 +7,9 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import type { FactsTable } from '../../src/models/facts-table.ts';
 import { providers } from '../../src/providers/index.ts';
-import { factsDifferences } from './facts-differences.ts';
-import type { ReadList } from './facts-differences.ts';
-import { sdkLists } from './sdk-lists.ts';
-import type { SdkList } from './sdk-lists.ts';
-import { pythonLiterals, typeLiterals } from './type-literals.ts';
-import type { Literals } from './type-literals.ts';
+import { factsDifferences, type ReadList } from './facts-differences.ts';
+import { sdkLists, type SdkList } from './sdk-lists.ts';
+import { pythonLiterals, typeLiterals, type Literals } from './type-literals.ts';
 
 /** `npm run vendor-sdks -- --newest`: compares the tables of facts with the newest SDKs. */
 

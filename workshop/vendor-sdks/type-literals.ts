@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { API } from 'typescript/unstable/sync';
+import { API, type Checker, type Type } from 'typescript/unstable/sync';
 import { z } from 'zod';
-import type { Checker, Type } from 'typescript/unstable/sync';
 
 /** The literals of a type, at least one, or why they cannot be read. */
 export type Literals = readonly string[] | { readonly unreadable: string };

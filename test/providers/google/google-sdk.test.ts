@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { markerOf } from '../../../src/base/ids.ts';
 import { google } from '../../../src/providers/google/index.ts';
-import { findContradictions } from '../../support/sdk-types.ts';
-import type { SdkField, SdkTypes } from '../../support/sdk-types.ts';
+import { findContradictions, type SdkField, type SdkTypes } from '../../support/sdk-types.ts';
 import { canned, fixture, submitContext, videoIssue, videoRequest } from '../support.ts';
 
 /** Compares what the adapter sends to Omni with the declarations of interactions in `@google/genai`. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runway } from '../../../src/providers/runway/index.ts';
-import { canned, fixture, providerContext } from '../support.ts';
-import type { CannedAnswer } from '../support.ts';
+import { canned, fixture, providerContext, type CannedAnswer } from '../support.ts';
 import { videoTables } from '../vendor-tables.ts';
 
 const { video, imageTask } = runway;

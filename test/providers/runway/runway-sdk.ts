@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { readSdkTypes } from '../../support/sdk-types.ts';
-import type { SdkObject, SdkTypes } from '../../support/sdk-types.ts';
+import { readSdkTypes, type SdkObject, type SdkTypes } from '../../support/sdk-types.ts';
 
 /** The bodies of creates in `@runwayml/sdk`. */
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fieldMappingSchema } from '../../../src/models/field-mapping.ts';
-import type { FieldMapping } from '../../../src/models/field-mapping.ts';
+import { fieldMappingSchema, type FieldMapping } from '../../../src/models/field-mapping.ts';
 import {
   mappedCost,
   mappedFacts,

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { startGateway } from '../../support/gateway.ts';
+import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import type { TestAccount } from '../../support/client.ts';
-import type { TestGateway } from '../../support/gateway.ts';
 import { exampleFile, examplesFolder } from './support.ts';
 import { vendorFileDialect } from './vendor-file-dialect.ts';
 

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { vendorFileSchema } from '../../../src/models/vendor-file.ts';
-import type { VendorFile } from '../../../src/models/vendor-file.ts';
+import { vendorFileSchema, type VendorFile } from '../../../src/models/vendor-file.ts';
 
 export const examplesFolder = fileURLToPath(new URL('../../../examples/vendors', import.meta.url));
 

@@ -13,15 +13,13 @@ import {
   readForm,
   refusals,
   textsOf,
-} from '../../../workshop/simulator/engine.ts';
-import type {
-  Call,
-  Desk,
-  Handler,
-  Job,
-  Rendered,
-  Reply,
-  WireRequest,
+  type Call,
+  type Desk,
+  type Handler,
+  type Job,
+  type Rendered,
+  type Reply,
+  type WireRequest,
 } from '../../../workshop/simulator/engine.ts';
 import { empty } from '../../../workshop/simulator/wire.ts';
 import type { CreateDialect } from '../../../workshop/simulator/dialect.ts';

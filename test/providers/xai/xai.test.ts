@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { defined } from '../../../src/base/defined.ts';
 import type { ImageInput, VideoRequest } from '../../../src/models/request.ts';
 import { xai } from '../../../src/providers/xai/index.ts';
-import { canned, fixture, imageRequest, providerContext } from '../support.ts';
-import type { CannedAnswer } from '../support.ts';
+import { canned, fixture, imageRequest, providerContext, type CannedAnswer } from '../support.ts';
 import { imageTables, videoTables } from '../vendor-tables.ts';
 
 const { video, image } = xai;

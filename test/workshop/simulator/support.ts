@@ -8,8 +8,7 @@ import { MediaShelf } from '../../../workshop/simulator/media/media-shelf.ts';
 import { startSimulator } from '../../../workshop/simulator/simulator.ts';
 import type { Simulator, SimulatorOptions } from '../../../workshop/simulator/simulator.ts';
 import { Statistics } from '../../../workshop/simulator/statistics.ts';
-import { World } from '../../../workshop/simulator/world.ts';
-import type { WorldParts } from '../../../workshop/simulator/world.ts';
+import { World, type WorldParts } from '../../../workshop/simulator/world.ts';
 
 export const testKey = 'test-key';
 export const seedance2 = 'doubao-seedance-2-0-260128';

@@ -5,8 +5,7 @@ import { OpenRouterError } from '@openrouter/sdk/models/errors';
 import RunwayML, { APIError as RunwayError } from '@runwayml/sdk';
 import Replicate from 'replicate';
 import { afterAll, beforeEach, expect, it } from 'vitest';
-import { startHarness, testKey } from './support.ts';
-import type { Harness } from './support.ts';
+import { startHarness, testKey, type Harness } from './support.ts';
 
 /**
  * Runs the vendors' own clients against their dialects: a job from create to result, a cancelled one, a refused one,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FactsTable } from '../../../src/models/facts-table.ts';
-import { factsDifferences } from '../../../workshop/vendor-sdks/facts-differences.ts';
-import type { ReadList } from '../../../workshop/vendor-sdks/facts-differences.ts';
+import { factsDifferences, type ReadList } from '../../../workshop/vendor-sdks/facts-differences.ts';
 
 const table: FactsTable = {
   origin: { source: 'sdk 1.0.0', read: '2026-11' },

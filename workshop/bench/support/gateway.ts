@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { MongoClient } from 'mongodb';
-import type { Db } from 'mongodb';
-import { simulatorKey, startGateway } from '../../stand/gateway.ts';
-import type { StandGateway } from '../../stand/gateway.ts';
+import { MongoClient, type Db } from 'mongodb';
+import { simulatorKey, startGateway, type StandGateway } from '../../stand/gateway.ts';
 import type { Stand } from '../../stand/stand.ts';
 import { expectStatus, openConnections } from './http-connections.ts';
 import { resultsDir } from './report.ts';

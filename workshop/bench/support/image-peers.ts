@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { request } from 'undici';
 
 import { reasonIn, runCommand } from '../../../src/local/servers/run-command.ts';
-import { cacheDir } from '../../stand/stand.ts';
-import type { Stand } from '../../stand/stand.ts';
+import { cacheDir, type Stand } from '../../stand/stand.ts';
 
 const portkeyPackage = '@portkey-ai/gateway@1.15.2';
 /** Later releases need packages that some indexes lack. */

@@ -4,15 +4,12 @@ import type { Db } from 'mongodb';
 import type { PriceBasis } from '../../../src/money/price.ts';
 import { settle } from '../../../src/money/settle.ts';
 import { ledgerCollection } from '../../../src/ledger/collection.ts';
-import { createEntryHash, emptyHead } from '../../../src/ledger/entry.ts';
-import type { EntryDocument, Head } from '../../../src/ledger/entry.ts';
+import { createEntryHash, emptyHead, type EntryDocument, type Head } from '../../../src/ledger/entry.ts';
 import { creditOperation, holdOperation, settleOperation } from '../../../src/ledger/operation.ts';
 import type { Operation } from '../../../src/ledger/operation.ts';
 import { planBatch, scopesOfBatch } from '../../../src/ledger/plan.ts';
-import { nothingSpent } from '../../../src/ledger/spent.ts';
-import type { Spent } from '../../../src/ledger/spent.ts';
-import { toDocument } from '../../../src/store/task-document.ts';
-import type { TaskDocument } from '../../../src/store/task-document.ts';
+import { nothingSpent, type Spent } from '../../../src/ledger/spent.ts';
+import { toDocument, type TaskDocument } from '../../../src/store/task-document.ts';
 import type { Task } from '../../../src/task/record.ts';
 
 export const benchKey = Buffer.alloc(32, 'bench');

@@ -11,8 +11,7 @@ import { createRootKeyStore } from '../../../src/store/root-key.ts';
 import { z } from 'zod';
 import { serve } from '../../stand/helper.ts';
 import { benchKey, fillLedger, heldBasis, rawEntry, settledBasis } from './ledger-entries.ts';
-import { ledgerOrder } from './ledger-order.ts';
-import type { LedgerOrder } from './ledger-order.ts';
+import { ledgerOrder, type LedgerOrder } from './ledger-order.ts';
 import { runLoad } from './load.ts';
 
 /** One process of the `ledger` benchmark. It prepares on an order, runs when it receives `go`, and then reports. */

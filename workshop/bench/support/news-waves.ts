@@ -5,8 +5,7 @@ import { z } from 'zod';
 import { simulatorKey } from '../../stand/gateway.ts';
 import { askFor } from '../../stand/http.ts';
 import { waitUntil } from '../../stand/stand.ts';
-import { openCreates, videoModel } from './gateway.ts';
-import type { BenchGateway } from './gateway.ts';
+import { openCreates, videoModel, type BenchGateway } from './gateway.ts';
 import { runLoad } from './load.ts';
 
 /**

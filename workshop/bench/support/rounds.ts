@@ -1,12 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stand } from '../../stand/stand.ts';
-import { expectStatus, openConnections } from './http-connections.ts';
-import type { HttpCall } from './http-connections.ts';
-import { middleRun, runLoad } from './load.ts';
-import type { LoadResult } from './load.ts';
+import { expectStatus, openConnections, type HttpCall } from './http-connections.ts';
+import { middleRun, runLoad, type LoadResult } from './load.ts';
 import type { BenchOptions } from './options.ts';
-import { percentOf, short } from './report.ts';
-import type { Goal, Report, Row } from './report.ts';
+import { percentOf, short, type Goal, type Report, type Row } from './report.ts';
 import { measureCpu, usageOf } from './usage.ts';
 
 export interface Subject {

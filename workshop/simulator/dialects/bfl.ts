@@ -1,9 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { dialect, json, parseJson } from '../engine.ts';
-import type { Call, Desk, Job, Reply } from '../engine.ts';
-import { noSuchModel, notValid, refuseBfl, settleBfl } from './bfl-request.ts';
-import type { BflDetail } from './bfl-request.ts';
+import { dialect, json, parseJson, type Call, type Desk, type Job, type Reply } from '../engine.ts';
+import { noSuchModel, notValid, refuseBfl, settleBfl, type BflDetail } from './bfl-request.ts';
 
 type BflJob = Job<BflDetail>;
 

@@ -1,6 +1,5 @@
 import { createHash, createPrivateKey, randomUUID, sign } from 'node:crypto';
-import { falBody, outputOf, stateOf } from './fal-task.ts';
-import type { FalJob } from './fal-task.ts';
+import { falBody, outputOf, stateOf, type FalJob } from './fal-task.ts';
 
 /** Callbacks, sent only at the end and signed with Ed25519. */
 

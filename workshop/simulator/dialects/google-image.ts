@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { areaOf, base64, json, taken, WireError, word } from '../engine.ts';
-import type { Call, Reply } from '../engine.ts';
-import { googleError, googleProblems } from './google-task.ts';
-import type { GoogleDesk, GoogleJob } from './google-task.ts';
+import { areaOf, base64, json, taken, WireError, word, type Call, type Reply } from '../engine.ts';
+import { googleError, googleProblems, type GoogleDesk, type GoogleJob } from './google-task.ts';
 
 /** Images from `generateContent`: one per call, in the response itself. */
 

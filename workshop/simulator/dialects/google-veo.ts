@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { base64, json, linesOf, link, sizeOf, taken, word } from '../engine.ts';
-import type { Call, Reply } from '../engine.ts';
+import { base64, json, linesOf, link, sizeOf, taken, word, type Call, type Reply } from '../engine.ts';
 import { bucketUri, fileUri, googleError, googleProblems, mimeType as videoType } from './google-task.ts';
 import type { GoogleDesk, GoogleJob } from './google-task.ts';
 

@@ -1,5 +1,4 @@
-import { bearerToken, dialect, empty, json } from '../engine.ts';
-import type { Call, Reply, WireRequest } from '../engine.ts';
+import { bearerToken, dialect, empty, json, type Call, type Reply, type WireRequest } from '../engine.ts';
 import type { World } from '../world.ts';
 import { createImage } from './google-image.ts';
 import { omniRoutes } from './google-omni.ts';

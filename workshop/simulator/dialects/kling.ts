@@ -11,8 +11,7 @@ import {
 } from '../engine.ts';
 import type { Call, Desk, Job, Mistake, Reply, WireRequest } from '../engine.ts';
 import type { World } from '../world.ts';
-import { legacyImages, legacyVideos, readKling } from './kling-request.ts';
-import type { KlingDetail, KlingOrder } from './kling-request.ts';
+import { legacyImages, legacyVideos, readKling, type KlingDetail, type KlingOrder } from './kling-request.ts';
 
 type KlingDesk = Desk<KlingDetail>;
 type KlingJob = Job<KlingDetail>;

@@ -1,10 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { bytes } from '../wire.ts';
-import type { Reply, WireRequest } from '../wire.ts';
+import { bytes, type Reply, type WireRequest } from '../wire.ts';
 import { tintCount } from './images.ts';
-import { mediaTypes, renderMedium } from './medium.ts';
-import type { MediaFormat, Medium } from './medium.ts';
+import { mediaTypes, renderMedium, type MediaFormat, type Medium } from './medium.ts';
 
 export interface Link {
   readonly medium: Medium;

@@ -1,6 +1,5 @@
 import { clipOf, framesPerSecond, paddingBox } from './clips.ts';
-import { encodeJpeg, encodePng, encodeWebp, paddingChunk, segment } from './images.ts';
-import type { Picture } from './images.ts';
+import { encodeJpeg, encodePng, encodeWebp, paddingChunk, segment, type Picture } from './images.ts';
 
 /** Describes a result file completely. The same description yields the same bytes. */
 export interface Medium extends Picture {

@@ -1,8 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { sdkBodies, sdkTasks } from '../../../providers/runway/runway-sdk.ts';
-import type { SdkBody } from '../../../providers/runway/runway-sdk.ts';
-import { findContradictions, literalsOf, membersOf } from '../../../support/sdk-types.ts';
-import type { SdkTypes } from '../../../support/sdk-types.ts';
+import { sdkBodies, sdkTasks, type SdkBody } from '../../../providers/runway/runway-sdk.ts';
+import { findContradictions, literalsOf, membersOf, type SdkTypes } from '../../../support/sdk-types.ts';
 import { startHarness } from '../support.ts';
 
 /** The dialect must accept every body that the vendor's SDK declares. */
