@@ -4,14 +4,8 @@ import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { defined } from '../../src/base/defined.ts';
 import { adapters, providers } from '../../src/providers/index.ts';
 import { vendorInputs, type VendorInputs } from './accepted-inputs.ts';
-import {
-  imageIssue,
-  imageRequest,
-  submitContext,
-  upstreamError,
-  videoIssue,
-  videoRequest,
-} from './support.ts';
+import { imageIssue, imageRequest, submitContext, upstreamError, videoIssue } from './support.ts';
+import { videoRequest } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 
 /** The simulator's dialect must accept, render and charge for everything that the adapter's own check accepts. */

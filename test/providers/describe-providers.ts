@@ -1,11 +1,5 @@
-import type {
-  Provider,
-  ProviderFacts,
-  SynchronousImageProvider,
-  TaskProvider,
-  UnbilledFailures,
-  VideoProvider,
-} from '../../src/providers/provider.ts';
+import type { Provider, ProviderFacts, SynchronousImageProvider } from '../../src/providers/provider.ts';
+import type { TaskProvider, UnbilledFailures, VideoProvider } from '../../src/providers/provider.ts';
 
 import { imageMatrix } from './image-matrix.ts';
 import { vendorMatrix } from './vendor-matrix.ts';

@@ -19,14 +19,8 @@ import { taskFaults } from '../../workshop/simulator/fault.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
 import { isFinal } from '../../workshop/simulator/task.ts';
 import { describeProviders } from './describe-providers.ts';
-import {
-  callback,
-  imageIssue,
-  providerContext,
-  realMarker,
-  submitContext,
-  upstreamError,
-} from './support.ts';
+import { callback, imageIssue, providerContext, realMarker, submitContext } from './support.ts';
+import { upstreamError } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 import { imageVendors, jobVendors, type JobVendor } from './vendors.ts';
 

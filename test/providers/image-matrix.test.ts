@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ImageRequest } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
-import {
-  foreignProbesOf,
-  imageProbesOf,
-  imageRowsOf,
-  imageSubmissionOf,
-  isHandedOn,
-  ownColumns,
-  saidOfImage,
-  triedColumns,
-} from './image-matrix.ts';
+import { foreignProbesOf, imageProbesOf, imageRowsOf, imageSubmissionOf } from './image-matrix.ts';
+import { isHandedOn, ownColumns, saidOfImage, triedColumns } from './image-matrix.ts';
 
 /** Sends every field that some vendor has for images to every row. Exactly the promised fields must be sent on. */
 

@@ -10,20 +10,11 @@ import type { VideoFacts } from '../../src/models/model-facts.ts';
 import { nameIn } from '../../src/models/media-roles.ts';
 import type { AskedVideo, GenerationRequest, ImageRequest, VideoRequest } from '../../src/models/request.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
-import type {
-  HttpRequest,
-  ImageTaskProvider,
-  HttpRequestOptions,
-  HttpResponse,
-  PossibleOutput,
-  Provider,
-  ProviderContext,
-  RequestIssue,
-  SubmitContext,
-  SynchronousImageProvider,
-  UpstreamCallback,
-  VideoProvider,
-} from '../../src/providers/provider.ts';
+import type { HttpRequest, ImageTaskProvider, HttpRequestOptions } from '../../src/providers/provider.ts';
+import type { HttpResponse, PossibleOutput, Provider } from '../../src/providers/provider.ts';
+import type { ProviderContext, RequestIssue, SubmitContext } from '../../src/providers/provider.ts';
+import type { SynchronousImageProvider, UpstreamCallback } from '../../src/providers/provider.ts';
+import type { VideoProvider } from '../../src/providers/provider.ts';
 import { capabilityFor, offerOf } from '../../src/routing/capability.ts';
 
 export function fixture(name: string): unknown {

@@ -3,14 +3,8 @@ import { providers } from '../../src/providers/index.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type { OperationStatus, Provider, Submitted } from '../../src/providers/provider.ts';
 import { withTypedAnswers } from '../../src/providers/typed-answers.ts';
-import {
-  canned,
-  imageRequest,
-  providerContext,
-  submitContext,
-  upstreamError,
-  videoRequest,
-} from './support.ts';
+import { canned, imageRequest, providerContext, submitContext, upstreamError } from './support.ts';
+import { videoRequest } from './support.ts';
 import { testOrigin } from '../support/test-origin.ts';
 
 /** Whatever the upstream wrote, adapters return only typed values. */

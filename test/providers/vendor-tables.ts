@@ -3,29 +3,11 @@ import { defined } from '../../src/base/defined.ts';
 import type { FieldMapping } from '../../src/models/field-mapping.ts';
 import type { ImageRequest, VideoRequest } from '../../src/models/request.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
-import type {
-  HttpRequestOptions,
-  ImageTaskProvider,
-  Operation,
-  PossibleOutput,
-  RequestIssue,
-  SubmitContext,
-  SynchronousImageProvider,
-  TaskProvider,
-  VideoProvider,
-} from '../../src/providers/provider.ts';
-import {
-  callback,
-  canned,
-  imageIssue,
-  imageRequest,
-  providerContext,
-  submitContext,
-  upstreamError,
-  videoIssue,
-  videoOutput,
-  videoRequest,
-} from './support.ts';
+import type { HttpRequestOptions, ImageTaskProvider, Operation } from '../../src/providers/provider.ts';
+import type { PossibleOutput, RequestIssue, SubmitContext } from '../../src/providers/provider.ts';
+import type { SynchronousImageProvider, TaskProvider, VideoProvider } from '../../src/providers/provider.ts';
+import { callback, canned, imageIssue, imageRequest, providerContext, submitContext } from './support.ts';
+import { upstreamError, videoIssue, videoOutput, videoRequest } from './support.ts';
 import type { CannedAnswer } from './support.ts';
 
 /** Tests one vendor's requests and answers in tables. Each row is a test. */

@@ -3,16 +3,9 @@ import type { GenerationRequest, ImageRequest, VideoRequest } from '../../src/mo
 import type { TaskKind } from '../../src/base/task-kind.ts';
 import { defined } from '../../src/base/defined.ts';
 import { providers } from '../../src/providers/index.ts';
-import type {
-  Operation,
-  OperationStatus,
-  Provider,
-  ProviderContext,
-  SubmitContext,
-  Submitted,
-  SynchronousImageProvider,
-  TaskProvider,
-} from '../../src/providers/provider.ts';
+import type { Operation, OperationStatus, Provider, ProviderContext } from '../../src/providers/provider.ts';
+import type { SubmitContext, Submitted, SynchronousImageProvider } from '../../src/providers/provider.ts';
+import type { TaskProvider } from '../../src/providers/provider.ts';
 import { fieldMappingSchema, type FieldMapping } from '../../src/models/field-mapping.ts';
 import { klingCallbackSecret } from '../../workshop/simulator/dialects/kling.ts';
 import { replicateWebhookSecret } from '../../workshop/simulator/dialects/replicate.ts';

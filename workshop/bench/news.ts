@@ -3,16 +3,8 @@ import { request } from 'undici';
 
 import type { Stand } from '../stand/stand.ts';
 import { startBenchGateway, type BenchGateway } from './support/gateway.ts';
-import {
-  channelYaml,
-  createTasks,
-  endsOf,
-  modelYaml,
-  mostAtOnce,
-  sampleRequests,
-  untilEnded,
-  upstreams,
-} from './support/news-waves.ts';
+import { channelYaml, createTasks, endsOf, modelYaml, mostAtOnce } from './support/news-waves.ts';
+import { sampleRequests, untilEnded, upstreams } from './support/news-waves.ts';
 import type { Upstream, Wave } from './support/news-waves.ts';
 import type { BenchOptions } from './support/options.ts';
 import { short, type Goal, type Report, type Row } from './support/report.ts';

@@ -4,17 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { hostileFilms } from '../../test/media/hostile-films.ts';
 import { listen } from '../../test/support/listen.ts';
 import { wireOf } from '../../test/support/hostile-wire.ts';
-import {
-  answeredWithinMs,
-  dripEveryMs,
-  onLanes,
-  fire,
-  withKey,
-  firstKey,
-  get,
-  document,
-  create,
-} from './scene.ts';
+import { answeredWithinMs, dripEveryMs, onLanes, fire, withKey, firstKey, get, document } from './scene.ts';
+import { create } from './scene.ts';
 import type { Attack, Scene } from './scene.ts';
 
 const guessesAtOnce = 100;

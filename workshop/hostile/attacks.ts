@@ -3,20 +3,8 @@ import { pngHeader } from '../../test/images/support.ts';
 import { hostileCorpus } from '../../test/support/hostile-corpus.ts';
 import { pipelinedCopies, wireOf, type Framing, type WireRequest } from '../../test/support/hostile-wire.ts';
 import { attacksOnPlaces } from './attacks-on-places.ts';
-import {
-  kibibyte,
-  mebibyte,
-  answeredWithinMs,
-  onLanes,
-  fire,
-  drip,
-  withKey,
-  firstKey,
-  get,
-  document,
-  json,
-  create,
-} from './scene.ts';
+import { kibibyte, mebibyte, answeredWithinMs, onLanes, fire, drip, withKey, firstKey } from './scene.ts';
+import { get, document, json, create } from './scene.ts';
 import type { Attack, Scene } from './scene.ts';
 
 const corpusConnections = [1, 8, 80];

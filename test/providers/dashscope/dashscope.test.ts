@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ImageInput, ImageRequest } from '../../../src/models/request.ts';
 import { dashscope } from '../../../src/providers/dashscope/index.ts';
-import {
-  canned,
-  fixture,
-  imageIssue,
-  imageRequest,
-  providerContext,
-  upstreamError,
-  videoIssue,
-  videoRequest,
-} from '../support.ts';
+import { canned, fixture, imageIssue, imageRequest, providerContext, upstreamError } from '../support.ts';
+import { videoIssue, videoRequest } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
 import { imageTables, videoTables } from '../vendor-tables.ts';
 

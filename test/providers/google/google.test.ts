@@ -2,17 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { google } from '../../../src/providers/google/index.ts';
 import type { Provider } from '../../../src/providers/provider.ts';
-import {
-  canned,
-  fixture,
-  imageIssue,
-  imageRequest,
-  providerContext,
-  submitContext,
-  upstreamError,
-  videoOutput,
-  videoRequest,
-} from '../support.ts';
+import { canned, fixture, imageIssue, imageRequest, providerContext, submitContext } from '../support.ts';
+import { upstreamError, videoOutput, videoRequest } from '../support.ts';
 import { imageTables, videoTables } from '../vendor-tables.ts';
 
 function partsOf({ video, image }: Provider) {

@@ -2,15 +2,8 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createKling } from '../../../src/providers/kling/index.ts';
 import type { Operation } from '../../../src/providers/provider.ts';
-import {
-  canned,
-  fixture,
-  imageRequest,
-  providerContext,
-  submitContext,
-  upstreamError,
-  videoRequest,
-} from '../support.ts';
+import { canned, fixture, imageRequest, providerContext, submitContext, upstreamError } from '../support.ts';
+import { videoRequest } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
 import { videoTables } from '../vendor-tables.ts';
 

@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { minimax } from '../../../src/providers/minimax/index.ts';
 import type { Operation } from '../../../src/providers/provider.ts';
-import {
-  callback,
-  canned,
-  fixture,
-  imageRequest,
-  providerContext,
-  submitContext,
-  upstreamError,
-  videoRequest,
-} from '../support.ts';
+import { callback, canned, fixture, imageRequest, providerContext, submitContext } from '../support.ts';
+import { upstreamError, videoRequest } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
 import { videoTables } from '../vendor-tables.ts';
 

@@ -3,17 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/models/request.ts';
 import { replicate } from '../../../src/providers/replicate/index.ts';
 import { fieldMappingSchema } from '../../../src/models/field-mapping.ts';
-import {
-  canned,
-  fixture,
-  imageIssue,
-  imageRequest,
-  providerContext,
-  submitContext,
-  upstreamError,
-  videoIssue,
-  videoRequest,
-} from '../support.ts';
+import { canned, fixture, imageIssue, imageRequest, providerContext, submitContext } from '../support.ts';
+import { upstreamError, videoIssue, videoRequest } from '../support.ts';
 import { imageTables, videoTables } from '../vendor-tables.ts';
 
 const { video, imageTask } = replicate;

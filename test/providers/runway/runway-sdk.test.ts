@@ -2,15 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { runway } from '../../../src/providers/runway/index.ts';
 import { findContradictions, literalsOf } from '../../support/sdk-types.ts';
-import {
-  canned,
-  fixture,
-  imageIssue,
-  imageRequest,
-  submitContext,
-  videoIssue,
-  videoRequest,
-} from '../support.ts';
+import { canned, fixture, imageIssue, imageRequest, submitContext, videoIssue } from '../support.ts';
+import { videoRequest } from '../support.ts';
 import { sdkBodies } from './runway-sdk.ts';
 
 /**

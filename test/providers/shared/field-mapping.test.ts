@@ -1,12 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fieldMappingSchema, type FieldMapping } from '../../../src/models/field-mapping.ts';
-import {
-  mappedCost,
-  mappedFacts,
-  mappedLinks,
-  valuesAt,
-} from '../../../src/providers/shared/mapped-answer.ts';
+import { mappedCost, mappedFacts, mappedLinks } from '../../../src/providers/shared/mapped-answer.ts';
+import { valuesAt } from '../../../src/providers/shared/mapped-answer.ts';
 import { mappedVideoFacts } from '../../../src/providers/shared/mapped-facts.ts';
 import { mappedBody, mappedEndpoint, mappedIssue } from '../../../src/providers/shared/mapped-request.ts';
 import { factsFor } from '../../../src/models/facts-of-request.ts';

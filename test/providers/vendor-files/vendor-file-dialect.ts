@@ -1,26 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Fixture, VendorFile } from '../../../src/models/vendor-file.ts';
 import { specimensOf, withTexts } from '../../../src/providers/vendor-files/verification/specimens.ts';
-import type {
-  RecordedAnswer,
-  Specimens,
-} from '../../../src/providers/vendor-files/verification/specimens.ts';
-import {
-  bearerToken,
-  dialect,
-  json,
-  parseJson,
-  readForm,
-  refusals,
-  textsOf,
-  type Call,
-  type Desk,
-  type Handler,
-  type Job,
-  type Rendered,
-  type Reply,
-  type WireRequest,
-} from '../../../workshop/simulator/engine.ts';
+import type { RecordedAnswer } from '../../../src/providers/vendor-files/verification/specimens.ts';
+import type { Specimens } from '../../../src/providers/vendor-files/verification/specimens.ts';
+import { bearerToken, dialect, json, parseJson, readForm } from '../../../workshop/simulator/engine.ts';
+import { refusals, textsOf, type Call, type Desk, type Handler } from '../../../workshop/simulator/engine.ts';
+import type { Job, Rendered, Reply, WireRequest } from '../../../workshop/simulator/engine.ts';
 import { empty } from '../../../workshop/simulator/wire.ts';
 import type { CreateDialect } from '../../../workshop/simulator/dialect.ts';
 import type { World } from '../../../workshop/simulator/world.ts';

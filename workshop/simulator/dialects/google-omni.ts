@@ -2,14 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { base64, check, json, linesOf, link, parseJson, phaseWords, sizeOf, word } from '../engine.ts';
 import type { Call, Handler, Reply } from '../engine.ts';
-import {
-  bucketUri,
-  fileUri,
-  googleError,
-  googleProblems,
-  interactionError,
-  mimeType,
-} from './google-task.ts';
+import { bucketUri, fileUri, googleError, googleProblems, interactionError } from './google-task.ts';
+import { mimeType } from './google-task.ts';
 import type { GoogleDesk, GoogleDetail, GoogleJob } from './google-task.ts';
 
 /** Google's interactions, which have strict schemas. */

@@ -1,14 +1,7 @@
 import { createHmac, randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import {
-  bearerToken,
-  dialect,
-  json,
-  parseJson,
-  phaseWords,
-  refusals,
-  signStandardWebhook,
-} from '../engine.ts';
+import { bearerToken, dialect, json, parseJson, phaseWords, refusals } from '../engine.ts';
+import { signStandardWebhook } from '../engine.ts';
 import type { Call, Desk, Job, Mistake, Reply, WireRequest } from '../engine.ts';
 import type { World } from '../world.ts';
 import { legacyImages, legacyVideos, readKling, type KlingDetail, type KlingOrder } from './kling-request.ts';

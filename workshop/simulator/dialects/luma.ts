@@ -1,18 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import {
-  areaOf,
-  base64,
-  dialect,
-  json,
-  linesOf,
-  link,
-  phaseWords,
-  refusals,
-  sizeOf,
-  taken,
-  word,
-} from '../engine.ts';
+import { areaOf, base64, dialect, json, linesOf, link, phaseWords, refusals, sizeOf } from '../engine.ts';
+import { taken, word } from '../engine.ts';
 import type { Job, Rendered } from '../engine.ts';
 
 /** Luma's Agents API with Ray 3.2 videos and Uni-1 images. It has no lists, cancellations or callbacks. */

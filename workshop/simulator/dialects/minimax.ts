@@ -1,16 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import {
-  bearerToken,
-  dialect,
-  inSeconds,
-  json,
-  linesOf,
-  link,
-  pageNumber,
-  refusals,
-  sizeOf,
-} from '../engine.ts';
+import { bearerToken, dialect, inSeconds, json, linesOf, link, pageNumber, refusals } from '../engine.ts';
+import { sizeOf } from '../engine.ts';
 import { taken, word } from '../engine.ts';
 import type { Call, Desk, FaultSet, Job, Reply, WireRequest } from '../engine.ts';
 import type { World } from '../world.ts';

@@ -1,17 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import {
-  bytes,
-  dialect,
-  json,
-  linesOf,
-  link,
-  media,
-  phaseWords,
-  refusals,
-  sizeOf,
-  taken,
-} from '../engine.ts';
+import { bytes, dialect, json, linesOf, link, media, phaseWords, refusals, sizeOf } from '../engine.ts';
+import { taken } from '../engine.ts';
 import type { Job, Reply } from '../engine.ts';
 
 /** OpenRouter's videos. There are no lists or cancellations, and a file's download needs the key. */
