@@ -52,10 +52,7 @@ const victimProgram = new URL('hostile/victim.ts', import.meta.url);
 const keysOfAttacker = 2;
 const aliveWithinMs = 60_000;
 const calmMs = 200;
-/**
- * Gives each attacker its own address, so that address limits count it separately. Linux has such addresses without any
- * configuration.
- */
+/** Gives each attacker an address of its own for address limits. Linux needs no configuration for this. */
 const addressOf = (host: string) => (process.platform === 'linux' ? { localAddress: `127.0.${host}` } : {});
 
 const victimAddress = addressOf('0.2');

@@ -106,9 +106,7 @@ function manifest() {
   };
 }
 
-/**
- * The package may be published from any repository. A release fills in the field that npm compares with the provenance.
- */
+/** A release fills in the field that npm compares with the provenance. */
 function repositoryFields() {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = rawEnvironment();
   if (server === undefined || name === undefined) return {};

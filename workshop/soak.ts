@@ -56,10 +56,7 @@ async function runSeed(): Promise<number> {
   }
 }
 
-/**
- * Acts as an operator on tasks that need one. Such a task keeps its slot in the channel's limit, so a long run would
- * stall if nobody acted.
- */
+/** A task that needs an operator keeps its slot, so a long run would stall if nobody acted. */
 async function attend(operators: Operators, ended: AbortSignal): Promise<void> {
   while (!ended.aborted) {
     await operators.answerAttention().catch(() => undefined);

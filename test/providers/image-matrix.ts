@@ -7,10 +7,7 @@ import { capabilityFor, offerOf } from '../../src/routing/capability.ts';
 import { canned, imageRequest, submitContext } from './support.ts';
 import { exampleOf, summedUp } from './vendor-matrix.ts';
 
-/**
- * Builds the matrix of vendors and fields of image requests from the tables of facts. image-matrix.test.ts tests every
- * cell.
- */
+/** Builds the matrix of vendors and image fields from the tables of facts. image-matrix.test.ts tests every cell. */
 
 const addresses = ['https://ex.com/one.png', 'https://ex.com/two.png', 'https://ex.com/mask.png'] as const;
 const data = ['T25lT25l', 'VHdvVHdv', 'TWFza01h'] as const;
@@ -160,10 +157,7 @@ export function saidOfImage(row: ImageRow, { request }: ImageProbe, column: stri
   return unconsumedOfImage(request, capability.facts).includes(column) ? 'warned' : 'sent';
 }
 
-/**
- * Whether the core passes the request to the adapter in this form. It splits a request for many images, and may fetch
- * addresses first.
- */
+/** Whether the core passes on the request in this form: it may split it, or fetch addresses first. */
 export function isHandedOn(row: ImageRow, request: ImageRequest): boolean {
   const { image } = row.provider;
   const capability = capabilityOf(row, request);

@@ -6,10 +6,7 @@ interface SimulatorInUse extends Pick<Simulator, 'url' | 'control'> {
   readonly request: UpstreamClient;
 }
 
-/**
- * A simulator for the tests of one file. Each test begins without tasks, faults and counts. Only `control.advance`
- * moves the clock.
- */
+/** Each test begins without tasks, faults and counts. Only `control.advance` moves the clock. */
 export function useSimulator(options: {
   readonly renderSeconds: number;
   readonly apiKeys?: readonly string[];

@@ -6,10 +6,7 @@ import { canned, providerContext, submissionOf, videoRequest } from './support.t
 import { parameters, probesOf, requestColumns, rowsOf, saidOf } from './vendor-matrix.ts';
 import type { Probe, Served } from './vendor-matrix.ts';
 
-/**
- * Tests every cell of the matrix in docs/providers.md. What a cell promises must be sent, and anything else must be
- * refused or cause a warning.
- */
+/** What a cell of docs/providers.md promises must be sent. Anything else must be refused or cause a warning. */
 
 const makers = Object.entries(providers).filter(([, { video }]) => video?.facts !== undefined);
 const rows = makers.flatMap(([name, provider]) =>

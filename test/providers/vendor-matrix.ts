@@ -6,9 +6,7 @@ import type { JsonValue, VideoRequest } from '../../src/models/request.ts';
 import type { Provider, VideoProvider } from '../../src/providers/provider.ts';
 import { consumedBy, videoIssue, videoRequest } from './support.ts';
 
-/**
- * Builds the matrix of vendors, roles and parameters from the tables of facts. vendor-matrix.test.ts tests every cell.
- */
+/** Builds the matrix of docs/providers.md from the tables of facts. vendor-matrix.test.ts tests every cell. */
 
 const media = {
   firstFrame: ['https://ex.com/first.png', 'data:image/png;base64,Rmlyc3Q='],

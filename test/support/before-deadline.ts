@@ -10,10 +10,7 @@ export interface BeforeDeadline {
   readonly isReached: (task: string) => Promise<boolean>;
 }
 
-/**
- * Creates a task with a deadline and returns its id once `isReached`. If a busy machine lets the task end first,
- * creates another one with twice the time.
- */
+/** If a busy machine lets the task end before `isReached`, creates another one with twice the time. */
 export async function reachedBeforeDeadline(
   account: TestAccount,
   { seconds: first, body, isReached }: BeforeDeadline,

@@ -16,10 +16,7 @@ export interface WatchedPage {
 }
 
 export interface TestBrowser {
-  /**
-   * Opens a page, and closes it after the test, because an open page keeps polling. `isExpected` matches console errors
-   * that the test provokes, such as a refused request.
-   */
+  /** Closes the page after the test. `isExpected` matches console errors that the test provokes. */
   open(options?: BrowserContextOptions & { isExpected?: (text: string) => boolean }): Promise<WatchedPage>;
   close(): Promise<void>;
 }
@@ -37,9 +34,7 @@ export const browserPath = [
 export const noBrowser =
   browserPath === undefined ? ' (skipped: no Chromium on PATH or at CHROMIUM_PATH)' : '';
 
-/**
- * Shorter than a test's time limit, so that a failure says what was awaited, but far longer than a busy machine needs.
- */
+/** Shorter than a test's time limit, so that a failure says what was awaited. */
 const waitMs = 120_000;
 
 export async function startBrowser(): Promise<TestBrowser> {
@@ -82,10 +77,7 @@ const reportViolations = `
     globalThis.reportViolation('violation: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample));
 `;
 
-/**
- * A script for `addInitScript`. Anything that a page polls every `ms` or less often is loaded only once, however long
- * the test takes.
- */
+/** A script for `addInitScript` that loads what a page polls every `ms` or less often only once. */
 export const withoutPolls = (ms: number): string => `{
   const { setTimeout: set } = globalThis;
   globalThis.setTimeout = (run, after, ...rest) => (after >= ${ms} ? 0 : set(run, after, ...rest));
@@ -102,9 +94,7 @@ interface AxeViolation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/**
- * Runs axe, with all rules by default. Returns the serious and critical findings as `rule: element` and how to fix it.
- */
+/** Returns axe's serious and critical findings as `rule: element` and how to fix it. By default, runs all rules. */
 export async function seriousFindings(page: Page, runOnly?: readonly string[]): Promise<readonly string[]> {
   if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(axeSource);
   const options = JSON.stringify({ resultTypes: ['violations'], runOnly });
@@ -122,10 +112,7 @@ export async function overhang(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 }
 
-/**
- * Checks that the page is readable in both colour schemes and fits its window and a narrow one, and saves screenshots
- * of it. The schemes differ only in contrast.
- */
+/** Checks contrast in both colour schemes and that the page fits its window and a narrow one. Saves screenshots. */
 export async function expectReadable(page: Page, name: string): Promise<void> {
   const wide = page.viewportSize() ?? { width: 1280, height: 900 };
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -142,10 +129,7 @@ export async function expectReadable(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
-/**
- * Focuses the console's search field with its shortcut key. A page that is still being built may ignore the key or
- * navigate first.
- */
+/** Presses the shortcut key again if a page that is still being built ignores it or navigates first. */
 export async function pressSearchKey(page: Page): Promise<void> {
   const isFocused = "document.activeElement?.id === 'find'";
   const timeout = 10_000;

@@ -51,10 +51,7 @@ export async function startCallbackReceiver(
   };
 }
 
-/**
- * Expects that every request to the receiver is on record, and that only the last one delivered the task's callback.
- * Earlier ones may fail, because a busy machine may not respond in time.
- */
+/** Only the last request may have delivered the callback. Earlier ones may fail on a busy machine. */
 export function expectDeliveredOnce(
   { received }: { readonly received: readonly ReceivedCallback[] },
   task: Task | undefined,

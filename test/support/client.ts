@@ -49,10 +49,7 @@ export function caller(url: string, key?: string): Call {
     send(url, method, path, key === undefined ? options : { key, ...options });
 }
 
-/**
- * Repeats a call after a 503 from a busy gateway, or after a 408 because the gateway did not read the request in time.
- * The call must be repeatable, so a create needs an idempotency key.
- */
+/** Repeats a call that a busy gateway answers with 503 or 408. A create needs an idempotency key. */
 export async function persevere(call: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await call();
@@ -75,10 +72,7 @@ export function adminCaller(url: string, token: string): AdminCall {
     send(url, method, path.startsWith('/admin') ? path : `/admin/v1${path}`, { body, key: token });
 }
 
-/**
- * Acts on a task with a dry run's plan, as operators do. Repeats the dry run and the action if the task changes in
- * between.
- */
+/** Acts with a dry run's plan, as operators do. Repeats both if the task changes in between. */
 export async function actOn(
   admin: AdminCall,
   task: string,

@@ -1,6 +1,4 @@
-/**
- * The CPU milliseconds that this process spends on `work`. Unlike elapsed time, CPU time ignores pauses of the machine.
- */
+/** Unlike elapsed time, CPU time ignores pauses of the machine. */
 export function cpuMsOf(work: () => unknown): number {
   const before = process.cpuUsage();
   work();

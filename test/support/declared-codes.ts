@@ -10,10 +10,7 @@ export interface WatchedApp {
   readonly undeclared: ReadonlySet<string>;
 }
 
-/**
- * Reports routes that return an undeclared code, which no caller can expect. The log's JSON lines name each response's
- * operation.
- */
+/** Reports routes that return an undeclared code. The log's JSON lines name each response's operation. */
 export function watchErrorCodes(app: GatewayApp, logLines: readonly string[]): WatchedApp {
   const declared = new Map(
     app.routes.map((route) => [

@@ -17,10 +17,7 @@ import { adminCaller, caller, makeAccount, underOneKey } from './client.ts';
 import type { AccountOptions, AdminCall, Call, TestAccount } from './client.ts';
 import { databaseUri, temporalAddress } from './run-servers.ts';
 
-/**
- * A whole gateway in this process, on the run's Temporal and MongoDB, with its own simulator, database and task queues.
- * Tests call it over HTTP as users do.
- */
+/** A whole gateway in this process, on the run's Temporal and MongoDB. Tests call it over HTTP as users do. */
 export interface TestGateway {
   readonly url: string;
   readonly simulator: Control;
@@ -33,10 +30,7 @@ export interface TestGateway {
   readonly environment: NodeJS.ProcessEnv;
   readonly call: Call;
   readonly admin: AdminCall;
-  /**
-   * Creates an account with credit and a key. Its create requests carry an idempotency key, and are repeated while the
-   * gateway is busy.
-   */
+  /** Create requests carry an idempotency key, and are repeated while the gateway is busy. */
   account(options?: AccountOptions): Promise<TestAccount>;
   /** Runs the reconciler once, with the clock far enough ahead for it to consider a process dead. */
   reconcile(): Promise<ReconcileReport>;
@@ -159,10 +153,7 @@ function shownLog(): Logger {
   return createLogger({ level: process.env['TEST_LOG'] === undefined ? 'silent' : 'info', format: 'pretty' });
 }
 
-/**
- * The reconciler's schedule fires whenever the wall clock reaches a multiple of five minutes, possibly in the middle of
- * a test. Tests start the reconciler themselves.
- */
+/** The reconciler's schedule could fire in the middle of a test. Tests start the reconciler themselves. */
 async function pauseReconciler({ client, environment }: Core): Promise<void> {
   await client.schedule.getHandle(`${environment.TASK_QUEUE_PREFIX}reconcile-tasks`).pause();
 }

@@ -9,10 +9,7 @@ export interface WireRequest {
   readonly pieces?: () => Iterable<string | Buffer>;
 }
 
-/**
- * Sends a body with a `content-length`, in one chunk per piece of the request, in one-byte chunks, or in one-byte
- * chunks with many spaces before the body.
- */
+/** With a `content-length`, in a chunk per piece, in one-byte chunks, or in those with many spaces first. */
 export type Framing = 'length' | 'chunks' | 'bytes' | 'spaced bytes';
 
 const spacesCount = 64 * 1024;
@@ -90,10 +87,7 @@ export interface WireConnection {
   isOpen(): boolean;
   /** Resolves when there is room for more, or the connection is closed. */
   write(bytes: Buffer): Promise<void>;
-  /**
-   * Resolves with true once this many responses have arrived, or with false if the connection was closed or time ran
-   * out.
-   */
+  /** Resolves with false if the connection was closed or time ran out first. */
   answered(count: number, withinMs: number): Promise<boolean>;
   destroy(): void;
 }

@@ -18,10 +18,7 @@ export async function listen(server: Server) {
   };
 }
 
-/**
- * Makes a listener for `createServer` that ends the connection if its work fails, for example because the caller left
- * while its body was read. Such a failure would otherwise fail the whole run, outside of all tests.
- */
+/** Ends the connection if the work fails. The failure would otherwise fail the whole run, outside of all tests. */
 export function listener(work: (request: IncomingMessage, response: ServerResponse) => unknown) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     (async () => work(request, response))().catch(() => response.destroy());

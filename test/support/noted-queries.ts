@@ -2,10 +2,7 @@ import { Collection, Db } from 'mongodb';
 import { describeShape, shapeOfFilter, type QueryShape } from './query-shape.ts';
 import { copySuffix } from './stale-reads.ts';
 
-/**
- * Records each query of src once per process, however many test files the process runs. Wraps the driver's methods,
- * because only the call site reveals whether a query comes from the product or from a test.
- */
+/** Wraps the driver's methods, because only the call site reveals whether the product or a test sent a query. */
 interface Noted {
   readonly collection: string;
   readonly operation: string;

@@ -17,10 +17,7 @@ export interface PortTaker {
   readonly nodeOptions: string;
 }
 
-/**
- * Finds the port: the argument after `--port`, or a numeric last argument. An API receives its port in a message, so
- * the taker intervenes between that message and the API's first `listen`.
- */
+/** An API gets its port in a message, so the taker acts between that message and the API's first `listen`. */
 const asking = `
 import { Server } from 'node:net';
 const ask = (port) => fetch(TAKER, { method: 'POST', body: String(port) });

@@ -8,10 +8,7 @@ export interface TestProjects {
   readonly servers: readonly string[];
 }
 
-/**
- * Tests whose subject may behave differently on another Node version. Everything else is tested on only one version.
- * `npm run test:node` runs just these files and folders.
- */
+/** Tests whose subject may differ between Node versions. `npm run test:node` runs just these. */
 const nodeParts = [
   // Sockets, TLS, name lookups and undici, on which outbound requests rely.
   'http-client/',
@@ -61,10 +58,7 @@ export function onlyNodeParts(directory: string, { pure, servers }: TestProjects
   return { pure: select(pure), servers: select(servers) };
 }
 
-/**
- * Assigns every test file below `directory` to a project by its imports, so that nobody has to maintain a list. Follows
- * only relative imports inside `directory`, because the product never imports test helpers.
- */
+/** Assigns test files to projects by their imports. The product never imports test helpers. */
 export function assignTestFiles(directory: string, marker: string): TestProjects {
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))

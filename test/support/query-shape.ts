@@ -1,10 +1,7 @@
 export interface QueryShape {
   readonly collection: string;
   readonly operation: string;
-  /**
-   * The condition on each field: `=` (including $in), `range`, or `test` for what no index narrows down ($ne, $exists:
-   * false, $size).
-   */
+  /** `=` (including $in), `range`, or `test` for what no index narrows down ($ne, $exists: false, $size). */
   readonly filter: Readonly<Record<string, Condition>>;
   readonly sort: Readonly<Record<string, 1 | -1>>;
   readonly file: string;

@@ -1,7 +1,4 @@
-/**
- * A file that imports this module, directly or indirectly, belongs to vitest's project `servers` (see projects.ts) and
- * must actually use a server.
- */
+/** Files that import this module belong to vitest's project `servers` (see projects.ts) and must use a server. */
 let used = false;
 
 /** Called by everything that provides a server to a test. */

@@ -118,10 +118,7 @@ export function layoutPaths(page: string): readonly string[] {
     .filter((path) => path !== '');
 }
 
-/**
- * What the page must mention: the files and folders of src, and the root's other folders. `files` are the repository's
- * files.
- */
+/** What the page must mention: the files and folders of src, and the root's other folders. */
 export function treePaths(files: readonly string[]): readonly string[] {
   const paths = files.flatMap((file) => {
     const [top = '', second, ...rest] = file.split('/');

@@ -4,10 +4,7 @@ const reading: readonly PropertyKey[] = ['findOne', 'find', 'aggregate', 'countD
 
 export const copySuffix = '_as_of_now';
 
-/**
- * The database as a process sees it that reads from a member left behind by an election. Reads of these collections
- * always return their present contents, while writes go to the real collections.
- */
+/** Reads of these collections keep returning the present contents, as from a member left behind by an election. */
 export async function staleReads(db: Db, names: readonly string[]): Promise<Db> {
   const former = (name: string): string => `${name}${copySuffix}`;
   for (const name of names) {

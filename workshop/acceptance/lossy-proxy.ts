@@ -4,10 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import { listen } from '../../test/support/listen.ts';
 
 export interface Loss {
-  /**
-   * Resolves when the proxy may close the connection to the target. If undefined, the proxy closes it once the response
-   * arrives.
-   */
+  /** Resolves when the proxy may close the connection to the target. Default: when the response arrives. */
   readonly when?: Promise<void>;
   /** The status that the client receives. If undefined, the client's connection breaks. */
   readonly status?: number;
@@ -22,10 +19,7 @@ export interface LossyProxy {
   close(): Promise<void>;
 }
 
-/**
- * A proxy that loses responses: it breaks the client's connection once the target's response has arrived, as a bad
- * network might.
- */
+/** Breaks the client's connection once the target's response has arrived, as a bad network might. */
 export async function startLossyProxy(baseUrl: string): Promise<LossyProxy> {
   const seen = new Map<string, number>();
   const losses = new Map<string, Loss>();

@@ -56,10 +56,7 @@ function limitSubject({ temporal }: Stand, { db }: BenchGateway): Subject {
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
         });
       },
-      /**
-       * Workflows start faster than one worker runs them. Waits until the backlog is gone, because it would distort the
-       * next subject's measurement.
-       */
+      /** Waits for the backlog, because workflows start faster than one worker runs them. */
       async close() {
         // The list of open workflows lags by up to a second.
         await delay(settleMs);

@@ -24,9 +24,7 @@ interface Waited {
   readonly upstream: Upstream;
   readonly tasks: number;
   readonly inFlightMax: number;
-  /**
-   * Sorted milliseconds from the upstream job's end to the projection, and to the receiver's response to the callback.
-   */
+  /** Sorted milliseconds from the upstream job's end to the projection, and to the callback's response. */
   readonly projection: readonly number[];
   readonly callback: readonly number[];
   /** The same times as fractions of each render's duration. */

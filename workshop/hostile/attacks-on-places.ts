@@ -36,9 +36,7 @@ const guessAttacks: readonly Attack[] = [
 
 const slowReaders = 800;
 
-/**
- * Occupies every connection without a key. Each connection requests a large public file six times and reads nothing.
- */
+/** Occupies every connection without a key, requests a large public file on each, and reads nothing. */
 const slowReadersAttack: Attack = {
   name: `slow readers of a public file, ${slowReaders} connections`,
   hasBodies: false,
@@ -98,9 +96,7 @@ const hangingCallbacks: Attack = {
 
 const listed = ['/v1/videos/generations?limit=100', '/v1/usage', '/v1/files?limit=100', '/v1/statement'];
 
-/**
- * Requests everything that reads many of an account's documents, with both keys, on more connections than the pool has.
- */
+/** Requests everything that reads many documents, on more connections than the pool has. */
 const lists: Attack = {
   name: 'lists and usage of an account, 120 connections',
   hasBodies: false,

@@ -150,9 +150,7 @@ const pipelinedAttacks: readonly Attack[] = [
   }),
 ];
 
-/**
- * Together, these bodies announce as many bytes as the process accepts for all bodies. They arrive at 36 KB per second.
- */
+/** Together, these bodies announce as many bytes as the process accepts for all bodies. */
 const announcedMebibytes = [64, 16];
 const uploadBytesPerSecond = 9_000;
 

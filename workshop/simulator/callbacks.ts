@@ -115,10 +115,7 @@ async function* brokenBody(body: string): AsyncGenerator<string> {
   throw new Error('The callback is broken off on purpose.');
 }
 
-/**
- * Returns the Standard Webhooks headers for a body. The key follows `whsec_`. Uses real time, because receivers compare
- * the timestamp with their own clocks.
- */
+/** The key follows `whsec_`. Uses real time, because receivers compare the timestamp with their own clocks. */
 export function signStandardWebhook(secret: string, body: string): Record<string, string> {
   const id = randomUUID();
   const timestamp = String(Math.floor(Date.now() / 1000));

@@ -42,10 +42,7 @@ export interface Format<Detail extends Rendered> {
   readonly knownForMs?: number;
   /** The time in milliseconds after which an unfinished job expires. Default: 2 days. */
   readonly expiresAfterMs?: number;
-  /**
-   * Returns the body of a callback, which is sent at each status change to the task's callback address. Undefined if
-   * the vendor does not report this change.
-   */
+  /** Sent at each status change to the task's callback address. Undefined if the vendor does not report it. */
   readonly callbackBody?: (job: Job<Detail>) => unknown;
   /** Set if the vendor signs a callback's body with the account's or the task's secret. */
   readonly callbackHeaders?: (body: string, job: Job<Detail>) => Readonly<Record<string, string>>;
@@ -82,10 +79,7 @@ type Subject<Detail extends Rendered> =
 const dayMs = 86_400_000;
 const countedAs = { poll: 'gets', list: 'lists', delete: 'deletes', media: 'media' } as const;
 
-/**
- * The entry point for all requests of one dialect. The desk counts each exchange and applies its faults. Creates become
- * jobs.
- */
+/** The entry point for all requests of one dialect. Counts each exchange and applies its faults. */
 export class Desk<Detail extends Rendered> {
   readonly world: World;
   readonly #format: Format<Detail>;
@@ -151,10 +145,7 @@ export class Desk<Detail extends Rendered> {
     return this.#seen(task);
   }
 
-  /**
-   * Renders pictures that the response returns immediately and nobody queries later. Their content may still be
-   * refused.
-   */
+  /** Renders pictures that the response returns immediately. Their content may still be refused. */
   async paint(submission: Submission, order: Order<Detail>, refused?: WireError): Promise<Job<Detail>> {
     const { faults } = submission;
     const seconds = this.world.paintSeconds(faults);
@@ -199,10 +190,7 @@ export class Desk<Detail extends Rendered> {
       .filter((job) => !this.#isLost(job));
   }
 
-  /**
-   * Whether this many of the account's jobs, or of its jobs with one model, are in flight. The simulator's own limit
-   * takes precedence.
-   */
+  /** Whether this many of the account's jobs, or of one model's, are in flight. */
   isFull(most: number, model?: string): boolean {
     const inFlight = this.newestFirst().filter(
       (job) => !job.isOver && (model === undefined || job.model === model),

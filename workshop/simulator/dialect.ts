@@ -12,10 +12,7 @@ export interface Dialect {
 
 export type CreateDialect = (world: World) => Dialect;
 
-/**
- * Creates a dialect from its table. The dialect authenticates, finds the route, and refuses requests in the vendor's
- * format.
- */
+/** Authenticates, finds the route, and refuses requests in the vendor's format. */
 export function dialect<Detail extends Rendered>(format: Format<Detail>): CreateDialect {
   const { name, prefix, problems, keyOf = bearerToken, finish = (reply) => reply } = format;
   const noSuchRoute = format.noSuchRoute ?? (() => problems['not-found']);

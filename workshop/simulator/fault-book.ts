@@ -1,10 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { faultsInText, FaultSet, noFaults, parseFault, splitModel, type Fault, type Stage } from './fault.ts';
 
-/**
- * A fault ordered through the control endpoint. A request must match every part of `match`, so an empty `match` matches
- * every request.
- */
+/** A fault ordered through the control endpoint. An empty `match` matches every request. */
 export interface FaultRule {
   readonly match: {
     readonly dialect?: string | undefined;
@@ -51,10 +48,7 @@ export class FaultBook {
     this.#applied.clear();
   }
 
-  /**
-   * Separates the faults of a create that take effect immediately from those that the task keeps. Returns the model
-   * without its suffixes.
-   */
+  /** `now` are the faults that take effect immediately. The model is returned without its suffixes. */
   onCreate(exchange: Exchange, texts: readonly string[]): { model: string; now: FaultSet; task: FaultSet } {
     const split = splitModel(exchange.model);
     const named = [...split.faults, ...inHeader(exchange.header), ...texts.flatMap(faultsInText)];

@@ -14,10 +14,7 @@ export type StateLine = z.infer<typeof lineSchema>;
 /** After this many appended bytes, the file is rewritten with only the remaining tasks. */
 const rewriteAfterBytes = 64 * 1024 * 1024;
 
-/**
- * The simulator's memory across restarts: JSON lines, appended before the response leaves, without fsync. The file
- * survives the end of the process, but not a crash of the machine.
- */
+/** JSON lines, appended before the response leaves, without fsync. They survive a kill of the process. */
 export class StateFile {
   readonly #path: string;
   readonly #snapshots: (() => Iterable<StateLine>)[] = [];

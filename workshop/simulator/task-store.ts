@@ -6,10 +6,7 @@ import { isFinal, momentOf, type Task } from './task.ts';
 interface TaskStoreOptions {
   readonly dialect: string;
   readonly clock: Clock;
-  /**
-   * Above this number, the oldest finished tasks are removed. Above twice this number, tasks in flight are removed as
-   * well.
-   */
+  /** Above this number, finished tasks are removed. Above twice this number, tasks in flight are, too. */
   readonly tasksMax: number;
   /** How long a finished record can be queried, in milliseconds. */
   readonly recordKeptMs: number;

@@ -20,10 +20,7 @@ export interface Task<Detail> {
 const phases = ['queued', 'running', 'succeeded', 'failed', 'expired', 'cancelled', 'unknown'] as const;
 export type Phase = (typeof phases)[number];
 
-/**
- * A vendor's status words in this order, separated by spaces: queued, running, succeeded, failed, expired, cancelled,
- * and one that the vendor lacks.
- */
+/** Words for: queued, running, succeeded, failed, expired, cancelled, and a status that the vendor lacks. */
 export function phaseWords(words: string): (phase: Phase) => string {
   const list = words.split(' ');
   return (phase) => list[phases.indexOf(phase)] ?? '';

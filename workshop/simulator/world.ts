@@ -91,10 +91,7 @@ export class World {
   /** How many links each task has been issued with a fault that affects only the first ones. */
   private readonly faultyLinks = new Map<string, number>();
 
-  /**
-   * Creates a result link that contains the task's `url-403` and `media:` faults. With `*1`, only the first link
-   * contains them, and a fresh one works.
-   */
+  /** Contains the task's `url-403` and `media:` faults. With `*1`, only the first link contains them. */
   link(
     task: { id: string; faults?: readonly string[] | undefined },
     medium: Medium,

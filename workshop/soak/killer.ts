@@ -106,9 +106,7 @@ function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
   return [...stops, link, link, clock, configuration, operator, reset];
 }
 
-/**
- * Suspends all gateway processes at once, as if their machine had frozen. Callers, servers and the upstream continue.
- */
+/** Suspends all gateway processes at once, as if their machine had frozen. */
 function standstillOf({ gateway }: Stand): Blow {
   return async (random) => {
     const stopped = gateway.filter((victim) => !victim.isBusy());
@@ -132,10 +130,7 @@ interface ClockMove<Clock> {
   readonly byMs: number;
 }
 
-/**
- * Returns every combination of clock and shift in rounds. A round moves each clock once, and adjacent clocks by
- * different shifts.
- */
+/** A round moves each clock once, and adjacent clocks by different shifts. */
 function clockMoves<Clock>(clocks: readonly Clock[]): readonly ClockMove<Clock>[] {
   return clockSteps.flatMap((_, round) =>
     clocks.map((clock, index) => ({ clock, byMs: clockSteps[(index + round) % clockSteps.length] ?? 0 })),

@@ -83,10 +83,7 @@ async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<stri
   }
 }
 
-/**
- * Returns the tasks whose caller has the callback, but whose response was lost. The callback is repeated, the second
- * time after five minutes, and the workflow runs until then.
- */
+/** The caller has these callbacks, but the response was lost, so they are repeated, the second time after five minutes. */
 export async function repeatedCallbacks(
   stand: Stand,
   creates: readonly Create[],

@@ -40,10 +40,7 @@ export interface Stand {
   setLink(name: (typeof linkNames)[number], mode: LinkMode): Promise<void>;
   /** Sets the share of upstream calls that fail, 0 to 1. Resolves with the counts so far. */
   setFaults(share: number): Promise<{ readonly calls: number; readonly faulty: number }>;
-  /**
-   * Moves the wall clock of a gateway process, or of the MongoDB stand-in, by milliseconds. 0 restores it. A real
-   * mongod's clock does not move.
-   */
+  /** Moves a process's wall clock by milliseconds. 0 restores it. A real mongod's clock does not move. */
   setClock(victim: Victim, ms: number): Promise<void>;
   /** Writes the configuration with or without the second credential, and makes every process reload it. */
   configure(withSecond: boolean): Promise<void>;

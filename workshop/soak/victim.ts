@@ -69,10 +69,7 @@ export async function createVictim(
   };
 }
 
-/**
- * Reads the mask of caught signals on Linux, where SIGHUP is the lowest bit. Elsewhere, assumes that every program
- * listens.
- */
+/** On Linux, SIGHUP is the lowest bit of the mask. Elsewhere, every program is assumed to listen. */
 async function listensToReload(pid: number): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const mask = /^SigCgt:\s*([0-9a-f]+)$/m.exec(status)?.[1];

@@ -39,10 +39,7 @@ export async function askFor<Shape>(schema: z.ZodType<Shape>, url: string, optio
   return parseReply(schema, url, await ask(url, options));
 }
 
-/**
- * Like `askFor`, but repeats the request after a missing response or a 503, which even a healthy server returns while
- * it is busy.
- */
+/** Repeats the request after no response or a 503, which even a healthy server returns while it is busy. */
 export async function askUntilAnswered<Shape>(
   schema: z.ZodType<Shape>,
   url: string,

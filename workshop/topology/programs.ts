@@ -41,10 +41,7 @@ async function runGo(args: readonly string[], more: NodeJS.ProcessEnv): Promise<
   if (!ok) throw new LocalServerError(`go ${args.join(' ')}: ${reasonIn(output)}`);
 }
 
-/**
- * The folder of PostgreSQL's programs, in the newest version installed from Debian. Throws a LocalServerError if there
- * is none.
- */
+/** The newest PostgreSQL installed from Debian. Throws a LocalServerError if there is none. */
 export async function postgresqlPrograms(): Promise<string> {
   const versions = (await exists(debianFolder)) ? await readdir(debianFolder) : [];
   const newest = versions.toSorted((one, other) => Number(other) - Number(one))[0];

@@ -156,10 +156,7 @@ export async function requireServerReads({ server }: TopologyStand): Promise<voi
   if (unread.length > 0) throw new LocalServerError(`temporal does not read ${unread.join(', ')}`);
 }
 
-/**
- * Performs the first start as PostgreSQL's image does, which trusts socket connections and asks all others for the
- * password.
- */
+/** PostgreSQL's image trusts socket connections at the first start and asks all others for the password. */
 export async function initializePostgresql({ directory, postgresql }: TopologyStand): Promise<void> {
   const folder = join(directory, 'postgresql');
   const passwordFile = join(folder, 'password');
@@ -177,10 +174,7 @@ function dataOf(directory: string): string {
   return join(directory, 'postgresql', 'data');
 }
 
-/**
- * The .env that docs/deployment.md describes, with settings that reach the simulator and the demo's receiver on this
- * machine.
- */
+/** As docs/deployment.md describes it, but for the simulator and the demo's receiver on this machine. */
 function environmentFile(namespace: string): ReadonlyMap<string, string> {
   const loopback = '127.0.0.0/8';
   return new Map([
@@ -207,10 +201,7 @@ function versionOf(service: string): string {
   return composeService(service).image.split(':')[1] ?? '';
 }
 
-/**
- * Does not start MongoDB as docker-compose.yml describes, because the stand-in supports no passwords and its programs
- * have no shell.
- */
+/** The stand-in supports no passwords and its programs have no shell, so docker-compose.yml does not apply. */
 async function prepareMongo(
   directory: string,
   { report, program }: { readonly report: (line: string) => void; readonly program: MongoProgram },

@@ -8,10 +8,7 @@ import { z } from 'zod';
 /** The literals of a type, at least one, or why they cannot be read. */
 export type Literals = readonly string[] | { readonly unreadable: string };
 
-/**
- * Reads the literals of TypeScript types, which may import packages from `folder`. The compiler resolves the types, so
- * aliases, indexed access and `keyof typeof` need no special code.
- */
+/** The types may import packages from `folder`. The compiler resolves aliases, indexed access and `keyof typeof`. */
 export function typeLiterals(folder: string, types: readonly string[]): Literals[] {
   const probe = join(folder, 'probe.ts');
   const settings = join(folder, 'tsconfig.json');

@@ -6,10 +6,7 @@ import { canned, fixture, imageIssue, imageRequest, submitContext, videoIssue } 
 import { videoRequest } from '../support.ts';
 import { sdkBodies } from './runway-sdk.ts';
 
-/**
- * Compares the adapter's table with the vendor's SDK. The adapter must send everything that it accepts as the SDK
- * declares it.
- */
+/** The adapter must send everything that it accepts as the vendor's SDK declares it. */
 
 const { video, imageTask } = runway;
 if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');

@@ -24,9 +24,7 @@ afterAll(() => harness.close());
 interface Walk {
   readonly name: string;
   readonly words: readonly [queued: string, running: string, ended: string];
-  /**
-   * The state of a cancelled job, or the status of the error that reports it. Undefined if nothing can be cancelled.
-   */
+  /** The state of a cancelled job, or the status of the error that reports it. Undefined if impossible. */
   readonly cancelled?: string | number;
   /** The statuses for a wrong key and for an unknown job. Default: 401 and 404. */
   readonly refusals?: readonly [wrongKey: number, unknownJob: number];

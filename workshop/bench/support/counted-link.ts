@@ -47,10 +47,7 @@ function messageReader(count: (name: string) => void): (piece: Buffer) => void {
   };
 }
 
-/**
- * Returns, for example, `find tasks`. The first field of a command has the command as its key and the collection as its
- * value.
- */
+/** Returns, for example, `find tasks`. A command's first field is the command with its collection. */
 function commandOf(message: Buffer): string {
   if (message.readInt32LE(12) !== opMsg) return 'handshake';
   const type = message[documentAt + 4];

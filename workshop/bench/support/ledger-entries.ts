@@ -56,8 +56,7 @@ const taskEveryMs = 5_000;
 const begin = Date.parse('2026-10-01T00:00:00Z');
 
 /**
- * Creates held and settled tasks with their records across several accounts. The ledger itself plans the entries, with
- * their keys, models, end users and sums. Resolves with the number of entries.
+ * Creates held and settled tasks with their records. The ledger itself plans the entries. Resolves with their number.
  */
 export async function fillLedger(
   db: Db,

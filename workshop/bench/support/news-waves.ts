@@ -8,9 +8,7 @@ import { waitUntil } from '../../stand/stand.ts';
 import { openCreates, videoModel, type BenchGateway } from './gateway.ts';
 import { runLoad } from './load.ts';
 
-/**
- * Creates tasks with render times set in the simulator, and determines when each ended, upstream and for its caller.
- */
+/** Creates tasks with render times set in the simulator, and finds out when each ended. */
 
 const spread = 0.2;
 const concurrency = 16;

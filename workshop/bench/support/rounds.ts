@@ -57,10 +57,7 @@ export function roundsOf(
   };
 }
 
-/**
- * Measures the subjects several times at each number of connections. First, `warmUp` runs at full load, because
- * otherwise a fresh process would compile its code during the measurement.
- */
+/** `warmUp` runs first at full load. Otherwise a fresh process would compile its code while it is measured. */
 export async function measureInTurns(
   stand: Stand,
   { seconds, rounds, connections, countMax }: Rounds,

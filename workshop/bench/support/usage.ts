@@ -2,9 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/**
- * A process's resource use, from /proc on Linux. On other systems, from `ps`, which reports CPU time in whole seconds.
- */
+/** From /proc on Linux. On other systems, from `ps`, which reports CPU time in whole seconds. */
 export interface Usage {
   readonly cpuMs: number;
   readonly bytes: number;
@@ -34,9 +32,7 @@ export async function childrenCpuMs(): Promise<number> {
   return cpuMsOf(await readFile('/proc/self/stat', 'utf8'), 13);
 }
 
-/**
- * Fields 14 and 15 of /proc/…/stat, or 16 and 17 for children. The preceding name may contain spaces and parentheses.
- */
+/** Fields 14 and 15 of /proc/…/stat, or 16 and 17 for children. The name before may contain spaces. */
 function cpuMsOf(stat: string, at = 11): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ((Number(fields[at]) + Number(fields[at + 1])) * 1000) / clockTicksPerSecond;

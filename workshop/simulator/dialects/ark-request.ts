@@ -63,10 +63,7 @@ export const outputModerated = {
 };
 
 const ratios = '16:9 4:3 1:1 3:4 9:16 21:9';
-/**
- * Sizes by resolution, in the order of the ratios, for models 1.x and for later ones. The billed amount depends on the
- * pixels.
- */
+/** Sizes by resolution, in the order of the ratios, for models 1.x and for later ones. They determine the bill. */
 const sizes: readonly Readonly<Record<string, string>>[] = [
   {
     '480p': '864x480 736x544 640x640 544x736 480x864 960x416',

@@ -61,10 +61,7 @@ function keyOf(request: WireRequest, world: World): string | undefined {
   return given;
 }
 
-/**
- * Responds with one redirect, because the file itself is elsewhere. A caller without access to a file learns nothing
- * more.
- */
+/** Responds with one redirect, because the file itself is elsewhere. */
 function download(desk: GoogleDesk, call: Call): Promise<Reply> {
   const id = call.id.replace(/:download$/, '');
   if (call.request.query.get('alt') !== 'media')

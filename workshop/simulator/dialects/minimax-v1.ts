@@ -139,9 +139,7 @@ const imageSchema = z.strictObject({
   subject_reference: subjects({ image_file: media }),
 });
 
-/**
- * image-01 renders synchronously. Failed images are omitted. If none is left, the response reports the first reason.
- */
+/** Failed images of image-01 are omitted. If none is left, the response reports the first reason. */
 function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   const body = desk.read(imageSchema, request);
   const { aspect_ratio: ratio, width = 1024, height = 1024, n } = body;

@@ -123,10 +123,7 @@ function fileRoutes(desk: Desk<Detail>) {
   return fileRoutesOf(desk, refusals);
 }
 
-/**
- * An account refers to its own files by address. The vendor refuses a prediction with a file that the account cannot
- * access.
- */
+/** The vendor refuses a prediction with a file that the account cannot access. */
 function requireFiles({ world }: Desk<Detail>, request: Call['request'], input: object): void {
   for (const [field, value] of Object.entries(input))
     for (const url of [value].flat())
@@ -236,10 +233,7 @@ function errorOf(faults: FaultSet): string {
   return otherFailures[faults.text('failed') ?? ''] ?? interrupted;
 }
 
-/**
- * The metrics of an output are unverified. The simulator reports its length or the number of images or, with
- * docs-shape, only times.
- */
+/** Unverified. The simulator reports the output's length or number or, with docs-shape, only times. */
 function metricsOf(job: Prediction): object {
   const { task, detail, since } = job;
   const predict_time = job.billed((since - job.startsAt) / 1000);

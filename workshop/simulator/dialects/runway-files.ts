@@ -54,10 +54,7 @@ const uploadBody = z.strictObject({
   type: z.literal('ephemeral'),
 });
 
-/**
- * `give` creates an upload slot and needs the API key and version. `store` accepts the file and needs the form fields
- * that `give` issued.
- */
+/** `give` needs the API key and version. `store` needs the form fields that `give` issued. */
 export function uploadRoutesOf<Detail extends Rendered>(
   desk: Desk<Detail>,
   { mistake, refused }: { readonly mistake: (mistake: Mistake) => WireError; readonly refused: WireError },

@@ -131,9 +131,7 @@ function ofVideo(input = 5, operation: keyof typeof inputSecondsMax, added: numb
   return { ...sizeOf(720, '16:9'), seconds: input + added, charge };
 }
 
-/**
- * Returns 202 until the job is over. With docs-shape, that response has no body, and the final one has no status word.
- */
+/** 202 until the job is over. With docs-shape, that response is empty, and the final one has no status word. */
 function present(job: Job<Detail>): Reply {
   const { task, detail, phase, faults, now } = job;
   const isOld = faults.has('docs-shape');

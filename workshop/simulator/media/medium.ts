@@ -4,9 +4,7 @@ import { encodeJpeg, encodePng, encodeWebp, paddingChunk, segment, type Picture 
 /** Describes a result file completely. The same description yields the same bytes. */
 export interface Medium extends Picture {
   readonly format: MediaFormat;
-  /**
-   * The length of the task's video. The file itself is a sample clip whose headers claim this length. 0 for an image.
-   */
+  /** The length that the headers of the sample clip claim. 0 for an image. */
   readonly frames: number;
   /** Pads the file to this size, for benchmarks. 0 for the smallest possible file. WebP is never padded. */
   readonly bytes: number;
