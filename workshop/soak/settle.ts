@@ -83,7 +83,7 @@ async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<stri
   }
 }
 
-/** The caller has these callbacks, but the response was lost, so they are repeated, the second time after five minutes. */
+/** The response to these callbacks was lost, so they are repeated, the second time after five minutes. */
 export async function repeatedCallbacks(
   stand: Stand,
   creates: readonly Create[],

@@ -42,8 +42,7 @@ describe('a video', () => {
       { type: 'video', aspect_ratio: '21:9', user_id: 'u1', video: { resolution: '1080p', duration: '5s', loop: true } }],
     ['a first frame', { firstFrame: a }, { type: 'video', video: { start_frame: { url: a } } }],
     ['both frames', { firstFrame: a, lastFrame: b, duration: 5 }, { type: 'video', video: { duration: '5s', start_frame: { url: a }, end_frame: byData } }],
-    ['a first frame of ten seconds', { firstFrame: b, duration: 10 },
-      { type: 'video', video: { duration: '10s', keyframes: [byData], keyframe_indexes: [0] } }],
+    ['a first frame of ten seconds', { firstFrame: b, duration: 10 }, { type: 'video', video: { duration: '10s', keyframes: [byData], keyframe_indexes: [0] } }],
     ['both frames of ten seconds', { firstFrame: a, lastFrame: b, duration: 10 },
       { type: 'video', video: { duration: '10s', keyframes: [{ url: a }, byData], keyframe_indexes: [0, 240] } }],
     ['an edit, which keeps its length and ratio', { ...edit, duration: 7, ratio: '16:9', resolution: '540p' },
@@ -82,8 +81,7 @@ describe('an image', () => {
 
   images.sends([
     ['text', { size: '2k' }, { type: 'image' }],
-    ['pixels and more', { size: '2730x1536', extra: { style: 'manga', user: 'u1', seed: 1 } },
-      { type: 'image', aspect_ratio: '16:9', style: 'manga', user_id: 'u1' }],
+    ['pixels and more', { size: '2730x1536', extra: { style: 'manga', user: 'u1', seed: 1 } }, { type: 'image', aspect_ratio: '16:9', style: 'manga', user_id: 'u1' }],
     ['references', { images: [link, data] }, { type: 'image', image_ref: [{ url: a }, byData] }],
     ['an edit', { operation: 'edit', images: [data, link] }, { type: 'image_edit', source: byData, image_ref: [{ url: a }] }],
   ], () => ({ model: 'uni-1', prompt: 'a red cube' })); // prettier-ignore
