@@ -7,7 +7,8 @@ import { mappedVideoFacts } from '../../../src/providers/shared/mapped-facts.ts'
 import { mappedBody, mappedEndpoint, mappedIssue } from '../../../src/providers/shared/mapped-request.ts';
 import { factsFor } from '../../../src/models/facts-of-request.ts';
 import type { VideoRequest } from '../../../src/models/request.ts';
-import { imageRequest, videoRequest } from '../support.ts';
+import { providers } from '../../../src/providers/index.ts';
+import { canned, imageRequest, submitContext, upstreamError, videoIssue, videoRequest } from '../support.ts';
 
 const read = (mapping: object): FieldMapping => fieldMappingSchema.parse({ result: 'video.url', ...mapping });
 
@@ -365,4 +366,14 @@ describe('an answer', () => {
   it('is read by own properties only', () => {
     expect(valuesAt({ a: [{ b: 1 }, { b: [2, 3] }] }, 'a.b')).toEqual([1, [2, 3]]);
   });
+});
+
+it.each(['fal', 'replicate'])('%s needs a mapping, and without one nothing is sent', async (name) => {
+  const part = providers[name]?.video;
+  const { request, sent } = canned();
+  const model = 'owner/model';
+  expect(videoIssue(part, videoRequest(), model)).toMatchObject({ param: 'model' });
+  const submitted = part?.submit(videoRequest(), submitContext({ model, request }));
+  const error = await upstreamError(submitted ?? Promise.resolve());
+  expect([error.outcome, error.code, sent]).toEqual(['unavailable', 'mapping_missing', []]);
 });
