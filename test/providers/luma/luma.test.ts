@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ImageInput, VideoRequest } from '../../../src/models/request.ts';
 import { providers } from '../../../src/providers/index.ts';
-import { canned, fixture, providerContext } from '../support.ts';
+import { fixture } from '../support.ts';
 import { imageTables, videoTables } from '../vendor-tables.ts';
 
 const { video, imageTask } = providers['luma'] ?? {};
@@ -101,17 +101,17 @@ describe('an image', () => {
 
 describe('a job', () => {
   it('that is completed has a link with its end', async () => {
-    const upstream = canned({ json: fixture('luma/completed') }, { json: fixture('luma/completed') });
-    const context = providerContext({ request: upstream.request });
     const { output } = fixture('luma/completed') as { output: [{ url: string }] };
     const items = [{ url: output[0].url, expiresAt: Date.UTC(2026, 10, 21, 11) / 1000 }];
-    expect(await video.status({ id }, context)).toEqual({ state: 'succeeded', items, facts: {} });
-    expect(await imageTask.status({ id }, context)).toEqual({
+    const answer = { json: fixture('luma/completed') };
+    const { status, sent } = await videos.polled(answer);
+    expect(status).toEqual({ state: 'succeeded', items, facts: {} });
+    expect(await images.statusOf(answer, { id })).toEqual({
       state: 'succeeded',
       items,
       facts: { images: 1 },
     });
-    expect(upstream.sent[0]).toMatchObject({ method: 'GET', url: `${root}/generations/${id}` });
+    expect(sent[0]).toMatchObject({ method: 'GET', url: `${root}/generations/${id}` });
   });
 
   videos.reads([

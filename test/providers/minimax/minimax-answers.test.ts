@@ -47,16 +47,14 @@ describe('a job of v2', () => {
     expect(await statusOf({ json: { task } })).toMatchObject({ failure: { class: 'moderation_output' } });
   });
 
-  it.each<[string, object]>([
-    ['queued', { state: 'pending', phase: 'submitted' }],
-    ['running', { state: 'pending', phase: 'running' }],
-    ['something_new', { state: 'pending', phase: 'running' }],
-    ['failed', { state: 'failed', code: 'failed', failure: { class: 'internal' } }],
-    ['cancelled', { state: 'failed', code: 'upstream_cancelled', failure: { class: 'cancelled' } }],
-    ['expired', { state: 'failed', code: 'upstream_expired', failure: { class: 'expired' } }],
-  ])('in status %s', async (status, expected) => {
-    expect(await statusOf({ json: { task: { id, status } } })).toMatchObject(expected);
-  });
+  videos.readsPart([
+    ['queued', { json: { task: { id, status: 'queued' } } }, { state: 'pending', phase: 'submitted' }],
+    ['running', { json: { task: { id, status: 'running' } } }, { state: 'pending', phase: 'running' }],
+    ['of a new word', { json: { task: { id, status: 'something_new' } } }, { state: 'pending', phase: 'running' }],
+    ['failed', { json: { task: { id, status: 'failed' } } }, { state: 'failed', code: 'failed', failure: { class: 'internal' } }],
+    ['cancelled', { json: { task: { id, status: 'cancelled' } } }, { state: 'failed', code: 'upstream_cancelled', failure: { class: 'cancelled' } }],
+    ['expired', { json: { task: { id, status: 'expired' } } }, { state: 'failed', code: 'upstream_expired', failure: { class: 'expired' } }],
+  ]); // prettier-ignore
 
   it('leaves out what was not reported', async () => {
     const task = { id, status: 'succeeded', content: { url: 'https://x.example/a.mp4' }, usage: 'none' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runway } from '../../../src/providers/runway/index.ts';
-import { canned, fixture, providerContext, type CannedAnswer } from '../support.ts';
-import { videoTables } from '../vendor-tables.ts';
+import { fixture, type CannedAnswer } from '../support.ts';
+import { imageTables, videoTables } from '../vendor-tables.ts';
 
 const { video, imageTask } = runway;
 if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
@@ -37,8 +37,8 @@ describe('a task', () => {
   });
 
   it('with images counts them', async () => {
-    const context = providerContext({ request: canned({ json: fixture('runway/images') }).request });
-    expect(await imageTask.status({ id }, context)).toMatchObject({
+    const images = imageTables(imageTask, { operation: { id } });
+    expect(await images.statusOf({ json: fixture('runway/images') })).toMatchObject({
       items: [{ url: 'https://files.example.com/1.png' }, { url: 'https://files.example.com/2.png' }],
       facts: { images: 2 },
     });
