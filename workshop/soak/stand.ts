@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { closeOnSignal } from '../stand/close-on-signal.ts';
 import { gatewayVariables, makeKeys, requireReady } from '../stand/gateway.ts';
-import { findServers, startProgram, waitUntil } from '../stand/stand.ts';
+import { findServers, startProgram, waitUntil, type Program } from '../stand/stand.ts';
 import { rawEnvironment, readEnvironment } from '../../src/config/environment.ts';
 import { openCore, type Core } from '../../src/compose/core.ts';
 import type { LocalOptions } from '../../src/local/servers/local-options.ts';
@@ -135,25 +135,24 @@ function optionsFor(dataDir: string): LocalOptions {
   return { dataDir, report: (line) => process.stderr.write(`${line}\n`), environment: rawEnvironment() };
 }
 
+function keepProgram(keep: Keep, directory: string, program: Program): Promise<Victim> {
+  return keep(program.name, () => startProgram(program, optionsFor(directory)));
+}
+
 async function startServers(directory: string, ports: Ports, keep: Keep): Promise<Victim[]> {
   const own = optionsFor(directory);
   const { binary, ...mongodb } = await findServers(own);
-  await keep('links', () =>
-    startProgram(
-      {
-        name: 'links',
-        script: new URL('link.ts', import.meta.url),
-        args: [
-          String(ports.linkControl),
-          `temporal:${ports.temporalLink}:${ports.temporal}`,
-          `mongodb:${ports.mongodbLink}:${ports.mongodb}`,
-        ],
-        environment: {},
-        probe: () => ask(`http://127.0.0.1:${ports.linkControl}/none`),
-      },
-      own,
-    ),
-  );
+  await keepProgram(keep, directory, {
+    name: 'links',
+    script: new URL('link.ts', import.meta.url),
+    args: [
+      String(ports.linkControl),
+      `temporal:${ports.temporalLink}:${ports.temporal}`,
+      `mongodb:${ports.mongodbLink}:${ports.mongodb}`,
+    ],
+    environment: {},
+    probe: () => ask(`http://127.0.0.1:${ports.linkControl}/none`),
+  });
   return Promise.all([
     keep('temporal', () =>
       startTemporalServer({ ...own, binary, port: { fixed: ports.temporal }, uiPort: 'none' }),
@@ -174,18 +173,13 @@ function startOutside(
   { simulator, front, receiver }: Ports,
   { seed, keep }: { readonly seed: number; readonly keep: Keep },
 ): Promise<Victim> {
-  return keep('outside', () =>
-    startProgram(
-      {
-        name: 'outside',
-        script: new URL('outside.ts', import.meta.url),
-        args: [simulator, front, receiver, seed].map(String),
-        environment: {},
-        probe: () => ask(`http://127.0.0.1:${receiver}/received`),
-      },
-      optionsFor(directory),
-    ),
-  );
+  return keepProgram(keep, directory, {
+    name: 'outside',
+    script: new URL('outside.ts', import.meta.url),
+    args: [simulator, front, receiver, seed].map(String),
+    environment: {},
+    probe: () => ask(`http://127.0.0.1:${receiver}/received`),
+  });
 }
 
 type Variables = Readonly<Record<string, string>>;
@@ -225,19 +219,14 @@ async function writeEnvironments(
 async function startGateway(directory: string, environment: Variables, keep: Keep): Promise<Victim[]> {
   const url = `http://127.0.0.1:${environment['PORT']}`;
   const program = (name: string, role: 'api' | 'worker', probe: () => Promise<unknown>) =>
-    keep(name, () =>
-      startProgram(
-        {
-          name,
-          script: new URL('../../src/gateway.js', import.meta.url),
-          args: [role],
-          environment,
-          nodeFlags: ['--import', movedClock(clockFile(directory, name))],
-          probe,
-        },
-        optionsFor(directory),
-      ),
-    );
+    keepProgram(keep, directory, {
+      name,
+      script: new URL('../../src/gateway.js', import.meta.url),
+      args: [role],
+      environment,
+      nodeFlags: ['--import', movedClock(clockFile(directory, name))],
+      probe,
+    });
   // The API reports when a worker is ready, and nothing waits for a restarted one.
   const workers = ['worker-1', 'worker-2'].map((name) => program(name, 'worker', async () => undefined));
   const alive = () => ask(`${url}/healthz`, { timeoutMs: 5_000 });

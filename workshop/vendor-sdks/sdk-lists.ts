@@ -31,9 +31,13 @@ const ofCreations = (field: string) =>
   `${openaiImages}.ImageGenerateParams['${field}'] | ${openaiImages}.ImageEditParams['${field}']`;
 const ownFields = 'a field of every request';
 
-const runway = { vendor: 'runway', sdk: { npm: '@runwayml/sdk' } } as const;
-const runwayModels = (file: string, name: string) =>
-  `import('@runwayml/sdk/resources/${file}').${name}['model']`;
+const runway = (kind: 'video' | 'image', file: string, name: string): SdkList => ({
+  vendor: 'runway',
+  kind,
+  sdk: { npm: '@runwayml/sdk' },
+  type: `import('@runwayml/sdk/resources/${file}').${name}['model']`,
+  lists: 'models',
+});
 
 const aiSdk = (name: string, provider: string, of: 'video' | 'image') => ({
   sdk: { npm: `@ai-sdk/${name}` },
@@ -74,30 +78,10 @@ export const sdkLists: readonly SdkList[] = [
       mask: 'a field of its own',
     },
   },
-  {
-    ...runway,
-    kind: 'video',
-    type: runwayModels('text-to-video', 'TextToVideoCreateParams'),
-    lists: 'models',
-  },
-  {
-    ...runway,
-    kind: 'video',
-    type: runwayModels('image-to-video', 'ImageToVideoCreateParams'),
-    lists: 'models',
-  },
-  {
-    ...runway,
-    kind: 'video',
-    type: runwayModels('video-to-video', 'VideoToVideoCreateParams'),
-    lists: 'models',
-  },
-  {
-    ...runway,
-    kind: 'image',
-    type: runwayModels('text-to-image', 'TextToImageCreateParams'),
-    lists: 'models',
-  },
+  runway('video', 'text-to-video', 'TextToVideoCreateParams'),
+  runway('video', 'image-to-video', 'ImageToVideoCreateParams'),
+  runway('video', 'video-to-video', 'VideoToVideoCreateParams'),
+  runway('image', 'text-to-image', 'TextToImageCreateParams'),
   { ...genai, kind: 'image', only: /image|banana/, lists: 'models' },
   { ...genai, kind: 'video', only: /omni|veo/, lists: 'models' },
   { vendor: 'google', ...aiSdk('google', 'GoogleProvider', 'image') },
