@@ -10,25 +10,9 @@ import { documentText } from './document.ts';
  */
 
 /** The client's request and response types. The output also includes every type that they refer to. */
-const roots = [
-  'VideoRequest',
-  'CreatedTask',
-  'VideoTask',
-  'VideoTaskList',
-  'ImageGenerationRequest',
-  'ImageGenerationForm',
-  'ImageEditRequest',
-  'ImageEditForm',
-  'Images',
-  'ImageTask',
-  'ImageTaskList',
-  'Estimate',
-  'File',
-  'FileList',
-  'Model',
-  'Balance',
-  'Error',
-];
+const roots = `VideoRequest CreatedTask VideoTask VideoTaskList ImageGenerationRequest ImageGenerationForm
+  ImageEditRequest ImageEditForm Images ImageTask ImageTaskList Estimate File FileList Model Balance
+  Error`.split(/\s+/);
 
 interface Schema {
   readonly $ref?: string | undefined;

@@ -160,7 +160,7 @@ async function untilCalm(url: string): Promise<void> {
   }
 }
 
-/** Returns undefined once the process is idle again, or how the process ended. */
+/** Returns how the process ended, or undefined once it is idle again. */
 async function untilIdle(
   api: ReturnType<HostileGateway['api']>,
   turns: () => Promise<unknown>,

@@ -29,18 +29,7 @@ const plainRequests: readonly ImageRequest[] = [0, 1].flatMap((form) => {
 });
 
 const fields: Readonly<Record<string, readonly string[]>> = {
-  size: [
-    'auto',
-    '1K',
-    '2K',
-    '16:9',
-    'adaptive',
-    '512x512',
-    '1024x1024',
-    '1536x1024',
-    '2048x2048',
-    '1600x1600',
-  ],
+  size: 'auto 1K 2K 16:9 adaptive 512x512 1024x1024 1536x1024 2048x2048 1600x1600'.split(' '),
   quality: ['low', 'high', 'medium', 'standard', 'hd'],
 };
 /** Values for any other field. A model may accept one of them. */
@@ -191,20 +180,8 @@ export async function imageSubmissionOf(row: ImageRow, request: ImageRequest): P
   return JSON.stringify([sent?.url, sent?.json, parts]);
 }
 
-const imageColumns = [
-  'images',
-  'references',
-  'mask',
-  'size',
-  'quality',
-  'seed',
-  'negative_prompt',
-  'style',
-  'background',
-  'output_format',
-  'watermark',
-  'user',
-];
+const imageColumns = `images references mask size quality seed negative_prompt style background
+  output_format watermark user`.split(/\s+/);
 
 export const triedColumns: readonly string[] = [
   ...new Set([...imageColumns, ...vendorImageFields, 'qualty']),

@@ -129,19 +129,9 @@ export function saidOf({ video, model, mapping: map }: Served, { request, field,
 /** Has a field for everything that a mapped vendor can be sent. */
 const mapping = fieldMappingSchema.parse({
   fields: Object.fromEntries(
-    [
-      'prompt',
-      'first_frame',
-      'last_frame',
-      'images',
-      'videos',
-      'audios',
-      'seed',
-      'generate_audio',
-      'return_last_frame',
-      'watermark',
-      'draft',
-    ].map((name) => [name, `their_${name}`]),
+    `prompt first_frame last_frame images videos audios seed generate_audio return_last_frame watermark draft`
+      .split(' ')
+      .map((name) => [name, `their_${name}`]),
   ),
   pass: [...commonParameters],
   result: 'output',

@@ -90,16 +90,7 @@ export function isAlive(pid: number): boolean {
 }
 
 function newcomersEnvironment(): Record<string, string> {
-  const names = [
-    'PATH',
-    'HOME',
-    'LANG',
-    'JAVA_HOME',
-    'HTTP_PROXY',
-    'HTTPS_PROXY',
-    'NO_PROXY',
-    'PIP_INDEX_URL',
-  ];
+  const names = 'PATH HOME LANG JAVA_HOME HTTP_PROXY HTTPS_PROXY NO_PROXY PIP_INDEX_URL'.split(' ');
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = process.env[name];

@@ -11,21 +11,8 @@ interface Noted {
   readonly file: string;
 }
 
-const operations = [
-  'find',
-  'findOne',
-  'updateOne',
-  'updateMany',
-  'replaceOne',
-  'deleteOne',
-  'deleteMany',
-  'findOneAndUpdate',
-  'findOneAndReplace',
-  'findOneAndDelete',
-  'countDocuments',
-  'distinct',
-  'aggregate',
-] as const;
+const operations = `find findOne updateOne updateMany replaceOne deleteOne deleteMany findOneAndUpdate
+  findOneAndReplace findOneAndDelete countDocuments distinct aggregate`.split(/\s+/);
 
 const noted = new Map<string, Noted>();
 const productFile = /\/src\/((?:store|ledger)\/[\w/-]+\.ts)/;

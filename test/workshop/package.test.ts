@@ -52,18 +52,9 @@ it('has at most 5 MB, and only what its users need', async () => {
     .map((line) => line.replace(/^package\//, ''));
   const place = /^(?:(?:workshop|node_modules)\/[^/]+|[^/]+)/;
   const places = new Set(files.map((file) => place.exec(file)?.[0] ?? ''));
-  expect([...places].toSorted()).toEqual([
-    'LICENSE',
-    'README.md',
-    'activities',
-    'docs',
-    'gateway.example.yaml',
-    'package.json',
-    'src',
-    'workflows',
-    'workshop/mongo-standin',
-    'workshop/simulator',
-  ]);
+  const expected = `LICENSE README.md activities docs gateway.example.yaml package.json src workflows
+    workshop/mongo-standin workshop/simulator`;
+  expect([...places].toSorted()).toEqual(expected.split(/\s+/));
   const isTyped = (file: string) => file.startsWith('src/client/');
   expect(files.filter((file) => !isTyped(file) && /\.tsx?$|\.test\.|histories/.test(file))).toEqual([]);
 });

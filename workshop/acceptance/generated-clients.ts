@@ -13,17 +13,9 @@ import type { Deployment } from './python-clients.ts';
 
 export function generateTypescript(deployment: Deployment): Promise<void> {
   return inFolder(deployment, (run) => {
-    run('npm', [
-      'install',
-      '--silent',
-      '--no-audit',
-      '--no-fund',
-      'typescript@5.9.3',
-      '@types/node@20.19.43',
-      'tsx@4.23.15',
-      'openapi-typescript@7.13.0',
-      'openapi-fetch@0.17.0',
-    ]);
+    const packages = ['typescript@5.9.3', '@types/node@20.19.43', 'tsx@4.23.15'];
+    const generators = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0'];
+    run('npm', ['install', '--silent', '--no-audit', '--no-fund', ...packages, ...generators]);
     run('npx', ['openapi-typescript', 'openapi.json', '-o', 'types.d.ts']);
     run('npx', ['tsc', '-p', '.']);
     run('npx', ['tsx', 'client.ts', ...argumentsOf(deployment)]);

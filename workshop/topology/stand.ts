@@ -129,16 +129,7 @@ function describeProcesses(surroundings: Surroundings, secured: boolean) {
       program: { command: 'temporal-server', args: ['start'] },
       // The file's check uses plain HTTP.
       ...(secured
-        ? {
-            check: [
-              'temporal',
-              'operator',
-              'cluster',
-              'health',
-              '--address',
-              `${addressOf('temporal')}:7233`,
-            ],
-          }
+        ? { check: `temporal operator cluster health --address ${addressOf('temporal')}:7233`.split(' ') }
         : {}),
     }),
     workers: [gateway('worker', 0), gateway('worker', 1)],
