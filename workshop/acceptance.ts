@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { generatePython, generateTypescript } from './acceptance/generated-clients.ts';
-import { checkPythonClients } from './acceptance/python-clients.ts';
-import type { Deployment } from './acceptance/python-clients.ts';
+import { checkPythonClients, type Deployment } from './acceptance/python-clients.ts';
 import { openStand } from './stand/stand.ts';
 import { startOwnGateway } from './stand/own-gateway.ts';
 

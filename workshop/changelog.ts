@@ -3,8 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * `npm run changelog -- VERSION`: moves the files of changes/ and the section `[Unreleased]` of CHANGELOG.md to a new
- * section with the version and today's date. Each file is named NAME.KIND.md and contains sentences for the changelog's
- * readers.
+ * section with the version and today's date. Each file is named NAME.KIND.md and contains sentences for users.
  */
 
 const headings = {
@@ -28,7 +27,7 @@ const directory = new URL('../changes/', import.meta.url);
 const unreleased = '## [Unreleased]';
 const changelog = new URL('../CHANGELOG.md', import.meta.url);
 
-/** The changes since the last release, sorted by name. Throws if a name or a text breaks the rules above. */
+/** Returns the changes since the last release, sorted by name. Throws if a file's name or text breaks the rules. */
 export function readChanges(): readonly Change[] {
   const files = readdirSync(directory).filter((file) => file !== 'README.md');
   return files.toSorted().map((file) => {

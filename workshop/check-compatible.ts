@@ -7,8 +7,8 @@ import { readChanges } from './changelog.ts';
 
 /**
  * `npm run check:compatible [-- BASE]`: fails if docs/openapi.json breaks clients of the document at commit BASE,
- * unless a file of kind `breaking` in changes/ announces it. Without BASE, it compares with the last release. oasdiff
- * decides what breaks a client. It is taken from the PATH, or built by Go in the version below.
+ * unless a file of kind `breaking` in changes/ announces the change. BASE defaults to the last release. oasdiff decides
+ * what breaks a client. It comes from the PATH, or Go builds the version below.
  */
 
 const oasdiff = 'github.com/oasdiff/oasdiff@v1.38.0';

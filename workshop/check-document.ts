@@ -4,17 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { documentText } from './document.ts';
 
-/**
- * `npm run check:document`: checks the OpenAPI document with redocly and spectral. Both are downloaded for each run,
- * because they need about a hundred packages.
- */
+/** `npm run check:document`: checks the OpenAPI document with redocly and spectral, downloaded for each run. */
 
 const directory = mkdtempSync(join(tmpdir(), 'mediary-document-'));
 
-/**
- * OpenAPI 3.1 lets an API key have scopes, but this rule knows only OAuth scopes. redocly checks that each scheme
- * exists.
- */
+/** OpenAPI 3.1 lets an API key have scopes, but this rule knows only OAuth scopes. */
 const spectralRules = 'extends: ["spectral:oas"]\nrules: { oas3-operation-security-defined: off }\n';
 
 try {

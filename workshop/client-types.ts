@@ -4,31 +4,15 @@ import { z } from 'zod';
 import { documentText } from './document.ts';
 
 /**
- * `npm run document`: writes docs/openapi.json, and from it the client's types to src/client/types.ts. Published
- * generators type all routes and need an older compiler. This one covers the parts of JSON Schema that our document
- * uses.
+ * `npm run document`: writes docs/openapi.json and, from that document, the client's types in src/client/types.ts.
+ * Published generators type all routes and need an older compiler. This one covers only the parts of JSON Schema that
+ * our document uses.
  */
 
-/** The client's request and response types. Types that they refer to are included. */
-const roots = [
-  'VideoRequest',
-  'CreatedTask',
-  'VideoTask',
-  'VideoTaskList',
-  'ImageGenerationRequest',
-  'ImageGenerationForm',
-  'ImageEditRequest',
-  'ImageEditForm',
-  'Images',
-  'ImageTask',
-  'ImageTaskList',
-  'Estimate',
-  'File',
-  'FileList',
-  'Model',
-  'Balance',
-  'Error',
-];
+/** The client's request and response types. The output also includes every type that they refer to. */
+const roots = `VideoRequest CreatedTask VideoTask VideoTaskList ImageGenerationRequest ImageGenerationForm
+  ImageEditRequest ImageEditForm Images ImageTask ImageTaskList Estimate File FileList Model Balance
+  Error`.split(/\s+/);
 
 interface Schema {
   readonly $ref?: string | undefined;
@@ -59,9 +43,7 @@ const schemaSchema: z.ZodType<Schema> = z.lazy(() =>
     description: z.string().optional(),
   }),
 );
-const documentSchema = z.object({
-  components: z.object({ schemas: z.record(z.string(), schemaSchema) }),
-});
+const documentSchema = z.object({ components: z.object({ schemas: z.record(z.string(), schemaSchema) }) });
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
 export function clientTypes(): string {
@@ -91,7 +73,6 @@ function typeOf(schema: Schema, named: Named): string {
   if (format === 'binary') return union(['Blob', ...(isNullable(type) ? ['null'] : [])]);
   if (type === undefined) return 'unknown';
   if (typeof type === 'string') return typeOfKind(type, schema, named);
-  // Any JSON value.
   if (type.length > 4) return 'unknown';
   return union(type.map((kind) => typeOfKind(kind, schema, named)));
 }

@@ -3,7 +3,6 @@ import { createRoutes } from '../src/http/routes/index.ts';
 import { vendorImageFields } from '../src/providers/index.ts';
 import type { RouteDeps } from '../src/http/deps.ts';
 
-/** The parts of a gateway that some routes depend on. */
 export const optionalParts = {
   operatorAuth: {},
   images: { limits: {}, workspaces: {}, vendorFields: vendorImageFields },
@@ -11,12 +10,11 @@ export const optionalParts = {
   storedFiles: { files: {} },
 };
 
-/** The OpenAPI document of every route, including the optional ones, as JSON. */
 export function documentText(): string {
   return `${JSON.stringify(createDocument(declaredRoutes(optionalParts)), null, 1)}\n`;
 }
 
-/** The routes that a gateway with these parts declares. No handler runs. */
+/** Returns the routes that a gateway with these parts declares, without running a handler. */
 export function declaredRoutes(parts: Partial<typeof optionalParts>) {
   const deps: unknown = { now: Date.now, ...parts };
   return createRoutes(asDeps(deps));

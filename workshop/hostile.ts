@@ -5,14 +5,10 @@ import { openStand } from './stand/stand.ts';
 import { beginProbe, readProbe } from '../test/support/read-probe.ts';
 import { attacks } from './hostile/attacks.ts';
 import type { Attack } from './hostile/scene.ts';
-import { startHostileGateway } from './hostile/gateway.ts';
-import type { HostileGateway } from './hostile/gateway.ts';
-import { startHelper } from './stand/helper.ts';
-import type { Helper } from './stand/helper.ts';
-import { header, problemsOf, row } from './hostile/table.ts';
-import type { Outcome } from './hostile/table.ts';
-import { victimReport } from './hostile/victim-report.ts';
-import type { VictimReport } from './hostile/victim-report.ts';
+import { startHostileGateway, type HostileGateway } from './hostile/gateway.ts';
+import { startHelper, type Helper } from './stand/helper.ts';
+import { header, problemsOf, row, type Outcome } from './hostile/table.ts';
+import { victimReport, type VictimReport } from './hostile/victim-report.ts';
 import { ask } from './stand/http.ts';
 
 /**
@@ -56,10 +52,7 @@ const victimProgram = new URL('hostile/victim.ts', import.meta.url);
 const keysOfAttacker = 2;
 const aliveWithinMs = 60_000;
 const calmMs = 200;
-/**
- * Gives each attacker its own address, so that address limits count it separately. Linux has such addresses without any
- * configuration.
- */
+/** Gives each attacker an address of its own for address limits. Linux needs no configuration for this. */
 const addressOf = (host: string) => (process.platform === 'linux' ? { localAddress: `127.0.${host}` } : {});
 
 const victimAddress = addressOf('0.2');
@@ -115,7 +108,6 @@ async function openWorld(gateway: HostileGateway, help: (program: URL) => Helper
   return { gateway, victim: help(victimProgram), victimKey, attackers };
 }
 
-/** Measures the victim without an attack, for as long as an attack lasts. */
 async function measureAlone({ gateway, victim, victimKey }: World): Promise<VictimReport> {
   const { url, adminToken: operatorToken } = gateway;
   await victim.order(z.object({}), { what: 'begin', url, key: victimKey, operatorToken, ...victimAddress });
@@ -123,7 +115,6 @@ async function measureAlone({ gateway, victim, victimKey }: World): Promise<Vict
   return victim.order(victimReport, { what: 'end' });
 }
 
-/** Leaves the gateway running afterwards. */
 async function carryOut(world: World, attack: Attack, alone: VictimReport): Promise<Outcome> {
   const { gateway, victim, victimKey, attackers } = world;
   const api = gateway.api();
@@ -160,7 +151,7 @@ async function carryOut(world: World, attack: Attack, alone: VictimReport): Prom
   return outcome;
 }
 
-/** Waits until one attack's effects have passed, so that the next attack is not blamed for them. */
+/** Keeps one attack's effects from being blamed on the next attack. */
 async function untilCalm(url: string): Promise<void> {
   for (const endsAt = Date.now() + aliveWithinMs; Date.now() < endsAt; await delay(calmMs)) {
     const startedAt = performance.now();
@@ -169,7 +160,7 @@ async function untilCalm(url: string): Promise<void> {
   }
 }
 
-/** Returns undefined once the process is idle again, or a word for how it ended. */
+/** Returns how the process ended, or undefined once it is idle again. */
 async function untilIdle(
   api: ReturnType<HostileGateway['api']>,
   turns: () => Promise<unknown>,

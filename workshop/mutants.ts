@@ -1,20 +1,25 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { z } from 'zod';
 import { rawEnvironment } from '../src/config/environment.ts';
-import { mutate, readMutants } from './mutants/corpus.ts';
-import type { Mutant } from './mutants/corpus.ts';
-import { runTests } from './mutants/run-tests.ts';
-import type { Verdict } from './mutants/run-tests.ts';
+import { mutate, readMutants, type Mutant } from './mutants/corpus.ts';
 
 /**
  * `npm run mutants [-- --only TEXT]`: removes promises from the code one by one, each in a copy of the working tree,
  * and runs the tests that must notice. Not part of CI, because it takes about forty minutes. `--only` selects mutants
  * whose file or broken promise contains the text.
  */
+
+/** `broken` means that the run did not pass although no test failed, so the run proves nothing. */
+type Verdict = 'passed' | 'failed' | 'timeout' | 'broken';
+
+const runMaxMs = 300_000;
+const reportSchema = z.object({ numFailedTests: z.number() });
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
@@ -32,7 +37,6 @@ try {
   rmSync(copy, { recursive: true, force: true });
 }
 
-/** Copies all files that git does not ignore, with the working tree's content and the same packages. */
 function copyTree(): void {
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
     cwd: root,
@@ -45,10 +49,10 @@ function copyTree(): void {
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 }
 
-/** A test that also fails without the mutation proves nothing. */
+/** A test that fails without the mutation as well proves nothing. */
 function passUnchanged(): void {
   const files = [...new Set(chosen.flatMap(({ tests }) => tests))];
-  const { verdict, output } = runTests(copy, files, cacheDir);
+  const { verdict, output } = runTests(files);
   if (verdict !== 'passed') throw new Error(`without a mutation the tests do not pass:\n${output}`);
 }
 
@@ -68,10 +72,36 @@ function apply(mutant: Mutant): Verdict {
   const original = readFileSync(path, 'utf8');
   writeFileSync(path, mutate(original, mutant));
   try {
-    return runTests(copy, mutant.tests, cacheDir).verdict;
+    return runTests(mutant.tests).verdict;
   } finally {
     writeFileSync(path, original);
   }
+}
+
+/** Runs test files in the copy. */
+function runTests(files: readonly string[]): { readonly verdict: Verdict; readonly output: string } {
+  const report = join(copy, 'report.json');
+  rmSync(report, { force: true });
+  const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
+  // A mutant may make tests wait forever, and one failure is enough.
+  const impatient = ['--bail=1', '--testTimeout=180000', '--expect.poll.timeout=60000'];
+  const { status, signal, stdout, stderr } = spawnSync(
+    join(copy, 'node_modules/.bin/vitest'),
+    ['run', '--maxWorkers=1', ...reporters, ...impatient, ...files],
+    {
+      cwd: copy,
+      env: { ...rawEnvironment(), MEDIARY_CACHE_DIR: cacheDir },
+      timeout: runMaxMs,
+      encoding: 'utf8',
+      maxBuffer: 2 ** 27,
+    },
+  );
+  const output = `${stdout}\n${stderr}`;
+  if (status === 0) return { verdict: 'passed', output };
+  if (signal !== null) return { verdict: 'timeout', output };
+  if (!existsSync(report)) return { verdict: 'broken', output };
+  const { numFailedTests } = reportSchema.parse(JSON.parse(readFileSync(report, 'utf8')));
+  return { verdict: numFailedTests > 0 ? 'failed' : 'broken', output };
 }
 
 function report(line: string): void {

@@ -23,7 +23,7 @@ const copied = [
   'LICENSE',
   'gateway.example.yaml',
 ];
-/** Packages that `npx mediary` needs to download servers. The image has no servers and leaves these packages out. */
+/** `npx mediary` needs these packages to download servers. The container image has no servers and leaves them out. */
 const forServers = ['@temporalio/testing', 'mongodb-memory-server-core'];
 
 const manifestSchema = z.looseObject({
@@ -35,7 +35,7 @@ const { values } = parseArgs({ options: { destination: { type: 'string', default
 const directory = mkdtempSync(join(tmpdir(), 'mediary-package-'));
 try {
   compile({ include: folders.map((folder) => join(root, folder)) });
-  // Types are emitted only for the client, because only the client may be imported.
+  // Types are emitted only for the client, the only part that users may import.
   compile({ include: [join(root, 'src/client')], declaration: true });
   for (const folder of folders) {
     cpSync(join(root, folder), join(directory, folder), {
@@ -80,7 +80,6 @@ function compile({
       typeRoots: [join(root, 'node_modules/@types')],
     },
     include,
-    // These files run unchanged in browsers.
     exclude: [join(root, 'src/pages')],
   };
   const file = join(directory, 'tsconfig.json');
@@ -107,9 +106,7 @@ function manifest() {
   };
 }
 
-/**
- * The package may be published from any repository. A release fills in the field that npm compares with the provenance.
- */
+/** A release fills in the field that npm compares with the provenance. */
 function repositoryFields() {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = rawEnvironment();
   if (server === undefined || name === undefined) return {};

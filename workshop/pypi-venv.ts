@@ -3,10 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheDir } from './stand/stand.ts';
 
-/**
- * Installs PyPI programs into a folder next to local mode's servers. `packages` are `name==version`. Throws if Python
- * or PyPI is unavailable, because then nothing would have been tested.
- */
+/** Installs `name==version` packages. Throws if Python or PyPI is unavailable, so that no check is skipped. */
 export function installFromPypi(name: string, packages: readonly string[]): string {
   const venv = join(cacheDir, name);
   const complete = join(venv, 'complete');

@@ -8,25 +8,21 @@ import { request } from 'undici';
 import { z } from 'zod';
 import { openStand } from './stand/stand.ts';
 import { installFromPypi } from './pypi-venv.ts';
-import { spareChannel, startOwnGateway } from './stand/own-gateway.ts';
-import type { Target } from './stand/own-gateway.ts';
+import { spareChannel, startOwnGateway, type Target } from './stand/own-gateway.ts';
 
 /**
  * `npm run schemathesis -- [--cases n] [--seed n]`: sends generated requests, valid and invalid, to its own gateway. No
- * response may be a 5xx or missing from the OpenAPI document. Schemathesis comes from PyPI and is kept next to local
- * mode's servers. Needs Python 3 with venv and pip.
+ * response may be a 5xx or missing from the OpenAPI document. Needs Python 3 with venv and pip, because Schemathesis
+ * comes from PyPI. It is kept next to local mode's servers.
  */
 
 const version = '4.32.5';
 const casesDefault = 3_000;
-/** The approximate number of cases per operation that the document itself demands. */
+/** About how many cases per operation the document itself demands. */
 const coverageCases = 70;
 
 const { values } = parseArgs({
-  options: {
-    cases: { type: 'string', default: String(casesDefault) },
-    seed: { type: 'string' },
-  },
+  options: { cases: { type: 'string', default: String(casesDefault) }, seed: { type: 'string' } },
 });
 
 async function runAll(): Promise<number> {
@@ -43,8 +39,8 @@ async function runAll(): Promise<number> {
 }
 
 /**
- * A request that a schema cannot exclude (models, balances, an upstream's limits) is refused with a documented 4xx.
- * /readyz intentionally returns 503 while a server is slow. One dialect returns 422 where the others return 400.
+ * Requests that no schema can exclude (models, balances, an upstream's limits) may get a documented 4xx. /readyz
+ * intentionally returns 503 while a server is slow. One dialect returns 422 where the others return 400.
  */
 function configuration({ key, adminToken }: Target): string {
   return `
@@ -73,10 +69,7 @@ checks.not_a_server_error.expected-statuses = ["2xx", "4xx", 503]
 `;
 }
 
-/**
- * One worker, because Schemathesis calls `ast.parse`, which is not thread-safe in Python 3.11 (“AST constructor
- * recursion depth mismatch”).
- */
+/** One worker, because Schemathesis calls `ast.parse`, which is not thread-safe in Python 3.11. */
 const alwaysOptions =
   '--continue-on-failure --suppress-health-check all --request-timeout 60 --workers 1 --no-color';
 

@@ -4,11 +4,9 @@ import { Command, InvalidArgumentError } from 'commander';
 import { check } from './soak/check.ts';
 import { strike } from './soak/killer.ts';
 import { createLoad } from './soak/load.ts';
-import { createOperators } from './soak/operators.ts';
-import type { Operators } from './soak/operators.ts';
+import { createOperators, type Operators } from './soak/operators.ts';
 import { settle } from './soak/settle.ts';
-import { openStand, linkNames } from './soak/stand.ts';
-import type { Stand } from './soak/stand.ts';
+import { openStand, linkNames, type Stand } from './soak/stand.ts';
 
 /**
  * `npm run soak -- --tasks M --kills N --seed S`: creates M tasks while N faults hit the gateway, its servers and its
@@ -48,7 +46,7 @@ const startedAt = Date.now();
 process.exitCode = await runSeed();
 
 async function runSeed(): Promise<number> {
-  // Without this, Temporal's own log would appear among our lines.
+  // Keeps Temporal's own log out of our output.
   Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined) });
   const stand = await openStand({ seed: options.seed, keepsLogs: options.keep === true });
   try {
@@ -58,10 +56,7 @@ async function runSeed(): Promise<number> {
   }
 }
 
-/**
- * Acts as an operator on tasks that need one. Such a task keeps its place in the channel's limit, so a long run would
- * stall if nobody acted.
- */
+/** A task that needs an operator keeps its slot, so a long run would stall if nobody acted. */
 async function attend(operators: Operators, ended: AbortSignal): Promise<void> {
   while (!ended.aborted) {
     await operators.answerAttention().catch(() => undefined);
@@ -74,9 +69,9 @@ async function soak(stand: Stand, { tasks, kills, seed, every, clocks = false }:
   report(`seed ${seed}: ${tasks} tasks, ${kills} faults; logs in ${stand.directory}/logs`);
   await stand.setFaults(faultShare);
   const running = async () => {
-    const found = stand.core.mongo.db.collection<{ _id: string }>('tasks').find({
-      status: { $nin: ['succeeded', 'failed'] },
-    });
+    const found = stand.core.mongo.db
+      .collection<{ _id: string }>('tasks')
+      .find({ status: { $nin: ['succeeded', 'failed'] } });
     return (await found.toArray()).map(({ _id }) => _id);
   };
   const loaded = new AbortController();

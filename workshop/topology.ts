@@ -1,19 +1,23 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
+import { z } from 'zod';
 import { closeOnSignal } from './stand/close-on-signal.ts';
 import { messageOf } from '../src/base/caught.ts';
 import { runDemo } from '../src/local/demo.ts';
 import type { ComposeProcess } from './topology/compose-process.ts';
-import { ask } from './stand/http.ts';
-import { createTask, unsuccessful } from './topology/tasks.ts';
-import type { Caller } from './topology/tasks.ts';
+import { ask, askFor, askUntilAnswered } from './stand/http.ts';
 import { initializePostgresql, openTopology, replaceFiles, requireServerReads } from './topology/stand.ts';
 import type { TopologyStand } from './topology/stand.ts';
 
+const endWithinMs = 300_000;
+const lookEveryMs = 2_000;
+const tasksPath = '/v1/videos/generations';
+
 /**
- * `npm run topology`: runs docker-compose.yml's services as processes without Docker, on Linux: every service with the
- * file's environment, arguments, check and stop time, and with deploy/'s own scripts. Then runs the demo, a backup and
+ * `npm run topology`: runs the services of docker-compose.yml as processes without Docker, on Linux. Every service has
+ * the file's environment, arguments, check and stop time, and deploy/'s own scripts. Then runs the demo, a backup and
  * its restoration, and `ledger verify`. Prints a row for each step, and exits with 1 if one failed.
  */
 
@@ -25,7 +29,6 @@ const command = new Command()
   .parse();
 const options = command.opts<{ readonly namespace: string; readonly secured?: true; readonly keep?: true }>();
 
-/** The prompt of tasks in flight during the backup. */
 const longRender = '[sim:render=60] in flight at the backup';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -52,7 +55,7 @@ try {
 }
 notHad(stand).forEach((what) => print(`not had ${what}`));
 
-/** Throws if the work throws, because nothing can be tested without its services. */
+/** Throws if the work throws, because no later step can run without its services. */
 async function step(name: string, work: () => Promise<string | void>): Promise<void> {
   const startedAt = Date.now();
   const row = (word: string, result: string): void => {
@@ -114,7 +117,7 @@ async function ready(api: ComposeProcess): Promise<void> {
   }
 }
 
-/** Creates an account with credit and a key, using the commands in docs/deployment.md. */
+/** Creates an account with credit and a key by the commands in docs/deployment.md. */
 async function makeCaller({ apis, gateway }: TopologyStand): Promise<Caller> {
   let key = '';
   await step('an account, credit and a key', async () => {
@@ -209,4 +212,33 @@ function notHad({ mongodb }: TopologyStand): string[] {
   const missing = ['Docker: networks, limits of memory, restarts, read-only roots', node, shell];
   if (mongodb.kind === 'java') missing.push('a mongod (MONGOD_BINARY names one): a stand-in took its place');
   return missing;
+}
+
+interface Caller {
+  readonly url: string;
+  readonly key: string;
+}
+
+const taskSchema = z.looseObject({ id: z.string(), status: z.string() });
+
+function createTask({ url, key }: Caller, prompt: string): Promise<{ readonly id: string }> {
+  return askUntilAnswered(taskSchema, url + tasksPath, {
+    method: 'POST',
+    token: key,
+    headers: { 'idempotency-key': randomUUID() },
+    body: { model: 'seedance', prompt, duration: 5, resolution: '720p', ratio: '16:9' },
+  });
+}
+
+async function unsuccessful({ url, key }: Caller, tasks: readonly string[]): Promise<string[]> {
+  const open = new Map(tasks.map((id) => [id, 'not looked at']));
+  for (const endsAt = Date.now() + endWithinMs; Date.now() < endsAt; await delay(lookEveryMs)) {
+    for (const id of open.keys()) {
+      const { status } = await askFor(taskSchema, `${url}${tasksPath}/${id}`, { token: key });
+      if (status === 'succeeded') open.delete(id);
+      else open.set(id, status);
+    }
+    if ([...open.values()].every((status) => status === 'failed')) break;
+  }
+  return [...open].map(([id, status]) => `${id} is ${status}`);
 }

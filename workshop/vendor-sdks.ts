@@ -7,8 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { createReceiptKeys } from '../src/access/receipt-keys.ts';
 import { createUpstreamClient } from '../src/http-client/upstream-client.ts';
-import { startSimulator } from './simulator/simulator.ts';
-import type { Simulator } from './simulator/simulator.ts';
+import { startSimulator, type Simulator } from './simulator/simulator.ts';
 import { ark } from '../src/providers/ark/index.ts';
 import { dashscope } from '../src/providers/dashscope/index.ts';
 import { providers } from '../src/providers/index.ts';
@@ -25,9 +24,8 @@ import { installFromPypi } from './pypi-venv.ts';
  * npm and PyPI. CI does not run it on each change, because it always needs both registries.
  */
 
-/** Only Ark's runtime, because its full package brings in every product of that cloud. */
+/** Only Ark's runtime. The full package brings in every product of that cloud. */
 const vendorPackages = ['volcengine-ark-runtime==5.0.54', 'dashscope==2.0.2', 'luma-agents==0.5.0'];
-/** Python callers check receipts with this package. */
 const pinned = [...vendorPackages, 'PyJWT[crypto]==2.15.1'];
 const { newest: isNewest } = parseArgs({ options: { newest: { type: 'boolean', default: false } } }).values;
 const renderSeconds = 2;
@@ -69,7 +67,7 @@ try {
   for (const name of Object.keys(adapters)) if (!read.has(name)) mismatches.push(`${name}: no job was read`);
   const { compared = pinned, differences = [] } = newest?.compare() ?? {};
   const found = [...mismatches, ...differences];
-  // With `--newest`, stdout contains only the list, because the scheduled workflow reads it there.
+  // With `--newest`, the scheduled workflow reads the list from stdout.
   for (const difference of found) (isNewest ? process.stdout : process.stderr).write(`- ${difference}\n`);
   const summary = `${compared.join(', ')}: ${jobs.length} jobs, ${found.length} mismatches\n`;
   (isNewest ? process.stderr : process.stdout).write(summary);
@@ -113,7 +111,6 @@ function checkReceipt(): string[] {
   return [...check({}), ...(isBlind ? ['receipt.py takes a changed receipt as valid'] : [])];
 }
 
-/** The job's facts that the adapter and the vendor's SDK read differently. */
 async function compare(job: Job, { url }: Simulator): Promise<string[]> {
   const { provider, path } = adapters[job.provider] ?? {};
   const status = await provider?.video?.status(
@@ -148,7 +145,7 @@ function asRead(status: OperationStatus): Read {
   };
 }
 
-/** Removes the signature, because some vendors re-sign the link in each response. */
+/** Removes the signature, because some vendors sign the link anew in each response. */
 function unsigned(link: string | null): string | null {
   return link?.split('?')[0] ?? null;
 }

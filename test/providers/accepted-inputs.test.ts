@@ -3,22 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { defined } from '../../src/base/defined.ts';
 import { adapters, providers } from '../../src/providers/index.ts';
-import { vendorInputs } from './accepted-inputs.ts';
-import type { VendorInputs } from './accepted-inputs.ts';
-import {
-  imageIssue,
-  imageRequest,
-  submitContext,
-  upstreamError,
-  videoIssue,
-  videoRequest,
-} from './support.ts';
+import { vendorInputs, type VendorInputs } from './accepted-inputs.ts';
+import { imageIssue, imageRequest, submitContext, upstreamError, videoIssue } from './support.ts';
+import { videoRequest } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 
-/**
- * Tests that the simulator's dialect accepts, renders and charges for everything that the adapter's own check
- * accepts.
- */
+/** The simulator's dialect must accept, render and charge for everything that the adapter's own check accepts. */
 
 const simulator = useSimulator({ renderSeconds: 8 });
 
@@ -28,7 +18,6 @@ const environment = Object.fromEntries(
 );
 const { channels } = parseGatewayConfig(text, 'gateway.example.yaml', { environment, ...adapters });
 
-/** A model by its name in gateway.example.yaml, or by the upstream's. */
 function contextOf(vendor: string, { path, bucketPath = path }: VendorInputs, name: string) {
   const served = channels.find(({ provider }) => provider === vendor)?.models[name];
   return submitContext({

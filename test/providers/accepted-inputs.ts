@@ -15,15 +15,12 @@ const voiced = { reference_audios: [{ voice_id: 'ara' }] };
 const link = { form: 'url', url: a } as const;
 const inline = { form: 'data', mediaType: 'image/png', base64: 'iVBORw0KGgo=' } as const;
 
-/** Parts of the status of the finished job. */
 type Expected = object | 'refused';
 export type VideoRow = readonly [model: string, asked: Partial<VideoRequest>, expected?: Expected];
 export type ImageRow = readonly [model: string, asked: Partial<ImageRequest>, count: number];
 
 export interface VendorInputs {
-  /**
-   * The path below the simulator's address. `bucketPath` replaces it for models whose results go to a bucket.
-   */
+  /** Below the simulator's address. `bucketPath` replaces `path` for models whose results go to a bucket. */
   readonly path: string;
   readonly bucketPath?: string;
   readonly videos: readonly VideoRow[];
@@ -110,7 +107,7 @@ export const vendorInputs: Readonly<Record<string, VendorInputs>> = {
       ['flux-3-image', { size: '768sq', extra: { grounding: false } }, 1],
     ],
   },
-  /** The models of vendors with mappings are those in gateway.example.yaml. */
+  /** Vendors with mappings have only the models in gateway.example.yaml. */
   fal: {
     path: '/fal',
     videos: [

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { providers } from '../../src/providers/index.ts';
 import { videoIssue, videoRequest } from './support.ts';
 
-/** `video_task` has one meaning for every vendor. vendor-matrix.test.ts tries the other common parameters. */
+/** `video_task` means the same for every vendor. vendor-matrix.test.ts covers the other common parameters. */
 
 const words = ['reference', 'edit', 'extend', 'upscale', 'reframe'];
 

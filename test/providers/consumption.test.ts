@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { optionalFields } from '../../src/models/consumption.ts';
-import type { OptionalField } from '../../src/models/consumption.ts';
+import { optionalFields, type OptionalField } from '../../src/models/consumption.ts';
 import { servedFacts } from '../../src/models/facts-table.ts';
 import { fieldMappingSchema } from '../../src/models/field-mapping.ts';
 import { commonParameters, factsFor } from '../../src/models/facts-of-request.ts';
@@ -10,9 +9,8 @@ import { providers } from '../../src/providers/index.ts';
 import { consumedBy, submissionOf, videoIssue, videoRequest } from './support.ts';
 import { inputs, rowsOf } from './vendor-matrix.ts';
 
-/** The fields that an adapter declares as used are exactly those that change the body that it sends. */
+/** An adapter must declare as used exactly those fields that change the body it sends. */
 
-/** Lacks a field for most of what a request may have. */
 const mapping = fieldMappingSchema.parse({
   fields: {
     prompt: 'prompt',
@@ -25,7 +23,7 @@ const mapping = fieldMappingSchema.parse({
   result: 'output',
 });
 const clip = 'https://ex.com/a.mp4';
-/** What the facts of some model depend on, in addition to the media. */
+/** Requests, besides media, on which some model's facts depend. */
 const special: readonly Partial<VideoRequest>[] = [
   { draft: true },
   { resolution: '480p' },
@@ -36,7 +34,6 @@ const special: readonly Partial<VideoRequest>[] = [
   { videos: [clip], references: ['https://ex.com/a.png'], extra: { character_orientation: 'video' } },
 ];
 
-/** Each model of each vendor, with one request for each case that its facts distinguish. */
 const rows = Object.entries(providers).flatMap(([name, provider]) =>
   rowsOf(provider).flatMap(({ video, model }) => {
     const factsOf = (asked: Partial<VideoRequest>) =>
@@ -84,7 +81,7 @@ describe.each(rows)('%s, %s, %j', (provider, model, request) => {
       const bodies = await Promise.all(rendered.map((asked) => bodyOf(provider, model, asked)));
       const [first] = rendered;
       if (first === undefined) continue;
-      // If only one value can be chosen, all others are refused, and this value takes effect without being sent.
+      // If only one value is possible, the adapter refuses all others and applies this one without sending it.
       const isKept = bodies.length === 1 && values.length > 1;
       const isUsed = consumed(first)?.fields.some((name) => name === field);
       expect([field, isUsed]).toEqual([field, isKept || bodies.some((body) => body !== plain)]);
@@ -109,7 +106,7 @@ describe.each(rows)('%s, %s, %j', (provider, model, request) => {
     const plain = await jsonOf({});
     const callbackUrl = 'https://gw.example/cb';
     const whole = JSON.parse(await bodyOf(provider, model, extraOf({}), { callbackUrl }))[1];
-    // The metadata may be in a separate field.
+    // A vendor may have a field of its own for the metadata.
     const decided = Object.keys(whole).filter((name) => !known.has(name) && name !== 'metadata');
     const taken = [...decided, ...(facts.reserved ?? []), ...keysOf(whole)].filter(
       (name) => !known.has(name),
@@ -134,14 +131,12 @@ describe.each(rows)('%s, %s, %j', (provider, model, request) => {
   });
 });
 
-/** Returns the names of all fields in a body. */
 function keysOf(body: unknown): string[] {
   if (typeof body !== 'object' || body === null) return [];
   const names = Array.isArray(body) ? [] : Object.keys(body);
   return [...names, ...Object.values(body).flatMap(keysOf)];
 }
 
-/** Returns what the fields of this name hold, anywhere in a body. */
 function valuesOf(name: string, body: unknown): unknown[] {
   if (typeof body !== 'object' || body === null) return [];
   const found = Object.hasOwn(body, name) && !Array.isArray(body) ? [Reflect.get(body, name)] : [];

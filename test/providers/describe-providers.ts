@@ -1,17 +1,11 @@
-import type {
-  Provider,
-  ProviderFacts,
-  SynchronousImageProvider,
-  TaskProvider,
-  UnbilledFailures,
-  VideoProvider,
-} from '../../src/providers/provider.ts';
+import type { Provider, ProviderFacts, SynchronousImageProvider } from '../../src/providers/provider.ts';
+import type { TaskProvider, UnbilledFailures, VideoProvider } from '../../src/providers/provider.ts';
 
 import { imageMatrix } from './image-matrix.ts';
 import { vendorMatrix } from './vendor-matrix.ts';
 import type { PlainFacts, VideoFacts } from '../../src/models/model-facts.ts';
 
-/** Builds docs/providers.md, which describes what each adapter can do, from the adapters themselves. */
+/** Builds docs/providers.md from the adapters themselves. */
 export function describeProviders(providers: Readonly<Record<string, Provider>>): string {
   const sections = Object.entries(providers).map(([name, provider]) => section(name, provider));
   const matrix = [
@@ -77,7 +71,6 @@ function section(name: string, provider: Provider): string {
   ].join('\n\n');
 }
 
-/** Describes the sources of a provider's tables and the models that are shut down. */
 function originsOf({ video, image, imageTask }: Provider): string[] {
   const tables = [
     ['videos', video?.facts],
@@ -114,7 +107,6 @@ function pattern({ source }: RegExp): string {
   return `\`${source.replaceAll('|', '\\|')}\``;
 }
 
-/** Returns the rows of the provider's table of facts. */
 function modelsOf(video: VideoProvider | undefined): string[] {
   const { facts } = video ?? {};
   if (facts === undefined || typeof facts === 'function') return [];
@@ -128,7 +120,6 @@ function modelsOf(video: VideoProvider | undefined): string[] {
 
 type Cell = (facts: PlainFacts) => string;
 
-/** Adds a star if the cell would differ in some case. */
 function starred(cell: Cell, { cases = [], ...facts }: VideoFacts): string {
   const text = cell(facts);
   const changes = cases.some(({ facts: over }) => {

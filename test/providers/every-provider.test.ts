@@ -13,26 +13,18 @@ import { noMediaUrl } from '../../src/models/stored-media.ts';
 import { presentTask, taskSchemas } from '../../src/http/presenters/video-task.ts';
 import { providers } from '../../src/providers/index.ts';
 import type { ResultItem } from '../../src/task/task.ts';
-import { UpstreamError } from '../../src/providers/provider.ts';
-import type { Operation, ProviderContext } from '../../src/providers/provider.ts';
+import { UpstreamError, type Operation, type ProviderContext } from '../../src/providers/provider.ts';
 import { firstRecord } from '../support/task-records.ts';
 import { taskFaults } from '../../workshop/simulator/fault.ts';
 import { startSimulator } from '../../workshop/simulator/simulator.ts';
 import { isFinal } from '../../workshop/simulator/task.ts';
 import { describeProviders } from './describe-providers.ts';
-import {
-  callback,
-  imageIssue,
-  providerContext,
-  realMarker,
-  submitContext,
-  upstreamError,
-} from './support.ts';
+import { callback, imageIssue, providerContext, realMarker, submitContext } from './support.ts';
+import { upstreamError } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
-import { imageVendors, jobVendors } from './vendors.ts';
-import type { JobVendor } from './vendors.ts';
+import { imageVendors, jobVendors, type JobVendor } from './vendors.ts';
 
-/** Requirements that every adapter must meet, tested on its dialect of the simulator through the real HTTP client. */
+/** Every adapter must meet these requirements on its dialect of the simulator, through the real HTTP client. */
 
 const renderSeconds = 80;
 const simulator = useSimulator({ renderSeconds });
@@ -65,7 +57,6 @@ describe.each(jobVendors)('$name', (vendor) => {
     vendor.submit(prompt, submitContext({ ...context(), marker }));
   const jobsOf = (prompt: string) => simulator.control.tasks(prompt).length;
 
-  /** Returns the end of a job with this fault. */
   async function end(fault: string) {
     const { operation } = await submit(`a boat ${fault}`);
     simulator.control.advance(100);
@@ -218,7 +209,7 @@ describe.each(jobVendors)('$name', (vendor) => {
       // Some vendors call the address once before they accept it.
       await expect
         .poll(() => {
-          // Once the job has ended, its callback is under way, and its signature must not become too old.
+          // Once the job has ended, its callback is being sent, and the signature must not become too old.
           if (!simulator.control.tasks('a boat').some(({ phase }) => isFinal(phase))) {
             simulator.control.advance(10);
             aheadMs += 10_000;
@@ -283,7 +274,7 @@ describe.each(jobVendors)('$name', (vendor) => {
     expect(await vendor.status(operation, context())).toMatchObject({ state: 'pending', phase: 'running' });
   });
 
-  /** Cancels a job that is no longer queued. A DELETE that does not cancel a job would delete its result. */
+  /** Cancels a job that is no longer queued. A DELETE that does not cancel such a job would delete its result. */
   async function cancelled(operation: Operation): Promise<'cancelled' | 'refused' | undefined> {
     const methods: string[] = [];
     const request: ProviderContext['request'] = (asked) => {
@@ -393,7 +384,7 @@ describe.each(jobVendors)('$name', (vendor) => {
   });
 });
 
-/** Rows are named after their provider, some with a family of its models. */
+/** Rows are named after their provider, some with a family of models. */
 function isPromised({ name, model }: JobVendor, failure: FailureClass): boolean {
   const unbilled = providers[name.split(/[ ,]/)[0] ?? '']?.about.unbilled;
   if (unbilled === undefined || !model.startsWith(unbilled.models ?? '')) return false;

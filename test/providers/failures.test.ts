@@ -16,15 +16,14 @@ import { runwayFailures } from '../../src/providers/runway/runway-failures.ts';
 import { viduFailures } from '../../src/providers/vidu/vidu-job.ts';
 import { xaiFailures } from '../../src/providers/xai/xai-failures.ts';
 import { failureTableOf } from '../../src/providers/vendor-files/call.ts';
-import { jobFailure } from '../../src/providers/shared/failure-table.ts';
-import type { FailureTable } from '../../src/providers/shared/failure-table.ts';
+import { jobFailure, type FailureTable } from '../../src/providers/shared/failure-table.ts';
 import { refusalError } from '../../src/providers/shared/http-outcome.ts';
 import { failedJob } from '../../src/providers/shared/job-status.ts';
 
 /**
- * Every code on each vendor's error page: the adapter's table, and what it has to read from the codes. A line begins with
- * the outcome (`ended` for a job that failed), the class, and what was moderated. Its answers follow, as
- * `STATUS CODE: MESSAGE`. The message `m` is left out.
+ * Every code on each vendor's error page, with the adapter's table and what it must read from the code. A line begins
+ * with the outcome (`ended` for a job that failed), the class, and what was moderated. Answers follow as `STATUS CODE:
+ * MESSAGE`, without the message if it is `m`.
  */
 const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: string]>> = {
   ark: [arkFailures, `
@@ -208,7 +207,7 @@ const meanings: Readonly<Record<string, readonly [table: FailureTable, lines: st
     ended moderation_input: x: Content violates usage guidelines.`],
 }; // prettier-ignore
 
-/** Codes that the gateway bases decisions on. */
+/** The gateway's decisions depend on these codes. */
 const wordsOfOurs = [
   'at_concurrency_limit', 'upstream_id_taken', 'circuit_open', 'channel_gone', 'unreadable_answer', 'adapter_failed',
   'dns_failed', 'connect_failed', 'connect_timeout', 'tls_failed', 'timeout', 'connection_lost', 'unusable_link',
@@ -255,10 +254,7 @@ describe.each(Object.entries(meanings))('%s', (_, [table, lines]) => {
 
   it('shows codes that it does not list only within the message', () => {
     const refusal = { code: 'silverfjord', message: 'm' };
-    expect(refusalError(answer, refusal, table)).toMatchObject({
-      code: 'http_400',
-      words: 'silverfjord: m',
-    });
+    expect(refusalError(answer, refusal, table)).toMatchObject({ code: 'http_400', words: 'silverfjord: m' });
     expect(failedJob(table, refusal)).toMatchObject({ code: 'failed', message: 'silverfjord: m' });
   });
 

@@ -1,32 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { ImageRequest } from '../../src/models/request.ts';
 import { providers } from '../../src/providers/index.ts';
-import {
-  foreignProbesOf,
-  imageProbesOf,
-  imageRowsOf,
-  imageSubmissionOf,
-  isHandedOn,
-  ownColumns,
-  saidOfImage,
-  triedColumns,
-} from './image-matrix.ts';
+import { foreignProbesOf, imageProbesOf, imageRowsOf, imageSubmissionOf } from './image-matrix.ts';
+import { isHandedOn, ownColumns, saidOfImage, triedColumns } from './image-matrix.ts';
 
-/**
- * Tries every field that some vendor has for images on every row, and checks that exactly the promised fields
- * are sent.
- */
+/** Sends every field that some vendor has for images to every row. Exactly the promised fields must be sent on. */
 
 const rows = Object.entries(providers).flatMap(([name, provider]) =>
   imageRowsOf(provider).map((row) => [name, row.model, row] as const),
 );
 
-/** Sizes that some model renders if the request names none. */
+/** Some model renders these sizes if the request names none. */
 const anyway: ReadonlySet<string> = new Set(['auto', '2K', '1024x1024', '2048x2048', '1600x1600']);
 
 describe.each(rows)('%s, %s', (_, model, row) => {
   const submissions = new Map<ImageRequest, Promise<string>>();
-  /** Shared by all columns. */
   function submissionOfPlain(request: ImageRequest): Promise<string> {
     const known = submissions.get(request) ?? imageSubmissionOf(row, request);
     submissions.set(request, known);
@@ -57,7 +45,6 @@ describe.each(rows)('%s, %s', (_, model, row) => {
     }
   });
 
-  /** Returns the requests of a cell whose submission differs from what the matrix says. */
   async function brokenCell(column: string): Promise<readonly unknown[]> {
     const accepted = imageProbesOf(column).flatMap((probe) => {
       const said = saidOfImage(row, probe, column);
@@ -73,7 +60,8 @@ describe.each(rows)('%s, %s', (_, model, row) => {
       }),
     );
     const isAsSaid = tried.map(({ said, isThere }) => isThere === (said === 'sent'));
-    // The model's default need not be sent, if it is the only accepted value or leaves the choice to the model.
+    // The model's default need not be sent if the model accepts no other value, or if it leaves the choice to the
+    // model.
     const isAll = new Set(tried.map(({ value }) => JSON.stringify(value))).size === 1;
     if (tried.length > 0 && !isAll && !isAsSaid.includes(true)) return [`${column} is never as promised`];
     return tried.filter(

@@ -7,15 +7,12 @@ import { capabilityFor, offerOf } from '../../src/routing/capability.ts';
 import { canned, imageRequest, submitContext } from './support.ts';
 import { exampleOf, summedUp } from './vendor-matrix.ts';
 
-/**
- * Builds the matrix of vendors and fields of image requests, from the tables of facts. image-matrix.test.ts
- * tries every cell.
- */
+/** Builds the matrix of vendors and image fields from the tables of facts. image-matrix.test.ts tests every cell. */
 
 const addresses = ['https://ex.com/one.png', 'https://ex.com/two.png', 'https://ex.com/mask.png'] as const;
 const data = ['T25lT25l', 'VHdvVHdv', 'TWFza01h'] as const;
 
-/** Requests without the field that a cell tries. Their inputs come in each form that an adapter may need. */
+/** Requests without the field under test. Their inputs have each form that an adapter may need. */
 const plainRequests: readonly ImageRequest[] = [0, 1].flatMap((form) => {
   const input = (index: 0 | 1 | 2): ImageInput =>
     form === 0
@@ -32,18 +29,7 @@ const plainRequests: readonly ImageRequest[] = [0, 1].flatMap((form) => {
 });
 
 const fields: Readonly<Record<string, readonly string[]>> = {
-  size: [
-    'auto',
-    '1K',
-    '2K',
-    '16:9',
-    'adaptive',
-    '512x512',
-    '1024x1024',
-    '1536x1024',
-    '2048x2048',
-    '1600x1600',
-  ],
+  size: 'auto 1K 2K 16:9 adaptive 512x512 1024x1024 1536x1024 2048x2048 1600x1600'.split(' '),
   quality: ['low', 'high', 'medium', 'standard', 'hd'],
 };
 /** Values for any other field. A model may accept one of them. */
@@ -63,10 +49,7 @@ const values: readonly JsonValue[] = [
   'opaque',
 ];
 
-/**
- * A request, the same request without the part that a cell is about, and texts that must appear in what is
- * sent.
- */
+/** A request, the same request without the part under test, and texts that the sent request must contain. */
 export interface ImageProbe {
   readonly request: ImageRequest;
   readonly plain: ImageRequest;
@@ -91,15 +74,14 @@ export function imageProbesOf(column: string): ImageProbe[] {
   });
 }
 
-/** A request with several fields, each with a different value. */
 export interface ForeignProbe extends ImageProbe {
   readonly fields: Readonly<Record<string, JsonValue>>;
 }
 
-/** Warnings name at most `someNamesMax` fields, and one of them may belong to the plain request. */
+/** Warnings name at most `someNamesMax` fields, and the plain request may account for one of them. */
 const namesAtOnce = someNamesMax - 1;
 
-/** Tries every column with every plain request. The values rotate, so that each column meets many of them. */
+/** Tests every column with every plain request. The values rotate, so that each column meets many of them. */
 export function foreignProbesOf(columns: readonly string[]): ForeignProbe[] {
   const starts = columns.flatMap((_, index) => (index % namesAtOnce === 0 ? [index] : []));
   return plainRequests.flatMap((plain, form) =>
@@ -113,7 +95,6 @@ export function foreignProbesOf(columns: readonly string[]): ForeignProbe[] {
   );
 }
 
-/** Returns the columns that the model uses or refuses in some request. */
 export function ownColumns(row: ImageRow): string[] {
   const accepted = plainRequests.filter((request) => capabilityOf(row, request)?.issue === undefined);
   return triedColumns.filter(
@@ -126,10 +107,8 @@ export function ownColumns(row: ImageRow): string[] {
   );
 }
 
-/** The columns that are not fields of a vendor. */
 const commonColumns: ReadonlySet<string> = new Set(['references', 'mask', 'images', ...Object.keys(fields)]);
 
-/** A mapping with a field for everything. */
 const mapping = fieldMappingSchema.parse({
   fields: Object.fromEntries(
     ['prompt', 'images', 'mask', 'n', 'size', 'quality'].map((name) => [name, `their_${name}`]),
@@ -138,7 +117,6 @@ const mapping = fieldMappingSchema.parse({
   result: 'output',
 });
 
-/** A row of a vendor's table. */
 export interface ImageRow {
   readonly provider: Provider;
   readonly model: string;
@@ -168,10 +146,7 @@ export function saidOfImage(row: ImageRow, { request }: ImageProbe, column: stri
   return unconsumedOfImage(request, capability.facts).includes(column) ? 'warned' : 'sent';
 }
 
-/**
- * Returns whether the request reaches the adapter in this form. A request for many images becomes several calls, and
- * addresses may be fetched first.
- */
+/** Whether the core passes on the request in this form: it may split it, or fetch addresses first. */
 export function isHandedOn(row: ImageRow, request: ImageRequest): boolean {
   const { image } = row.provider;
   const capability = capabilityOf(row, request);
@@ -180,7 +155,7 @@ export function isHandedOn(row: ImageRow, request: ImageRequest): boolean {
   return !isConverted && request.n <= (capability.facts.per_call ?? 1);
 }
 
-/** Returns the address and body of the single request that the adapter makes. The vendor refuses it. */
+/** Returns the address and body of the adapter's only request, which the vendor refuses. */
 export async function imageSubmissionOf(row: ImageRow, request: ImageRequest): Promise<string> {
   const { provider, model, mapping: map } = row;
   const upstream = canned({ status: 400, json: {} });
@@ -205,23 +180,9 @@ export async function imageSubmissionOf(row: ImageRow, request: ImageRequest): P
   return JSON.stringify([sent?.url, sent?.json, parts]);
 }
 
-/** The columns of the matrix in docs/providers.md. */
-const imageColumns = [
-  'images',
-  'references',
-  'mask',
-  'size',
-  'quality',
-  'seed',
-  'negative_prompt',
-  'style',
-  'background',
-  'output_format',
-  'watermark',
-  'user',
-];
+const imageColumns = `images references mask size quality seed negative_prompt style background
+  output_format watermark user`.split(/\s+/);
 
-/** The columns of the matrix, and fields that no vendor has. */
 export const triedColumns: readonly string[] = [
   ...new Set([...imageColumns, ...vendorImageFields, 'qualty']),
 ];

@@ -74,10 +74,7 @@ describe('Seedream', () => {
     expect(images).toEqual([
       { url: 'https://files.example.com/a.jpeg', expiresAt: 1_757_321_139 + 86_400, size: '2048x2048' },
     ]);
-    expect(facts).toEqual({
-      images: 1,
-      usage: { completionTokens: 16_384, totalTokens: 16_384 },
-    });
+    expect(facts).toEqual({ images: 1, usage: { completionTokens: 16_384, totalTokens: 16_384 } });
   });
 
   it('takes one image as text and several as a list, also for an edit', async () => {
@@ -146,7 +143,7 @@ describe('OpenAI', () => {
       { json: fixture('openai/images') },
     );
     expect(sent.url).toBe('https://up.example/v1/images/generations');
-    // The body lacks response_format, which the model would refuse, and the seed, which it does not know.
+    // Without response_format, which the model would refuse, and the seed, which it does not know.
     expect(sent.json).toEqual({
       model: 'gpt-image-1.5',
       prompt: 'a red cube',

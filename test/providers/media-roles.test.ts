@@ -8,7 +8,7 @@ import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { asAsked, canned, submitContext, videoRequest } from './support.ts';
 import { testBuyer } from '../support/buyer.ts';
 
-/** Tests what every adapter sends for each role that an image can have, through the core that assigns the roles. */
+/** What every adapter sends for each role of an image, through the core that assigns the roles. */
 
 const first = 'data:image/png;base64,Rmlyc3Q=';
 const last = 'data:image/png;base64,TGFzdA==';
@@ -32,7 +32,6 @@ const framesOnly = fieldMappingSchema.parse({
 interface Row {
   readonly provider: string;
   readonly upstream: string;
-  /** The words for the role of an image. Undefined if the model has no such role. */
   readonly first?: string;
   readonly last?: string;
   readonly references?: string;
@@ -110,7 +109,6 @@ function plan(row: Row, images: readonly AskedImage[], named: AskedVideo['named'
   return catalogue.plan(asked, testBuyer).request;
 }
 
-/** Returns the words beside a URL in the body that was sent, and the names of the fields that enclose it. */
 async function wordsAbout(row: Row, images: readonly AskedImage[], url: string): Promise<readonly string[]> {
   const request = plan(row, images);
   if (request.kind !== 'video') throw new Error('no video');
@@ -136,7 +134,7 @@ function search(value: unknown, url: string, above: readonly string[]): readonly
   return undefined;
 }
 
-/** Returns words from the whole body, because some vendors name the role there, as in `task` or `input_type`. */
+/** Words from the whole body, because some vendors name the role there, as in `task` or `input_type`. */
 function plainWords(value: unknown): string[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([name, item]) =>

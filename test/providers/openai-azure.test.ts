@@ -14,7 +14,6 @@ async function sentBy(baseUrl: string) {
   return upstream.sent[0];
 }
 
-/** Returns the requests that the vendor's own client sends. */
 async function sentBySdk(options: { readonly endpoint: string } | { readonly baseURL: string }) {
   const sent: { url: string; headers: Headers }[] = [];
   const client = new AzureOpenAI({

@@ -5,9 +5,9 @@ import type { CannedAnswer } from './support.ts';
 import { useSimulator } from './use-simulator.ts';
 import { imageVendors, jobVendors } from './vendors.ts';
 
-/** Tests what an error page or an error from an intermediate proxy proves, and what it does not. */
+/** What a page or an error of an intermediate proxy proves about a submission. */
 
-/** If the proxy refused the request, there is no job. If it stopped waiting for the answer, there may be one. */
+/** A proxy that refused the request created no job. After one that stopped waiting, there may be a job. */
 const outcomes: Readonly<Record<number, UpstreamOutcome>> = {
   200: 'ambiguous',
   302: 'unavailable',

@@ -3,29 +3,18 @@ import { readFileSync } from 'node:fs';
 import { defined } from '../../src/base/defined.ts';
 import type { FieldMapping } from '../../src/models/field-mapping.ts';
 import { markerOf, newTaskId } from '../../src/base/ids.ts';
-import { consumptionOf } from '../../src/models/consumption.ts';
-import type { Consumption } from '../../src/models/consumption.ts';
+import { consumptionOf, type Consumption } from '../../src/models/consumption.ts';
 import { factsFor } from '../../src/models/facts-of-request.ts';
-import { servedFacts } from '../../src/models/facts-table.ts';
+import { servedFacts, type Served } from '../../src/models/facts-table.ts';
 import type { VideoFacts } from '../../src/models/model-facts.ts';
-import type { Served } from '../../src/models/facts-table.ts';
 import { nameIn } from '../../src/models/media-roles.ts';
 import type { AskedVideo, GenerationRequest, ImageRequest, VideoRequest } from '../../src/models/request.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
-import type {
-  HttpRequest,
-  ImageTaskProvider,
-  HttpRequestOptions,
-  HttpResponse,
-  PossibleOutput,
-  Provider,
-  ProviderContext,
-  RequestIssue,
-  SubmitContext,
-  SynchronousImageProvider,
-  UpstreamCallback,
-  VideoProvider,
-} from '../../src/providers/provider.ts';
+import type { HttpRequest, ImageTaskProvider, HttpRequestOptions } from '../../src/providers/provider.ts';
+import type { HttpResponse, PossibleOutput, Provider } from '../../src/providers/provider.ts';
+import type { ProviderContext, RequestIssue, SubmitContext } from '../../src/providers/provider.ts';
+import type { SynchronousImageProvider, UpstreamCallback } from '../../src/providers/provider.ts';
+import type { VideoProvider } from '../../src/providers/provider.ts';
 import { capabilityFor, offerOf } from '../../src/routing/capability.ts';
 
 export function fixture(name: string): unknown {
@@ -39,7 +28,6 @@ export interface CannedAnswer {
   readonly text?: string;
 }
 
-/** An upstream that gives these answers in order and records the requests. */
 export function canned(...answers: CannedAnswer[]) {
   const sent: HttpRequestOptions[] = [];
   const request: HttpRequest = (options) => {
@@ -52,7 +40,6 @@ export function canned(...answers: CannedAnswer[]) {
   return { request, sent };
 }
 
-/** A callback with this JSON body. */
 export function callback(body: unknown, headers: Readonly<Record<string, string>> = {}): UpstreamCallback {
   const raw = Buffer.from(JSON.stringify(body) ?? '');
   return { body, raw, header: (name) => headers[name] };
@@ -64,13 +51,12 @@ export function providerContext(over: Partial<ProviderContext> = {}): ProviderCo
     credential: { id: 'a', apiKey: 'test-key' },
     baseUrl: 'https://upstream.example/api/v3',
     model: 'upstream-model',
-    // A test that waits this long has failed.
     signal: AbortSignal.timeout(60_000),
     ...over,
   };
 }
 
-/** Returns a unique marker, as in production, because a vendor may refuse a second job with the same one. */
+/** Unique, as in production, because a vendor may refuse a second job with the same marker. */
 export function realMarker(): string {
   return markerOf({ task: newTaskId(randomBytes), n: 1 });
 }
@@ -92,7 +78,7 @@ export function videoRequest(over: Partial<VideoRequest> = {}): VideoRequest {
   };
 }
 
-/** Converts a request to the form of a caller who names the role of each image. */
+/** Rewrites a request in the form of a caller who names each image's role. */
 export function asAsked({ firstFrame, lastFrame, references, ...rest }: VideoRequest): AskedVideo {
   const urls = { first_frame: firstFrame, last_frame: lastFrame };
   const frames = (['first_frame', 'last_frame'] as const).flatMap((role) => {
@@ -127,18 +113,16 @@ function capabilityOfPart(
   return offer === undefined ? undefined : capabilityFor(offer, request);
 }
 
-/** Returns the fields of the request that reach the vendor. */
 export function consumedBy({ facts }: VideoProvider, request: VideoRequest, served: Served): Consumption {
   return consumptionOf(factsFor(request, servedFacts(facts, served)));
 }
 
-/** Returns what the core or the adapter refuses in a request, in the terms of a caller who sent `images`. */
+/** What the core or the adapter refuses, in the terms of a caller who sent `images`. */
 export function videoIssue(...asking: Asking): RequestIssue | undefined {
   const issue = capabilityOf(...asking)?.issue;
   return issue === undefined ? undefined : { ...issue, param: nameIn({}, issue.param) };
 }
 
-/** Does the same for images. */
 export function imageIssue(
   provider: SynchronousImageProvider | ImageTaskProvider | undefined,
   request: ImageRequest,
@@ -150,19 +134,17 @@ export function imageIssue(
   return capabilityOfPart(part, request, { upstream: model, ...defined({ mapping }) })?.issue;
 }
 
-/** Returns what may be rendered for the parts that a request leaves open. */
 export function videoOutput(...asking: Asking): PossibleOutput | undefined {
   return capabilityOf(...asking)?.possible;
 }
 
-/** Returns the URL and body of a submission's only request, which the vendor refuses. */
 export async function submissionOf(
   video: VideoProvider | undefined,
   request: VideoRequest,
   over: Partial<SubmitContext> & { readonly model: string },
 ): Promise<string> {
   const upstream = canned({ status: 400, json: {} });
-  // The base address of Google's other service, whose model names contain the place for results.
+  // The base address of Google's other service, whose model names contain a bucket for the results.
   const isElsewhere = over.model.includes('@');
   const baseUrl = `https://upstream.example/v1${isElsewhere ? '/projects/p/locations/l/publishers/google' : ''}`;
   await video
@@ -172,7 +154,6 @@ export async function submissionOf(
   return JSON.stringify([sent?.url, sent?.json]);
 }
 
-/** Returns the UpstreamError with which a call rejects, and fails if it does not. */
 export async function upstreamError(promise: Promise<unknown>): Promise<UpstreamError> {
   try {
     await promise;

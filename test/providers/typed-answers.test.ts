@@ -3,23 +3,16 @@ import { providers } from '../../src/providers/index.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
 import type { OperationStatus, Provider, Submitted } from '../../src/providers/provider.ts';
 import { withTypedAnswers } from '../../src/providers/typed-answers.ts';
-import {
-  canned,
-  imageRequest,
-  providerContext,
-  submitContext,
-  upstreamError,
-  videoRequest,
-} from './support.ts';
+import { canned, imageRequest, providerContext, submitContext, upstreamError } from './support.ts';
+import { videoRequest } from './support.ts';
 import { testOrigin } from '../support/test-origin.ts';
 
-/** Adapters return only typed values, whatever the upstream wrote. */
+/** Whatever the upstream wrote, adapters return only typed values. */
 
 const hostile = '\u001B[2J\u202Ex';
 const about = { vendor: 'Test', inputs: 'text', unverified: [] };
 const facts = { durationSeconds: 5, resolution: hostile, ratio: '16:9', size: '1280x720', quality: ' ' };
 
-/** Every capability of this adapter answers with these values. */
 function adapterOf(job: Submitted, status: OperationStatus) {
   const provider: Provider = {
     about,

@@ -2,14 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { canned, providerContext, submitContext, upstreamError } from './support.ts';
 import { imageVendors, jobVendors } from './vendors.ts';
 
-/**
- * A code that no table names may be a word of the caller. It is treated as part of the message, and kept out of logs
- * and histories.
- */
+/** A code that is in no table may be the caller's own word, so it must stay out of logs and histories. */
 
 const word = 'silverfjord';
 const reason = { code: word, type: word, status: word, message: word };
-/** Contains the code in every place where some vendor puts codes. */
 const json = {
   ...reason,
   error: reason,

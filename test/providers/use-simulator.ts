@@ -1,18 +1,12 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { createUpstreamClient } from '../../src/http-client/upstream-client.ts';
-import type { UpstreamClient } from '../../src/http-client/upstream-client.ts';
-import { startSimulator } from '../../workshop/simulator/simulator.ts';
-import type { Simulator } from '../../workshop/simulator/simulator.ts';
+import { createUpstreamClient, type UpstreamClient } from '../../src/http-client/upstream-client.ts';
+import { startSimulator, type Simulator } from '../../workshop/simulator/simulator.ts';
 
 interface SimulatorInUse extends Pick<Simulator, 'url' | 'control'> {
-  /** A client that may reach the simulator. */
   readonly request: UpstreamClient;
 }
 
-/**
- * A simulator for the tests of one file. Each test begins without tasks, faults and counts. The clock stands still,
- * so only `control.advance` moves jobs forward.
- */
+/** Each test begins without tasks, faults and counts. Only `control.advance` moves the clock. */
 export function useSimulator(options: {
   readonly renderSeconds: number;
   readonly apiKeys?: readonly string[];

@@ -6,17 +6,14 @@ import { canned, providerContext, submissionOf, videoRequest } from './support.t
 import { parameters, probesOf, requestColumns, rowsOf, saidOf } from './vendor-matrix.ts';
 import type { Probe, Served } from './vendor-matrix.ts';
 
-/**
- * Tries every cell of the matrix in docs/providers.md: what it promises is sent, and anything else is refused or
- * causes a warning.
- */
+/** What a cell of docs/providers.md promises must be sent. Anything else must be refused or cause a warning. */
 
 const makers = Object.entries(providers).filter(([, { video }]) => video?.facts !== undefined);
 const rows = makers.flatMap(([name, provider]) =>
   rowsOf(provider).map((row) => [name, row.model, row] as const),
 );
 
-/** Returns whether the request asks for something other than the model's default, which is not sent. */
+/** Whether the request differs from the model's default, which is not sent. */
 function isChosen({ video, model }: Served, request: ReturnType<typeof videoRequest>): boolean {
   if (video.facts === undefined || typeof video.facts === 'function') return true;
   const { sound = 'choice' } = factsFor(request, servedFacts(video.facts, { upstream: model }));
@@ -34,7 +31,6 @@ describe.each(rows)('%s, %s', (_, model, row) => {
     submissionOf(video, request, { model, ...(mapping === undefined ? {} : { mapping }) });
 
   const plainBodies = new Map<string, Promise<string>>();
-  /** Shared by all columns. */
   const plainBodyOf = async (request: ReturnType<typeof videoRequest>) => {
     const name = JSON.stringify(request);
     const body = plainBodies.get(name) ?? bodyOf(request);
@@ -57,7 +53,6 @@ describe.each(rows)('%s, %s', (_, model, row) => {
     expect(plain === 'refused' ? [] : refused).toEqual([]);
   });
 
-  /** Returns how the outcome differs from the table, or undefined if it matches. */
   async function brokenPromise(column: string, probe: Probe): Promise<string | undefined> {
     const said = saidOf(row, probe);
     if (said === 'refused') return undefined;

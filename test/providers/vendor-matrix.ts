@@ -6,10 +6,7 @@ import type { JsonValue, VideoRequest } from '../../src/models/request.ts';
 import type { Provider, VideoProvider } from '../../src/providers/provider.ts';
 import { consumedBy, videoIssue, videoRequest } from './support.ts';
 
-/**
- * Builds the matrix of vendors, roles and parameters, from the tables of facts. vendor-matrix.test.ts tries
- * every cell.
- */
+/** Builds the matrix of docs/providers.md from the tables of facts. vendor-matrix.test.ts tests every cell. */
 
 const media = {
   firstFrame: ['https://ex.com/first.png', 'data:image/png;base64,Rmlyc3Q='],
@@ -19,7 +16,6 @@ const media = {
   audio: ['https://ex.com/audio.mp3', 'data:audio/mpeg;base64,QXVkaW8x'],
 } as const;
 
-/** Inputs for a request, in every form that some adapter needs. */
 export const inputs: readonly Partial<VideoRequest>[] = [0, 1].flatMap((form) => {
   const {
     firstFrame = '',
@@ -48,9 +44,8 @@ export const inputs: readonly Partial<VideoRequest>[] = [0, 1].flatMap((form) =>
   ];
 });
 
-/** `video_task` states the purpose of a video. test/providers/common-parameters.test.ts tries it for each model. */
+/** `video_task` is the purpose of a video. test/providers/common-parameters.test.ts covers it for each model. */
 type Parameter = Exclude<(typeof commonParameters)[number], 'video_task'>;
-/** Values of which a model may accept one. */
 export const parameters: Readonly<Record<Parameter, readonly JsonValue[]>> = {
   negative_prompt: ['rain'],
   cfg_scale: [0.5, 1, 5],
@@ -69,18 +64,16 @@ type Field = (typeof fields)[keyof typeof fields][0];
 const roles = ['first_frame', 'last_frame', 'references', 'videos', 'audios'] as const;
 type Role = (typeof roles)[number];
 
-/** A request, and the part of it that a cell is about. */
+/** A request with the part under test. */
 export interface Probe {
   readonly request: VideoRequest;
-  /** The same request without that part. */
   readonly plain: VideoRequest;
-  /** Texts that must appear in what is sent. If undefined, the sent body must differ from that of `plain`. */
+  /** Texts that the sent body must contain. If undefined, the body must differ from that of `plain`. */
   readonly texts?: readonly string[];
   readonly field?: Field;
   readonly parameter?: string;
 }
 
-/** Returns every request used to probe a cell in this column of the table. */
 export function probesOf(column: string): Probe[] {
   return inputs.flatMap((over): Probe[] => {
     const plain = videoRequest(over);
@@ -115,14 +108,12 @@ function broughtTexts({ firstFrame, lastFrame, references, videos, audios }: Vid
   return brought.map((address) => address.replace(/^data:.*,/, ''));
 }
 
-/** A row of a vendor's table. */
 export interface Served {
   readonly video: VideoProvider;
   readonly model: string;
   readonly mapping?: typeof mapping;
 }
 
-/** Returns whether the request is accepted, and what happens to the part in question. */
 export function saidOf({ video, model, mapping: map }: Served, { request, field, parameter }: Probe) {
   if (videoIssue(video, request, model, map) !== undefined) return 'refused';
   const consumed = consumedBy(video, request, {
@@ -135,28 +126,18 @@ export function saidOf({ video, model, mapping: map }: Served, { request, field,
   return isUsed ? 'sent' : 'warned';
 }
 
-/** A mapping with a field for everything that a mapped vendor can be sent. */
+/** Has a field for everything that a mapped vendor can be sent. */
 const mapping = fieldMappingSchema.parse({
   fields: Object.fromEntries(
-    [
-      'prompt',
-      'first_frame',
-      'last_frame',
-      'images',
-      'videos',
-      'audios',
-      'seed',
-      'generate_audio',
-      'return_last_frame',
-      'watermark',
-      'draft',
-    ].map((name) => [name, `their_${name}`]),
+    `prompt first_frame last_frame images videos audios seed generate_audio return_last_frame watermark draft`
+      .split(' ')
+      .map((name) => [name, `their_${name}`]),
   ),
   pass: [...commonParameters],
   result: 'output',
 });
 
-/** Returns a name that matches the pattern. Only the simplest lookaheads and classes are supported. */
+/** Returns a name that matches the pattern. Supports only the simplest lookaheads and classes. */
 export function exampleOf({ source }: RegExp): string {
   const name = `${source}${/\$$|@gs:$/.test(source) ? '' : '-x'}`
     .replaceAll(/\(\?!.*?\)/g, '')
@@ -165,7 +146,7 @@ export function exampleOf({ source }: RegExp): string {
     .replaceAll('.*', '-')
     .replaceAll(/\w\?/g, '')
     .replaceAll(/[\^$\\]/g, '');
-  // For Google's other service, adds the place for the results.
+  // Google's other service needs a bucket for the results.
   return name.endsWith('@gs:') ? `${name === '@gs:' ? 'model' : ''}${name}//bucket` : name;
 }
 
@@ -183,14 +164,13 @@ export const requestColumns: readonly string[] = [
   ...Object.keys(parameters),
 ];
 
-/** The matrix of docs/providers.md: a header, and one row for each video vendor. */
 export function vendorMatrix(providers: Readonly<Record<string, Provider>>): string[][] {
   const rows = Object.entries(providers).flatMap(([name, provider]) => {
     const { video } = provider;
     if (video === undefined) return [];
     const rowsKnown = rowsOf(provider);
-    // The last row is for models outside the table, whose limits are left to the vendor. It counts only if it is the
-    // only row.
+    // The last row is for models outside the table, whose limits are the vendor's. It counts only if it is the only
+    // row.
     const counted = rowsKnown.length > 1 ? rowsKnown.slice(0, -1) : rowsKnown;
     return [[name, ...requestColumns.map((column) => cellOf(counted, column)), ...abilitiesOf(video)]];
   });
@@ -215,7 +195,6 @@ function cellOf(rows: readonly Served[], column: string): string {
   );
 }
 
-/** Combines what the models of a vendor say into one text. */
 export function summedUp(words: readonly string[], isMapped: boolean): string {
   const taken = words.filter((word) => word !== 'no');
   if (taken.length === 0) return 'no';

@@ -3,49 +3,28 @@ import { defined } from '../../src/base/defined.ts';
 import type { FieldMapping } from '../../src/models/field-mapping.ts';
 import type { ImageRequest, VideoRequest } from '../../src/models/request.ts';
 import { UpstreamError } from '../../src/providers/provider.ts';
-import type {
-  HttpRequestOptions,
-  ImageTaskProvider,
-  Operation,
-  PossibleOutput,
-  RequestIssue,
-  SubmitContext,
-  SynchronousImageProvider,
-  TaskProvider,
-  VideoProvider,
-} from '../../src/providers/provider.ts';
-import {
-  callback,
-  canned,
-  imageIssue,
-  imageRequest,
-  providerContext,
-  submitContext,
-  upstreamError,
-  videoIssue,
-  videoOutput,
-  videoRequest,
-} from './support.ts';
+import type { HttpRequestOptions, ImageTaskProvider, Operation } from '../../src/providers/provider.ts';
+import type { PossibleOutput, RequestIssue, SubmitContext } from '../../src/providers/provider.ts';
+import type { SynchronousImageProvider, TaskProvider, VideoProvider } from '../../src/providers/provider.ts';
+import { callback, canned, imageIssue, imageRequest, providerContext, submitContext } from './support.ts';
+import { upstreamError, videoIssue, videoOutput, videoRequest } from './support.ts';
 import type { CannedAnswer } from './support.ts';
 
-/** Tables of one vendor's requests and answers. Each row is a test. */
+/** Tests one vendor's requests and answers in tables. Each row is a test. */
 
 interface Usual {
-  /** The model of rows that do not name one. */
   readonly model?: string;
-  /** The answer to a create. */
   readonly created?: CannedAnswer | ((model: string) => CannedAnswer);
-  /** The job of rows that do not name one. */
   readonly operation?: Operation;
   readonly mapping?: FieldMapping;
   readonly context?: Partial<SubmitContext>;
 }
 
-/** A row ends with what is expected. The model may be named before that. */
+/** The last element is what the test expects. The model may come before it. */
 type Row<Asked, Expected> =
   | readonly [what: string, asked: Partial<Asked>, expected: Expected]
   | readonly [what: string, asked: Partial<Asked>, model: string, expected: Expected];
-/** A row may also name the last part of the path. */
+/** The last part of the path may also come before it. */
 type BodyRow<Asked> =
   | Row<Asked, object>
   | readonly [what: string, asked: Partial<Asked>, model: string, path: string, body: object];
@@ -73,7 +52,6 @@ export function videoTables(video: VideoProvider | undefined, usual: Usual = {})
   });
   return {
     ...tables,
-    /** What may be rendered for the parts that a request leaves open. */
     renders(rows: readonly Row<VideoRequest, PossibleOutput>[]) {
       it.each(rows.map((row) => caseOf(row, model)))(
         'renders $what',
@@ -120,7 +98,6 @@ function callsOf<Asked>(usual: Usual, { request, create, jobs }: Part<Asked>) {
     const context = { ...defined({ mapping }), ...usual.context, ...over, request: upstream.request };
     return { context: submitContext(context), sent: upstream.sent };
   };
-  /** Polls a job. Resolves with its status, and with the requests that were sent. */
   const polled = async (answers: Answers, asked = operation, over: Partial<SubmitContext> = {}) => {
     const { context, sent } = contextOf([answers].flat(), over);
     return { status: await jobs?.status(asked, context), sent };
@@ -131,7 +108,6 @@ function callsOf<Asked>(usual: Usual, { request, create, jobs }: Part<Asked>) {
     return upstreamError(Promise.resolve(create(request({}), context)));
   };
 
-  /** Resolves with the request that a create sends, and with what the adapter makes of the answer. */
   async function sentFor(asked: Partial<Asked>, model = usualModel, over: Partial<SubmitContext> = {}) {
     const answer = typeof created === 'function' ? created(model) : created;
     const { context, sent } = contextOf([answer], { model, ...over });
@@ -145,7 +121,7 @@ function callsOf<Asked>(usual: Usual, { request, create, jobs }: Part<Asked>) {
 function requestTables<Asked>(usual: Usual, { request, issue }: Part<Asked>, { sentFor }: Calls<Asked>) {
   const { model: usualModel = '' } = usual;
   return {
-    /** Bodies that are sent. Each contains `common`, and its path is the row's after `root`. */
+    /** Each sent body must contain `common`. `root` precedes the path of a row. */
     sends(rows: readonly BodyRow<Asked>[], common: (model: string) => object, root = '') {
       const cases = rows.map((row) =>
         row.length === 5
@@ -159,7 +135,7 @@ function requestTables<Asked>(usual: Usual, { request, issue }: Part<Asked>, { s
         expect(sent.json).toEqual({ ...common(model), ...expected });
       });
     },
-    /** The parameter that is refused, if any. */
+    /** A row ends with the parameter that must be refused, if any. */
     checks(rows: readonly Row<Asked, string | undefined>[]) {
       it.each(rows.map((row) => caseOf(row, usualModel)))('checks $what', ({ asked, model, expected }) => {
         expect(issue(request(asked), model)?.param).toBe(expected);
@@ -172,19 +148,17 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
   const { operation = { id: '' } } = usual;
   const { contextOf, statusOf, refusalOf } = calls;
   return {
-    /** Statuses as they are read, in full. */
     reads(rows: readonly (readonly [what: string, answers: Answers, status: object])[]) {
       it.each(rows)('reads a job %s', async (_, answers, status) => {
         expect(await statusOf(answers)).toEqual(status);
       });
     },
-    /** Parts of statuses. */
     readsPart(rows: readonly (readonly [what: string, answers: Answers, status: object])[]) {
       it.each(rows)('reads a job %s', async (_, answers, status) => {
         expect(await statusOf(answers)).toMatchObject(status);
       });
     },
-    /** Answers that contain no status. The job may be gone. */
+    /** Answers without a status. The job may be gone. */
     readsNoState(rows: readonly NoStateRow[]) {
       const cases = rows.map((row) => {
         const [what, answers] = row;
@@ -206,7 +180,7 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         expect([found, failure.class === reason ? failure.class : code]).toEqual([outcome, reason]);
       });
     },
-    /** Cancellations, with their result, or with `gone` or the outcome of the error. `sends` checks the requests. */
+    /** Cancellations, with their result, or with `gone` or the error's outcome. `sends` tests the requests. */
     cancels(
       rows: readonly CancelRow[],
       sends: (sent: readonly HttpRequestOptions[]) => void = () => undefined,
@@ -227,7 +201,7 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         sends(sent);
       });
     },
-    /** Headers of a callback, with the secret of the channel's credential, and whether they prove its origin. */
+    /** Headers of a callback, the secret of the channel's credential, and whether they prove the callback's origin. */
     verifies(
       { body, now }: { readonly body: unknown; readonly now: number },
       rows: readonly (readonly [
@@ -243,7 +217,7 @@ function answerTables<Asked>(usual: Usual, { jobs }: Part<Asked>, calls: Calls<A
         expect(await jobs?.verifyCallback?.(callback(body, headers), context)).toBe(isGenuine);
       });
     },
-    /** Callbacks, and whether they report the end of the job. */
+    /** Callbacks, and whether they report that the job has ended. */
     hears(rows: readonly (readonly [body: unknown, isEnded: boolean])[]) {
       it.each(rows)('hears %j: ended is %s', (body, ended) => {
         expect(jobs?.parseCallback?.(callback(body))).toEqual({ ended });

@@ -3,69 +3,54 @@ import type { GenerationRequest, ImageRequest, VideoRequest } from '../../src/mo
 import type { TaskKind } from '../../src/base/task-kind.ts';
 import { defined } from '../../src/base/defined.ts';
 import { providers } from '../../src/providers/index.ts';
-import type {
-  Operation,
-  OperationStatus,
-  Provider,
-  ProviderContext,
-  SubmitContext,
-  Submitted,
-  SynchronousImageProvider,
-  TaskProvider,
-} from '../../src/providers/provider.ts';
-import { fieldMappingSchema } from '../../src/models/field-mapping.ts';
-import type { FieldMapping } from '../../src/models/field-mapping.ts';
+import type { Operation, OperationStatus, Provider, ProviderContext } from '../../src/providers/provider.ts';
+import type { SubmitContext, Submitted, SynchronousImageProvider } from '../../src/providers/provider.ts';
+import type { TaskProvider } from '../../src/providers/provider.ts';
+import { fieldMappingSchema, type FieldMapping } from '../../src/models/field-mapping.ts';
 import { klingCallbackSecret } from '../../workshop/simulator/dialects/kling.ts';
 import { replicateWebhookSecret } from '../../workshop/simulator/dialects/replicate.ts';
 import { imageRequest, videoRequest } from './support.ts';
 
-/** Lists every adapter that runs jobs, with its dialect of the simulator: one row each. */
+/** Every adapter that runs jobs, with its dialect of the simulator. One row each. */
 
 interface Row {
   readonly name: string;
-  /** The path below the simulator's address. */
   readonly path: string;
-  /** The upstream's name for a model. */
   readonly model: string;
-  /** The failure class if content is refused after the submission. Usually `moderation_output`. */
+  /** The failure class of content that is refused after the submission. Usually `moderation_output`. */
   readonly moderatedLater: FailureClass;
-  /** Set if the answers contain nothing about what was rendered. */
+  /** No answer says what was rendered. */
   readonly reportsNothing?: true;
-  /** Set if the dialect allows jobs to be cancelled for less long than the adapter does. */
+  /** Set if the dialect stops allowing cancellations earlier than the adapter does. */
   readonly cancelUntil?: TaskProvider<never>['cancelUntil'];
-  /** Set if content is refused only when the job runs, never at the submission. */
+  /** Content is refused only when the job runs, never at the submission. */
   readonly inspectsInJob?: true;
-  /** The failure class if the input is refused and the vendor does not say what was moderated. */
+  /** The failure class of a refused input if the vendor does not say what was moderated. */
   readonly moderatedBefore?: FailureClass;
-  /** Set if no answer states what is billed, so that the requested or delivered amount counts. */
+  /** No answer says what is billed, so the requested or delivered amount counts. */
   readonly billsUntold?: true;
-  /** Set if a cancelled job can no longer be queried. */
+  /** A cancelled job can no longer be polled. */
   readonly forgetsCancelled?: true;
-  /** Set if the vendor's list lacks this model's jobs, so that each job is polled separately. */
+  /** The vendor's list lacks this model's jobs, so each job is polled separately. */
   readonly unlisted?: true;
-  /** The faults of the simulator after which a job is known to cost nothing. Only such jobs may be replaced. */
+  /** After these faults of the simulator, a job is known to cost nothing. Only such jobs may be replaced. */
   readonly unbilled?: readonly ('failed' | 'moderation-in-task')[];
-  /** Set for providers that know their models only by mappings. */
+  /** For providers that know their models only by mappings. */
   readonly mapping?: FieldMapping;
-  /** Set if the mapping has no field for our marker, so that a lost job cannot be found. */
+  /** The mapping has no field for our marker, so a lost job cannot be found. */
   readonly unmarked?: true;
-  /**
-   * The secret with which the dialect signs its callbacks, if this is neither the key nor a secret from the
-   * create.
-   */
+  /** Signs the dialect's callbacks, if neither the key nor a secret from the create does. */
   readonly callbackSecret?: string;
-  /** Set if this model sends no callbacks, although another model of the vendor does. */
+  /** This model sends no callbacks, although another model of the vendor does. */
   readonly uncalled?: true;
-  /** The callback address by which lost jobs of this vendor are found. */
+  /** Lost jobs of this vendor are found by this address. */
   readonly callbackUrl?: string;
 }
 
-/** A row with its request filled in. */
 export interface JobVendor extends Row {
   readonly part: Pick<TaskProvider<never>, 'cancelUntil'> & {
     readonly finds: boolean;
     readonly lists: boolean;
-    /** Requests for many jobs and for one, as the poller makes them. */
     readonly questions: Pick<TaskProvider<never>, 'status' | 'list' | 'listMax'>;
     readonly callbacks: Pick<TaskProvider<never>, 'parseCallback' | 'verifyCallback'>;
   };
@@ -74,12 +59,10 @@ export interface JobVendor extends Row {
   status(operation: Operation, context: ProviderContext): Promise<OperationStatus>;
   linkHeaders(url: string, context: ProviderContext): Readonly<Record<string, string>>;
   cancel(operation: Operation, context: ProviderContext): Promise<'cancelled' | 'refused' | undefined>;
-  /** Returns undefined if the provider has no list. */
   list(
     operations: readonly Operation[],
     context: ProviderContext,
   ): Promise<ReadonlyMap<string, OperationStatus> | undefined>;
-  /** Returns undefined if the provider cannot search. */
   find(prompt: string, marker: string, context: ProviderContext): Promise<readonly Submitted[] | undefined>;
 }
 
@@ -123,7 +106,7 @@ function jobs<Request extends GenerationRequest>(
     list: async (operations, context) => part.list?.(operations, mapped(context)),
     linkHeaders: (url, context) => part.linkHeaders?.(url, context) ?? {},
     find: async (prompt, marker, context) => {
-      // The window is wide enough for tests that move the simulator's clock forward, and for slow ones.
+      // Wide enough for tests that advance the simulator's clock, and for slow ones.
       const window = { sentAfter: Date.now() - 3_600_000, sentBefore: Date.now() + 3650 * 86_400_000 };
       return part.find?.({ request: request(prompt), marker, ...window }, mapped(context));
     },
@@ -152,7 +135,6 @@ function find(name: string): Provider {
   return provider;
 }
 
-/** An address at which nothing listens. */
 const callbackUrl = 'https://127.0.0.1:9/callbacks/upstream/t1/secret';
 const videoMapping = fieldMappingSchema.parse({
   fields: { prompt: 'prompt', duration: 'duration', resolution: 'resolution', ratio: 'aspect_ratio' },
@@ -181,7 +163,7 @@ const pictureMapping = fieldMappingSchema.parse({
   result: 'output',
 });
 
-/** The path of each dialect, if it is not the vendor's name alone. */
+/** Where the dialect's path is more than the vendor's name. */
 const paths: Readonly<Record<string, string>> = {
   ark: '/ark/api/v3',
   dashscope: '/dashscope/api/v1',
@@ -195,7 +177,7 @@ const paths: Readonly<Record<string, string>> = {
 };
 const pathOf = (provider: string): string => paths[provider] ?? `/${provider}`;
 
-/** The differences from the usual row and the usual request. */
+/** Where a vendor differs from the usual row and the usual request. */
 type Differences = Partial<Row> & { readonly asks?: Partial<VideoRequest> };
 
 function videoJobs(provider: string, name: string, model: string, more: Differences = {}): JobVendor {

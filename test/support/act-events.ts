@@ -4,9 +4,7 @@ import { events } from './task-model.ts';
 
 type ActEvents = { readonly [Name in OperatorActionName]: readonly EventOf<ActionEvent<Name>>[] };
 
-/**
- * The events that an operator's act can trigger, depending on the state. Empty if the act does not change the state.
- */
+/** The events that an operator's action can trigger, by state. Empty if the action does not change the state. */
 export const actEvents: ActEvents = {
   retry_now: [{ kind: 'resumed' }, { kind: 'acted' }],
   adopt: [{ kind: 'adopted', operation: { id: 'job-named' } }],

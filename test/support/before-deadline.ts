@@ -4,17 +4,13 @@ import type { TestAccount } from './client.ts';
 const secondsMost = 240;
 
 export interface BeforeDeadline {
-  /** The first task's deadline in seconds. */
   readonly seconds: number;
-  /** Returns a task's fields, without its deadline. `seconds` differs in each attempt. */
+  /** Returns a task's fields without its deadline. `seconds` differs in each attempt. */
   readonly body: (seconds: number) => Record<string, unknown>;
   readonly isReached: (task: string) => Promise<boolean>;
 }
 
-/**
- * Creates a task with a deadline and returns its id once `isReached`. If the machine is so busy that the task ends
- * first, creates another one with twice the time.
- */
+/** If a busy machine lets the task end before `isReached`, creates another one with twice the time. */
 export async function reachedBeforeDeadline(
   account: TestAccount,
   { seconds: first, body, isReached }: BeforeDeadline,

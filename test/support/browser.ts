@@ -2,30 +2,26 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { chromium } from 'playwright-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { snap } from './shots.ts';
 
-/** A page under test that records everything that must not happen on it. */
+/** A page under test. Records everything that must not happen on a page. */
 export interface WatchedPage {
   readonly page: Page;
-  /** Content security policy violations, console errors and uncaught errors, in order. */
+  /** Violations of the content security policy, console errors and uncaught errors, in order. */
   readonly faults: readonly string[];
-  /** The requests to the gateway's API so far, such as `GET /admin/v1/tasks?…`. */
+  /** Requests to the gateway's API so far, such as `GET /admin/v1/tasks?…`. */
   readonly calls: readonly string[];
 }
 
 export interface TestBrowser {
-  /**
-   * Opens a page, and closes it after the test, because an open page keeps polling. `isExpected` matches console errors
-   * that the test provokes, such as a refused request.
-   */
+  /** Closes the page after the test. `isExpected` matches console errors that the test provokes. */
   open(options?: BrowserContextOptions & { isExpected?: (text: string) => boolean }): Promise<WatchedPage>;
   close(): Promise<void>;
 }
 
-/** The path of Chromium on this machine. If undefined, `noBrowser` explains why. */
+/** Chromium on this machine. If undefined, `noBrowser` explains why. */
 export const browserPath = [
   process.env['CHROMIUM_PATH'] ?? '',
   // The first one needs half as much CPU.
@@ -34,14 +30,11 @@ export const browserPath = [
   ),
 ].find((path) => path !== '' && existsSync(path));
 
-/** The reason for skipping page tests, as a suffix for their names. */
+/** Why page tests are skipped, as a suffix for their names. */
 export const noBrowser =
   browserPath === undefined ? ' (skipped: no Chromium on PATH or at CHROMIUM_PATH)' : '';
 
-/**
- * Shorter than a test's time limit, so that a failure reports what was awaited, and far longer than a busy machine
- * needs.
- */
+/** Shorter than a test's time limit, so that a failure says what was awaited. */
 const waitMs = 120_000;
 
 export async function startBrowser(): Promise<TestBrowser> {
@@ -59,7 +52,7 @@ export async function startBrowser(): Promise<TestBrowser> {
       await context.addInitScript(reportViolations);
       const page = await context.newPage();
       page.setDefaultTimeout(waitMs);
-      // Loaded content shifts whatever is below it, so a click would miss. Before each action, wait until loading is
+      // Loaded content moves what is below it, so a click would miss. Before each action, wait until loading is
       // complete.
       await page.addLocatorHandler(page.getByText('Loading…', { exact: true }).first(), () =>
         Promise.resolve(),
@@ -79,16 +72,12 @@ export async function startBrowser(): Promise<TestBrowser> {
   };
 }
 
-/** Runs in the page before the page's own scripts. */
 const reportViolations = `
   addEventListener('securitypolicyviolation', (event) =>
     globalThis.reportViolation('violation: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample));
 `;
 
-/**
- * A script for `addInitScript` that stops polling: anything that a page reloads every `ms` or less often is loaded only
- * once, however long the test takes.
- */
+/** A script for `addInitScript` that loads what a page polls every `ms` or less often only once. */
 export const withoutPolls = (ms: number): string => `{
   const { setTimeout: set } = globalThis;
   globalThis.setTimeout = (run, after, ...rest) => (after >= ${ms} ? 0 : set(run, after, ...rest));
@@ -96,7 +85,7 @@ export const withoutPolls = (ms: number): string => `{
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** The rules whose outcome depends on the colour scheme. */
+/** Rules whose outcome depends on the colour scheme. */
 export const contrast: readonly string[] = ['color-contrast'];
 
 interface AxeViolation {
@@ -105,10 +94,7 @@ interface AxeViolation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/**
- * Returns axe's serious and critical findings on the page, as `rule: element` and how to fix it. Runs all of axe's
- * rules by default.
- */
+/** Returns axe's serious and critical findings as `rule: element` and how to fix it. By default, runs all rules. */
 export async function seriousFindings(page: Page, runOnly?: readonly string[]): Promise<readonly string[]> {
   if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(axeSource);
   const options = JSON.stringify({ resultTypes: ['violations'], runOnly });
@@ -122,15 +108,11 @@ export async function seriousFindings(page: Page, runOnly?: readonly string[]): 
     );
 }
 
-/** Returns how many pixels wider the page is than the window. More than 0 means horizontal scrolling. */
 export async function overhang(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 }
 
-/**
- * Checks that the page is readable in both colour schemes and fits both its window and a narrow one, and saves
- * screenshots of it. The schemes differ only in contrast.
- */
+/** Checks contrast in both colour schemes and that the page fits its window and a narrow one. Saves screenshots. */
 export async function expectReadable(page: Page, name: string): Promise<void> {
   const wide = page.viewportSize() ?? { width: 1280, height: 900 };
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -147,10 +129,7 @@ export async function expectReadable(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
-/**
- * Focuses the console's search field with its shortcut key. A page that is still being built ignores the key, or
- * navigates first.
- */
+/** Presses the shortcut key again if a page that is still being built ignores it or navigates first. */
 export async function pressSearchKey(page: Page): Promise<void> {
   const isFocused = "document.activeElement?.id === 'find'";
   const timeout = 10_000;

@@ -1,5 +1,4 @@
 import type { Buyer } from '../../src/access/caller.ts';
 import { noFactors } from '../../src/money/price-factors.ts';
 
-/** A buyer that pays list prices. */
 export const testBuyer: Buyer = { account: 'a', key: 'k', factors: noFactors };

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
 
-/** The folder for downloaded programs, shared by all runs and by local mode. */
+/** All runs share the downloaded programs with local mode. */
 export const cacheDir: string =
   process.env['MEDIARY_CACHE_DIR'] ?? fileURLToPath(new URL('../../.mediary', import.meta.url));

@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import type { Task } from '../../src/task/record.ts';
@@ -15,8 +14,8 @@ export interface ReceivedCallback {
 export type CallbackReceiver = Awaited<ReturnType<typeof startCallbackReceiver>>;
 
 /**
- * A caller's endpoint. Records incoming requests and responds with these statuses, repeating the last one. 0 means no
- * response. A function answers the n-th request itself, counted from 0.
+ * A caller's endpoint. Records requests and responds with these statuses, repeating the last one. 0 means no response.
+ * A function answers the n-th request itself, counted from 0.
  */
 export async function startCallbackReceiver(
   answer: readonly number[] | ((response: ServerResponse, index: number) => void) = [204],
@@ -52,10 +51,7 @@ export async function startCallbackReceiver(
   };
 }
 
-/**
- * Expects that every request to the receiver is on record, and that only the last one delivered the task's callback.
- * Earlier ones may have failed, because a busy machine may not respond in time.
- */
+/** Only the last request may have delivered the callback. Earlier ones may fail on a busy machine. */
 export function expectDeliveredOnce(
   { received }: { readonly received: readonly ReceivedCallback[] },
   task: Task | undefined,

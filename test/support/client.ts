@@ -1,21 +1,17 @@
 import { keyScopes } from '../../src/base/key-scope.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { request as httpRequest } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { planOutdated } from '../../src/task/acts.ts';
-
-/** How tests call a gateway: as a caller with or without a key, and as an operator. */
 
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Parsed if it is JSON. */
   readonly body: ReturnType<typeof JSON.parse>;
 }
 
 export interface CallOptions {
-  /** Strings and bytes are sent unchanged, and everything else as JSON. */
+  /** Strings and bytes are sent unchanged. Everything else is sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly key?: string;
@@ -31,7 +27,6 @@ export interface AccountOptions {
   readonly id?: string;
   /** Defaults to 100. */
   readonly credit?: string;
-  /** The key's fields. */
   readonly key?: Readonly<Record<string, unknown>>;
 }
 
@@ -44,9 +39,8 @@ export interface TestAccount {
   balance(): Promise<{ available: string; held: string }>;
   /** Creates the world's usual video with these fields changed. */
   create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
-  /** Creates it with `underOneKey`, and returns the task's id. */
+  /** Like `create`, but with `underOneKey`. Resolves with the task's id. */
   made(body?: Record<string, unknown>): Promise<string>;
-  /** Waits with `?wait=` until the task has ended. */
   finished(id: string, deadlineMs?: number): Promise<Record<string, any>>;
 }
 
@@ -55,10 +49,7 @@ export function caller(url: string, key?: string): Call {
     send(url, method, path, key === undefined ? options : { key, ...options });
 }
 
-/**
- * Repeats a call after a 503 from a busy gateway, or a 408 because the gateway did not read the request in time. The
- * call must be repeatable: a create needs its own idempotency key.
- */
+/** Repeats a call that a busy gateway answers with 503 or 408. A create needs an idempotency key. */
 export async function persevere(call: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await call();
@@ -67,7 +58,6 @@ export async function persevere(call: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** Repeats a create under one idempotency key while the gateway is busy. */
 export function underOneKey(create: (key: Record<string, string>) => Promise<Answer>): Promise<Answer> {
   const key = { 'idempotency-key': randomUUID() };
   return persevere(() => create(key));
@@ -82,7 +72,7 @@ export function adminCaller(url: string, token: string): AdminCall {
     send(url, method, path.startsWith('/admin') ? path : `/admin/v1${path}`, { body, key: token });
 }
 
-/** Acts on a task with a dry run's plan, as operators do. Repeats both if the task changes in between. */
+/** Acts with a dry run's plan, as operators do. Repeats both if the task changes in between. */
 export async function actOn(
   admin: AdminCall,
   task: string,
@@ -97,7 +87,7 @@ export async function actOn(
   }
 }
 
-/** Creates an account with credit and a key. `video` is the default body of its `create`. */
+/** Creates an account with credit and a key. `video` is what its `create` sends by default. */
 export async function makeAccount(
   { url, admin, video }: { readonly url: string; readonly admin: AdminCall; readonly video: object },
   { id = `acc-${randomBytes(5).toString('hex')}`, credit = '100', key = {} }: AccountOptions = {},
@@ -161,12 +151,7 @@ export async function postForm(
     body: form,
   });
   const text = await response.text();
-  return {
-    status: response.status,
-    headers: Object.fromEntries(response.headers),
-    text,
-    body: parse(text),
-  };
+  return { status: response.status, headers: Object.fromEntries(response.headers), text, body: parse(text) };
 }
 
 /** Uses node:http, because fetch hides what a server really sends about connections and encodings. */
@@ -183,7 +168,7 @@ export function send(
       `${url}${path}`,
       {
         method,
-        // Use a new connection, because the server may be about to close an existing one.
+        // The server may be about to close an existing connection.
         agent: false,
         headers: {
           ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),

@@ -1,7 +1,4 @@
-/**
- * Returns the CPU milliseconds that this process spends on `work`. Unlike elapsed time, CPU time ignores machine
- * pauses.
- */
+/** Unlike elapsed time, CPU time ignores pauses of the machine. */
 export function cpuMsOf(work: () => unknown): number {
   const before = process.cpuUsage();
   work();

@@ -1,20 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayApp } from '../../src/http/app.ts';
-import { GatewayError } from '../../src/errors/errors.ts';
-import type { ErrorCode } from '../../src/errors/errors.ts';
+import { GatewayError, type ErrorCode } from '../../src/errors/errors.ts';
 import { errorCodesOf } from '../../src/http/openapi.ts';
 import type { Route } from '../../src/http/route.ts';
 
 export interface WatchedApp {
   readonly app: GatewayApp;
-  /** `<operation>: <code>` for every response so far whose code its route does not declare. */
+  /** `<operation>: <code>` for every response with a code that its route does not declare. */
   readonly undeclared: ReadonlySet<string>;
 }
 
-/**
- * Reports routes that return an undeclared code: the OpenAPI document lacks it, so no caller expects it. The log's JSON
- * lines specify each response's operation.
- */
+/** Reports routes that return an undeclared code. The log's JSON lines name each response's operation. */
 export function watchErrorCodes(app: GatewayApp, logLines: readonly string[]): WatchedApp {
   const declared = new Map(
     app.routes.map((route) => [
@@ -48,7 +44,6 @@ export function watchErrorCodes(app: GatewayApp, logLines: readonly string[]): W
   };
 }
 
-/** Returns the code in the spelling of the route's dialect. */
 function codeIn({ dialect }: Route, code: ErrorCode): string | undefined {
   const { errors } = dialect ?? {};
   return errors === undefined ? code : codeOf(JSON.stringify(errors.present(new GatewayError(code, ''))));

@@ -1,4 +1,4 @@
-/** Finds elements on the page `/docs` as a reader would, but without a browser. */
+/** Finds elements on the page `/docs` without a browser. */
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
 
@@ -12,7 +12,6 @@ export function anchorsOf(page: string): readonly string[] {
   return [...page.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 }
 
-/** Finds the example programs, by operation and language. */
 export function programsOn(page: string): ReadonlyMap<string, Readonly<Record<string, string>>> {
   const sections = page.split('<section class="operation" id="').slice(1);
   return new Map(

@@ -6,8 +6,7 @@ import { onTestFinished } from 'vitest';
 import { openConfigFile } from '../../src/config/config-file.ts';
 import { sealedNamesIn } from '../../src/config/secret-places.ts';
 import { createConfigDrafts } from '../../src/control/config-drafts.ts';
-import { openRunningConfig } from '../../src/control/running-config.ts';
-import type { RunningConfig } from '../../src/control/running-config.ts';
+import { openRunningConfig, type RunningConfig } from '../../src/control/running-config.ts';
 import type { HttpWorld, NodeChange, Server } from './http-world.ts';
 
 const yaml = `# A comment that stays.

@@ -1,26 +1,26 @@
 import { openSync, readSync, renameSync, writeFileSync } from 'node:fs';
 
-/** The file's contents. Byte counts are resident memory. */
+/** What the file contains. Byte counts are resident memory. */
 export interface Probe {
-  /** How often the measurement was restarted, and how often the file has been written since its last start. */
+  /** How often the measurement has begun, and how often the file has been written since then. */
   readonly begun: number;
   readonly written: number;
   readonly longestStallMs: number;
-  /** Measured when the measurement starts, after a garbage collection. */
+  /** Measured as the measurement begins, after a garbage collection. */
   readonly idleBytes: number;
   readonly peakBytes: number;
-  /** All JavaScript memory, on and off the heap, including garbage. */
+  /** JavaScript memory on and off the heap, including garbage. */
   readonly peakHeapBytes: number;
 }
 
 /**
- * Loaded before a program (`--import`, with `--expose-gc`). Writes its event loop's and memory's state to PROBE_FILE
- * many times a second. A stall is the time between two turns of a timer or the event-loop thread's CPU time meanwhile,
- * whichever is less, because on a busy machine a thread may simply wait for its turn.
+ * Loaded before a program (`--import`, with `--expose-gc`). Writes the state of its event loop and memory to PROBE_FILE
+ * many times a second. A stall is the time between two ticks of a timer or the event-loop thread's CPU time meanwhile,
+ * whichever is less, because on a busy machine a thread may simply wait for a core.
  */
 const everyMs = 5;
 const writtenEveryMs = 50;
-/** The milliseconds that threads take to return collected garbage to the system. */
+/** Threads need up to this long to return collected garbage to the system. */
 const releasedWithinMs = 100;
 const file = process.env['PROBE_FILE'] ?? '';
 const threadClock = openThreadClock();
@@ -37,7 +37,7 @@ function openThreadClock(): number | undefined {
   }
 }
 
-/** Returns the CPU time of the event loop's thread or, without per-thread figures, of the whole process. */
+/** The CPU time of the event loop's thread or, without figures per thread, of the whole process. */
 function cpuMs(): number {
   if (threadClock === undefined) {
     const { user, system } = process.cpuUsage();
@@ -71,7 +71,7 @@ setInterval(() => {
 
 setInterval(() => {
   probe = { ...probe, written: probe.written + 1 };
-  // Write another file and rename it, so that no reader sees a partial file.
+  // Renames a finished file, so that no reader sees a partial one.
   writeFileSync(`${file}.new`, JSON.stringify(probe));
   renameSync(`${file}.new`, file);
 }, writtenEveryMs).unref();

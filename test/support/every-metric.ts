@@ -1,12 +1,10 @@
 import { attentionReasons } from '../../src/task/attention.ts';
 import { failureClasses } from '../../src/errors/failure.ts';
-import { stateNames } from '../../src/task/state.ts';
-import type { StateName } from '../../src/task/state.ts';
+import { stateNames, type StateName } from '../../src/task/state.ts';
 import { waitReasons } from '../../src/task/wait.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import type { UpstreamResult, UpstreamStep } from '../../src/observability/meter.ts';
-import { parseScrape } from './scrape.ts';
-import type { Series } from './scrape.ts';
+import { parseScrape, type Series } from './scrape.ts';
 
 const steps: readonly UpstreamStep[] = [
   'submit', 'status', 'list', 'find', 'cancel', 'generate', 'resume',
@@ -16,7 +14,6 @@ const results: readonly UpstreamResult[] = [
 ]; // prettier-ignore
 const states: readonly StateName[] = stateNames.filter((name) => name !== 'ended');
 
-/** Returns a process's metrics after every possible event has occurred at each of these channels. */
 export async function everyMetric(channels: readonly string[]): Promise<readonly Series[]> {
   const metrics = createMetrics({ configVersion: () => 'abc' });
   metrics.observeRequest('create_video', 200, 1);

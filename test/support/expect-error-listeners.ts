@@ -1,10 +1,7 @@
 import { afterAll } from 'vitest';
 import { takeUnheard } from './unheard-errors.ts';
 
-/**
- * Runs in every file. Fails a file that opens a socket or request without a listener for its errors: a reset connection
- * would fail the whole run by chance, outside of all tests.
- */
+/** Without an error listener, a reset connection would fail the whole run at random, outside of all tests. */
 afterAll(() => {
   const unheard = takeUnheard();
   if (unheard.length > 0) throw new Error(`these need a listener for 'error':\n${unheard.join('\n')}`);

@@ -1,11 +1,10 @@
-import { afterAll } from 'vitest';
-import type { RunnerTestSuite } from 'vitest';
+import { afterAll, type RunnerTestSuite } from 'vitest';
 import { forgetServerUse, serverWasUsed } from './server-use.ts';
 
 /**
- * Runs in every file of the project `servers`. Reports a file whose tests all passed without using a server, because a
- * pure file would start within a second. Such a file usually imports a helper from a file that also provides servers:
- * move the helper.
+ * Runs in every file of the project `servers`. Reports a file whose tests all passed without a server, because without
+ * this project's setup the file would start within a second. Usually the file imports a helper from a file that also
+ * provides servers. Move the helper.
  */
 forgetServerUse();
 

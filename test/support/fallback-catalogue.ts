@@ -1,6 +1,5 @@
 import { providers } from '../../src/providers/index.ts';
-import { createCatalogue } from '../../src/routing/catalogue.ts';
-import type { Catalogue } from '../../src/routing/catalogue.ts';
+import { createCatalogue, type Catalogue } from '../../src/routing/catalogue.ts';
 import { parseGatewayConfig } from '../../src/config/gateway-file.ts';
 import { testYaml } from './test-yaml.ts';
 

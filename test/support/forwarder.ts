@@ -5,13 +5,11 @@ import { listen } from './listen.ts';
 export type Forwarder = Awaited<ReturnType<typeof startForwarder>>;
 
 interface Forwarding {
-  /** The path below which the target is served. Nothing else is forwarded, as if other services ran beside it. */
+  /** Serves the target below this path. Forwards nothing else, as if other services ran beside the target. */
   readonly below?: string;
-  /** Changes the text of every response. */
   readonly rewrite?: (text: string) => string;
 }
 
-/** Forwards requests to the server at `target()`. */
 export async function startForwarder(target: () => string, { below = '', rewrite }: Forwarding) {
   const server = createServer((incoming, outgoing) => {
     const { url = '', method, headers } = incoming;

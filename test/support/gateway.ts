@@ -4,12 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReconcileReport } from '../../activities/types.ts';
-import { readEnvironment } from '../../src/config/environment.ts';
-import type { Environment } from '../../src/config/environment.ts';
-import { openCore } from '../../src/compose/core.ts';
-import type { Core } from '../../src/compose/core.ts';
-import { createLogger } from '../../src/observability/log.ts';
-import type { Logger } from '../../src/observability/log.ts';
+import { readEnvironment, type Environment } from '../../src/config/environment.ts';
+import { openCore, type Core } from '../../src/compose/core.ts';
+import { createLogger, type Logger } from '../../src/observability/log.ts';
 import { startApi } from '../../src/api.ts';
 import type { Control } from '../../workshop/simulator/control.ts';
 import type { CreateDialect } from '../../workshop/simulator/dialect.ts';
@@ -20,43 +17,37 @@ import { adminCaller, caller, makeAccount, underOneKey } from './client.ts';
 import type { AccountOptions, AdminCall, Call, TestAccount } from './client.ts';
 import { databaseUri, temporalAddress } from './run-servers.ts';
 
-/**
- * A whole gateway in this process, on the run's Temporal and MongoDB, with its own simulator. Tests call it over HTTP
- * as users do. Every gateway has its own database and task queues.
- */
+/** A whole gateway in this process, on the run's Temporal and MongoDB. Tests call it over HTTP as users do. */
 export interface TestGateway {
   readonly url: string;
-  /** The upstream's side: counts, tasks, and faults to inject. */
   readonly simulator: Control;
   readonly simulatorUrl: string;
   readonly core: Core;
-  /** How far the gateway's clock is ahead, in milliseconds. While `stoppedAt` is set, the clock shows that time. */
+  /** While `stoppedAt` is set, the clock shows that time. */
   readonly clock: { aheadMs: number; stoppedAt?: number | undefined };
-  /** The log lines so far, if `watchesLog` is set. */
   readonly logLines: readonly string[];
   readonly adminToken: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly call: Call;
   readonly admin: AdminCall;
-  /** Creates an account with credit and a key. Its create requests carry an idempotency key, and are repeated while the gateway is busy. */
+  /** Create requests carry an idempotency key, and are repeated while the gateway is busy. */
   account(options?: AccountOptions): Promise<TestAccount>;
   /** Runs the reconciler once, with the clock far enough ahead for it to consider a process dead. */
   reconcile(): Promise<ReconcileReport>;
-  /** Stops the worker as if its process had ended. The test must close any replacement that it starts. */
+  /** Stops the worker as if its process had ended. The test must close any replacement. */
   stopWorker(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface TestGatewayOptions {
-  /** The gateway.yaml, with `${SIMULATOR_URL}` as the simulator's address. Defaults to `testYaml`. */
+  /** gateway.yaml, in which `${SIMULATOR_URL}` is the simulator's address. Defaults to `testYaml`. */
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly renderSeconds?: number;
-  /** Dialects that the simulator serves in addition to its own. */
   readonly moreDialects?: readonly CreateDialect[];
   /** Defaults to true. */
   readonly worker?: boolean;
-  /** Whether to keep the log at its most detailed level. By default there is no log. */
+  /** Keeps the log, at its most detailed level. By default there is no log. */
   readonly watchesLog?: boolean;
 }
 
@@ -159,23 +150,16 @@ function keptLog(lines: string[]): Logger {
 }
 
 function shownLog(): Logger {
-  return createLogger({
-    level: process.env['TEST_LOG'] === undefined ? 'silent' : 'info',
-    format: 'pretty',
-  });
+  return createLogger({ level: process.env['TEST_LOG'] === undefined ? 'silent' : 'info', format: 'pretty' });
 }
 
-/**
- * The reconciler's schedule fires whenever the wall clock reaches a multiple of five minutes, possibly in the middle of
- * a test. Pause it, so that tests start the reconciler themselves.
- */
+/** The reconciler's schedule could fire in the middle of a test. Tests start the reconciler themselves. */
 async function pauseReconciler({ client, environment }: Core): Promise<void> {
   await client.schedule.getHandle(`${environment.TASK_QUEUE_PREFIX}reconcile-tasks`).pause();
 }
 
 const loopback = '127.0.0.0/8';
 
-/** A test gateway process's environment, including that of child processes. */
 export async function testEnvironment(
   name: string,
   more: Readonly<Record<string, string>>,

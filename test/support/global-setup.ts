@@ -8,9 +8,9 @@ import { startMongo, startTemporal } from './servers.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The host and port of the run's Temporal. Its namespace is `default`. Use your own task queues. */
+    /** Host and port. The namespace is `default`. Use your own task queues. */
     temporalAddress: string;
-    /** The run's MongoDB, without a database name. Use your own database. */
+    /** Without a database name. Use your own database. */
     mongodbUri: string;
   }
 }

@@ -6,15 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { imageYaml, pixel } from '../images/support.ts';
-import { adminCaller, makeAccount } from './client.ts';
-import type { TestAccount } from './client.ts';
+import { adminCaller, makeAccount, type TestAccount } from './client.ts';
 import type { Probe } from './event-loop-probe.ts';
 import { testEnvironment } from './gateway.ts';
 import { listen } from './listen.ts';
 import { beginProbe } from './read-probe.ts';
 import { loadsTypeScript } from './typescript.ts';
 
-/** An image API in a separate process with the container's heap size, and its measurements. */
+/** An image API in a separate process with the heap size of the container. */
 export interface HostileApi {
   readonly url: string;
   account(): Promise<TestAccount>;

@@ -1,11 +1,10 @@
 import { pngHeader } from '../images/support.ts';
 
-/** Requests that are cheap to send but may be expensive to handle. Each must be refused or be cheap to handle. */
+/** A request that is cheap to send but may be expensive to handle. The gateway must refuse it or handle it cheaply. */
 export interface HostileRequest {
   readonly name: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Yields the pieces, which are sent in order without waiting for a response. */
   readonly pieces: () => Generator<string | Buffer>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Strings that every page must show as plain text: markup and scripts that have slipped through filters elsewhere,
- * templates, terminal control characters, and characters that change the writing direction. If a script runs, it calls
+ * Every page must show these strings as plain text: markup and scripts that have slipped through filters elsewhere,
+ * templates, terminal control characters, and characters that change the writing direction. A script that runs calls
  * `fault()`.
  */
 export const hostileStrings: readonly string[] = [
@@ -23,7 +23,7 @@ export const hostileStrings: readonly string[] = [
   'constructor',
 ];
 
-/** Similar strings for terminals and readers. They are not allowed in names. */
+/** Names may not contain these characters, but other texts for terminals and readers may. */
 export const hostileControls: readonly string[] = [
   '\u001b[31mred\u001b]8;;https://evil.example\u0007link\u001b]8;;\u0007',
   '\u001b[2J\u001b[H\u0007\u0008\u0000',

@@ -1,29 +1,20 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A request as it is sent, with or without a body from the hostile corpus. */
 export interface WireRequest {
-  /** Defaults to POST. */
   readonly method?: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined if there is no body. */
   readonly pieces?: () => Iterable<string | Buffer>;
 }
 
-/**
- * How a body is sent: with a `content-length`, in one chunk per piece of the request, in one-byte chunks, or in
- * one-byte chunks with many spaces before the body.
- */
+/** With a `content-length`, in a chunk per piece, in one-byte chunks, or in those with many spaces first. */
 export type Framing = 'length' | 'chunks' | 'bytes' | 'spaced bytes';
 
 const spacesCount = 64 * 1024;
-/** The number of body bytes per write. */
 const bytesAtOnce = 8 * 1024;
 
-/** Yields the request in the pieces in which it is sent. */
 export function* wireOf(request: WireRequest, framing: Framing): Generator<Buffer> {
   const { method = 'POST', path, headers, pieces } = request;
   const lines = Object.entries({ host: 'x', ...headers, ...bodyHeaders(pieces, framing) });
@@ -65,7 +56,7 @@ function bytesOf(pieces: NonNullable<WireRequest['pieces']>): number {
 const pipelinedBytes = 4 * 1024 * 1024;
 const pipelinedCopiesMost = 20_000;
 
-/** Returns how many copies of a request make 4 MiB, but at least two. */
+/** How many copies of a request make 4 MiB, but at least two. */
 export function pipelinedCopies(request: WireRequest): number {
   const [head] = wireOf(request, 'length');
   const bytes = (head?.length ?? 1) + (request.pieces === undefined ? 0 : bytesOf(request.pieces));
@@ -91,24 +82,19 @@ function* inBytes(bytes: Buffer): Generator<Buffer> {
   }
 }
 
-/** A connection that only counts its responses. */
 export interface WireConnection {
-  /** The statuses received so far, in order. */
   readonly answers: readonly number[];
   isOpen(): boolean;
   /** Resolves when there is room for more, or the connection is closed. */
   write(bytes: Buffer): Promise<void>;
-  /**
-   * Resolves with true once this many responses have arrived, or with false if the connection was closed or time ran
-   * out.
-   */
+  /** Resolves with false if the connection was closed or time ran out first. */
   answered(count: number, withinMs: number): Promise<boolean>;
   destroy(): void;
 }
 
 export interface WireTarget {
   readonly url: string;
-  /** The address to send from, if the machine has several. */
+  /** Where to send from, if the machine has several addresses. */
   readonly localAddress?: string | undefined;
   /** If false, the client never reads what the server sends. */
   readonly reads?: boolean;
@@ -167,13 +153,13 @@ function drained(socket: Socket): Promise<void> {
 export interface Shot {
   readonly request: WireRequest;
   readonly framing: Framing;
-  /** The number of times to send the request without waiting for a response. Defaults to 1. */
+  /** Sends the request this many times without waiting for a response. Defaults to 1. */
   readonly copies?: number;
-  /** The milliseconds that responses may take after everything has been sent. */
+  /** How long responses may take once everything has been sent, in milliseconds. */
   readonly withinMs: number;
 }
 
-/** Sends a request on a new connection. Resolves with the statuses, or with an empty list if there was no response. */
+/** Sends a request on a new connection. Resolves with the statuses. */
 export async function shoot(target: WireTarget, shot: Shot): Promise<readonly number[]> {
   const wire = await openWire(target);
   try {

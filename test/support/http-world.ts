@@ -33,10 +33,8 @@ import { everyField } from '../../src/models/model-facts.ts';
 import { noMediaUrl } from '../../src/models/stored-media.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/deps.ts';
-import { requestLimitsOf } from '../../src/http/request-limits.ts';
-import type { RequestLimits } from '../../src/http/request-limits.ts';
-import { startHttpServer } from '../../src/http/server.ts';
-import type { RunningHttpServer } from '../../src/http/server.ts';
+import { requestLimitsOf, type RequestLimits } from '../../src/http/request-limits.ts';
+import { startHttpServer, type RunningHttpServer } from '../../src/http/server.ts';
 import { openImageWorkspaces } from '../../src/images/workspace.ts';
 import { ensureLedgerIndexes, ledgerCollection } from '../../src/ledger/collection.ts';
 import { createHeadAnchors } from '../../src/ledger/anchored-heads.ts';
@@ -51,35 +49,29 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { createSecrets } from '../../src/access/secrets.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
-import { createStores, ensureStoreIndexes } from '../../src/store/stores.ts';
-import type { Stores } from '../../src/store/stores.ts';
+import { createStores, ensureStoreIndexes, type Stores } from '../../src/store/stores.ts';
 import { adminCaller, caller, makeAccount } from './client.ts';
 import type { AccountOptions, AdminCall, Call, TestAccount } from './client.ts';
 import { watchErrorCodes } from './declared-codes.ts';
 import { databaseUri } from './run-servers.ts';
-import { taskDriver } from './task-records.ts';
-import type { TaskDriver } from './task-records.ts';
-import { createTestPort } from './test-port.ts';
-import type { TestPort } from './test-port.ts';
+import { taskDriver, type TaskDriver } from './task-records.ts';
+import { createTestPort, type TestPort } from './test-port.ts';
 import { testOrigin } from './test-origin.ts';
 
-/** The HTTP layer alone: a listening server on a real MongoDB, with a task port controlled by the test. */
+/** The HTTP layer alone: a listening server on a real MongoDB, with a task port that the test controls. */
 export interface HttpWorld extends Server {
   readonly deps: AppDeps;
   readonly stores: Stores;
   readonly db: Db;
   readonly port: TestPort;
-  /** Updates a task as activities would. */
   readonly drive: TaskDriver;
-  /** The log lines so far. */
   readonly logLines: string[];
   /** Records when keys and tokens were last used, which normally happens every minute. */
   noteUses(): Promise<void>;
-  /** How far the clock is ahead, in milliseconds. While `stoppedAt` is set, the clock shows that time. */
+  /** While `stoppedAt` is set, the clock shows that time. */
   readonly clock: { aheadMs: number; stoppedAt?: number | undefined };
-  /** Changes the configuration for subsequent requests. Without an argument, restores the original one. */
+  /** Changes the configuration of later requests. Without an argument, restores the original one. */
   configure(change?: (yaml: string) => string): void;
-  /** Starts another node of the same gateway, with the same database and its own memory. */
   startNode(change?: NodeChange): Promise<Server>;
   newAccount(options?: AccountOptions): Promise<TestAccount>;
 }
@@ -125,7 +117,7 @@ const unused = (): never => {
   throw new Error('no upstream is called in these tests');
 };
 
-/** Accepts everything. For the model `o`, it uses only the prompt, and its callbacks contain `done: true`. */
+/** Accepts everything. Of a request for the model `o`, it uses only the prompt. Its callbacks contain `done: true`. */
 const testProvider: Provider = {
   about: { vendor: 'Test', inputs: 'text', unverified: [] },
   video: {
@@ -143,10 +135,7 @@ const testProvider: Provider = {
         ],
       },
       models: [[/^o$/, {}]],
-      others: {
-        fields: everyField,
-        other_parameters: true,
-      },
+      others: { fields: everyField, other_parameters: true },
     },
     submit: unused,
     status: unused,
@@ -162,10 +151,8 @@ const testProvider: Provider = {
   },
 };
 
-/** A test's overrides. Unspecified limits keep their defaults. */
 export type NodeChange = Partial<Omit<AppDeps, 'limits'>> & { readonly limits?: Partial<RequestLimits> };
 
-/** Opens a world before the file's tests and closes it after them. */
 export function useHttpWorld(database: string, change: NodeChange = {}): HttpWorld {
   let world: HttpWorld | undefined;
   let close: () => Promise<void> = () => Promise.resolve();
@@ -173,9 +160,7 @@ export function useHttpWorld(database: string, change: NodeChange = {}): HttpWor
     [world, close] = await openWorld(database, change);
   });
   afterAll(() => close());
-  return new Proxy({} as HttpWorld, {
-    get: (_, property) => Reflect.get(world ?? {}, property) as unknown,
-  });
+  return new Proxy({} as HttpWorld, { get: (_, property) => Reflect.get(world ?? {}, property) as unknown });
 }
 
 async function openWorld(database: string, change: NodeChange): Promise<[HttpWorld, () => Promise<void>]> {

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 
 /**
- * Delays writes on TCP sockets at random, but preserves their order. Loaded into every process of a run, it makes a
- * test that depends on the order of two processes fail now rather than on a slow machine. docs/contributing.md has the
+ * Delays writes on TCP sockets at random, but preserves their order. Loaded into every process of a run, so that a test
+ * that depends on the order of two processes fails now rather than on a slow machine. docs/contributing.md has the
  * command.
  */
 

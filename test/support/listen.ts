@@ -1,9 +1,7 @@
 import { once } from 'node:events';
-import { Server as HttpServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 
-/** Listens on a free port of this machine. */
 export async function listen(server: Server) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -20,10 +18,7 @@ export async function listen(server: Server) {
   };
 }
 
-/**
- * A listener for `createServer` that ends the connection if its work fails, for example because the caller left while
- * its body was read. Without it, the failure would fail the whole run, outside of all tests.
- */
+/** Ends the connection if the work fails. The failure would otherwise fail the whole run, outside of all tests. */
 export function listener(work: (request: IncomingMessage, response: ServerResponse) => unknown) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     (async () => work(request, response))().catch(() => response.destroy());

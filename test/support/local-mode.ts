@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,18 +6,16 @@ import { fileURLToPath } from 'node:url';
 import { waitUntil } from './processes.ts';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
-/** Allows for a slow network, because a first start downloads its servers. */
+/** A first start downloads its servers, possibly over a slow network. */
 const readyWithinMs = 400_000;
 
-/** `npm start` or `npm run demo`, run in the same way as the scripts in package.json. */
+/** `npm start` or `npm run demo`, run as the scripts in package.json do. */
 export interface LocalMode {
   output(): string;
-  /** Returns the commands shown in the banner. */
   commands(): string[];
   /** Resolves when the banner has been printed. Fails if the process ends first. */
   ready(): Promise<void>;
   isRunning(): boolean;
-  /** Sends Ctrl-C and resolves when the process has ended. */
   interrupt(): Promise<void>;
   /** Sends SIGTERM to this process only and resolves when it has ended. */
   terminate(): Promise<void>;
@@ -28,13 +25,10 @@ export interface LocalMode {
 
 export interface LocalModeOptions {
   readonly script?: 'start' | 'demo';
-  /**
-   * The process's variables. From the test run's own environment, the process gets only those that a newcomer's shell
-   * would have.
-   */
+  /** Added to the few variables of the test run's environment that a newcomer's shell would also have. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Whether to start through npm, as a user would. If false, runs the script's command directly. */
+  /** Starts through npm, as a user would. If false, runs the script's command directly. */
   readonly npm?: boolean;
 }
 
@@ -53,7 +47,7 @@ export function startLocalMode({
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  // Not `exit`, because the last output may still be unread at that point.
+  // Not `exit`, because some output may still be unread then.
   const ended = once(child, 'close').then(([code]: unknown[]) => (typeof code === 'number' ? code : null));
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
   const endWith = async (signal: NodeJS.Signals): Promise<void> => {
@@ -79,7 +73,7 @@ export function startLocalMode({
   };
 }
 
-/** Returns the process ids of this data directory's local mode and of its child processes. */
+/** The process ids of this data directory's local mode and of its child processes. */
 export async function pidsOf(dataDir: string): Promise<number[]> {
   const inRun = (await readdir(join(dataDir, 'run'))).map((name) => join('run', name));
   const locks = (await readdir(dataDir)).filter((name) => name.startsWith('lock.'));
@@ -96,16 +90,7 @@ export function isAlive(pid: number): boolean {
 }
 
 function newcomersEnvironment(): Record<string, string> {
-  const names = [
-    'PATH',
-    'HOME',
-    'LANG',
-    'JAVA_HOME',
-    'HTTP_PROXY',
-    'HTTPS_PROXY',
-    'NO_PROXY',
-    'PIP_INDEX_URL',
-  ];
+  const names = 'PATH HOME LANG JAVA_HOME HTTP_PROXY HTTPS_PROXY NO_PROXY PIP_INDEX_URL'.split(' ');
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = process.env[name];

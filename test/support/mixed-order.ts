@@ -1,11 +1,10 @@
 import { statSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { BaseSequencer } from 'vitest/node';
-import type { TestSpecification } from 'vitest/node';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const testDir = fileURLToPath(new URL('..', import.meta.url));
-/** Folders and files whose tests mostly wait for whole gateways, renders and browsers. */
+/** Tests that mostly wait for whole gateways, renders and browsers. */
 const waiting: ReadonlySet<string> = new Set([
   'capacity',
   'clients',
@@ -34,7 +33,7 @@ export class MixedOrder extends BaseSequencer {
   }
 }
 
-/** Interleaves the items of both kinds, largest first, so that both kinds finish at the same time. */
+/** Interleaves both kinds, largest first, so that both finish at the same time. */
 export function mixed<Item>(
   items: readonly Item[],
   isOfFirstKind: (item: Item) => boolean,

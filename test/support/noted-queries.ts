@@ -1,12 +1,8 @@
 import { Collection, Db } from 'mongodb';
-import { describeShape, shapeOfFilter } from './query-shape.ts';
-import type { QueryShape } from './query-shape.ts';
+import { describeShape, shapeOfFilter, type QueryShape } from './query-shape.ts';
 import { copySuffix } from './stale-reads.ts';
 
-/**
- * Records each query sent by a file in src, once per process, however many test files it runs. Wraps the driver's
- * methods, because only the call site reveals whether a query comes from the product or from a test.
- */
+/** Wraps the driver's methods, because only the call site reveals whether the product or a test sent a query. */
 interface Noted {
   readonly collection: string;
   readonly operation: string;
@@ -15,21 +11,8 @@ interface Noted {
   readonly file: string;
 }
 
-const operations = [
-  'find',
-  'findOne',
-  'updateOne',
-  'updateMany',
-  'replaceOne',
-  'deleteOne',
-  'deleteMany',
-  'findOneAndUpdate',
-  'findOneAndReplace',
-  'findOneAndDelete',
-  'countDocuments',
-  'distinct',
-  'aggregate',
-] as const;
+const operations = `find findOne updateOne updateMany replaceOne deleteOne deleteMany findOneAndUpdate
+  findOneAndReplace findOneAndDelete countDocuments distinct aggregate`.split(/\s+/);
 
 const noted = new Map<string, Noted>();
 const productFile = /\/src\/((?:store|ledger)\/[\w/-]+\.ts)/;
@@ -85,7 +68,7 @@ function note(entry: Noted): void {
   noted.set(describeShape(entry), entry);
 }
 
-/** A cursor's sort is set after its filter. A cursor that is never sorted is recorded at the end of the file. */
+/** A cursor is sorted after it is filtered. One that is never sorted is recorded at the end of the file. */
 const cursors: Noted[] = [];
 function followSort(cursor: { sort: (order: unknown) => unknown }, entry: Noted): void {
   cursors.push(entry);
@@ -97,7 +80,6 @@ function followSort(cursor: { sort: (order: unknown) => unknown }, entry: Noted)
   };
 }
 
-/** Returns the first $match of an aggregation. */
 function filterOf(first: unknown): unknown {
   if (!Array.isArray(first)) return first;
   const match: unknown = first.find(
@@ -129,7 +111,6 @@ function callerFile(): string | undefined {
   return productFile.exec(names.find((name) => !name.includes('/noted-queries.ts')) ?? '')?.[1];
 }
 
-/** Returns the queries recorded since the last call, by row. */
 export function takeNotedQueries(): readonly (readonly [row: string, shape: QueryShape])[] {
   cursors.splice(0).forEach(note);
   const taken = [...noted];

@@ -1,22 +1,20 @@
 import { createServer } from 'node:http';
 import { listen } from './listen.ts';
 
-/** A span as received, with hexadecimal ids and times in Unix milliseconds. */
+/** Ids are hexadecimal, and times are Unix milliseconds. */
 export interface ReceivedSpan {
   readonly trace: string;
   readonly id: string;
-  /** Empty if the span has no parent. */
   readonly parent: string;
   readonly name: string;
   readonly startedAt: number;
   readonly endedAt: number;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly isError: boolean;
-  /** `service.name`, `service.instance.id`. */
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-/** An OTLP receiver over HTTP. If `answer.status` is 0, it never responds. */
+/** If `answer.status` is 0, the receiver never responds. */
 export async function startOtlpReceiver() {
   const spans: ReceivedSpan[] = [];
   const answer = { status: 200, body: '', requests: 0 };

@@ -1,27 +1,23 @@
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer } from 'node:net';
-import type { Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { listen, listener } from './listen.ts';
 
-/** Takes a program's port before the program can bind it, but only on its first start. */
+/** Takes the port of a program before it can bind the port, but only on its first start. */
 export interface PortTaker {
   readonly taken: readonly number[];
-  /** Returns a wrapper of the program whose port is taken first. */
+  /** Returns a wrapper of the program, which loses its port at first. */
   before(program: string): Promise<string>;
   /** NODE_OPTIONS with the same effect on an API, and on a Node process with a port among its arguments. */
   readonly nodeOptions: string;
 }
 
-/**
- * Finds the port: the argument after `--port`, or a numeric last argument. An API receives its port in a message, so
- * the taker intervenes between that message and the API's first `listen`.
- */
+/** An API gets its port in a message, so the taker acts between that message and the API's first `listen`. */
 const asking = `
 import { Server } from 'node:net';
 const ask = (port) => fetch(TAKER, { method: 'POST', body: String(port) });
@@ -45,7 +41,6 @@ export async function startPortTaker(): Promise<PortTaker> {
       const port = await text(request);
       if (taken.length === 0) {
         taken.push(Number(port));
-        // Accepts connections and never responds.
         const taker = createServer().listen(Number(port), '127.0.0.1');
         takers.push(taker);
         await once(taker, 'listening');

@@ -1,22 +1,19 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** A gateway process that is started as an operator would start it, and that a test may kill. */
+/** A gateway process, started as operators start it, that a test may kill. */
 export interface GatewayProcess {
   readonly pid: number;
-  /** Sends SIGKILL, like a crash. */
   kill(): Promise<void>;
-  /** Sends SIGTERM, as an operator would, and resolves with the exit status. */
+  /** Sends SIGTERM, as an operator would. Resolves with the exit status. */
   stop(): Promise<number | null>;
-  /** Sends the signal without waiting. */
   signal(signal: NodeJS.Signals): void;
   /** The exit status, or the signal that ended the process. */
   readonly ended: Promise<number | NodeJS.Signals>;
-  /** Resolves when the log contains this text. Fails if the process ends first. */
+  /** Fails if the process ends first. */
   logged(text: string): Promise<void>;
 }
 

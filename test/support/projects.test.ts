@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { assignTestFiles, onlyNodeParts } from './projects.ts';
 
-/** Returns the files that would run with servers, in a tree with these files. */
 async function withServers(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const directory = await mkdtemp(join(tmpdir(), 'projects-'));
   onTestFinished(() => rm(directory, { recursive: true }));

@@ -1,18 +1,14 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** Test files by the project that runs them, as absolute paths. */
+/** Absolute paths of test files, by the project that runs them. */
 export interface TestProjects {
-  /** Files that need no server. */
   readonly pure: readonly string[];
-  /** Files that import test/support/server-use.ts, directly or indirectly. */
+  /** These import test/support/server-use.ts, directly or indirectly. */
   readonly servers: readonly string[];
 }
 
-/**
- * Test files and folders whose subject may behave differently on another Node version. Everything else is the same
- * JavaScript on every version, so it is tested on only one. `npm run test:node` runs just these.
- */
+/** Tests whose subject may differ between Node versions. `npm run test:node` runs just these. */
 const nodeParts = [
   // Sockets, TLS, name lookups and undici, on which outbound requests rely.
   'http-client/',
@@ -51,7 +47,7 @@ const nodeParts = [
   'store/unfinished-writes.test.ts',
 ];
 
-/** Returns both projects' files that `nodeParts` lists. Throws if an entry matches no test file. */
+/** Reduces both projects to the files in `nodeParts`. Throws if an entry matches no test file. */
 export function onlyNodeParts(directory: string, { pure, servers }: TestProjects): TestProjects {
   const isPart = (file: string, part: string): boolean => file.startsWith(join(directory, part));
   const gone = nodeParts.filter((part) => ![...pure, ...servers].some((file) => isPart(file, part)));
@@ -62,20 +58,14 @@ export function onlyNodeParts(directory: string, { pure, servers }: TestProjects
   return { pure: select(pure), servers: select(servers) };
 }
 
-/**
- * Assigns every test file below `directory` to a project by its imports, so that no list has to be maintained. Follows
- * only relative imports inside `directory`, because the product never imports test helpers.
- */
+/** Assigns test files to projects by their imports. The product never imports test helpers. */
 export function assignTestFiles(directory: string, marker: string): TestProjects {
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))
     .map((file) => join(directory, file))
     .toSorted();
   const reaches = createReach(directory, join(directory, marker));
-  return {
-    pure: files.filter((file) => !reaches(file)),
-    servers: files.filter((file) => reaches(file)),
-  };
+  return { pure: files.filter((file) => !reaches(file)), servers: files.filter((file) => reaches(file)) };
 }
 
 function createReach(directory: string, marker: string): (file: string) => boolean {
@@ -97,7 +87,7 @@ function createReach(directory: string, marker: string): (file: string) => boole
   };
 }
 
-/** Returns the files in import and export statements other than `import type`, and in `import('./literal.ts')`. */
+/** Files in import and export statements other than `import type`, and in `import('./literal.ts')`. */
 function importedFiles(file: string): readonly string[] {
   const text = readFileSync(file, 'utf8');
   const statements = text.matchAll(

@@ -27,7 +27,6 @@ export async function findPromtool(): Promise<string | undefined> {
   }
 }
 
-/** A suffix for a skipped test's name. */
 export function untriedWithout(promtool: string | undefined): string {
   return promtool === undefined
     ? ' (not tried: there is no promtool, and Debian’s package prometheus cannot be fetched)'
@@ -58,7 +57,7 @@ export interface Verdict {
   readonly output: string;
 }
 
-/** Runs promtool on files with these contents, in a separate folder. */
+/** Runs promtool on files with these contents, in a temporary folder. */
 export async function runPromtool(
   promtool: string,
   args: readonly string[],

@@ -1,7 +1,4 @@
 import fc from 'fast-check';
 
-/**
- * Runs in every test file. On a developer's machine, property tests try random cases and report a failure's seed. In
- * CI, where everyone waits for the result, they always try the same cases.
- */
+/** Property tests try random cases on a developer's machine and always the same cases in CI. */
 if (process.env['CI'] !== undefined) fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: 20_261_125 });

@@ -1,10 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describeShape, parseShape, servingIndex } from './query-shape.ts';
-import type { IndexKeys, QueryShape } from './query-shape.ts';
+import { describeShape, parseShape, servingIndex, type IndexKeys, type QueryShape } from './query-shape.ts';
 
 const page = new URL('../../docs/queries.md', import.meta.url);
 
-/** If set, unlisted queries are added to the list instead of failing the test file. */
+/** Adds unlisted queries to the list instead of failing the test file. */
 export const isRecording = process.env['RECORD_QUERIES'] !== undefined;
 
 const intro = `# Queries
@@ -21,7 +20,6 @@ update finds its document by the same filter.
 |---|---|---|---|---|---|
 `;
 
-/** Returns the rows of docs/queries.md without the index column. */
 export function readQueryList(): ReadonlySet<string> {
   const rows = queryListText()
     .split('\n')
@@ -29,7 +27,6 @@ export function readQueryList(): ReadonlySet<string> {
   return new Set(rows.map((row) => describeShape(parseShape(row))));
 }
 
-/** Each collection's indexes, except the one on `_id`. */
 export type Indexes = ReadonlyMap<string, readonly IndexKeys[]>;
 
 export function writeQueryList(rows: readonly string[], indexes: Indexes): void {
@@ -65,7 +62,7 @@ export function readIndexes(): Indexes {
   return indexes;
 }
 
-/** Returns the index, or the reason why the whole collection may be read. Undefined if there is neither. */
+/** The index, or why the whole collection may be read. Undefined if there is neither. */
 export function servedBy(shape: QueryShape, indexes: Indexes): string | undefined {
   const { collection, operation, file } = shape;
   return (

@@ -1,15 +1,9 @@
-/** One of the product's queries, without its values. */
 export interface QueryShape {
   readonly collection: string;
   readonly operation: string;
-  /**
-   * The condition on each field: `=` (including $in), `range`, or `test` for conditions that no index narrows down
-   * ($ne, $exists: false, $size).
-   */
+  /** `=` (including $in), `range`, or `test` for what no index narrows down ($ne, $exists: false, $size). */
   readonly filter: Readonly<Record<string, Condition>>;
-  /** The sort fields in order. Empty if the query does not sort. */
   readonly sort: Readonly<Record<string, 1 | -1>>;
-  /** The file that contains the query, such as `store/tasks.ts`. */
   readonly file: string;
 }
 
@@ -22,7 +16,7 @@ export interface IndexKeys {
 
 const ranges = new Set(['$gt', '$gte', '$lt', '$lte', '$regex']);
 
-/** Returns a filter's conditions. Those under $and and $or are merged, and numbers in paths become `N`. */
+/** Merges the conditions under $and and $or. Numbers in paths become `N`. */
 export function shapeOfFilter(filter: unknown): Record<string, Condition> {
   const shape: Record<string, Condition> = {};
   for (const [name, value] of Object.entries(isObject(filter) ? filter : {})) {
@@ -51,8 +45,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /**
  * Returns the index that serves a query: the filter fixes a prefix of the index's keys, at most one range follows, and
- * the index yields the order. If several do, the longest prefix wins. Undefined if the server would read the whole
- * collection or sort in memory.
+ * the index yields the order. The longest such prefix wins. Undefined if the server would read the whole collection or
+ * sort in memory.
  */
 export function servingIndex(
   { filter, sort }: Pick<QueryShape, 'filter' | 'sort'>,
@@ -66,7 +60,7 @@ export function servingIndex(
   return best?.name;
 }
 
-/** Returns how many of the index's keys the query uses. 0 means that the index does not serve it. */
+/** How many of the index's keys the query uses. 0 means that the index does not serve the query. */
 function usedKeys(
   { filter, sort }: Pick<QueryShape, 'filter' | 'sort'>,
   keys: readonly (readonly [string, number])[],
@@ -86,7 +80,7 @@ function usedKeys(
   return fixed + Math.max(ranged, wanted.length);
 }
 
-/** Returns a row of docs/queries.md without the index. */
+/** A row of docs/queries.md without the index. */
 export function describeShape({ collection, operation, filter, sort, file }: QueryShape): string {
   const conditions = Object.entries(filter)
     .toSorted(([a], [b]) => a.localeCompare(b))
@@ -96,7 +90,7 @@ export function describeShape({ collection, operation, filter, sort, file }: Que
   return `| ${cells.join(' | ')} |`;
 }
 
-/** The inverse of `describeShape`. The row may have the index in its last cell. */
+/** The inverse of `describeShape`. The last cell may be the index. */
 export function parseShape(row: string): QueryShape {
   const [collection = '', operation = '', conditions = '', order = '', file = ''] = row
     .split('|')

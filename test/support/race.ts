@@ -1,9 +1,8 @@
 import { onTestFinished } from 'vitest';
-import { onRacePoint } from '../../src/base/race-point.ts';
-import type { RacePoint } from '../../src/base/race-point.ts';
+import { onRacePoint, type RacePoint } from '../../src/base/race-point.ts';
 
 export interface Paused {
-  /** Resolves with the subject that reached the point. Only then has the test hit its window. */
+  /** Resolves with the subject that reached the point. Only then is the test in the window it wants. */
   readonly reached: Promise<string>;
   readonly release: () => void;
 }
@@ -26,7 +25,6 @@ export function pauseFirstAt(point: RacePoint, subject?: string): Paused {
   return { reached: arrived.promise, release: () => released.resolve() };
 }
 
-/** Returns a promise that the test resolves. */
 export function gate<Value = void>() {
   let resolve: (value: Value) => void = () => undefined;
   const promise = new Promise<Value>((done) => (resolve = done));

@@ -21,19 +21,18 @@ const probeSchema = z.object({
 
 const lookEveryMs = 20;
 
-/** Starts a measurement, and resolves with a function that reads it. Both reject if the process has ended. */
+/** Begins a measurement, and resolves with a function that ends and reads it. Both reject if the process has ended. */
 export async function beginProbe(probed: ProbedProcess): Promise<() => Promise<Probe>> {
   const before = await probeOnce(probed, () => true);
   if (!probed.hasExited()) process.kill(probed.pid, 'SIGUSR2');
   const { begun } = await probeOnce(probed, (probe) => probe.begun > before.begun && probe.written > 0);
   return async () => {
-    // The state being written at this moment may be older than the last measured turn.
+    // What is being written right now may be older than the end of the measurement.
     const { written } = await probeOnce(probed, () => true);
     return probeOnce(probed, (probe) => probe.begun === begun && probe.written > written + 1);
   };
 }
 
-/** Returns the probe's next state for which `isIt` is true. */
 async function probeOnce(probed: ProbedProcess, isIt: (probe: Probe) => boolean): Promise<Probe> {
   for (;;) {
     const probe = await readProbe(probed);
@@ -43,7 +42,7 @@ async function probeOnce(probed: ProbedProcess, isIt: (probe: Probe) => boolean)
   }
 }
 
-/** Returns the last state written. Undefined if the process has not written one yet. */
+/** Undefined if the process has not written anything yet. */
 export async function readProbe({ file }: Pick<ProbedProcess, 'file'>): Promise<Probe | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
   return text === undefined ? undefined : probeSchema.parse(JSON.parse(text));

@@ -1,10 +1,7 @@
 import { MongoNetworkError } from 'mongodb';
 import type { Stores } from '../../src/store/stores.ts';
 
-/**
- * Makes recording the first copies made by `run` fail, as if MongoDB were unreachable, or with these errors. `writes`
- * counts the failures.
- */
+/** Recording the first copies made by `run` fails, as if MongoDB were unreachable, or with these errors. */
 export async function refuseFirstCopy<Result>(
   { resultCopies }: Pick<Stores, 'resultCopies'>,
   run: () => Promise<Result>,

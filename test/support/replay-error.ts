@@ -1,10 +1,9 @@
-import { Worker } from '@temporalio/worker';
-import type { ReplayWorkerOptions } from '@temporalio/worker';
+import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import { messageOf } from '../../src/base/caught.ts';
 
 /**
  * Returns why a worker without the workflow in memory could not continue it from its history, or undefined if it could.
- * Every worker restart depends on this. The history comes from the client or from `temporal workflow show --output
+ * Every restart of a worker depends on this. The history comes from the client or from `temporal workflow show --output
  * json`.
  */
 export async function replayError(

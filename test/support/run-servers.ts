@@ -1,17 +1,16 @@
 import { inject } from 'vitest';
 import { markServerUse } from './server-use.ts';
 
-/** The address of the run's Temporal, as `host:port`. Its namespace is `default`. Use your own task queues. */
+/** `host:port` of the run's Temporal. Its namespace is `default`. Use your own task queues. */
 export function temporalAddress(): string {
   return provided('temporalAddress');
 }
 
-/** The run's MongoDB, without a database name. */
 export function mongodbUri(): string {
   return provided('mongodbUri');
 }
 
-/** The run's MongoDB, with a database name. Use your own name. */
+/** The run's MongoDB with a database of your own. */
 export function databaseUri(name: string): string {
   const uri = new URL(mongodbUri());
   uri.pathname = `/${name}`;

@@ -1,11 +1,9 @@
-/** One line of a scrape. */
 export interface Series {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** Parses Prometheus text. */
 export function parseScrape(text: string): readonly Series[] {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return lines.map((line) => {
@@ -19,7 +17,7 @@ export function parseScrape(text: string): readonly Series[] {
   });
 }
 
-/** Returns the metric to which a line belongs. A histogram has several lines. */
+/** The metric of a line. A histogram has several lines. */
 export function familyOf({ name }: Pick<Series, 'name'>): string {
   return name.replace(/_(?:bucket|sum|count)$/, '');
 }

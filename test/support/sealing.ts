@@ -12,5 +12,5 @@ export function sealedWith(keys: readonly Uint8Array[]) {
   return { ...createSealer(keys), errorTerms: createErrorTerms(testLedgerKey) };
 }
 
-/** Seals with a random key that only this process has. */
+/** Only this process has the random key. */
 export const testSealing = { ...sealedWith([randomBytes(32)]), endUsers: testEndUsers };

@@ -1,10 +1,7 @@
-/**
- * Records whether a test file uses a server. A file that imports this module, directly or indirectly, belongs to
- * vitest's project `servers` (see projects.ts) and must actually use one.
- */
+/** Files that import this module belong to vitest's project `servers` (see projects.ts) and must use a server. */
 let used = false;
 
-/** Called by everything that provides a server to a test, whether it belongs to the run or to the test. */
+/** Called by everything that provides a server to a test. */
 export function markServerUse(): void {
   used = true;
 }

@@ -7,22 +7,17 @@ import { cacheDir } from './cache-dir.ts';
 import { markServerUse } from './server-use.ts';
 
 function localOptions(dataDir: string): LocalOptions {
-  return {
-    dataDir,
-    report: (line) => process.stderr.write(`${line}\n`),
-    environment: process.env,
-  };
+  return { dataDir, report: (line) => process.stderr.write(`${line}\n`), environment: process.env };
 }
 
 type Start = {
-  /** The data directory. It survives `kill`, and `restart` reuses it. */
+  /** The data directory. `kill` keeps it, and `restart` reuses it. */
   dir: string;
   port?: number;
 };
 
 type Controls = {
   readonly pid: number;
-  /** Sends SIGKILL, like a crash. */
   kill(): Promise<void>;
   stop(): Promise<void>;
   /** Stops the server if it is still running, and starts it on the same port and data. */
@@ -53,21 +48,12 @@ export async function startTemporal({
       uiPort: hasPages ? 'any' : 'none',
       timeSkipping: true,
     });
-  let server = await start(port);
+  const server = await start(port);
   const { address, uiUrl } = server;
-  return {
-    address,
-    uiUrl,
-    get pid() {
-      return server.pid;
-    },
-    kill: () => server.kill(),
-    stop: () => server.stop(),
-    restart: async () => {
-      await server.stop();
-      server = await start(portOf(`temporal://${address}`));
-    },
-  };
+  return Object.assign(
+    controlsOf(server, () => start(portOf(`temporal://${address}`))),
+    { address, uiUrl },
+  );
 }
 
 /** Starts a separate MongoDB, of whichever kind this machine has. */
@@ -85,11 +71,20 @@ export async function startMongo({ dir, port }: Start): Promise<TestMongo> {
       programDir: cacheDir,
       port: fixed === undefined ? 'any' : { fixed },
     });
-  let server = await start(port);
+  const server = await start(port);
   const { uri, kind } = server;
+  return Object.assign(
+    controlsOf(server, () => start(portOf(uri))),
+    { uri, kind },
+  );
+}
+
+function controlsOf(
+  first: Omit<Controls, 'restart'>,
+  start: () => Promise<Omit<Controls, 'restart'>>,
+): Controls {
+  let server = first;
   return {
-    uri,
-    kind,
     get pid() {
       return server.pid;
     },
@@ -97,7 +92,7 @@ export async function startMongo({ dir, port }: Start): Promise<TestMongo> {
     stop: () => server.stop(),
     restart: async () => {
       await server.stop();
-      server = await start(portOf(uri));
+      server = await start();
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 
 const quality = 62;
 
-/** If SCREENSHOTS=<folder> is set, saves the visible part of the page as a WebP picture, for people to check. */
+/** With SCREENSHOTS=<folder>, saves the visible part of the page as a WebP picture for people to check. */
 export async function snap(page: Page, name: string): Promise<void> {
   const folder = process.env['SCREENSHOTS'];
   if (folder === undefined) return;

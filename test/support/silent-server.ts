@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** Accepts connections and never responds, until the test has finished. */
 export async function startSilentServer() {
   const server = createServer();
   server.removeAllListeners('connection');

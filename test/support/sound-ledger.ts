@@ -1,11 +1,9 @@
 import { expect } from 'vitest';
 import type { Core } from '../../src/compose/core.ts';
 import type { LedgerEntry } from '../../src/ledger/entry.ts';
-import { verifyLedger } from '../../src/ledger/verify.ts';
-import type { Holder } from '../../src/ledger/verify.ts';
+import { verifyLedger, type Holder } from '../../src/ledger/verify.ts';
 import { createWorkflowLookup } from '../../src/temporal/workflow-lookup.ts';
 
-/** Expects that every entry adds up and every open hold belongs to a running workflow. */
 export async function expectSoundLedger({ client, environment, mongo, now, secrets }: Core): Promise<void> {
   const key = secrets.deriveKey('ledger');
   const workflows = createWorkflowLookup(client, environment.TASK_QUEUE_PREFIX);
@@ -17,7 +15,7 @@ export async function expectSoundLedger({ client, environment, mongo, now, secre
   expect((await verifyLedger({ db: mongo.db, key, now, holders })).violations).toEqual([]);
 }
 
-/** Leaves out the holds of creates that received 503 from a busy gateway, because those holds were released. */
+/** Leaves out holds that were released because a busy gateway answered the create with 503. */
 export function keptHolds(entries: readonly LedgerEntry[]): readonly LedgerEntry[] {
   const givenBack = new Set(entries.flatMap(({ kind, task }) => (kind === 'release' ? [task] : [])));
   return entries.filter(({ kind, task }) => kind === 'hold' && !givenBack.has(task));

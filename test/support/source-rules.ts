@@ -4,7 +4,6 @@ import { join, posix } from 'node:path';
 /** Source texts by path relative to the repository root, such as `src/compose/core.ts`. */
 export type Sources = Readonly<Record<string, string>>;
 
-/** Reads every TypeScript file below these folders. */
 export function readSources(root: string, folders: readonly string[]): Sources {
   const paths = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -28,11 +27,9 @@ export function linesWith(sources: Sources, pattern: RegExp, allowed: readonly s
 export interface Import {
   readonly from: string;
   readonly to: string;
-  /** True for `import type`, which loads nothing. */
   readonly isType: boolean;
 }
 
-/** Returns all files' relative imports, resolved and without packages. */
 export function importsOf(sources: Sources): readonly Import[] {
   return Object.entries(sources).flatMap(([from, text]) =>
     [...text.matchAll(/^(?:import|export)\s+(type\s)?[^;']*?(?:from\s+)?'(\.[^']+)'/gm)].map(
@@ -51,9 +48,7 @@ function folderOf(path: string): string {
   return first === 'src' ? second : first;
 }
 
-/**
- * Returns cycles of folders that import each other, including types, as `a → b → a`, alphabetically first name first.
- */
+/** Cycles of folders that import each other, including types, as `a → b → a` from the alphabetically first name. */
 export function folderCircles(imports: readonly Import[]): readonly string[] {
   const targets = new Map<string, Set<string>>();
   for (const { from, to } of imports) {
@@ -64,7 +59,7 @@ export function folderCircles(imports: readonly Import[]): readonly string[] {
   const walk = (path: readonly string[], start: string): void => {
     for (const next of targets.get(path.at(-1) ?? '') ?? []) {
       if (next === start) circles.add([...path, start].join(' → '));
-      // Each cycle is found only from its alphabetically first name.
+      // A cycle is found only from its alphabetically first name.
       else if (next > start && !path.includes(next)) walk([...path, next], start);
     }
   };
@@ -78,7 +73,7 @@ export interface Allowance {
   readonly types?: readonly string[];
 }
 
-/** Returns imports between folders that the table does not allow. A folder without a row may import nothing. */
+/** Imports between folders that the table does not allow. A folder without a row may import nothing. */
 export function importsOutside(
   table: Readonly<Record<string, Allowance>>,
   imports: readonly Import[],
@@ -92,7 +87,6 @@ export function importsOutside(
     .map(({ from, to, isType }) => `${from} → ${to}${isType ? ' (type)' : ''}`);
 }
 
-/** Returns imports from one vendor's folder into another's. */
 export function vendorCrossings(imports: readonly Import[], vendors: readonly string[]): readonly string[] {
   const vendorOf = (path: string) => vendors.find((name) => path.startsWith(`src/providers/${name}/`));
   return imports
@@ -106,7 +100,6 @@ export function vendorCrossings(imports: readonly Import[], vendors: readonly st
 /** Matches an upstream path of three or more segments, or an error code such as `InvalidParameter.Size`. */
 const wireFact = /'((?:\/[\w-]+){3,}|[A-Z][a-z]+(?:\.?[A-Z][a-z]+)+)'/g;
 
-/** Returns wire facts that appear in more than one file, with those files. */
 export function repeatedWireFacts(sources: Sources): readonly string[] {
   const files = new Map<string, Set<string>>();
   for (const [path, text] of Object.entries(sources)) {
@@ -116,7 +109,7 @@ export function repeatedWireFacts(sources: Sources): readonly string[] {
   return [...files].filter(([, at]) => at.size > 1).map(([fact, at]) => `${fact}: ${[...at].join(', ')}`);
 }
 
-/** Returns the paths in the page's section `## Layout`: the text before two spaces on each line of its block. */
+/** Paths in the page's section `## Layout`: the text before two spaces on each line of its block. */
 export function layoutPaths(page: string): readonly string[] {
   const block = /^## Layout\n+```\n([^]*?)\n```/m.exec(page)?.[1] ?? '';
   return block
@@ -125,10 +118,7 @@ export function layoutPaths(page: string): readonly string[] {
     .filter((path) => path !== '');
 }
 
-/**
- * Returns everything that the page must mention: the files and folders of src, and the root's other folders. `files`
- * are the repository's files.
- */
+/** What the page must mention: the files and folders of src, and the root's other folders. */
 export function treePaths(files: readonly string[]): readonly string[] {
   const paths = files.flatMap((file) => {
     const [top = '', second, ...rest] = file.split('/');
@@ -140,8 +130,8 @@ export function treePaths(files: readonly string[]): readonly string[] {
 }
 
 /**
- * The phrases that docs/glossary.md replaces, as far as a pattern can find them reliably. "Takes" has legitimate uses,
- * so only objects are listed that a model or a parameter would "accept".
+ * Phrases that docs/glossary.md replaces, as far as a pattern finds them reliably. "Takes" has legitimate uses, so only
+ * objects are listed that a model or a parameter would "accept".
  */
 export const translatedPhrases = new RegExp(
   [

@@ -2,13 +2,9 @@ import type { Collection, Db, Document } from 'mongodb';
 
 const reading: readonly PropertyKey[] = ['findOne', 'find', 'aggregate', 'countDocuments', 'distinct'];
 
-/** The suffix for the names of copies that serve stale reads. */
 export const copySuffix = '_as_of_now';
 
-/**
- * The database as seen by a process that reads from a member left behind by an election. Reads of these collections
- * permanently return their present contents, while writes go to the real ones.
- */
+/** Reads of these collections keep returning the present contents, as from a member left behind by an election. */
 export async function staleReads(db: Db, names: readonly string[]): Promise<Db> {
   const former = (name: string): string => `${name}${copySuffix}`;
   for (const name of names) {
@@ -34,9 +30,7 @@ export async function staleReads(db: Db, names: readonly string[]): Promise<Db> 
 }
 
 function readingFrom(stale: Collection, current: Collection): Collection {
-  return new Proxy(current, {
-    get: (_, name) => bound(reading.includes(name) ? stale : current, name),
-  });
+  return new Proxy(current, { get: (_, name) => bound(reading.includes(name) ? stale : current, name) });
 }
 
 function bound(target: object, name: PropertyKey): unknown {

@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -7,21 +6,19 @@ import { onTestFinished } from 'vitest';
 import type { RacePoint } from '../../src/base/race-point.ts';
 import { loadsTypeScript } from './typescript.ts';
 
-/** An API in a separate process, which a test may kill. */
+/** An API in a separate process, which may kill itself. */
 export interface StoppingApi {
   readonly child: ChildProcess;
-  /** Resolves when it has died and all of its output has been read. */
+  /** Resolves when the process has died and all of its output has been read. */
   readonly closed: Promise<unknown>;
   readonly url: string;
   readonly lines: string[];
 }
 
 export interface StoppingApiOptions {
-  /** The race point at which it kills itself. Undefined means never. */
+  /** The race point at which the process kills itself. Undefined means never. */
   readonly at?: RacePoint;
-  /** How far its clock is ahead, in milliseconds. */
   readonly aheadMs?: number;
-  /** Set if it is also a worker. */
   readonly works?: true;
 }
 

@@ -3,8 +3,7 @@ import { mapMoney, moneyInWords } from '../../src/task/money-preview.ts';
 import { situation, standingOf } from '../../src/task/situation.ts';
 import { next } from '../../src/task/next.ts';
 import type { Task } from '../../src/task/record.ts';
-import { stateNames } from '../../src/task/state.ts';
-import type { EventName, StateName, TaskEvent } from '../../src/task/state.ts';
+import { stateNames, type EventName, type StateName, type TaskEvent } from '../../src/task/state.ts';
 import { after, events, newTask, timeOf } from './task-model.ts';
 
 /** Builds docs/states.md: the result of `next` for every event in every state, with one sample task per state. */
@@ -28,7 +27,6 @@ and comes from the run that began it. A name in a cell is the next state. "noted
 that it changes nothing. The words in italics are refusals: *not_now* (the event does not belong to the state), *over* (the end is decided), *decided* (another process has written
 first), *abandoned* (the creation never became a task).`;
 
-/** Two sentences about each state: what it means, and what leaves it. */
 const notes: Readonly<Record<StateName, string>> = {
   creating:
     'The API is creating the task: it takes the hold and starts the workflow. The first event that does not belong to the creation ends this state. If the API process dies, the reconciler abandons the creation.',
@@ -69,7 +67,6 @@ function section(state: StateName): string {
   return [`## ${state}`, notes[state], shown, operators].join('\n\n');
 }
 
-/** Returns a sample task in each state and a sample of each event, for calling `next`. */
 export function transitionSamples() {
   return { tasks: variants(samples), events: variants(sampleEvents) };
 }
@@ -111,7 +108,7 @@ const searching = after(sending, events.lost(1));
 const lost = after(searching, { kind: 'asked' });
 const succeeding = after(waiting, events.succeeded(1));
 
-/** One sample task per state, or several where that matters. The usual one has an empty key. */
+/** Several samples where it matters. The usual one has an empty key. */
 const samples: Readonly<Record<StateName, Readonly<Record<string, Task>>>> = {
   creating: { '': newTask() },
   queued: { '': after(newTask(), { kind: 'begun' }) },
@@ -140,7 +137,7 @@ const samples: Readonly<Record<StateName, Readonly<Record<string, Task>>>> = {
   },
 }; // prettier-ignore
 
-/** One sample per event, or several where that matters, in the order in which events can happen. */
+/** Several samples where it matters, in the order in which events can happen. */
 const sampleEvents: Readonly<Record<EventName, Readonly<Record<string, TaskEvent>>>> = {
   taken_over: { '': { kind: 'taken_over', tryId: 'try-2' } },
   held: { '': { kind: 'held', hold: 1n } },

@@ -1,9 +1,6 @@
-import { next } from '../../src/task/next.ts';
-import type { Changes, Next } from '../../src/task/next.ts';
+import { next, type Changes, type Next } from '../../src/task/next.ts';
 import type { Task, TaskPlan } from '../../src/task/record.ts';
 import type { EventOf, Question, TaskEvent } from '../../src/task/state.ts';
-
-/** Task records built from events without a database. */
 
 export const start = 1_800_000_000_000;
 export const hour = 3_600_000;
@@ -16,7 +13,6 @@ export const fallbackOf = (...channels: readonly string[]): NonNullable<TaskPlan
   neededSeconds: 60,
 });
 
-/** Returns a newly created task for these channels. */
 export function newTask(channels: readonly string[] = ['a', 'b'], fallback?: TaskPlan['fallback']): Task {
   const candidates = channels.map((channel) => on(channel));
   return {
@@ -41,13 +37,12 @@ export function newTask(channels: readonly string[] = ['a', 'b'], fallback?: Tas
   };
 }
 
-/** Returns the record with these changes. */
 export function withChanges(task: Task, changes: Changes): Task {
   const entries = Object.entries({ ...task, ...changes }).filter(([, value]) => value !== undefined);
   return { ...(Object.fromEntries(entries) as unknown as Task), rev: task.rev + 1 };
 }
 
-/** Returns the task after these events. A refused event fails the test with the refusal's sentence. */
+/** The task after these events. A refused event fails the test with the refusal's sentence. */
 export function after(task: Task, ...events: readonly TaskEvent[]): Task {
   return events.reduce((before, event) => stepped(before, event), task);
 }
@@ -63,7 +58,7 @@ export function stepped(task: Task, event: TaskEvent, at = timeOf(task, event)):
   return Object.keys(answer.changes).length === 0 ? task : withChanges(task, answer.changes);
 }
 
-/** Returns the refusal as `<code>: <sentence>`, or undefined if the event is not refused. */
+/** The refusal as `<code>: <sentence>`, or undefined if the event is not refused. */
 export function refusal(task: Task, event: TaskEvent, at = timeOf(task, event)): string | undefined {
   const answer: Next = next(task, event, at);
   return answer.ok ? undefined : `${answer.code}: ${answer.message}`;

@@ -6,7 +6,6 @@ import type { TaskStore } from '../../src/store/tasks.ts';
 export const firstCandidate = { channel: 'one', credential: 'a' } as const;
 export const secondCandidate = { channel: 'two', credential: 'b' } as const;
 
-/** A task's first record, as written at its creation. */
 export function firstRecord(id: string, change: Partial<Task> = {}): Task {
   const candidates = [firstCandidate, secondCandidate];
   const createdAt = change.createdAt ?? 1;
@@ -48,7 +47,6 @@ export function taskDriver(tasks: Pick<TaskStore, 'step' | 'look'>) {
     return stepped.task;
   }
 
-  /** Returns the number of the new attempt. */
   async function send(
     id: string,
     candidate: Task['plan']['candidates'][number] = firstCandidate,

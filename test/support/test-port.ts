@@ -1,8 +1,7 @@
 import { GatewayError } from '../../src/errors/errors.ts';
 import { planRefusal, resultOf } from '../../src/commands/act-plan.ts';
-import { refusalOf } from '../../src/task/acts.ts';
+import { refusalOf, type RunningActionName } from '../../src/task/acts.ts';
 import type { ActionInput } from '../../src/task/act-fields.ts';
-import type { RunningActionName } from '../../src/task/acts.ts';
 import { taskFailures } from '../../src/task/failures.ts';
 import type { TaskInput } from '../../src/task/input.ts';
 import type { StateName } from '../../src/task/state.ts';
@@ -11,26 +10,22 @@ import type { TaskStore } from '../../src/store/tasks.ts';
 import type { TaskPort } from '../../src/commands/task-port.ts';
 import { taskDriver } from './task-records.ts';
 
-/** Does what callers can see of a workflow, but immediately: begins the task, and cancels it. */
+/** Does immediately what callers can see of a workflow: begins the task, and cancels it. */
 export interface TestPort extends TaskPort {
   readonly started: TaskInput[];
   readonly woken: string[];
   readonly acts: { readonly task: string; readonly action: RunningActionName; readonly input: ActionInput }[];
   readonly redelivered: string[];
-  /** The ids of the tasks found, by query. */
   readonly found: Map<string, readonly string[]>;
   /** The maximum number of ids per page, however many are requested. */
   pageMax: number;
-  /** The tasks' state, as far as it determines which acts are possible. */
+  /** The tasks' state, as far as it determines which actions are possible. */
   situation: StateName;
-  /** The states of individual tasks, where they differ. */
   readonly situations: Map<string, StateName>;
-  /** Thrown by the next `start`. */
   failStart: Error | undefined;
   /** While set, thrown by `unpolledQueues`. */
   notReady: Error | undefined;
   unpolled: readonly string[];
-  /** Whether the upstream refuses cancellations. */
   refuseCancel: boolean;
   /** While set, thrown by `cancel` after it has taken effect. */
   loseCancelAnswer: Error | undefined;
@@ -66,7 +61,7 @@ export function createTestPort({ tasks, ledger, now }: TestPortDeps): TestPort {
       if (failure !== undefined) throw failure;
       if (port.started.some(({ task }) => task === input.task)) return;
       port.started.push(input);
-      // If the creation was abandoned, this step has no effect.
+      // An abandoned creation makes this step do nothing.
       await tasks.step(input.task, { kind: 'acted' });
     },
 

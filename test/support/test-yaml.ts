@@ -1,7 +1,4 @@
-/**
- * Most tests' gateway.yaml: one channel and one model, served by the simulator. Its timeouts exceed any pause of a busy
- * machine, so a test runs into one only on purpose.
- */
+/** One channel and one model on the simulator. The timeouts exceed any pause of a busy machine. */
 export const testYaml = `
 currency: USD
 channels:
@@ -31,10 +28,7 @@ models:
         - { measure: million_tokens, price: "7.00" }
 `;
 
-/**
- * The same, with charges that may wait for an operator, and a model `wan` for channels that cannot find a lost job. Add
- * such channels with `replace(' models:', …)`.
- */
+/** Charges may wait for an operator, and `wan` is for channels that cannot find a lost job. */
 export const attendedYaml = `${testYaml}      hold: { review_above: "3" }
   - id: wan
     kind: video
@@ -55,7 +49,7 @@ export const twoChannelsYaml = testYaml.replace(
     arkChannel.replace('- id: ark', '- id: spare'),
 );
 
-/** The same, with a second model from the same upstream that usually takes `expectedSeconds`. */
+/** The same, with a second model of the same upstream that usually takes `expectedSeconds`. */
 export function testYamlWith(model: string, expectedSeconds: number): string {
   const usual = testYaml.slice(testYaml.indexOf('  - id: seedance'));
   const mapped = `models: { ${model}: { upstream: dreamina-seedance-2-0-260128 }, seedance:`;

@@ -2,10 +2,7 @@ import { afterAll } from 'vitest';
 import { takeNotedQueries } from './noted-queries.ts';
 import { isRecording, readIndexes, readQueryList, servedBy, writeQueryList } from './query-list.ts';
 
-/**
- * Runs in every file of the project `servers`. Fails the file if a query sent by src has no index, and reports queries
- * missing from docs/queries.md.
- */
+/** Fails a file if a query of src has no index, and reports queries that docs/queries.md lacks. */
 afterAll(() => {
   const listed = readQueryList();
   const indexes = readIndexes();

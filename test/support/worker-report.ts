@@ -1,6 +1,5 @@
 import type { NodeReport } from '../../src/store/nodes.ts';
 
-/** Returns a report from a worker that serves these channels. */
 export function workerReport(channels: readonly string[], change: Partial<NodeReport> = {}): NodeReport {
   return {
     id: 'worker/host/1/x',

@@ -18,7 +18,7 @@ beforeAll(async () => {
   mongo = await startMongo({ dir: directory });
   client = new MongoClient(mongo.uri, {
     useBigInt64: true,
-    // The write concern of our stores. Only what a majority has in its journal survives kill -9 on every MongoDB.
+    // Our stores use this write concern. On every MongoDB, only what a majority has in its journal survives kill -9.
     writeConcern: { w: 'majority', journal: true, wtimeoutMS: 10_000 },
   });
 });
@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Skips the test on a real mongod, which also counts its own work and need not be tested. */
+/** A real mongod also counts its own work and need not be tested. */
 function onlyForTheStandIn(context: TestContext): void {
   context.skip(mongo.kind !== 'java', 'this machine has a real mongod');
 }
@@ -63,7 +63,6 @@ async function scanned(): Promise<number> {
   return Number(metrics.queryExecutor.scannedObjects);
 }
 
-/** Returns how many documents each kind of access by the stores examines. */
 async function costs(entries: Collection<Entry>): Promise<Record<string, number>> {
   const account = 'account3';
   const operations: Record<string, () => Promise<unknown>> = {
@@ -128,14 +127,14 @@ it('acknowledged writes survive kill -9 completely, with their indexes', async (
   await mongo.kill();
   running = false;
   await mongo.restart();
-  // A writer that looks for a server finds it now.
+  // Writers that look for a server find it now.
   await Promise.all(writers);
 
   const all = await entries.find().toArray();
   const versions = new Map(all.map(({ _id, version }) => [_id, version]));
   const lost = [...acknowledged].filter(([id, version]) => (versions.get(id) ?? -1n) < version);
   expect(lost).toEqual([]);
-  // Each document is found through its secondary indexes, which contain nothing else.
+  // The secondary indexes find each document, and contain nothing else.
   for (const { account, seq, _id } of all) {
     expect(await entries.findOne({ account, seq })).toMatchObject({ _id });
   }

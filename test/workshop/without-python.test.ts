@@ -19,9 +19,6 @@ it.each([
   const started = run(process.execPath, [...loadsTypeScript, `workshop/${name}.ts`], {
     env: { PATH: directory, MEDIARY_CACHE_DIR: directory },
   });
-  await expect(started).rejects.toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(words),
-  });
+  await expect(started).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(words) });
   await rm(directory, { recursive: true });
 });

@@ -1,6 +1,4 @@
-/**
- * A program that uses openapi-fetch, compiled with the generated types: `client.ts URL KEY IMAGE-MODEL VIDEO-MODEL`.
- */
+/** Compiled with the generated types and run as `client.ts URL KEY IMAGE-MODEL VIDEO-MODEL`. */
 export const typescriptClient = `import createClient from 'openapi-fetch';
 import type { components, paths, webhooks } from './types.d.ts';
 

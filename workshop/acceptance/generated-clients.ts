@@ -9,32 +9,19 @@ import { installFromPypi } from '../pypi-venv.ts';
 import { typescriptClient } from './generated-client.ts';
 import type { Deployment } from './python-clients.ts';
 
-/**
- * Clients generated from a running gateway's OpenAPI document. Each creates and reads a video, generates and edits an
- * image, and reads an error. A failure throws.
- */
+/** Clients generated from a running gateway's OpenAPI document. A failure throws. */
 
-/** Uses openapi-typescript and openapi-fetch. The types must also reject anything that the document does not allow. */
 export function generateTypescript(deployment: Deployment): Promise<void> {
   return inFolder(deployment, (run) => {
-    run('npm', [
-      'install',
-      '--silent',
-      '--no-audit',
-      '--no-fund',
-      'typescript@5.9.3',
-      '@types/node@20.19.43',
-      'tsx@4.23.15',
-      'openapi-typescript@7.13.0',
-      'openapi-fetch@0.17.0',
-    ]);
+    const packages = ['typescript@5.9.3', '@types/node@20.19.43', 'tsx@4.23.15'];
+    const generators = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0'];
+    run('npm', ['install', '--silent', '--no-audit', '--no-fund', ...packages, ...generators]);
     run('npx', ['openapi-typescript', 'openapi.json', '-o', 'types.d.ts']);
     run('npx', ['tsc', '-p', '.']);
     run('npx', ['tsx', 'client.ts', ...argumentsOf(deployment)]);
   });
 }
 
-/** Uses openapi-python-client. */
 export function generatePython(deployment: Deployment): Promise<void> {
   const packages = ['openapi-python-client==0.29.1', 'ruff==0.17.6', 'httpx==0.28.1'];
   const programs = installFromPypi('openapi-python-client-0.29.1', packages);
@@ -68,7 +55,7 @@ const compilerOptions = {
 
 type Run = (program: string, args: readonly string[], environment?: NodeJS.ProcessEnv) => void;
 
-/** Runs `work` in a temporary folder with the document and the files that the TypeScript client needs. */
+/** Runs `work` in a temporary folder that contains the document and the TypeScript client's files. */
 async function inFolder({ url }: Deployment, work: (run: Run, folder: string) => void): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'mediary-generated-clients-'));
   const files = {

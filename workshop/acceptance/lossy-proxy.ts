@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, request as httpRequest } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { listen } from '../../test/support/listen.ts';
 
 export interface Loss {
-  /** Resolves when the connection to the target should be closed. If undefined, it closes once the response arrives. */
+  /** Resolves when the proxy may close the connection to the target. Default: when the response arrives. */
   readonly when?: Promise<void>;
   /** The status that the client receives. If undefined, the client's connection breaks. */
   readonly status?: number;
@@ -14,19 +13,13 @@ export interface Loss {
 }
 
 export interface LossyProxy {
-  /** Forwards to the target and loses the first response for each address. */
   lossyUrl(loss?: Loss): string;
-  /** An address that never responds. */
   readonly silentUrl: string;
-  /** The number of requests to this address so far. */
   requests(url: string): number;
   close(): Promise<void>;
 }
 
-/**
- * A proxy between a client and a deployment that breaks the connection once the response has arrived, as a bad network
- * might.
- */
+/** Breaks the client's connection once the target's response has arrived, as a bad network might. */
 export async function startLossyProxy(baseUrl: string): Promise<LossyProxy> {
   const seen = new Map<string, number>();
   const losses = new Map<string, Loss>();
@@ -56,7 +49,6 @@ export async function startLossyProxy(baseUrl: string): Promise<LossyProxy> {
 }
 
 interface Onward {
-  /** Resolves when the headers have arrived. */
   readonly answer: Promise<IncomingMessage>;
   cut(): void;
 }
@@ -70,12 +62,11 @@ function forward(request: IncomingMessage, url: string): Onward {
     onward.on('error', reject);
   });
   request.pipe(onward);
-  // Resets the connection explicitly. Closing it would reset it only if an unread response had already arrived, which
-  // depends on this process's speed.
+  // Closing the connection would reset it only if an unread response had already arrived, which depends on timing.
   return { answer, cut: () => void (onward.socket?.resetAndDestroy() ?? onward.destroy()) };
 }
 
-/** Also breaks the connection to the target, so that the target notices the loss, unless the response was read. */
+/** Unless the response was read, also breaks the connection to the target, so that the target notices the loss. */
 async function lose(onward: Onward, response: ServerResponse, loss: Loss = {}): Promise<void> {
   const { when, status, isRead } = loss;
   onward.answer.catch(() => undefined);

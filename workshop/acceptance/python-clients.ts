@@ -5,8 +5,7 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import { installFromPypi } from '../pypi-venv.ts';
 import { askFor } from '../stand/http.ts';
-import { startLossyProxy } from './lossy-proxy.ts';
-import type { LossyProxy } from './lossy-proxy.ts';
+import { startLossyProxy, type LossyProxy } from './lossy-proxy.ts';
 
 export interface Deployment {
   /** Without /v1. */
@@ -21,10 +20,10 @@ const checkTimeoutMs = 900_000;
 const program = fileURLToPath(new URL('python-clients.py', import.meta.url));
 const packages = ['openai==3.57.0', 'litellm==1.110.2', 'volcengine-ark-runtime==5.0.54'];
 const fields = { quality: 'low', size: '1024x1024' };
-/** The factor by which two responses to the same request may differ in cost, because upstreams bill by tokens. */
+/** Upstreams bill by tokens, so two responses to the same request may differ in cost by this factor. */
 const sameCostFactor = 1.5;
 
-/** What a check may cost. `one`: a single image, about the cost of that client's first check. */
+/** What a check may cost. `one` is the price of a single image, about the cost of that client's first check. */
 type Cost = 'one' | 'some' | 'nothing';
 
 const videoChecks = [['video', 'some']] as const;
@@ -46,7 +45,6 @@ interface Check {
   readonly cost: Cost;
 }
 
-/** Runs the checks one after the other. Resolves with the number of failed checks. */
 export async function checkPythonClients(
   deployment: Deployment,
   report: (line: string) => void,
@@ -88,7 +86,7 @@ async function runCheck(
   { baseUrl, key, model, videoModel }: Deployment & { readonly baseUrl: string },
 ): Promise<string | undefined> {
   try {
-    // The key is passed on standard input, because every process on the machine could read it from a command line.
+    // Every process on the machine can read command lines, so the key goes to standard input.
     const running = run(python, [program, module, id], { timeout: checkTimeoutMs });
     running.child.stdin?.end(
       JSON.stringify({ base_url: baseUrl, key, model, video_model: videoModel, fields }),

@@ -1,19 +1,14 @@
 import type { Collection } from 'mongodb';
 import { sortKey } from '../../src/store/task-document.ts';
-import { openCreates, startBenchGateway } from './support/gateway.ts';
-import type { BenchGateway } from './support/gateway.ts';
-import { expectStatus, openConnections } from './support/http-connections.ts';
-import type { HttpConnections } from './support/http-connections.ts';
-import { runLoad } from './support/load.ts';
-import type { LoadResult } from './support/load.ts';
+import { openCreates, startBenchGateway, type BenchGateway } from './support/gateway.ts';
+import { expectStatus, openConnections, type HttpConnections } from './support/http-connections.ts';
+import { runLoad, type LoadResult } from './support/load.ts';
 import type { BenchOptions } from './support/options.ts';
-import { short } from './support/report.ts';
-import type { Report } from './support/report.ts';
-import { waitUntil } from '../stand/stand.ts';
-import type { Stand } from '../stand/stand.ts';
+import { short, type Report } from './support/report.ts';
+import { waitUntil, type Stand } from '../stand/stand.ts';
 
 /**
- * Measures the console's reads with many tasks. Ended tasks' records are written straight into MongoDB, and then one
+ * Measures the console's reads with many tasks. Records of ended tasks are written straight into MongoDB. Then one
  * caller repeats each read. Accounts, keys and channels have unequal shares, and a few tasks wait for an operator.
  */
 
@@ -67,7 +62,6 @@ export async function benchConsole(options: BenchOptions, stand: Stand): Promise
   };
 }
 
-/** Returns the id of a task that ran to its end. */
 async function finishedTask(gateway: BenchGateway): Promise<TaskRow> {
   const creates = openCreates(gateway, 1);
   const id = await creates.create(0, gateway.videoBody('short'));
@@ -93,7 +87,6 @@ async function seed(
   }
 }
 
-/** The n-th record, counted from the newest. Accounts with small numbers have large shares. */
 function rowOf(finished: TaskRow, n: number, newest: number): TaskRow {
   const { error: _error, attention: _attention, end: _end, ...usual } = finished;
   const id = `task_${String(n).padStart(22, '0')}`;
@@ -143,7 +136,6 @@ function endOf(n: number, id: string, createdAt: number): object {
   };
 }
 
-/** Each page's requests, with the filters that people use. */
 export function readsOf({ _id: id }: Pick<TaskRow, '_id'>, count: number): string[] {
   const middle = `task_${String(Math.floor(count / 2)).padStart(22, '0')}`;
   const anHourAgo = Math.floor(Date.now() / 1000) - 3_600;
@@ -200,7 +192,6 @@ interface Measuring {
   readonly rounds: number;
 }
 
-/** One caller makes the requests one after the other. */
 async function measure(path: string, { gateway, http, rounds }: Measuring): Promise<LoadResult> {
   const headers = { authorization: `Bearer ${gateway.adminToken}` };
   return runLoad({

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { requirePoller, waitUntil } from '../stand/stand.ts';
-import type { Stand } from '../stand/stand.ts';
+import { requirePoller, waitUntil, type Stand } from '../stand/stand.ts';
 import type { plainWorkflow } from './support/empty-workflow.ts';
-import { openCreates, startBenchGateway } from './support/gateway.ts';
-import type { BenchGateway, RenderKind } from './support/gateway.ts';
+import { openCreates, startBenchGateway, type BenchGateway, type RenderKind } from './support/gateway.ts';
 import type { BenchOptions } from './support/options.ts';
 import { benchProcesses } from './support/processes.ts';
 import type { Report } from './support/report.ts';
-import { measureInTurns, reportShares, roundsOf } from './support/rounds.ts';
-import type { Subject } from './support/rounds.ts';
+import { measureInTurns, reportShares, roundsOf, type Subject } from './support/rounds.ts';
 
 /**
  * Measures POST /v1/videos/generations at 1, 16 and 64 connections, alongside two operations without HTTP that every
@@ -51,7 +48,7 @@ export async function benchCreate(options: BenchOptions, stand: Stand): Promise<
   const limit = limitSubject(stand, gateway);
   const measured = await measureInTurns(stand, rounds, {
     subjects: [limit, createSubject('long', gateway)],
-    // These tasks end, because otherwise the worker would poll them during the first slices.
+    // These tasks end. Otherwise the worker would poll them during the first slices.
     warmUp: [limit, createSubject('short', gateway)],
   });
   await gateway.close();
@@ -78,10 +75,7 @@ function limitSubject({ temporal }: Stand, { db }: BenchGateway): Subject {
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
         });
       },
-      /**
-       * Workflows start faster than one worker runs them. Waits for the backlog, which would otherwise distort the next
-       * subject's measurement.
-       */
+      /** Waits for the backlog, because workflows start faster than one worker runs them. */
       async close() {
         // The list of open workflows lags by up to a second.
         await delay(settleMs);

@@ -1,17 +1,14 @@
-import { waitUntil } from '../stand/stand.ts';
-import type { Stand } from '../stand/stand.ts';
-import { openCreates, startBenchGateway } from './support/gateway.ts';
-import type { BenchGateway } from './support/gateway.ts';
+import { waitUntil, type Stand } from '../stand/stand.ts';
+import { openCreates, startBenchGateway, type BenchGateway } from './support/gateway.ts';
 import type { BenchOptions } from './support/options.ts';
 import type { Report } from './support/report.ts';
-import { httpSubject, measureInTurns, reportShares, roundsOf } from './support/rounds.ts';
-import type { Subject } from './support/rounds.ts';
+import { httpSubject, measureInTurns, reportShares, roundsOf, type Subject } from './support/rounds.ts';
 import { ask } from '../stand/http.ts';
 
 /**
  * Measures GET of finished tasks at 1, 16 and 64 connections, each reading a different task. The comparison is a bare
- * Koa that serves the same documents with the MongoDB driver's `findOne`. Each runs in its own process. They take turns
- * and read from the same server.
+ * Koa that serves the same documents with the MongoDB driver's `findOne`. The two subjects run in separate processes,
+ * one at a time, and read from the same server.
  */
 
 const goalShare = 0.75;
@@ -32,7 +29,6 @@ export async function benchGet(options: BenchOptions, stand: Stand): Promise<Rep
   });
 }
 
-/** Resolves with the path of each task. */
 async function finishedTasks(gateway: BenchGateway, count: number): Promise<readonly string[]> {
   const creates = openCreates(gateway, 1);
   const ids: string[] = [];

@@ -3,11 +3,8 @@ import type { Stand } from '../stand/stand.ts';
 import { openCountedLink } from './support/counted-link.ts';
 import { startBenchGateway } from './support/gateway.ts';
 import type { BenchOptions } from './support/options.ts';
-import { megabytes, short } from './support/report.ts';
-import type { Goal, Report } from './support/report.ts';
+import { megabytes, short, type Goal, type Report } from './support/report.ts';
 import { measureCpu, usageOf } from './support/usage.ts';
-
-/** Measures an idle gateway: its CPU, its memory, and its commands to MongoDB. */
 
 const ours = ['api', 'worker'] as const;
 const processes = [...ours, 'temporal', 'mongodb'] as const;

@@ -1,11 +1,9 @@
 import type { Stand } from '../stand/stand.ts';
 import { startImageUpstream } from '../stand/gateway.ts';
 import { startBenchGateway } from './support/gateway.ts';
-import { startLitellm, startPortkey } from './support/image-peers.ts';
-import type { ImagePeer } from './support/image-peers.ts';
+import { startLitellm, startPortkey, type ImagePeer } from './support/image-peers.ts';
 import type { BenchOptions } from './support/options.ts';
-import { megabytes, short, times } from './support/report.ts';
-import type { Goal, Report, Row } from './support/report.ts';
+import { megabytes, short, times, type Goal, type Report, type Row } from './support/report.ts';
 import { httpSubject, measureInTurns, middleOf, roundsOf, rowsOf } from './support/rounds.ts';
 import type { Measured, Subject } from './support/rounds.ts';
 
@@ -59,7 +57,6 @@ async function startSubjects(stand: Stand, { only, profile }: BenchOptions): Pro
   return subjects;
 }
 
-/** Leaves out a peer that cannot be installed here, and reports the reason. */
 async function started(start: () => Promise<ImagePeer>): Promise<ImagePeer | undefined> {
   try {
     return await start();
@@ -133,7 +130,7 @@ function timesGoal(measured: readonly Measured[], { name, title, goal }: (typeof
   ];
 }
 
-/** Measured at the lowest load, because at a higher one a request also waits for other requests. */
+/** Uses the lowest load: at a higher one, a request also waits for other requests. */
 function addedGoal(measured: readonly Measured[]): Goal[] {
   const fewest = Math.min(...measured.map(({ run }) => run.concurrency));
   const gateway = middleOf(measured, 'gateway', fewest);

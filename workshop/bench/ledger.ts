@@ -3,19 +3,16 @@ import { z } from 'zod';
 import { ensureLedgerIndexes } from '../../src/ledger/collection.ts';
 import { connectMongo } from '../../src/store/mongo.ts';
 import { startHelper } from '../stand/helper.ts';
-import { ledgerReport } from './support/ledger-order.ts';
-import type { LedgerOrder, LedgerReport } from './support/ledger-order.ts';
-import { startBenchGateway } from './support/gateway.ts';
-import type { BenchGateway } from './support/gateway.ts';
+import { ledgerReport, type LedgerOrder, type LedgerReport } from './support/ledger-order.ts';
+import { startBenchGateway, type BenchGateway } from './support/gateway.ts';
 import type { BenchOptions } from './support/options.ts';
-import { megabytes, short, times } from './support/report.ts';
-import type { Goal, Report, Row } from './support/report.ts';
+import { megabytes, short, times, type Goal, type Report, type Row } from './support/report.ts';
 import type { Stand } from '../stand/stand.ts';
 import { measureCpu, usageOf } from './support/usage.ts';
 
 /**
- * Measures the rate of entries appended to one hot account, from one process and from four, compared with MongoDB's own
- * rate for single documents of that size. Also measures a verification.
+ * Measures how fast one process and four processes append entries to one hot account, compared with MongoDB's own rate
+ * for single documents of that size. Also measures a verification.
  */
 
 const callers = 64;
@@ -75,7 +72,7 @@ export async function benchLedger(options: BenchOptions, stand: Stand): Promise<
   };
 }
 
-/** Runs each subject once. The first turn lets the server compile its code and is discarded. */
+/** Runs each subject once. The first round lets the server compile its code and is discarded. */
 async function turn(
   common: Pick<LedgerOrder, 'uri' | 'seconds' | 'entries'>,
   measured: ReadonlyMap<string, Measured[]> | undefined,
@@ -98,7 +95,6 @@ async function prepare(uri: string): Promise<void> {
   await mongo.close();
 }
 
-/** Starts all processes, and then triggers them simultaneously. */
 async function inProcesses(order: LedgerOrder, count: number): Promise<LedgerReport[]> {
   const script = new URL('support/ledger-process.ts', import.meta.url);
   const helpers = Array.from({ length: count }, () => startHelper(script));
@@ -146,18 +142,8 @@ function appendGoals(rates: readonly Rate[]): Goal[] {
       measured: times(hot, one),
       met: hot >= 3 * one,
     },
-    {
-      what: 'four processes beside insertOne',
-      goal: '1.00 ×',
-      measured: times(four, one),
-      met: four >= one,
-    },
-    {
-      what: 'four processes beside one',
-      goal: '1.00 ×',
-      measured: times(four, hot),
-      met: four >= hot,
-    },
+    { what: 'four processes beside insertOne', goal: '1.00 ×', measured: times(four, one), met: four >= one },
+    { what: 'four processes beside one', goal: '1.00 ×', measured: times(four, hot), met: four >= hot },
   ];
 }
 
@@ -168,7 +154,6 @@ interface Verified {
   readonly violations: number;
   /** The peak memory of the gateway process that runs the verification. */
   readonly peakBytes: number;
-  /** CPU seconds by process. */
   readonly cpu: Readonly<Record<string, number>>;
 }
 
@@ -177,7 +162,6 @@ interface Verifying extends Pick<BenchOptions, 'profile'> {
   readonly entries: number;
 }
 
-/** Verifies each ledger in its own gateway, over the API. */
 async function verifications({ stand, entries, profile }: Verifying): Promise<Verified[]> {
   const done: Verified[] = [];
   for (const accounts of [1, 1_000]) {

@@ -1,16 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { openCreates, startBenchGateway } from './support/gateway.ts';
-import type { BenchGateway } from './support/gateway.ts';
-import { runLoad } from './support/load.ts';
-import type { LoadResult } from './support/load.ts';
+import { openCreates, startBenchGateway, type BenchGateway } from './support/gateway.ts';
+import { runLoad, type LoadResult } from './support/load.ts';
 import type { BenchOptions } from './support/options.ts';
-import { megabytes, short } from './support/report.ts';
-import type { Report, Row } from './support/report.ts';
-import { waitUntil } from '../stand/stand.ts';
-import type { Stand } from '../stand/stand.ts';
-import { usageOf } from './support/usage.ts';
-import type { Usage } from './support/usage.ts';
+import { megabytes, short, type Report, type Row } from './support/report.ts';
+import { waitUntil, type Stand } from '../stand/stand.ts';
+import { usageOf, type Usage } from './support/usage.ts';
 
 /**
  * Measures the resident memory of every process with 10,000 tasks in flight: created, submitted, and rendering
@@ -21,7 +16,6 @@ const processes = ['api', 'worker', 'temporal', 'mongodb', 'simulator'] as const
 const warmUpTasks = 200;
 const createSecondsMax = 7_200;
 const submitSecondsMax = 7_200;
-/** A quiet period for collecting the garbage from creation and releasing caches. */
 const quietSeconds = 20;
 const sampleEveryMs = 500;
 
@@ -77,7 +71,6 @@ async function createTasks(
   return run;
 }
 
-/** The seconds until every task is submitted. */
 async function untilSubmitted({ db }: BenchGateway): Promise<number> {
   const tasks = db.collection<{ status: string; model: string }>('tasks');
   const startedAt = performance.now();
@@ -94,7 +87,7 @@ async function usages({ pids }: Stand): Promise<Moment> {
   return Object.fromEntries(entries) as Moment;
 }
 
-/** Sampled, because the kernel's peak includes startup. */
+/** Uses samples, because the kernel's peak includes startup. */
 function watchPeaks(stand: Stand) {
   const peak = new Map<string, number>();
   const timer = setInterval(() => {

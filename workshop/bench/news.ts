@@ -2,27 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 
 import type { Stand } from '../stand/stand.ts';
-import { startBenchGateway } from './support/gateway.ts';
-import type { BenchGateway } from './support/gateway.ts';
-import {
-  channelYaml,
-  createTasks,
-  endsOf,
-  modelYaml,
-  mostAtOnce,
-  sampleRequests,
-  untilEnded,
-  upstreams,
-} from './support/news-waves.ts';
+import { startBenchGateway, type BenchGateway } from './support/gateway.ts';
+import { channelYaml, createTasks, endsOf, modelYaml, mostAtOnce } from './support/news-waves.ts';
+import { sampleRequests, untilEnded, upstreams } from './support/news-waves.ts';
 import type { Upstream, Wave } from './support/news-waves.ts';
 import type { BenchOptions } from './support/options.ts';
-import { short } from './support/report.ts';
-import type { Goal, Report, Row } from './support/report.ts';
+import { short, type Goal, type Report, type Row } from './support/report.ts';
 
 /**
- * Measures how late callers learn that a render has ended, and what waiting costs upstream: with many tasks in flight
- * at an upstream that lists jobs, and at one that does not. Then measures the end of an outage. Render times are drawn
- * evenly from ± 20 % around a middle value. The gateway has already seen some renders of that kind.
+ * Measures how late callers learn that a render has ended, and how many upstream requests that takes, with many tasks
+ * in flight at an upstream that lists jobs and at one that does not. Then measures the end of an outage. Render times
+ * are spread evenly within ± 20 % of a middle value. The gateway has already seen some renders of that kind.
  */
 
 const middleRenderSeconds = 40;
@@ -34,16 +24,12 @@ interface Waited {
   readonly upstream: Upstream;
   readonly tasks: number;
   readonly inFlightMax: number;
-  /**
-   * The milliseconds from the upstream job's end to the projection, and to the receiver's response to the callback.
-   * Sorted.
-   */
+  /** Sorted milliseconds from the upstream job's end to the projection, and to the callback's response. */
   readonly projection: readonly number[];
   readonly callback: readonly number[];
-  /** The same times as shares of each render's duration. */
+  /** The same times as fractions of each render's duration. */
   readonly shares: readonly number[];
   readonly requests: number;
-  /** The highest number of requests within one second. */
   readonly requestsPerSecondMax: number;
 }
 
@@ -98,7 +84,6 @@ async function measureWait(gateway: BenchGateway, wave: Wave): Promise<Waited> {
   return waited;
 }
 
-/** The milliseconds from the upstream's recovery to the projection of its last finished job. */
 async function measureOutage(
   gateway: BenchGateway,
   { count, seconds }: { readonly count: number; readonly seconds: number },
@@ -162,7 +147,6 @@ function goalsOf({ upstream, tasks, projection, callback, shares, requests, ...r
   ];
 }
 
-/** No goals if the outage was not measured. */
 function outageGoals(outageMs: number | undefined): Goal[] {
   if (outageMs === undefined) return [];
   return [

@@ -1,12 +1,7 @@
 import { loadavg } from 'node:os';
-import { openStand } from '../stand/stand.ts';
-import type { Stand } from '../stand/stand.ts';
-import { readOptions, usage } from './support/options.ts';
-import type { BenchOptions } from './support/options.ts';
-import { publish } from './support/report.ts';
-import type { Report } from './support/report.ts';
-
-/** `npm run bench -- <name>`: runs one benchmark on its own servers. See docs/benchmarks.md. */
+import { openStand, type Stand } from '../stand/stand.ts';
+import { readOptions, usage, type BenchOptions } from './support/options.ts';
+import { publish, type Report } from './support/report.ts';
 
 type Bench = (options: BenchOptions, stand: Stand) => Promise<Report>;
 

@@ -7,12 +7,10 @@ import { promisify } from 'node:util';
 import { request } from 'undici';
 import { z } from 'zod';
 import { rawEnvironment } from '../../src/config/environment.ts';
-import { cacheDir, waitUntil } from '../stand/stand.ts';
-import type { Stand } from '../stand/stand.ts';
+import { cacheDir, waitUntil, type Stand } from '../stand/stand.ts';
 import { benchIdle } from './idle.ts';
 import type { BenchOptions } from './support/options.ts';
-import { short } from './support/report.ts';
-import type { Goal, Report, Row } from './support/report.ts';
+import { short, type Goal, type Report, type Row } from './support/report.ts';
 import { childrenCpuMs, usageOf } from './support/usage.ts';
 
 /** Measures how `npm start` starts, what commands cost, and what an idle gateway costs. */
@@ -20,10 +18,7 @@ import { childrenCpuMs, usageOf } from './support/usage.ts';
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const readyWithinMs = 300_000;
 const servers = ['mongodb', 'temporal', 'simulator', 'worker', 'api'] as const;
-const commands = {
-  'gateway --help': ['--help'],
-  'gateway accounts list': ['accounts', 'list'],
-} as const;
+const commands = { 'gateway --help': ['--help'], 'gateway accounts list': ['accounts', 'list'] } as const;
 type CommandName = keyof typeof commands;
 
 interface LocalStart {
@@ -40,7 +35,6 @@ interface CommandRun {
 export async function benchStart(options: BenchOptions, stand: Stand): Promise<Report> {
   const rounds = options.rounds ?? (options.quick ? 1 : 5);
   const dataDir = await mkdtemp(join(stand.directory, 'start-'));
-  // Every program is already downloaded, because the stand uses the same ones.
   for (const name of ['bin', 'mongo-java-server'])
     await cp(join(cacheDir, name), join(dataDir, name), { recursive: true }).catch(() => undefined);
   const environment = { ...rawEnvironment(), DATA_DIR: dataDir, PORT: String(await stand.freePort()) };
@@ -89,7 +83,6 @@ export async function benchStart(options: BenchOptions, stand: Stand): Promise<R
   };
 }
 
-/** Starts local mode, runs `whileReady`, and stops local mode. */
 async function measureStart(
   environment: NodeJS.ProcessEnv,
   whileReady: () => Promise<void> = () => Promise.resolve(),

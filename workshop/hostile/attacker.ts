@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import { openWire } from '../../test/support/hostile-wire.ts';
-import type { WireConnection } from '../../test/support/hostile-wire.ts';
+import { openWire, type WireConnection } from '../../test/support/hostile-wire.ts';
 import { createRandom } from '../stand/random.ts';
 import { attacks } from './attacks.ts';
 import type { Scene } from './scene.ts';
 import { serve } from '../stand/helper.ts';
-
-/** One attacker, in its own process. */
 
 const order = z.object({
   attack: z.string(),
@@ -32,7 +29,6 @@ serve(order, async (given) => {
   return { statuses };
 });
 
-/** A scene whose connections end when its time is up. */
 function setStage({ url, keys, seed, attack, localAddress }: Order, part: number, ms: number) {
   const wires: WireConnection[] = [];
   const ended = new AbortController();

@@ -4,23 +4,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { hostileFilms } from '../../test/media/hostile-films.ts';
 import { listen } from '../../test/support/listen.ts';
 import { wireOf } from '../../test/support/hostile-wire.ts';
-import {
-  answeredWithinMs,
-  dripEveryMs,
-  onLanes,
-  fire,
-  withKey,
-  firstKey,
-  get,
-  document,
-  create,
-} from './scene.ts';
+import { answeredWithinMs, dripEveryMs, onLanes, fire, withKey, firstKey, get, document } from './scene.ts';
+import { create } from './scene.ts';
 import type { Attack, Scene } from './scene.ts';
 
 const guessesAtOnce = 100;
 const guessConnections = 8;
 
-/** Sends many simultaneous requests, each with a different token. */
 function guesses(name: string, path: string, token: () => string): Attack {
   const lane = async (scene: Scene): Promise<void> => {
     const wire = await scene.open();
@@ -46,7 +36,7 @@ const guessAttacks: readonly Attack[] = [
 
 const slowReaders = 800;
 
-/** Occupies every connection without a key. Each one requests a large public file six times and reads nothing. */
+/** Occupies every connection without a key, requests a large public file on each, and reads nothing. */
 const slowReadersAttack: Attack = {
   name: `slow readers of a public file, ${slowReaders} connections`,
   hasBodies: false,
@@ -86,7 +76,6 @@ const films: Attack = {
   ],
 };
 
-/** The receiver is on the victim's host, on another port. */
 const hangingCallbacks: Attack = {
   name: 'callbacks to a receiver that hangs',
   hasBodies: false,
@@ -107,10 +96,7 @@ const hangingCallbacks: Attack = {
 
 const listed = ['/v1/videos/generations?limit=100', '/v1/usage', '/v1/files?limit=100', '/v1/statement'];
 
-/**
- * Requests everything that reads many of an account's documents, with both of its keys, on more connections than the
- * pool has.
- */
+/** Requests everything that reads many documents, on more connections than the pool has. */
 const lists: Attack = {
   name: 'lists and usage of an account, 120 connections',
   hasBodies: false,
@@ -130,7 +116,7 @@ const lists: Attack = {
   ],
 };
 
-/** Attacks on resources that callers share: connections, media threads, callback places, address limits. */
+/** Attacks on resources that callers share: connections, media threads, callback slots, address limits. */
 export const attacksOnPlaces: readonly Attack[] = [
   ...guessAttacks,
   slowReadersAttack,

@@ -1,23 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { pngHeader } from '../../test/images/support.ts';
 import { hostileCorpus } from '../../test/support/hostile-corpus.ts';
-import { pipelinedCopies, wireOf } from '../../test/support/hostile-wire.ts';
-import type { Framing, WireRequest } from '../../test/support/hostile-wire.ts';
+import { pipelinedCopies, wireOf, type Framing, type WireRequest } from '../../test/support/hostile-wire.ts';
 import { attacksOnPlaces } from './attacks-on-places.ts';
-import {
-  kibibyte,
-  mebibyte,
-  answeredWithinMs,
-  onLanes,
-  fire,
-  drip,
-  withKey,
-  firstKey,
-  get,
-  document,
-  json,
-  create,
-} from './scene.ts';
+import { kibibyte, mebibyte, answeredWithinMs, onLanes, fire, drip, withKey, firstKey } from './scene.ts';
+import { get, document, json, create } from './scene.ts';
 import type { Attack, Scene } from './scene.ts';
 
 const corpusConnections = [1, 8, 80];
@@ -28,7 +15,6 @@ const framingNames: Readonly<Record<Framing, string>> = {
   'spaced bytes': 'in spaces and bytes',
 };
 
-/** Bodies from the corpus, in the seed's order. */
 function corpusAttack(framing: Framing, hasKey: boolean, isPipelined: boolean): Attack {
   const lane = async (scene: Scene): Promise<void> => {
     const request = pickBody(scene, hasKey);
@@ -72,7 +58,7 @@ const corpusAttacks: readonly Attack[] = [
   ...either.map(corpusDrip),
 ];
 
-/** Sends as many spaces as the route accepts, and then falls silent. */
+/** Sends as many spaces as the route accepts, and then nothing more. */
 function* unendingBytes(request: WireRequest, bytes: number): Generator<Buffer> {
   const body = { ...request, pieces: () => [Buffer.alloc(bytes, ' ')] };
   const pieces = [...wireOf(body, 'bytes')];
@@ -85,7 +71,6 @@ interface Unending {
   readonly request: (scene: Scene) => WireRequest;
 }
 
-/** Bodies stay in memory until the service ends the connection. */
 function unending({ bytes, connections, request }: Unending): Attack['parts'][number] {
   return (scene) =>
     onLanes(scene, connections, async () => {
@@ -165,15 +150,12 @@ const pipelinedAttacks: readonly Attack[] = [
   }),
 ];
 
-/** Together they announce as many bytes as the process accepts for all bodies, and send 36 KB per second. */
+/** Together, these bodies announce as many bytes as the process accepts for all bodies. */
 const announcedMebibytes = [64, 16];
 const uploadBytesPerSecond = 9_000;
 
 function* unendingUpload(key: string, bytes: number): Generator<Buffer> {
-  const headers = {
-    'content-type': 'multipart/form-data; boundary=x',
-    'content-length': String(bytes),
-  };
+  const headers = { 'content-type': 'multipart/form-data; boundary=x', 'content-length': String(bytes) };
   yield* wireOf({ ...withKey({ path: '/v1/images/edits', headers }, key) }, 'length');
   yield Buffer.from('--x\r\ncontent-disposition: form-data; name="image"; filename=a.png\r\n\r\n');
   yield pngHeader(10, 10);
@@ -217,7 +199,7 @@ const headers: Attack = {
 
 const spaces = Buffer.alloc(mebibyte - kibibyte, ' ');
 
-/** More data arrives than the service can keep out of memory before it has identified the caller. */
+/** Sends more data than the service can keep in memory before it has identified the caller. */
 const creates: Attack = {
   name: 'create of 1 MiB, 400 connections, key',
   hasBodies: true,

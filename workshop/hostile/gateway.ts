@@ -2,16 +2,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ProbedProcess } from '../../test/support/read-probe.ts';
 import type { ChildServer } from '../../src/local/servers/process.ts';
-import { startGateway, startImageUpstream } from '../stand/gateway.ts';
-import type { StandGateway } from '../stand/gateway.ts';
+import { startGateway, startImageUpstream, type StandGateway } from '../stand/gateway.ts';
 import type { Stand } from '../stand/stand.ts';
 
-/** The attacked gateway. It runs as in production, but entirely on this machine. */
+/** The attacked gateway, which runs as in production, but entirely on this machine. */
 export interface HostileGateway extends Omit<StandGateway, 'api'> {
   api(): ProbedProcess & Pick<ChildServer, 'exited'>;
 }
 
-/** The container's memory. */
 const heapMegabytes = 640;
 const renderSeconds = 0.2;
 /** Few enough that an attacker can try to take them all. */

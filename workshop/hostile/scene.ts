@@ -3,12 +3,11 @@ import { shootOn } from '../../test/support/hostile-wire.ts';
 import type { Framing, WireConnection, WireRequest } from '../../test/support/hostile-wire.ts';
 import type { Random } from '../stand/random.ts';
 
-/** One attacker's resources: an account's two keys, and connections that end when its time is up. */
+/** One attacker's account, which has two keys, and connections that close when the attack's time is up. */
 export interface Scene {
   readonly keys: readonly string[];
   readonly random: Random;
   readonly signal: AbortSignal;
-  /** If `reads` is false, the service's responses are not read. */
   open(reads?: boolean): Promise<WireConnection>;
 }
 
@@ -20,7 +19,7 @@ export interface Attack {
   readonly isFromVictimsAddress?: true;
   /** The minimum duration of the attack in seconds. A shorter one has no visible effect. */
   readonly secondsLeast?: number;
-  /** The parts, which run one after the other, each for its share of the time. */
+  /** Run one after the other, each for its share of the time. */
   readonly parts: readonly ((scene: Scene) => Promise<void>)[];
 }
 
@@ -58,7 +57,6 @@ export async function fire(scene: Scene, { reads = true, ...shot }: Fire): Promi
   wire.destroy();
 }
 
-/** Sends its input little by little until a response arrives. */
 export async function drip(
   wire: WireConnection,
   bytes: Iterable<Buffer>,
@@ -82,7 +80,6 @@ export const withKey = (request: WireRequest, key: string): WireRequest => ({
 export const firstKey = ({ keys }: Scene): string => keys[0] ?? '';
 export const get = (path: string): WireRequest => ({ method: 'GET', path, headers: {} });
 
-/** A large response that needs no key. */
 export const document = get('/openapi.json');
 export const json = { 'content-type': 'application/json' };
 export const create: WireRequest = { path: '/v1/videos/generations', headers: json };

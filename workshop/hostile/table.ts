@@ -4,10 +4,8 @@ import type { VictimReport } from './victim-report.ts';
 
 export interface Outcome {
   readonly attack: Attack;
-  /** The number of the attackers' responses by status. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly victim: VictimReport;
-  /** The victim's report from before the first attack. */
   readonly alone: VictimReport;
   /** Undefined if the process has written nothing since the attack began. */
   readonly probe: Probe | undefined;
@@ -17,7 +15,7 @@ export interface Outcome {
 
 const mebibyte = 1024 * 1024;
 const stallMsMax = 50;
-/** The limit for the victim's worst response, as a multiple of its worst without an attack. */
+/** The victim's worst response may take this many times as long as its worst without an attack. */
 const slowerMax = 3;
 const growthBytesMax = 100 * mebibyte;
 /** The limit on callers' bodies in the service's memory: the default of BODIES_BYTES_MAX. */
@@ -25,7 +23,6 @@ const bodiesBytesMax = 160 * mebibyte;
 /** The documented response of a service without room. */
 const allowedServerError = '503';
 
-/** Returns a label for each violation. */
 export function problemsOf(outcome: Outcome, isStrict: boolean): readonly string[] {
   const { attack, statuses, victim, alone, probe, end } = outcome;
   const allowed = growthBytesMax + (attack.hasBodies ? bodiesBytesMax : 0);
@@ -65,7 +62,6 @@ const line = (cells: readonly string[]): string =>
 
 export const header = line(columns.map(({ title }) => title));
 
-/** Returns the share of successes, the worst response, and the median time. */
 function wordsOf({ worst, refused, answered, medianMs }: VictimReport): string {
   const share = answered === 0 ? 0 : Math.floor((100 * (answered - refused)) / answered);
   const times = `${worst.ms.toFixed(0)} ms, median ${medianMs.toFixed(0)}`;

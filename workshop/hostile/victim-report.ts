@@ -8,7 +8,6 @@ export const victimReport = z.object({
   refused: z.number(),
   answered: z.number(),
   medianMs: z.number(),
-  /** The longest wait for /healthz in milliseconds. */
   healthMs: z.number(),
 });
 export type VictimReport = z.infer<typeof victimReport>;

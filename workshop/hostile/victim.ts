@@ -44,10 +44,8 @@ serve(order, async (given) => {
   return {};
 });
 
-/** The victim's own callback receiver. */
 interface Receiver {
   readonly url: string;
-  /** Called with the task's id whenever a callback arrives. */
   hear: (task: string) => void;
 }
 
@@ -71,7 +69,7 @@ async function openReceiver(): Promise<Receiver> {
 function begin(given: Begin, callbacks: Receiver) {
   const ended = new AbortController();
   const body = JSON.stringify({ ...small, metadata: { callback_url: callbacks.url } });
-  /** Creation times by task, for tasks whose callback has not arrived. */
+  /** The creation times of tasks whose callback has not arrived, by task id. */
   const owed = new Map<string, number>();
   callbacks.hear = (task) => {
     const since = owed.get(task);
@@ -142,11 +140,9 @@ interface Answer {
 interface Asked {
   readonly what: string;
   readonly path: string;
-  /** The text to post, if any. */
   readonly text?: string;
   /** A form with the boundary x. Replaces `text`. */
   readonly form?: Buffer;
-  /** Replaces the key. */
   readonly token?: string;
 }
 

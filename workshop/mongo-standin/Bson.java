@@ -6,7 +6,6 @@ import de.bwaldvogel.mongo.wire.bson.BsonEncoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 
-/** Converts documents to and from the bytes that are stored on disk. */
 final class Bson {
 
     private Bson() {
@@ -29,7 +28,5 @@ final class Bson {
         }
     }
 
-    static Document decode(byte[] bytes) {
-        return BsonDecoder.decodeBson(Unpooled.wrappedBuffer(bytes));
-    }
+    static Document decode(byte[] bytes) { return BsonDecoder.decodeBson(Unpooled.wrappedBuffer(bytes)); }
 }

@@ -102,43 +102,23 @@ final class Condition {
         points = new ArrayList<>(distinct);
     }
 
-    boolean isPoint() {
-        return points != null;
-    }
+    boolean isPoint() { return points != null; }
 
-    List<Object> points() {
-        return points;
-    }
+    List<Object> points() { return points; }
 
-    boolean isRange() {
-        return hasLow() || hasHigh();
-    }
+    boolean isRange() { return hasLow() || hasHigh(); }
 
-    boolean excludesNull() {
-        return isPoint() ? points.stream().noneMatch(Missing::isNullOrMissing) : isRange();
-    }
+    boolean excludesNull() { return isPoint() ? points.stream().noneMatch(Missing::isNullOrMissing) : isRange(); }
 
-    boolean hasLow() {
-        return low != null;
-    }
+    boolean hasLow() { return low != null; }
 
-    boolean hasHigh() {
-        return high != null;
-    }
+    boolean hasHigh() { return high != null; }
 
-    Object low() {
-        return low;
-    }
+    Object low() { return low; }
 
-    Object high() {
-        return high;
-    }
+    Object high() { return high; }
 
-    boolean isLowInclusive() {
-        return lowInclusive;
-    }
+    boolean isLowInclusive() { return lowInclusive; }
 
-    boolean isHighInclusive() {
-        return highInclusive;
-    }
+    boolean isHighInclusive() { return highInclusive; }
 }

@@ -28,9 +28,7 @@ final class GroupCommit {
     private long committed;
     private int commitsUntilCompaction = COMMITS_PER_COMPACTION;
 
-    GroupCommit(MVStore store) {
-        this.store = store;
-    }
+    GroupCommit(MVStore store) { this.store = store; }
 
     <T> T write(Supplier<T> command) {
         gate.readLock().lock();
@@ -44,9 +42,7 @@ final class GroupCommit {
     }
 
     /** Waits until everything that was visible before the call is in the file, as a majority read requires. */
-    void awaitVisible() {
-        awaitCommit(begun.get());
-    }
+    void awaitVisible() { awaitCommit(begun.get()); }
 
     private void awaitCommit(long ticket) {
         synchronized (turn) {

@@ -62,9 +62,8 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
         return getIndexes().stream().map(QueryPlan.Source.class::cast).collect(Collectors.toList());
     }
 
-    @Override
-    protected synchronized QueryResult queryDocuments(Document query, Document orderBy, int skip, int limit,
-                                                      int batchSize, Document projection) {
+    @Override protected synchronized QueryResult queryDocuments(Document query, Document orderBy, int skip, int limit,
+                                                                int batchSize, Document projection) {
         boolean natural = orderBy != null && orderBy.containsKey("$natural");
         QueryPlan plan = natural ? null : QueryPlan.choose(query, orderBy, sources());
         int limitOrOne = firstMatchOnly ? 1 : limit;
@@ -105,8 +104,7 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
     }
 
     /** The base class builds an index without the collection's lock, and leaves a partial index after a failure. */
-    @Override
-    public synchronized void addIndex(Index<Object> index) {
+    @Override public synchronized void addIndex(Index<Object> index) {
         try {
             super.addIndex(index);
         } catch (IndexBuildFailedException error) {
@@ -115,14 +113,10 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
         }
     }
 
-    @Override
-    public synchronized void dropIndex(String name) {
-        super.dropIndex(name);
-    }
+    @Override public synchronized void dropIndex(String name) { super.dropIndex(name); }
 
     /** The base class starts every aggregation with all documents. The hint narrows them down by the first stages. */
-    @Override
-    public Stream<Document> queryAllAsStream() {
+    @Override public Stream<Document> queryAllAsStream() {
         QueryParameters beginning = IndexedDatabase.takeHint(this);
         if (beginning == null) {
             return super.queryAllAsStream();
@@ -130,23 +124,14 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
         return StreamSupport.stream(handleQuery(beginning).spliterator(), false);
     }
 
-    @Override
-    public synchronized int count(Document query, int skip, int limit) {
+    @Override public synchronized int count(Document query, int skip, int limit) {
         return super.count(query, skip, limit);
     }
 
-    @Override
-    public int count() {
-        return documents.size();
-    }
+    @Override public int count() { return documents.size(); }
+    @Override public boolean isEmpty() { return documents.isEmpty(); }
 
-    @Override
-    public boolean isEmpty() {
-        return documents.isEmpty();
-    }
-
-    @Override
-    protected Object addDocumentInternal(Document document) {
+    @Override protected Object addDocumentInternal(Document document) {
         Object id = getIdField() == null ? nextPosition() : Utils.getSubdocumentValue(document, getIdField());
         unconfirmed.note(id, null);
         documents.put(key(id), Bson.encode(document));
@@ -159,13 +144,9 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
         return last == null ? 0L : (Long) last[0] + 1;
     }
 
-    @Override
-    protected Document getDocument(Object position) {
-        return Bson.decode(documents.get(key(position)));
-    }
+    @Override protected Document getDocument(Object position) { return Bson.decode(documents.get(key(position))); }
 
-    @Override
-    protected void removeDocument(Object position) {
+    @Override protected void removeDocument(Object position) {
         byte[] before = documents.remove(key(position));
         unconfirmed.note(position, before);
         if (before == null) {
@@ -173,30 +154,21 @@ final class IndexedCollection extends AbstractSynchronizedMongoCollection<Object
         }
     }
 
-    @Override
-    protected void handleUpdate(Object position, Document before, Document after) {
+    @Override protected void handleUpdate(Object position, Document before, Document after) {
         unconfirmed.note(position, documents.put(key(position), Bson.encode(after)));
     }
 
-    @Override
-    protected Stream<DocumentWithPosition<Object>> streamAllDocumentsWithPosition() {
+    @Override protected Stream<DocumentWithPosition<Object>> streamAllDocumentsWithPosition() {
         return documents.entrySet().stream()
             .map(entry -> new DocumentWithPosition<>(Bson.decode(entry.getValue()), entry.getKey()[0]));
     }
 
     /** Tracking would encode every document a second time for an unused number. */
-    @Override
-    protected boolean tracksDataSize() {
-        return false;
-    }
+    @Override protected boolean tracksDataSize() { return false; }
 
-    @Override
-    protected void updateDataSize(int sizeDelta) {
+    @Override protected void updateDataSize(int sizeDelta) {
         throw new UnsupportedOperationException("data size is not tracked");
     }
 
-    @Override
-    protected int getDataSize() {
-        return 0;
-    }
+    @Override protected int getDataSize() { return 0; }
 }

@@ -48,9 +48,8 @@ final class IndexedDatabase extends AbstractSynchronizedMongoDatabase<Object> {
         return hint.getValue();
     }
 
-    @Override
-    public Document handleCommand(Channel channel, String command, Document query, DatabaseResolver resolver,
-                                  Oplog oplog) {
+    @Override public Document handleCommand(Channel channel, String command, Document query, DatabaseResolver resolver,
+                                            Oplog oplog) {
         if (command.equals("hello")) {
             return new Document("isWritablePrimary", true).append("localTime", Instant.now()).append("ok", 1.0);
         }
@@ -80,7 +79,6 @@ final class IndexedDatabase extends AbstractSynchronizedMongoDatabase<Object> {
         }
     }
 
-    /** Returns the operand of the stage at this position, or null if it is a different stage. */
     private static Object stage(Document query, int place, String operator) {
         Object pipeline = query.get("pipeline");
         if (!(pipeline instanceof List) || ((List<?>) pipeline).size() <= place) {
@@ -102,9 +100,7 @@ final class IndexedDatabase extends AbstractSynchronizedMongoDatabase<Object> {
         response.put("n", ordered ? (Integer) firstFailed : Integer.valueOf(sent - errors.size()));
     }
 
-    private String mapName(String prefix, String collection) {
-        return prefix + getFullCollectionNamespace(collection);
-    }
+    private String mapName(String prefix, String collection) { return prefix + getFullCollectionNamespace(collection); }
 
     private String indexMapName(String collection, String index) {
         return mapName(INDEX_PREFIX, collection) + "." + index;
@@ -115,23 +111,20 @@ final class IndexedDatabase extends AbstractSynchronizedMongoDatabase<Object> {
             .keyType(new KeyType(true)).valueType(ByteArrayDataType.INSTANCE));
     }
 
-    @Override
-    protected MongoCollection<Object> openOrCreateCollection(String name, CollectionOptions options) {
+    @Override protected MongoCollection<Object> openOrCreateCollection(String name, CollectionOptions options) {
         return new IndexedCollection(this, name, options, openDocuments(name), cursorRegistry);
     }
 
-    @Override
-    protected Index<Object> openOrCreateUniqueIndex(String collection, String name, List<IndexKey> keys,
-                                                    boolean sparse) {
+    @Override protected Index<Object> openOrCreateUniqueIndex(String collection, String name, List<IndexKey> keys,
+                                                              boolean sparse) {
         if (keys.size() == 1 && keys.get(0).getKey().equals("_id")) {
             return new IdIndex(name, keys, openDocuments(collection));
         }
         return openIndex(collection, name, keys, true, sparse);
     }
 
-    @Override
-    protected Index<Object> openOrCreateSecondaryIndex(String collection, String name, List<IndexKey> keys,
-                                                       boolean sparse) {
+    @Override protected Index<Object> openOrCreateSecondaryIndex(String collection, String name, List<IndexKey> keys,
+                                                                 boolean sparse) {
         return openIndex(collection, name, keys, false, sparse);
     }
 
@@ -146,32 +139,22 @@ final class IndexedDatabase extends AbstractSynchronizedMongoDatabase<Object> {
         return new OrderedIndex(name, keys, unique, sparse, entries, multikeyIndexes);
     }
 
-    @Override
-    protected void dropIndex(MongoCollection<Object> collection, String name) {
+    @Override protected void dropIndex(MongoCollection<Object> collection, String name) {
         super.dropIndex(collection, name);
         if (!name.equals("_id_")) {
             store.removeMap(indexMapName(collection.getCollectionName(), name));
         }
     }
 
-    @Override
-    public void dropCollection(String name, Oplog oplog) {
+    @Override public void dropCollection(String name, Oplog oplog) {
         super.dropCollection(name, oplog);
         store.removeMap(mapName(DATA_PREFIX, name));
     }
 
-    @Override
-    public void moveCollection(MongoDatabase from, MongoCollection<?> collection, String name) {
+    @Override public void moveCollection(MongoDatabase from, MongoCollection<?> collection, String name) {
         throw new MongoServerError(115, "CommandNotSupported", "this server does not rename collections");
     }
 
-    @Override
-    protected long getStorageSize() {
-        return store.getFileStore().size();
-    }
-
-    @Override
-    protected long getFileSize() {
-        return getStorageSize();
-    }
+    @Override protected long getStorageSize() { return store.getFileStore().size(); }
+    @Override protected long getFileSize() { return getStorageSize(); }
 }

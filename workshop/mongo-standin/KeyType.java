@@ -28,12 +28,9 @@ final class KeyType extends BasicDataType<Object[]> {
 
     private final boolean[] ascending;
 
-    KeyType(boolean... ascending) {
-        this.ascending = ascending;
-    }
+    KeyType(boolean... ascending) { this.ascending = ascending; }
 
-    @Override
-    public int compare(Object[] left, Object[] right) {
+    @Override public int compare(Object[] left, Object[] right) {
         int shared = Math.min(left.length, right.length);
         for (int i = 0; i < shared; i++) {
             int order = comparePart(left[i], right[i]);
@@ -48,13 +45,9 @@ final class KeyType extends BasicDataType<Object[]> {
         return left.length > right.length ? tailOrder(left[shared]) : -tailOrder(right[shared]);
     }
 
-    private static int tailOrder(Object nextPart) {
-        return nextPart == Bound.BEFORE ? -1 : 1;
-    }
+    private static int tailOrder(Object nextPart) { return nextPart == Bound.BEFORE ? -1 : 1; }
 
-    private static boolean isBound(Object part) {
-        return part instanceof Bound;
-    }
+    private static boolean isBound(Object part) { return part instanceof Bound; }
 
     private static int comparePart(Object left, Object right) {
         if (isBound(left) || isBound(right)) {
@@ -79,8 +72,7 @@ final class KeyType extends BasicDataType<Object[]> {
     }
 
     /** Estimates the size in bytes. H2 uses it to decide when to split a page. */
-    @Override
-    public int getMemory(Object[] key) {
+    @Override public int getMemory(Object[] key) {
         int bytes = 24;
         for (Object part : key) {
             bytes += part instanceof String ? 48 + ((String) part).length() : 40;
@@ -88,8 +80,7 @@ final class KeyType extends BasicDataType<Object[]> {
         return bytes;
     }
 
-    @Override
-    public void write(WriteBuffer buffer, Object[] key) {
+    @Override public void write(WriteBuffer buffer, Object[] key) {
         buffer.putVarInt(key.length);
         for (Object part : key) {
             writePart(buffer, part);
@@ -112,8 +103,7 @@ final class KeyType extends BasicDataType<Object[]> {
         }
     }
 
-    @Override
-    public Object[] read(ByteBuffer buffer) {
+    @Override public Object[] read(ByteBuffer buffer) {
         Object[] key = new Object[DataUtils.readVarInt(buffer)];
         for (int i = 0; i < key.length; i++) {
             key[i] = readPart(buffer);
@@ -141,8 +131,5 @@ final class KeyType extends BasicDataType<Object[]> {
         }
     }
 
-    @Override
-    public Object[][] createStorage(int size) {
-        return new Object[size][];
-    }
+    @Override public Object[][] createStorage(int size) { return new Object[size][]; }
 }

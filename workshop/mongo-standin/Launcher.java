@@ -72,13 +72,11 @@ public final class Launcher extends AbstractMongoBackend {
         Runtime.getRuntime().addShutdownHook(new Thread(server::shutdownNow));
     }
 
-    @Override
-    protected MongoDatabase openOrCreateDatabase(String name) {
+    @Override protected MongoDatabase openOrCreateDatabase(String name) {
         return new IndexedDatabase(name, store, getCursorRegistry());
     }
 
-    @Override
-    public Document handleMessage(MongoMessage message) {
+    @Override public Document handleMessage(MongoMessage message) {
         Document command = message.getDocument();
         Refusals.check(command);
         Unconfirmed.enter(command);
@@ -117,16 +115,14 @@ public final class Launcher extends AbstractMongoBackend {
     }
 
     /** Adds the counter in the same place as mongod, so that tests can read it from both. */
-    @Override
-    public Document getServerStatus() {
+    @Override public Document getServerStatus() {
         Document status = super.getServerStatus();
         Document executor = new Document("scannedObjects", IndexedCollection.SCANNED.sum());
         ((Document) status.get("metrics")).append("queryExecutor", executor);
         return status.append("storage", new Document("fileBytes", store.getFileStore().size()));
     }
 
-    @Override
-    public void close() {
+    @Override public void close() {
         super.close();
         store.close();
     }
@@ -138,8 +134,7 @@ public final class Launcher extends AbstractMongoBackend {
             this.file = file;
         }
 
-        @Override
-        public Instant instant() {
+        @Override public Instant instant() {
             try {
                 return Instant.now().plusMillis(Long.parseLong(Files.readString(file).trim()));
             } catch (IOException | NumberFormatException absent) {
@@ -147,26 +142,22 @@ public final class Launcher extends AbstractMongoBackend {
             }
         }
 
-        @Override
-        public ZoneId getZone() {
+        @Override public ZoneId getZone() {
             return ZoneOffset.UTC;
         }
 
-        @Override
-        public Clock withZone(ZoneId zone) {
+        @Override public Clock withZone(ZoneId zone) {
             return this;
         }
     }
 
     /** The driver requires wire version 9 or later. MongoDB 5.0 uses version 13. */
     private static final class WireVersion implements MongoVersion {
-        @Override
-        public List<Integer> getVersionArray() {
+        @Override public List<Integer> getVersionArray() {
             return List.of(5, 0, 0);
         }
 
-        @Override
-        public int getWireVersion() {
+        @Override public int getWireVersion() {
             return 13;
         }
     }

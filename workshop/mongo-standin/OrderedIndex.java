@@ -37,28 +37,12 @@ final class OrderedIndex extends Index<Object> implements QueryPlan.Source {
         this.mapName = entries.getName();
     }
 
-    @Override
-    public boolean isUnique() {
-        return unique;
-    }
+    @Override public boolean isUnique() { return unique; }
+    @Override public boolean isMultikey() { return multikeyIndexes.containsKey(mapName); }
+    @Override public boolean omitsDocuments() { return isSparse(); }
+    @Override public MVMap<Object[], ?> map() { return entries; }
 
-    @Override
-    public boolean isMultikey() {
-        return multikeyIndexes.containsKey(mapName);
-    }
-
-    @Override
-    public boolean omitsDocuments() {
-        return isSparse();
-    }
-
-    @Override
-    public MVMap<Object[], ?> map() {
-        return entries;
-    }
-
-    @Override
-    public boolean hasSameOptions(Index<?> other) {
+    @Override public boolean hasSameOptions(Index<?> other) {
         return super.hasSameOptions(other) && toIndexDescription().equals(other.toIndexDescription());
     }
 
@@ -94,13 +78,11 @@ final class OrderedIndex extends Index<Object> implements QueryPlan.Source {
             .anyMatch(key -> Utils.getSubdocumentValueCollectionAware(document, key) instanceof Collection);
     }
 
-    @Override
-    public void checkAdd(Document document, MongoCollection<Object> collection) {
+    @Override public void checkAdd(Document document, MongoCollection<Object> collection) {
         checkUnique(document, null, collection);
     }
 
-    @Override
-    public void checkUpdate(Document before, Document after, MongoCollection<Object> collection) {
+    @Override public void checkUpdate(Document before, Document after, MongoCollection<Object> collection) {
         checkUnique(after, before.get("_id"), collection);
     }
 
@@ -117,8 +99,7 @@ final class OrderedIndex extends Index<Object> implements QueryPlan.Source {
     }
 
     /** Repeats the check, because checkAdd does not see documents added during an index build. */
-    @Override
-    public void add(Document document, Object position, MongoCollection<Object> collection) {
+    @Override public void add(Document document, Object position, MongoCollection<Object> collection) {
         checkUnique(document, position, collection);
         if (holdsArray(document)) {
             multikeyIndexes.put(mapName, Boolean.TRUE);
@@ -128,8 +109,7 @@ final class OrderedIndex extends Index<Object> implements QueryPlan.Source {
         }
     }
 
-    @Override
-    public Object remove(Document document) {
+    @Override public Object remove(Document document) {
         for (Object[] key : keysOf(document)) {
             entries.remove(key);
         }
@@ -144,33 +124,14 @@ final class OrderedIndex extends Index<Object> implements QueryPlan.Source {
         }
     }
 
-    @Override
-    public Object getPosition(Document document) {
-        return null;
-    }
+    @Override public Object getPosition(Document document) { return null; }
+    @Override public boolean canHandle(Document query) { return false; }
 
-    @Override
-    public boolean canHandle(Document query) {
-        return false;
-    }
-
-    @Override
-    public Iterable<Object> getPositions(Document query) {
+    @Override public Iterable<Object> getPositions(Document query) {
         throw new UnsupportedOperationException("the collection plans queries");
     }
 
-    @Override
-    public long getCount() {
-        return entries.sizeAsLong();
-    }
-
-    @Override
-    public long getDataSize() {
-        return getCount();
-    }
-
-    @Override
-    public void drop() {
-        multikeyIndexes.remove(mapName);
-    }
+    @Override public long getCount() { return entries.sizeAsLong(); }
+    @Override public long getDataSize() { return getCount(); }
+    @Override public void drop() { multikeyIndexes.remove(mapName); }
 }

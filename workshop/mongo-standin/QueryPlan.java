@@ -24,7 +24,6 @@ import de.bwaldvogel.mongo.bson.Document;
  */
 final class QueryPlan {
 
-    /** An index as the planner sees it. */
     interface Source {
         List<IndexKey> getKeys();
 
@@ -104,9 +103,7 @@ final class QueryPlan {
             && conditions[0].excludesNull();
     }
 
-    private boolean isWhole() {
-        return fixed == conditions.length && source.isUnique();
-    }
+    private boolean isWhole() { return fixed == conditions.length && source.isUnique(); }
 
     private void serveOrder(Document orderBy) {
         if (orderBy == null || orderBy.isEmpty()) {
@@ -152,15 +149,10 @@ final class QueryPlan {
         return narrows || sorted && orderBy != null && !orderBy.isEmpty();
     }
 
-    private int score() {
-        return (isWhole() ? 1000 : 0) + 10 * fixed + (sorted ? 6 : 0) + (range != null ? 3 : 0);
-    }
+    private int score() { return (isWhole() ? 1000 : 0) + 10 * fixed + (sorted ? 6 : 0) + (range != null ? 3 : 0); }
 
-    boolean isSorted() {
-        return sorted;
-    }
+    boolean isSorted() { return sorted; }
 
-    /** Returns the values that the plan reaches, in the order of the index. */
     Stream<Object> values() {
         Stream<Object> found = prefixes.stream().flatMap(this::values);
         if (!source.isMultikey()) {
@@ -196,13 +188,11 @@ final class QueryPlan {
     private <V> Stream<Object> stream(MVMap<Object[], V> map, Object[] from, Object[] to) {
         Cursor<Object[], V> cursor = map.cursor(from, to, reversed);
         Iterator<Object> values = new Iterator<>() {
-            @Override
-            public boolean hasNext() {
+            @Override public boolean hasNext() {
                 return cursor.hasNext();
             }
 
-            @Override
-            public Object next() {
+            @Override public Object next() {
                 cursor.next();
                 return cursor.getValue();
             }
@@ -210,8 +200,5 @@ final class QueryPlan {
         return StreamSupport.stream(Spliterators.spliteratorUnknownSize(values, Spliterator.ORDERED), false);
     }
 
-    @Override
-    public String toString() {
-        return source + " " + Arrays.toString(conditions);
-    }
+    @Override public String toString() { return source + " " + Arrays.toString(conditions); }
 }

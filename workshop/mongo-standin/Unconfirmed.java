@@ -64,11 +64,8 @@ final class Unconfirmed {
         return READS_CONFIRMED.get() && !writes.isEmpty();
     }
 
-    boolean hides(Object id) {
-        return writes.containsKey(id);
-    }
+    boolean hides(Object id) { return writes.containsKey(id); }
 
-    /** Returns the hidden documents in their previous versions. */
     Stream<Document> before(Function<byte[], Document> decode) {
         return writes.values().stream().filter(write -> write.document != null).map(write -> decode.apply(write.document));
     }

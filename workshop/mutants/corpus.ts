@@ -20,7 +20,7 @@ const groups = z.array(
   z.strictObject({ file: z.string(), tests: z.array(z.string()).min(1), mutants: z.array(change).min(1) }),
 );
 
-/** The mutants of all YAML files in this folder. Each one is applied alone. */
+/** Reads the mutants from all YAML files in this folder. Each is applied alone. */
 export function readMutants(): readonly Mutant[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
   return files
@@ -28,7 +28,6 @@ export function readMutants(): readonly Mutant[] {
     .flatMap(({ file, tests, mutants }) => mutants.map((mutant) => ({ file, tests, ...mutant })));
 }
 
-/** Returns the file's text with the mutation. Throws unless the text to replace occurs exactly once. */
 export function mutate(text: string, { breaks, file, find, replace }: Mutant): string {
   const [before, after, ...more] = text.split(find);
   if (before === undefined || after === undefined || more.length > 0)

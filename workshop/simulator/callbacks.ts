@@ -1,3 +1,4 @@
+import { createHmac, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
@@ -6,14 +7,13 @@ import type { Statistics } from './statistics.ts';
 const attemptsMax = 4;
 const acknowledgeMsMax = 5000;
 const firstRetryMs = 1000;
-/** One per connection to a receiver, so that no delivery waits for a connection. */
+/** One for each connection to a receiver, so that no delivery waits for a connection. */
 const deliveriesInFlightMax = 64;
 
 export interface Delivery {
   readonly url: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Always breaks the connection in the middle of the body. */
   readonly failing: boolean;
 }
 
@@ -50,7 +50,7 @@ export class CallbackSender {
     this.#report(`callback abandoned after ${attemptsMax} attempts`);
   }
 
-  /** Makes one exchange without retries. Resolves with the JSON of a 200, or with undefined. */
+  /** Makes one request without retries. Resolves with the JSON of a 200, or with undefined. */
   async ask(url: string, body: string, timeoutMs: number): Promise<unknown> {
     try {
       const response = await this.#send(url, { body, timeoutMs });
@@ -87,7 +87,7 @@ export class CallbackSender {
       dispatcher: this.#agent,
       headers: { 'content-type': 'application/json', 'user-agent': 'simulator', ...headers },
       body,
-      // Undici measures these in turns of its timer, so a machine freeze does not make callbacks fail.
+      // Undici measures these timeouts in ticks of its own timer, so a machine freeze does not make callbacks fail.
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
     });
@@ -113,4 +113,13 @@ async function* brokenBody(body: string): AsyncGenerator<string> {
   yield body.slice(0, Math.max(1, body.length >> 1));
   await sleep(20);
   throw new Error('The callback is broken off on purpose.');
+}
+
+/** The key follows `whsec_`. Uses real time, because receivers compare the timestamp with their own clocks. */
+export function signStandardWebhook(secret: string, body: string): Record<string, string> {
+  const id = randomUUID();
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
 }

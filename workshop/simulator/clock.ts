@@ -9,10 +9,7 @@ interface Entry {
 /** The longest sleep between checks of the clock, because an injected clock may jump without notice. */
 const lookEveryMsMax = 1000;
 
-/**
- * The simulator's time. Putting it forward runs everything that has become due. There is one timer, however many
- * entries there are.
- */
+/** The simulator's time. Advancing it runs everything that has become due. There is one timer for all entries. */
 export class Clock {
   readonly #base: Now;
   #aheadMs = 0;
@@ -64,7 +61,7 @@ export class Clock {
   }
 }
 
-/** The insertion index in a list sorted by due time, latest first. Among equal entries, the newer one runs later. */
+/** Finds the insertion index. Among entries with the same due time, the newer one runs later. */
 function placeOf(entries: readonly Entry[], due: number): number {
   let [from, to] = [0, entries.length];
   while (from < to) {

@@ -2,13 +2,10 @@ import { z } from 'zod';
 import { UnknownFault } from './fault.ts';
 import type { FaultRule } from './fault-book.ts';
 import type { Counts, PromptCounts } from './statistics.ts';
-import { momentOf } from './task.ts';
-import type { Phase } from './task.ts';
-import { json, parseJson } from './wire.ts';
-import type { Reply, WireRequest } from './wire.ts';
+import { momentOf, type Phase } from './task.ts';
+import { json, parseJson, type Reply, type WireRequest } from './wire.ts';
 import type { World } from './world.ts';
 
-/** One task as the control interface shows it. */
 export interface TaskSummary {
   readonly id: string;
   readonly dialect: string;
@@ -19,18 +16,16 @@ export interface TaskSummary {
   readonly created_at: number;
 }
 
-/** Control over the simulator, for a test or an operator. The same calls are HTTP routes under `/_control`. */
+/** Controls the simulator for a test or an operator. The same calls are HTTP routes under `/_control`. */
 export interface Control {
   addFault(rule: FaultRule): void;
   faults(): readonly FaultRule[];
   clearFaults(): void;
   stats(): Counts & { readonly tasks: number };
-  /** The counts of create requests whose prompt contains `part`: those that arrived, and those that were accepted. */
+  /** Counts create requests whose prompt contains `part`: those that arrived, and those that were accepted. */
   submissions(part: string): PromptCounts;
-  /** Recorded tasks whose prompt contains `part`, oldest first. */
   tasks(part?: string): readonly TaskSummary[];
   setRenderSeconds(seconds: number): void;
-  /** Puts the simulator's clock forward. */
   advance(seconds: number): void;
   /** Discards tasks, faults and counts. */
   reset(): void;
@@ -89,7 +84,7 @@ const ruleSchema = z.object({
   times: z.int().min(1).optional(),
 });
 
-/** The action of each route. It may return the body. The query parameter `prompt` selects prompts that contain it. */
+/** An action may return the body. The query parameter `prompt` selects prompts that contain its value. */
 const routes: Readonly<
   Record<string, (control: Control, body: unknown, prompt: string | null) => object | void>
 > = {

@@ -1,20 +1,16 @@
 import type { z } from 'zod';
-import { disturb, pause } from './disturb.ts';
-import type { Problem } from './disturb.ts';
-import { FaultSet, parseFault } from './fault.ts';
-import type { Stage } from './fault.ts';
-import { Job } from './job.ts';
-import type { Rendered } from './job.ts';
-import { nextChangeAt } from './task.ts';
-import type { Task } from './task.ts';
+import { disturb, pause, type Problem } from './disturb.ts';
+import { FaultSet, parseFault, type Stage } from './fault.ts';
+import { Job, type Rendered } from './job.ts';
+import { nextChangeAt, type Task } from './task.ts';
 import type { TaskStore } from './task-store.ts';
 import { check, json, parseJson } from './wire.ts';
 import type { Mistake, Reply, WireError, WireRequest } from './wire.ts';
 import type { World } from './world.ts';
 
 /**
- * The dialect's error for each problem. Without `moderated`, the vendor accepts every text and inspects it when the job
- * runs. In that case, the fault `moderation` ends the task (`moderation-in-task=input`).
+ * The dialect's error for each problem. Leave out `moderated` if the vendor accepts every text and inspects it when the
+ * job runs. The fault `moderation` then ends the task, like `moderation-in-task=input`.
  */
 export type Problems = Readonly<Record<Exclude<Problem, 'moderated'>, WireError>> & {
   readonly moderated?: WireError;
@@ -28,21 +24,17 @@ export interface Call {
 
 export type Handler = (call: Call) => Reply | Promise<Reply>;
 
-/** The declaration of a dialect: one vendor's table. */
 export interface Format<Detail extends Rendered> {
   readonly name: string;
-  /** The prefix of all paths that the dialect owns. */
   readonly prefix: string;
   readonly problems: Problems;
-  /** The error for a body that violates its schema. */
   readonly mistake: (mistake: Mistake) => WireError;
-  /** Maps `GET /tasks/:id` and the like to handlers. A handler may throw a WireError at any point. */
+  /** Maps `GET /tasks/:id` and the like to handlers, which may throw a WireError at any point. */
   readonly routes: (desk: Desk<Detail>) => Readonly<Record<string, Handler>>;
   /** The response to a method and path that the vendor lacks. Default: `not-found`. */
   readonly noSuchRoute?: (request: WireRequest) => WireError;
   /** Reads the caller's key. Default: `Authorization: Bearer`. */
   readonly keyOf?: (request: WireRequest, world: World) => string | undefined;
-  /** Applied to every response. */
   readonly finish?: (reply: Reply) => Reply;
   /** How long a finished record can be queried. Default: 7 days. */
   readonly keptMs?: number;
@@ -50,26 +42,22 @@ export interface Format<Detail extends Rendered> {
   readonly knownForMs?: number;
   /** The time in milliseconds after which an unfinished job expires. Default: 2 days. */
   readonly expiresAfterMs?: number;
-  /**
-   * The body of a callback, sent at each status change to the task's callback address. Undefined if the vendor does not
-   * report this change.
-   */
+  /** Sent at each status change to the task's callback address. Undefined if the vendor does not report it. */
   readonly callbackBody?: (job: Job<Detail>) => unknown;
-  /** The headers of a callback, if the vendor signs its body with the account's or the task's secret. */
+  /** Set if the vendor signs a callback's body with the account's or the task's secret. */
   readonly callbackHeaders?: (body: string, job: Job<Detail>) => Readonly<Record<string, string>>;
 }
 
-/** A create request as it arrived. Its faults are read before anything else is evaluated. */
+/** A create request as it arrived. Its faults are read before the request is validated. */
 export interface Asked {
   readonly model: string;
   readonly prompt: string;
-  /** An end-user id, another text that may contain faults. */
+  /** An end-user id, which may also contain faults. */
   readonly endUser?: string;
-  /** Replaces the dialect's own error. */
+  /** Replaces the dialect's own error for moderated content. */
   readonly moderated?: WireError;
 }
 
-/** A create request with its faults applied. The dialect responds to it. */
 export interface Submission {
   readonly model: string;
   readonly prompt: string;
@@ -80,12 +68,10 @@ export interface Order<Detail> {
   readonly id: string;
   readonly detail: Detail;
   readonly expiresAfterMs?: number;
-  /** The model's name in responses, if it differs from the requested one. */
   readonly model?: string;
   readonly callbackUrl?: string | null | undefined;
 }
 
-/** The job that the route specifies or the dialect found. Undefined if this route has no such job. */
 type Subject<Detail extends Rendered> =
   | Call
   | { readonly request: WireRequest; readonly job: Job<Detail> | undefined };
@@ -93,10 +79,7 @@ type Subject<Detail extends Rendered> =
 const dayMs = 86_400_000;
 const countedAs = { poll: 'gets', list: 'lists', delete: 'deletes', media: 'media' } as const;
 
-/**
- * The entry point for all requests of one dialect. Each exchange is counted and runs with its faults. Creates become
- * jobs.
- */
+/** The entry point for all requests of one dialect. Counts each exchange and applies its faults. */
 export class Desk<Detail extends Rendered> {
   readonly world: World;
   readonly #format: Format<Detail>;
@@ -109,7 +92,6 @@ export class Desk<Detail extends Rendered> {
     for (const task of this.#store.oldestFirst()) this.#watch(task);
   }
 
-  /** A problem as the dialect's own error. */
   problem(problem: Problem, moderated = this.#format.problems.moderated): Reply {
     const { problems } = this.#format;
     const error = problem === 'moderated' ? (moderated ?? problems.internal) : problems[problem];
@@ -140,7 +122,6 @@ export class Desk<Detail extends Rendered> {
     );
   }
 
-  /** A route that turns a body with the model and the prompt in these fields into a job. */
   creates<Body extends Asked>(
     schema: z.ZodType<Body>,
     order: (body: Body, submission: Submission) => Order<Detail> | Promise<Order<Detail>>,
@@ -154,7 +135,6 @@ export class Desk<Detail extends Rendered> {
     };
   }
 
-  /** Accepts a job: stores it, counts it and starts its callbacks. */
   async accept(submission: Submission, order: Order<Detail>): Promise<Job<Detail>> {
     const { task, faults } = this.#draft(submission, order);
     this.#store.insert(task);
@@ -165,7 +145,7 @@ export class Desk<Detail extends Rendered> {
     return this.#seen(task);
   }
 
-  /** Renders pictures that are returned immediately and never queried. Their content may still be refused. */
+  /** Renders pictures that the response returns immediately. Their content may still be refused. */
   async paint(submission: Submission, order: Order<Detail>, refused?: WireError): Promise<Job<Detail>> {
     const { faults } = submission;
     const seconds = this.world.paintSeconds(faults);
@@ -189,7 +169,6 @@ export class Desk<Detail extends Rendered> {
     return new Job(task, this.world);
   }
 
-  /** Calls `make` until it returns an unused id. */
   newId(make: () => string): string {
     for (;;) {
       const id = make();
@@ -204,7 +183,6 @@ export class Desk<Detail extends Rendered> {
     return job === undefined || this.#isLost(job) ? undefined : job;
   }
 
-  /** Every job that `find` would find. */
   newestFirst(): Job<Detail>[] {
     return this.#store
       .newestFirst()
@@ -212,10 +190,7 @@ export class Desk<Detail extends Rendered> {
       .filter((job) => !this.#isLost(job));
   }
 
-  /**
-   * Whether this many of the account's jobs, or of one model's, are in flight. The simulator's own limit takes
-   * precedence.
-   */
+  /** Whether this many of the account's jobs, or of one model's, are in flight. */
   isFull(most: number, model?: string): boolean {
     const inFlight = this.newestFirst().filter(
       (job) => !job.isOver && (model === undefined || job.model === model),
@@ -228,7 +203,6 @@ export class Desk<Detail extends Rendered> {
     return faults.has('vanishes') && phase !== 'queued';
   }
 
-  /** Returns the job after the cancellation. */
   cancel({ task }: Job<Detail>): Job<Detail> {
     this.#store.cancel(task);
     return this.#seen(task);
@@ -238,7 +212,7 @@ export class Desk<Detail extends Rendered> {
     this.#store.remove(id);
   }
 
-  /** Responds to an exchange about one job. `missing` replaces the dialect's 404. */
+  /** Responds to a request about one job. `missing` replaces the dialect's 404. */
   about(
     stage: 'poll' | 'delete' | 'media',
     subject: Subject<Detail>,
@@ -251,12 +225,11 @@ export class Desk<Detail extends Rendered> {
     );
   }
 
-  /** A route that returns 200 with the result of `present`. */
   shows(present: (job: Job<Detail>) => unknown): Handler {
     return (call) => this.about('poll', call, (job) => json(200, present(job)));
   }
 
-  /** Responds to an exchange about many jobs. `named` are those whose ids the caller sent. */
+  /** Responds to a request about many jobs. `named` are those whose ids the caller sent. */
   list(
     { request }: Call,
     named: readonly Job<Detail>[],
@@ -265,7 +238,7 @@ export class Desk<Detail extends Rendered> {
     return this.#later({ stage: 'list', request }, named, answer);
   }
 
-  /** Handles any later exchange, applying the faults of its stage and its jobs. */
+  /** Handles any request after the create, and applies the faults of its stage and its jobs. */
   #later(
     exchange: { readonly stage: keyof typeof countedAs; readonly request: WireRequest },
     jobs: readonly Job<Detail>[],
@@ -290,7 +263,6 @@ export class Desk<Detail extends Rendered> {
     return { dialect: this.#format.name, stage, method, path, header: marks };
   }
 
-  /** Makes a callback at each status change from now on. */
   #watch(task: Task<Detail>): void {
     if (task.callbackUrl === undefined) return;
     const { clock } = this.world.parts;
@@ -308,7 +280,7 @@ export class Desk<Detail extends Rendered> {
     const { callbackUrl: url } = task;
     const { faults } = this.#seen(task);
     if (url === undefined || callbackBody === undefined || faults.has('callback-never')) return;
-    // A second delivery is generated afresh, because some vendors give each delivery a new id.
+    // A second delivery has a new body and headers, because some vendors give each delivery a new id.
     const deliver = async (): Promise<void> => {
       const job = this.#seen(task);
       const content = callbackBody(job);

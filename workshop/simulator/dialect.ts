@@ -1,11 +1,9 @@
-import { Desk } from './desk.ts';
-import type { Format } from './desk.ts';
+import { Desk, type Format } from './desk.ts';
 import type { Rendered } from './job.ts';
-import { bearerToken, WireError } from './wire.ts';
-import type { Reply, WireRequest } from './wire.ts';
+import { bearerToken, WireError, type Reply, type WireRequest } from './wire.ts';
 import type { World } from './world.ts';
 
-/** A provider's wire format, which covers everything below `prefix`. */
+/** A provider's wire format for everything below `prefix`. */
 export interface Dialect {
   readonly name: string;
   readonly prefix: string;
@@ -14,10 +12,7 @@ export interface Dialect {
 
 export type CreateDialect = (world: World) => Dialect;
 
-/**
- * Creates a dialect from its table. It authenticates, finds the route, and refuses requests in the dialect's own
- * format.
- */
+/** Authenticates, finds the route, and refuses requests in the vendor's format. */
 export function dialect<Detail extends Rendered>(format: Format<Detail>): CreateDialect {
   const { name, prefix, problems, keyOf = bearerToken, finish = (reply) => reply } = format;
   const noSuchRoute = format.noSuchRoute ?? (() => problems['not-found']);

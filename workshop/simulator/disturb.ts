@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { FaultSet } from './fault.ts';
-import { bytes } from './wire.ts';
-import type { Content, Reply } from './wire.ts';
+import { bytes, type Content, type Reply } from './wire.ts';
 
-/** The problems that every dialect translates into its own error body. */
+/** Problems that every dialect reports in an error body of its own. */
 export type Problem =
   | 'unauthorized'
   | 'forbidden'
@@ -19,7 +18,7 @@ export type ProblemReplies = (problem: Problem) => Reply;
 
 const mebibyte = 1024 * 1024;
 
-/** Runs one exchange with its faults. A refusal replaces `act`; other faults alter its response. */
+/** Runs one exchange with its faults. A refusal replaces `act`. Other faults alter its response. */
 export async function disturb(
   faults: FaultSet,
   problems: ProblemReplies,
@@ -34,18 +33,17 @@ export async function disturb(
   return first(faults, spoilt)?.(faults, reply, problems) ?? reply;
 }
 
-/** Returns the first fault in table order. */
 function first<Entry>(faults: FaultSet, table: Readonly<Record<string, Entry>>): Entry | undefined {
   return Object.entries(table).find(([name]) => faults.has(name.trim()))?.[1];
 }
 
 const said = (problem: Problem) => (_: FaultSet, problems: ProblemReplies) => problems(problem);
 
-/** Faults that replace the work. A leading space keeps a numeric name in position. */
+/** Faults that replace the work. JavaScript would move a numeric name to the front, so it has a leading space. */
 const refusals: Readonly<Record<string, (faults: FaultSet, problems: ProblemReplies) => Reply>> = {
   ' 429': (faults, problems) => withRetryAfter(problems('rate-limited'), faults.text('429')),
   '429-date': (faults, problems) => {
-    // An HTTP-date has whole seconds. It is rounded up, so that a positive wait never yields a past date.
+    // An HTTP-date has whole seconds. Rounding up keeps a positive wait from becoming a past date.
     const at = Math.ceil(Date.now() / 1000 + (faults.number('429-date') ?? 2)) * 1000;
     return withRetryAfter(problems('rate-limited'), new Date(at).toUTCString());
   },
@@ -65,7 +63,6 @@ const refusals: Readonly<Record<string, (faults: FaultSet, problems: ProblemRepl
 
 type Sent = { readonly kind: 'send' } & Content;
 
-/** Faults that replace the response after the work is done. */
 const spoilt: Readonly<Record<string, (faults: FaultSet, reply: Sent, problems: ProblemReplies) => Reply>> = {
   'accepted-500': (_, __, problems) => problems('internal'),
   'accepted-502': () => htmlError(502),
@@ -93,7 +90,7 @@ function withRetryAfter(reply: Reply, value: string | undefined): Reply {
   return { ...reply, headers: { ...reply.headers, 'retry-after': value } };
 }
 
-/** The response of an edge proxy in front of the provider, which does not know the provider's error body. */
+/** What an edge proxy in front of the provider returns. The proxy does not know the provider's error body. */
 function htmlError(status: 502 | 504): Reply {
   const title = status === 502 ? '502 Bad Gateway' : '504 Gateway Time-out';
   return bytes(status, htmlBody(title), { 'content-type': 'text/html', server: 'nginx' });
@@ -106,6 +103,6 @@ function htmlBody(title: string): Buffer {
 }
 
 export async function pause(seconds: number): Promise<void> {
-  // Does not keep the process alive: a closing simulator must not wait for its slow responses.
+  // Does not keep the process alive, because a closing simulator must not wait for its slow responses.
   await sleep(seconds * 1000, undefined, { ref: false });
 }

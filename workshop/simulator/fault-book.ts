@@ -1,15 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import { faultsInText, FaultSet, noFaults, parseFault, splitModel } from './fault.ts';
-import type { Fault, Stage } from './fault.ts';
+import { faultsInText, FaultSet, noFaults, parseFault, splitModel, type Fault, type Stage } from './fault.ts';
 
-/**
- * A fault ordered through the control endpoint. A request must match every given part of `match`. An empty `match`
- * matches every request.
- */
+/** A fault ordered through the control endpoint. An empty `match` matches every request. */
 export interface FaultRule {
   readonly match: {
     readonly dialect?: string | undefined;
-    /** Part of the text or, for exchanges after the create, of the task's prompt. */
+    /** Part of the create's text or, in later requests, of the task's prompt. */
     readonly prompt?: string | undefined;
     readonly model?: string | undefined;
     readonly path?: string | undefined;
@@ -20,7 +16,6 @@ export interface FaultRule {
   readonly times?: number | undefined;
 }
 
-/** One exchange, described by the criteria that rules match on. */
 export interface Exchange {
   readonly stage: Stage;
   readonly dialect: string;
@@ -35,7 +30,6 @@ const rulesMax = 1000;
 const countersMax = 20_000;
 const counterKeyCharacters = 400;
 
-/** Decides which faults affect an exchange, and counts the limited ones. */
 export class FaultBook {
   readonly #rules: { rule: FaultRule; fault: Fault; left: number }[] = [];
   readonly #applied = new LRUCache<string, number>({ max: countersMax });
@@ -54,10 +48,7 @@ export class FaultBook {
     this.#applied.clear();
   }
 
-  /**
-   * The faults of a create: those that take effect immediately, and those that the task keeps. The model is returned
-   * without its suffixes.
-   */
+  /** `now` are the faults that take effect immediately. The model is returned without its suffixes. */
   onCreate(exchange: Exchange, texts: readonly string[]): { model: string; now: FaultSet; task: FaultSet } {
     const split = splitModel(exchange.model);
     const named = [...split.faults, ...inHeader(exchange.header), ...texts.flatMap(faultsInText)];
@@ -70,7 +61,7 @@ export class FaultBook {
     return { model: split.model, now: new FaultSet(now), task: new FaultSet(task) };
   }
 
-  /** The faults of a later exchange about tasks. A header fault without a stage affects its own request. */
+  /** The faults of a later exchange about tasks. A header fault without a stage affects only its own request. */
   onLater(
     exchange: Exchange,
     tasks: readonly { id: string; faults?: readonly string[] | undefined }[],

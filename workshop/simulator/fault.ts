@@ -6,9 +6,9 @@ export interface Fault {
   readonly stage: Stage;
   readonly name: string;
   readonly argument?: string;
-  /** The number of times it takes effect. Default: always. */
+  /** How many times the fault takes effect. Default: always. */
   readonly times?: number;
-  /** The original text, so that a task can store it as a string. */
+  /** The original text, in which a task stores the fault. */
   readonly source: string;
 }
 
@@ -22,7 +22,6 @@ export const transportFaults = [
   'empty', 'html', 'huge-body', 'slow-loris', 'gzip', 'sdk-shape', 'no-content',
 ] as const; // prettier-ignore
 
-/** A task's faults and settings: how it renders and how it ends. */
 export const taskFaults = [
   'render', 'queue', 'ratio', 'duration', 'input-seconds', 'never-finishes', 'never-starts', 'backwards',
   'unknown-status', 'failed', 'moderation-in-task', 'missing-usage', 'usage-above', 'missing-url', 'url-403',
@@ -70,13 +69,12 @@ function stageOf(prefix: string | undefined, name: string): Stage | undefined {
   return callbackNames.has(name) ? 'callback' : undefined;
 }
 
-/** The markers in a caller's text, which is a prompt or an end-user id. */
+/** Finds the markers in a caller's text, which is a prompt or an end-user id. */
 export function faultsInText(text: string): Fault[] {
   if (!text.includes('[sim:')) return [];
   return Array.from(text.matchAll(markerPattern), (match) => parseFault(match[1] ?? ''));
 }
 
-/** Splits `model+fault+fault` into the model and its faults. */
 export function splitModel(model: string): { model: string; faults: Fault[] } {
   const [name = '', ...suffixes] = model.split('+');
   return { model: name, faults: suffixes.map(parseFault) };
@@ -84,7 +82,6 @@ export function splitModel(model: string): { model: string; faults: Fault[] } {
 
 const usageAboveDefault = 1.5;
 
-/** The faults of one exchange or one task. */
 export class FaultSet {
   readonly all: readonly Fault[];
 
@@ -113,12 +110,12 @@ export class FaultSet {
     return text === undefined || text === '' || Number.isNaN(Number(text)) ? undefined : Number(text);
   }
 
-  /** The factor by which usage is multiplied: 1, or the argument of `usage-above`. */
+  /** Usage is multiplied by this factor: 1, or the argument of `usage-above`. */
   usageFactor(): number {
     return this.has('usage-above') ? (this.number('usage-above') ?? usageAboveDefault) : 1;
   }
 
-  /** The strings that a task stores. Undefined instead of empty, because most tasks have none. */
+  /** What a task stores. Undefined instead of empty, because most tasks have no faults. */
   sources(): readonly string[] | undefined {
     return this.all.length === 0 ? undefined : this.all.map((fault) => fault.source);
   }

@@ -1,14 +1,11 @@
 import { z } from 'zod';
 
-/** Schemas used in most vendors' bodies. */
-
 export const link = z.string().regex(/^https?:\/\/\S+$/, 'must be a URL');
 export const media = z
   .string()
   .regex(/^(?:https?:\/\/\S+|data:[\w.+-]+\/[\w.+-]+;base64,\S+)$/, 'must be a URL or a data URL');
 export const base64 = z.string().regex(/^[A-Za-z0-9+/]+=*$/, 'must be base64');
 
-/** One of several words. The argument lists them, separated by spaces. */
 export function word(words: string) {
   return z.enum(words.split(' '));
 }
@@ -23,7 +20,7 @@ const types = {
   any: z.unknown(),
 };
 
-/** Fields that are allowed but never read here: their names by type, separated by spaces. */
+/** Declares fields that are allowed but never read here: their names by type, separated by spaces. */
 export function taken(names: Partial<Record<keyof typeof types, string>>): Readonly<Record<never, never>> {
   return Object.fromEntries(
     Object.entries(types).flatMap(([type, schema]) => {

@@ -1,21 +1,16 @@
 import { FaultSet } from './fault.ts';
-import { isFinal, momentOf } from './task.ts';
-import type { Phase, Task } from './task.ts';
+import { isFinal, momentOf, type Phase, type Task } from './task.ts';
 import type { ImageLook, World } from './world.ts';
 
-/** The fields of every detail: the pixels, a video's length, or the number of images. */
 export interface Rendered {
   readonly width: number;
   readonly height: number;
-  /** The video's length in seconds. */
   readonly seconds: number;
   /** Undefined for a video. */
   readonly images?: number | undefined;
 }
 
-/**
- * A task in its current state, with everything that a response contains. Undefined values are omitted from a response.
- */
+/** A task in its current state, with everything that responses contain. Responses omit undefined values. */
 export class Job<Detail extends Rendered = Rendered> {
   readonly task: Task<Detail>;
   readonly world: World;
@@ -51,17 +46,16 @@ export class Job<Detail extends Rendered = Rendered> {
     return isFinal(this.phase);
   }
 
-  /** When rendering begins or began. */
   get startsAt(): number {
     return this.task.createdAt + this.task.queueMs;
   }
 
-  /** The consumed amount. Undefined with `missing-usage`. */
+  /** Returns undefined with the fault `missing-usage`. */
   reported<Fact>(fact: Fact): Fact | undefined {
     return this.faults.has('missing-usage') ? undefined : fact;
   }
 
-  /** The billed amount. Larger with `usage-above`. */
+  /** Larger than `amount` with the fault `usage-above`. */
   billed(amount: number): number {
     return amount * this.faults.usageFactor();
   }
@@ -73,7 +67,7 @@ export class Job<Detail extends Rendered = Rendered> {
     return Math.min(0.99, (this.now - this.since) / Math.max(1, this.task.renderMs));
   }
 
-  /** Links to the files, valid from the job's end or from `from`. None with `missing-url`. */
+  /** Links to the files, valid from the job's end or from `from`. Empty with the fault `missing-url`. */
   links(options: { lifetimeSeconds?: number; from?: number; look?: Partial<ImageLook> } = {}): string[] {
     const { task, world, detail, faults } = this;
     if (faults.has('missing-url')) return [];
@@ -91,13 +85,12 @@ export class Job<Detail extends Rendered = Rendered> {
     return world.link(task, world.image(detail, look, faults), since);
   }
 
-  /** A picture's bytes, in base64. */
   picture(look: Partial<ImageLook>): string {
     const { world, detail, faults } = this;
     return world.parts.media.render(world.image(detail, look, faults)).toString('base64');
   }
 
-  /** Each picture's `url` or `b64_json`, as OpenAI calls them. Neither with `missing-url`. */
+  /** Each picture's `url` or `b64_json`, as OpenAI calls them, or neither with the fault `missing-url`. */
   pictures(form: string | undefined, options: Parameters<Job['links']>[0] = {}): Record<string, string>[] {
     const { images = 0 } = this.detail;
     const links = form === 'b64_json' ? [] : this.links(options);
@@ -108,7 +101,6 @@ export class Job<Detail extends Rendered = Rendered> {
     });
   }
 
-  /** The video's bytes. */
   file(sample = 0): Buffer {
     return this.world.parts.media.render(this.world.video(this.detail, sample, this.faults));
   }

@@ -1,43 +1,35 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CallbackSender } from './callbacks.ts';
-import { Clock } from './clock.ts';
-import type { Now } from './clock.ts';
-import { controlPrefix, createControl, handleControl } from './control.ts';
-import type { Control } from './control.ts';
+import { Clock, type Now } from './clock.ts';
+import { controlPrefix, createControl, handleControl, type Control } from './control.ts';
 import type { CreateDialect, Dialect } from './dialect.ts';
 import { dialects } from './dialects.ts';
 import { disturb } from './disturb.ts';
 import { FaultSet, UnknownFault } from './fault.ts';
 import { FaultBook } from './fault-book.ts';
 import { mediaPrefix, MediaShelf, refused } from './media/media-shelf.ts';
-import { send } from './send.ts';
 import { StateFile } from './state-file.ts';
 import { Statistics } from './statistics.ts';
-import { json } from './wire.ts';
-import type { Reply, WireRequest } from './wire.ts';
+import { json, type Content, type Reply, type WireRequest } from './wire.ts';
 import { World } from './world.ts';
 
 export interface SimulatorOptions {
   readonly host: string;
-  /** The port, or 0 for any free one. */
   readonly port: number;
   /** Accepted API keys. Default: any non-empty key. */
   readonly apiKeys?: readonly string[];
   /** The seconds from create to success. Default: 8. The first eighth is spent in the queue. */
   readonly renderSeconds?: number;
-  /** Milliseconds since 1970. */
   readonly clock?: Now;
   /** Receives messages for operators, without prompts and keys. */
   readonly report?: (message: string) => void;
   /** The file that preserves tasks across restarts. If undefined, tasks are kept only in memory. */
   readonly stateFile?: string;
-  /** The limit on running jobs, for dialects that have one. Default: the vendor's number. */
   readonly jobsAtOnceMax?: number;
-  /** The number of tasks to keep per dialect. Beyond it, the oldest finished ones are removed. */
+  /** How many tasks to keep per dialect. Beyond that, the oldest finished ones are removed. */
   readonly tasksMax?: number;
-  /** Dialects in addition to the simulator's own. */
   readonly moreDialects?: readonly CreateDialect[];
   /** The scheme, host and port of result links, if they differ from the server's own address. */
   readonly publicUrl?: string;
@@ -54,8 +46,10 @@ const renderSecondsDefault = 8;
 const tasksMaxDefault = 100_000;
 const bodyBytesMax = 96 * 1024 * 1024;
 const keepAliveTimeoutMs = 60_000;
+const floodChunk = Buffer.alloc(256 * 1024, ' ');
+const trickleSteps = 60;
 
-/** An HTTP server that responds as the providers do (docs/providers.md), with the requested faults. */
+/** Starts an HTTP server that responds as the providers in docs/providers.md do, with the requested faults. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const report = options.report ?? (() => undefined);
   const statistics = new Statistics();
@@ -76,7 +70,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     origin: options.publicUrl ?? '',
   });
   const control = createControl(world);
-  // The longest prefix comes first, because one dialect's prefix may begin with another's.
+  // Longest prefix first, because one dialect's prefix may begin with another's.
   const spoken = [...dialects, ...(options.moreDialects ?? [])];
   const table = spoken.map((create) => create(world)).toSorted((a, b) => b.prefix.length - a.prefix.length);
   stateFile?.rewrite();
@@ -104,7 +98,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
 }
 
-/** Returns the actual port. */
 async function listen(server: Server, port: number, host: string): Promise<number> {
   server.listen(port, host);
   await once(server, 'listening');
@@ -134,7 +127,7 @@ async function exchange(
   }
 }
 
-/** Returns undefined if the body exceeds the limit. Reads and discards the excess. */
+/** Returns undefined if the body exceeds the limit. Reads and discards the rest. */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -163,7 +156,7 @@ async function route(
     return await dialect.handle(below(dialect.prefix));
   } catch (error) {
     if (!(error instanceof UnknownFault)) throw error;
-    // The author of a misspelt fault receives the error.
+    // Whoever misspelt a fault must see the error.
     const { message } = error;
     return json(400, { error: { code: 'SimulatorUnknownFault', message, param: '', type: 'BadRequest' } });
   }
@@ -176,4 +169,44 @@ function serveMedia(world: World, request: WireRequest): Promise<Reply> {
   const faults = FaultSet.of(inLink?.split(','));
   const serve = () => media.serve(request, world.now());
   return disturb(faults, () => refused('AccessDenied'), serve);
+}
+
+/** Writes a reply exactly as given, even if it breaks HTTP. */
+async function send(response: ServerResponse, reply: Reply): Promise<void> {
+  switch (reply.kind) {
+    case 'send':
+      response.writeHead(reply.status, { ...reply.headers, 'content-length': reply.body.length });
+      response.end(reply.body);
+      return;
+    case 'drop':
+      if (reply.afterMs > 0) await sleep(reply.afterMs, undefined, { ref: false });
+      response.socket?.resetAndDestroy();
+      return;
+    case 'trickle':
+      await trickle(response, reply, reply.durationMs);
+      return;
+    case 'flood':
+      await flood(response, reply, reply.totalBytes);
+  }
+}
+
+async function trickle(response: ServerResponse, content: Content, durationMs: number): Promise<void> {
+  response.writeHead(content.status, { ...content.headers, 'content-length': content.body.length });
+  const step = Math.max(1, Math.ceil(content.body.length / trickleSteps));
+  const pauseMs = durationMs / Math.ceil(content.body.length / step);
+  for (let from = 0; from < content.body.length && !response.destroyed; from += step) {
+    response.write(content.body.subarray(from, from + step));
+    await sleep(pauseMs, undefined, { ref: false });
+  }
+  response.end();
+}
+
+async function flood(response: ServerResponse, content: Content, totalBytes: number): Promise<void> {
+  response.writeHead(content.status, content.headers);
+  response.write(content.body);
+  const closed = once(response, 'close');
+  for (let sent = content.body.length; sent < totalBytes && !response.destroyed; sent += floodChunk.length) {
+    if (!response.write(floodChunk)) await Promise.race([once(response, 'drain'), closed]);
+  }
+  response.end();
 }

@@ -3,7 +3,7 @@ export interface Size {
   readonly height: number;
 }
 
-/** Reads the two numbers of a text: `1280x720`, `1280*720`, `16:9`. Returns undefined without two numbers. */
+/** Reads the two numbers of `1280x720`, `1280*720` or `16:9`. Returns undefined for other texts. */
 export function pairIn(text: string): Size | undefined {
   const match = /^([\d.]+)[x*:]([\d.]+)$/.exec(text);
   return match === null ? undefined : { width: Number(match[1]), height: Number(match[2]) };
@@ -18,20 +18,20 @@ const lines: Readonly<Record<string, number>> = {
   uhd: 2160,
 };
 
-/** The pixels of a video's short side: `720p`, `1080P`, `4k`. */
+/** The short side of `720p`, `1080P` or `4k`, in pixels. */
 export function linesOf(resolution: string): number {
   const named = lines[resolution.toLowerCase()] ?? Number.parseInt(resolution, 10);
   return Number.isNaN(named) ? 720 : named;
 }
 
-/** Returns an even pixel size with this short side. A ratio expressed in words counts as 16:9. */
+/** Returns an even size with this short side. A ratio in words counts as 16:9. */
 export function sizeOf(shortSide: number, ratio: string): Size {
   const { width: wide, height: high } = pairIn(ratio) ?? { width: 16, height: 9 };
   const long = even((shortSide * Math.max(wide, high)) / Math.min(wide, high));
   return wide >= high ? { width: long, height: shortSide } : { width: shortSide, height: long };
 }
 
-/** The pixel size with the area of this square. A ratio expressed in words counts as a square. */
+/** Returns a size with the area of this square. A ratio in words counts as a square. */
 export function areaOf(side: number, ratio: string, step = 2): Size {
   const { width: wide, height: high } = pairIn(ratio) ?? { width: 1, height: 1 };
   return {

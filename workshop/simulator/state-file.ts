@@ -1,17 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 
-/** One line: a task as created, its cancellation, or its removal. */
+/** One line of the file: a task as created, its cancellation, or its removal. */
 const lineSchema = z.union([
   z.object({ dialect: z.string(), task: z.looseObject({ id: z.string() }) }),
   z.object({ dialect: z.string(), id: z.string(), cancelledAt: z.number() }),
@@ -22,10 +14,7 @@ export type StateLine = z.infer<typeof lineSchema>;
 /** After this many appended bytes, the file is rewritten with only the remaining tasks. */
 const rewriteAfterBytes = 64 * 1024 * 1024;
 
-/**
- * A simulator's memory across restarts: JSON lines, appended before the response leaves, without fsync. It survives the
- * death of the process, but not of the machine.
- */
+/** JSON lines, appended before the response leaves, without fsync. They survive a kill of the process. */
 export class StateFile {
   readonly #path: string;
   readonly #snapshots: (() => Iterable<StateLine>)[] = [];
@@ -46,7 +35,7 @@ export class StateFile {
       .filter((line) => line.dialect === dialect);
   }
 
-  /** A store registers which lines a rewrite has to preserve. */
+  /** Lets a store say which lines a rewrite must preserve. */
   keep(snapshot: () => Iterable<StateLine>): void {
     this.#snapshots.push(snapshot);
   }

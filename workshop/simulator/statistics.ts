@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 
 export interface Counts {
-  /** The number of create requests that arrived, including refused ones. */
+  /** Create requests that arrived, including refused ones. */
   submits: number;
-  /** The number of create requests that led to a task or a picture. */
+  /** Create requests that led to a task or a picture. */
   creates: number;
   gets: number;
   lists: number;
@@ -20,7 +20,6 @@ export interface PromptCounts {
 const promptsMax = 50_000;
 const promptCharacters = 500;
 
-/** Counts the simulator's requests, so that a test can count a gateway task's upstream submissions. */
 export class Statistics {
   #counts = emptyCounts();
   readonly #prompts = new LRUCache<string, PromptCounts>({ max: promptsMax });
@@ -44,7 +43,6 @@ export class Statistics {
     return structuredClone(this.#counts);
   }
 
-  /** Sums the counts of prompts that contain `part`. */
   ofPrompt(part: string): PromptCounts {
     const sum: PromptCounts = { submits: 0, creates: 0 };
     for (const [prompt, counts] of this.#prompts) {

@@ -1,25 +1,21 @@
 import { z } from 'zod';
 import type { Clock } from './clock.ts';
 import type { StateFile, StateLine } from './state-file.ts';
-import { isFinal, momentOf } from './task.ts';
-import type { Task } from './task.ts';
+import { isFinal, momentOf, type Task } from './task.ts';
 
 interface TaskStoreOptions {
   readonly dialect: string;
   readonly clock: Clock;
-  /**
-   * Above this number, the oldest finished tasks are removed. Tasks in flight are removed only above twice this number.
-   */
+  /** Above this number, finished tasks are removed. Above twice this number, tasks in flight are, too. */
   readonly tasksMax: number;
-  /** The milliseconds for which a finished record can be queried. */
+  /** How long a finished record can be queried, in milliseconds. */
   readonly recordKeptMs: number;
   readonly stateFile?: StateFile | undefined;
 }
 
-/** A sweep is O(n), so it runs whenever this share of the limit has been added, not at each create. */
+/** A sweep is O(n), so it runs only after this share of the limit has been added. */
 const sweepSlack = 0.05;
 
-/** The tasks of one dialect, oldest first. */
 export class TaskStore<Detail> {
   readonly dialect: string;
   readonly #options: TaskStoreOptions;
@@ -81,7 +77,7 @@ export class TaskStore<Detail> {
     const now = this.#options.clock.now();
     if (now - task.createdAt < this.#options.recordKeptMs && task.cancelledAt === undefined) return false;
     const { phase, since } = momentOf(task, now);
-    // A cancelled record is removed after a day, whatever the dialect's own retention.
+    // A cancelled record is removed after a day, however long the dialect keeps others.
     const kept =
       phase === 'cancelled' ? Math.min(86_400_000, this.#options.recordKeptMs) : this.#options.recordKeptMs;
     return isFinal(phase) && now - since >= kept;

@@ -1,6 +1,6 @@
 import { FaultSet } from './fault.ts';
 
-/** One asynchronous job. Its state is never stored, because these times and the clock determine it. */
+/** One asynchronous job. Its state follows from these times and the clock, and is never stored. */
 export interface Task<Detail> {
   readonly id: string;
   readonly model: string;
@@ -8,29 +8,24 @@ export interface Task<Detail> {
   /** Milliseconds since 1970, like every time here. */
   readonly createdAt: number;
   readonly queueMs: number;
-  /** The milliseconds from leaving the queue to the end. */
+  /** Milliseconds from the end of the queue to the end of the job. */
   readonly renderMs: number;
   readonly expiresAfterMs: number;
   cancelledAt?: number | undefined;
   readonly callbackUrl?: string | undefined;
   readonly faults?: readonly string[] | undefined;
-  /** The dialect's own data. */
   readonly detail: Detail;
 }
 
 const phases = ['queued', 'running', 'succeeded', 'failed', 'expired', 'cancelled', 'unknown'] as const;
 export type Phase = (typeof phases)[number];
 
-/**
- * A vendor's status words, separated by spaces, in this order: queued, running, succeeded, failed, expired, cancelled,
- * and one that the vendor lacks.
- */
+/** Words for: queued, running, succeeded, failed, expired, cancelled, and a status that the vendor lacks. */
 export function phaseWords(words: string): (phase: Phase) => string {
   const list = words.split(' ');
   return (phase) => list[phases.indexOf(phase)] ?? '';
 }
 
-/** A phase and its start time. */
 export interface Moment {
   readonly phase: Phase;
   readonly since: number;
@@ -66,14 +61,14 @@ function disturbedMoment(task: Task<unknown>, faults: FaultSet, now: number): Mo
   const moment = plainMoment(effective, now, fails ? 'failed' : 'succeeded');
   if (moment.phase !== 'running') return moment;
   if (faults.has('unknown-status')) return { ...moment, phase: 'unknown' };
-  // The task returns to the queue during the second third of rendering.
+  // The task returns to the queue during the second third of its rendering.
   const third = task.renderMs / 3;
   const elapsed = now - moment.since;
   if (!faults.has('backwards') || elapsed < third || elapsed >= 2 * third) return moment;
   return { phase: 'queued', since: task.createdAt };
 }
 
-/** Returns the time of the next phase change that a callback reports. Undefined once the phase is final. */
+/** Returns when the next phase change that a callback reports happens. Undefined once the phase is final. */
 export function nextChangeAt(task: Task<unknown>, now: number): number | undefined {
   const moment = momentOf(task, now);
   if (isFinal(moment.phase)) return undefined;

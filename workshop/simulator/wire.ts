@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
 
-/** One request as seen by a dialect, with the path below the dialect's prefix and the complete body. */
+/** A request as a dialect sees it, with the path below the dialect's prefix and the complete body. */
 export interface WireRequest {
   readonly method: string;
   readonly path: string;
@@ -16,21 +16,18 @@ export interface Content {
   readonly body: Buffer;
 }
 
-/** A reply: a normal response, a hostile peer's, or none. */
+/** What the simulator sends: a normal response, a hostile peer's response, or none. */
 export type Reply =
   | ({ readonly kind: 'send' } & Content)
-  /** The body is sent a few bytes at a time, over this duration. */
+  /** Sends the body a few bytes at a time, over this duration. */
   | ({ readonly kind: 'trickle'; readonly durationMs: number } & Content)
-  /** White space follows the body up to this total size, without a content-length. */
+  /** Adds white space to the body up to this total size, without a content-length. */
   | ({ readonly kind: 'flood'; readonly totalBytes: number } & Content)
-  /** No response: the connection is reset after the delay. */
+  /** Sends no response: resets the connection after the delay. */
   | { readonly kind: 'drop'; readonly afterMs: number };
 
-/**
- * A refusal in a dialect's own format. It may be thrown anywhere, and the code that responds to the request writes it.
- */
+/** A refusal in a dialect's own format. It may be thrown anywhere while a request is handled. */
 export abstract class WireError extends Error {
-  /** `now` is in milliseconds since 1970. */
   abstract reply(now: number): Reply;
 }
 
@@ -54,10 +51,8 @@ export class Refusal extends WireError {
   }
 }
 
-/** How one vendor formats a refusal. */
 type RefusalForm = (refusal: Refusal, now: number) => Reply;
 
-/** One vendor's refusals, for its problem table and its handlers. */
 export function refusals(write: RefusalForm) {
   return (status: number, code: string | number, message: string, param = ''): Refusal =>
     new Refusal(write, { status, code, message, param });
@@ -76,7 +71,6 @@ export function bytes(status: number, body: Buffer, headers: Readonly<Record<str
   return { kind: 'send', status, headers, body };
 }
 
-/** A response without a body. */
 export function empty(status: number, headers: Readonly<Record<string, string>> = {}): Reply {
   return bytes(status, Buffer.alloc(0), headers);
 }
@@ -93,7 +87,6 @@ export function pageNumber(
   return value;
 }
 
-/** Returns undefined if the body is not JSON. */
 export function parseJson(body: Buffer): unknown {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));
@@ -112,23 +105,21 @@ export async function readForm({ headers, body }: WireRequest): Promise<FormData
     .catch(() => undefined);
 }
 
-/** A form's text fields. If a field is repeated, its last value counts. */
+/** A form's text fields. The last value of a repeated field counts. */
 export function textsOf(form: FormData): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const [name, value] of form) if (typeof value === 'string') texts[name] = value;
   return texts;
 }
 
-/** An error in a body, which the dialect reports in its own format. */
 export interface Mistake {
-  /** The top-level field. */
   readonly field: string;
   readonly path: string;
   readonly reason: string;
   readonly isAbsent: boolean;
 }
 
-/** Checks a body. Throws the first mistake as the error that `refuse` creates. */
+/** Checks a body. Throws what `refuse` makes of the first mistake. */
 export function check<Output>(
   schema: z.ZodType<Output>,
   body: unknown,

@@ -1,9 +1,8 @@
 import { framesPerSecond } from './media/clips.ts';
 import type { CallbackSender } from './callbacks.ts';
 import type { Clock } from './clock.ts';
-import { FaultSet } from './fault.ts';
+import { FaultSet, type Fault } from './fault.ts';
 import type { FaultBook } from './fault-book.ts';
-import type { Fault } from './fault.ts';
 import type { MediaShelf } from './media/media-shelf.ts';
 import type { MediaFormat, Medium } from './media/medium.ts';
 import type { Size } from './sizes.ts';
@@ -17,13 +16,12 @@ export interface WorldParts {
   readonly statistics: Statistics;
   readonly media: MediaShelf;
   readonly callbacks: CallbackSender;
-  /** Accepted keys. Default: any non-empty key. */
   readonly apiKeys: readonly string[] | undefined;
   readonly tasksMax: number;
   readonly jobsAtOnceMax: number | undefined;
   readonly stateFile: StateFile | undefined;
   renderSeconds: number;
-  /** The origin of result links. Set once the server is listening. */
+  /** The origin of result links, known once the server listens. */
   origin: string;
 }
 
@@ -33,13 +31,13 @@ export interface ImageLook {
   readonly marked: boolean;
 }
 
-/** The share of the render time that a task waits in the queue, unless `queue=` overrides it. */
+/** The share of the render time that a task spends in the queue, unless `queue=` overrides it. */
 const queueShare = 1 / 8;
 
-/** A synchronous picture's share of the render time. */
+/** How long a synchronous picture takes, as a share of the render time. */
 const pictureShare = 1 / 8;
 
-/** Everything that the dialects share: time, tasks, media and the ordered faults. */
+/** What all dialects share: time, tasks, media and the ordered faults. */
 export class World {
   readonly parts: WorldParts;
   readonly stores: TaskStore<unknown>[] = [];
@@ -63,7 +61,7 @@ export class World {
     return key !== undefined && (this.parts.apiKeys?.includes(key) ?? true);
   }
 
-  /** A new task's times, from `render=` and `queue=` in its faults or from the simulator's setting. */
+  /** The times of a new task, from `render=` and `queue=` in its faults or from the simulator's setting. */
   times(faults: FaultSet): { createdAt: number; queueMs: number; renderMs: number } {
     const total = (faults.number('render') ?? this.parts.renderSeconds) * 1000;
     const queue = faults.number('queue');
@@ -71,7 +69,7 @@ export class World {
     return { createdAt: this.now(), queueMs, renderMs: queue === undefined ? total - queueMs : total };
   }
 
-  /** The real seconds that a synchronous picture takes: `render=`, or an eighth of a video's time. */
+  /** Real seconds that a synchronous picture takes: `render=`, or an eighth of a video's time. */
   paintSeconds(faults: FaultSet): number {
     return faults.number('render') ?? this.parts.renderSeconds * pictureShare;
   }
@@ -90,13 +88,10 @@ export class World {
     return { format: 'mp4', width, height, frames, tint, marked: false, bytes: faults.number('bytes') ?? 0 };
   }
 
-  /** The number of links, by task, issued with a fault that affects only the first ones. */
+  /** How many links each task has been issued with a fault that affects only the first ones. */
   private readonly faultyLinks = new Map<string, number>();
 
-  /**
-   * Creates a result link, which contains the task's `url-403` and `media:` faults. With `*1`, only the first link has
-   * them, and a fresh one works.
-   */
+  /** Contains the task's `url-403` and `media:` faults. With `*1`, only the first link contains them. */
   link(
     task: { id: string; faults?: readonly string[] | undefined },
     medium: Medium,
@@ -111,7 +106,7 @@ export class World {
     return this.parts.media.link(this.parts.origin, link);
   }
 
-  /** Whether a task's file is refused, for dialects that serve it on their own route. */
+  /** For dialects that serve a task's file on their own route. */
   refusesFile({ id, faults }: { id: string; faults?: readonly string[] | undefined }): boolean {
     return FaultSet.of(faults).all.some((fault) => fault.name === 'url-403' && this.isFaultyLink(id, fault));
   }

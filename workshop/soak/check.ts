@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { isTerminal } from '../../src/task/task.ts';
 import { runLedgerVerification } from '../../src/ledger/run-verification.ts';
 import type { Task } from '../../src/task/record.ts';
-import { toTask } from '../../src/store/task-document.ts';
-import type { TaskDocument } from '../../src/store/task-document.ts';
+import { toTask, type TaskDocument } from '../../src/store/task-document.ts';
 import { dataConverter } from '../../src/temporal/connection.ts';
 import { replayError } from '../../test/support/replay-error.ts';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
@@ -14,8 +13,7 @@ import { chargeOfTask } from './configuration.ts';
 import type { Create } from './load.ts';
 import type { Operators } from './operators.ts';
 import { readReceived, repeatedCallbacks } from './settle.ts';
-import { queuePrefix } from './stand.ts';
-import type { Stand } from './stand.ts';
+import { queuePrefix, type Stand } from './stand.ts';
 
 export interface Findings {
   readonly violations: readonly string[];
@@ -27,11 +25,9 @@ export interface Findings {
 
 interface Evidence {
   readonly stand: Stand;
-  /** The options of a worker that starts with an empty cache. */
   readonly replaying: ReplayWorkerOptions;
   readonly operators: Operators;
   readonly tasks: ReadonlyMap<string, Task>;
-  /** The existing tasks' prompt labels. */
   readonly labels: ReadonlyMap<string, readonly string[]>;
   /** Tasks whose callback has arrived but will be repeated. */
   readonly repeated: readonly string[];

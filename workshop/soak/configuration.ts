@@ -1,12 +1,9 @@
-/** The request that every caller in a soak makes. */
 export const offer = { model: 'seedance', duration: 5, resolution: '720p', ratio: '16:9' };
 
-/**
- * The micro-units of a succeeded task: 1280 × 720 × 121 / 1024 tokens by the documented formula, at 7.00 per million.
- */
+/** In micro-units: 1280 × 720 × 121 / 1024 tokens by the documented formula, at 7.00 per million. */
 export const chargeOfTask = 762_300n;
 
-/** gateway.yaml: two channels with low limits. `withSecond` adds the credential that comes and goes. */
+/** Two channels with low limits. `withSecond` adds the second credential. */
 export function gatewayYaml(withSecond: boolean): string {
   const second = withSecond ? ', { id: b, api_key: simulated }' : '';
   return `currency: USD

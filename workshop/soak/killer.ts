@@ -1,22 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../src/base/caught.ts';
-import { clockMoves } from './clocks.ts';
-import { actionsInFlight } from './operators.ts';
-import type { Operators } from './operators.ts';
-import { createRandom } from '../stand/random.ts';
-import type { Random } from '../stand/random.ts';
-import { linkNames } from './stand.ts';
-import type { LinkMode, Stand } from './stand.ts';
+import { actionsInFlight, type Operators } from './operators.ts';
+import { createRandom, type Random } from '../stand/random.ts';
+import { linkNames, type LinkMode, type Stand } from './stand.ts';
 import type { Victim } from './victim.ts';
+
+const quarterMs = 15 * 60_000;
+const fortyDaysMs = 40 * 86_400_000;
+const clockSteps = [quarterMs, -quarterMs, fortyDaysMs, -fortyDaysMs] as const;
 
 export interface KillerOptions {
   readonly kills: number;
   readonly seed: number;
-  /** The milliseconds between faults. Faults overlap. */
+  /** Milliseconds between faults, which may overlap. */
   readonly everyMs: number;
   /** Whether most faults move clocks, including that of the MongoDB stand-in. */
   readonly clocks: boolean;
-  /** Returns the tasks that are currently running. */
   readonly running: () => Promise<readonly string[]>;
   readonly operators: Operators;
   readonly report: (line: string) => void;
@@ -26,7 +25,7 @@ type Blow = (random: Random) => Promise<string>;
 
 const linkBlows: readonly LinkMode[] = ['cut', 'silent', 'slow', 'reset'];
 
-/** Injects `kills` faults in an order determined by the seed. Resolves when the last one is over. */
+/** Injects `kills` faults in an order that the seed determines. Resolves when the last one is over. */
 export async function strike(stand: Stand, options: KillerOptions): Promise<void> {
   const random = createRandom(options.seed, 'killer');
   const blows = blowsOn(stand, options);
@@ -47,7 +46,7 @@ export async function strike(stand: Stand, options: KillerOptions): Promise<void
   await Promise.all(under);
 }
 
-/** Kinds listed several times are picked more often. */
+/** A kind that is listed several times is picked more often. */
 function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
   const everybody = [...stand.gateway, ...stand.servers];
   const mongodb = stand.servers.filter(({ name }) => name === 'mongodb');
@@ -62,7 +61,7 @@ function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
   };
   const suspend: Blow = async (random) => {
     const victim = await free([...everybody, stand.outside], random);
-    // A gateway process that starts meanwhile exits if it does not reach its servers within ten seconds.
+    // A gateway process that starts meanwhile exits if it cannot reach its servers within ten seconds.
     const awayMs = random.between(1_000, stand.servers.includes(victim) ? 9_000 : 15_000);
     await victim.suspend(awayMs);
     return `stopped ${victim.name} for ${Math.round(awayMs)} ms`;
@@ -95,7 +94,7 @@ function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
   };
   const clock: Blow = async (random) => {
     const { clock: victim, byMs } = moves[nextMove++ % moves.length] ?? random.pick(moves);
-    // Each process compares its clock with the database's once a minute, so a shorter change could go unnoticed.
+    // Each process compares its clock with the database's once a minute, and could miss a shorter change.
     const forMs = victim.name === 'mongodb' ? random.between(65_000, 90_000) : random.between(3_000, 15_000);
     await stand.setClock(victim, byMs);
     await delay(forMs);
@@ -107,10 +106,7 @@ function blowsOn(stand: Stand, options: KillerOptions): Blow[] {
   return [...stops, link, link, clock, configuration, operator, reset];
 }
 
-/**
- * Suspends all gateway processes simultaneously, as if their machine had frozen. Callers, servers and upstream
- * continue.
- */
+/** Suspends all gateway processes at once, as if their machine had frozen. */
 function standstillOf({ gateway }: Stand): Blow {
   return async (random) => {
     const stopped = gateway.filter((victim) => !victim.isBusy());
@@ -127,4 +123,16 @@ async function free(victims: readonly Victim[], random: Random): Promise<Victim>
     if (!victim.isBusy()) return victim;
     await delay(100);
   }
+}
+
+interface ClockMove<Clock> {
+  readonly clock: Clock;
+  readonly byMs: number;
+}
+
+/** A round moves each clock once, and adjacent clocks by different shifts. */
+function clockMoves<Clock>(clocks: readonly Clock[]): readonly ClockMove<Clock>[] {
+  return clockSteps.flatMap((_, round) =>
+    clocks.map((clock, index) => ({ clock, byMs: clockSteps[(index + round) % clockSteps.length] ?? 0 })),
+  );
 }

@@ -3,19 +3,16 @@ import { z } from 'zod';
 import { messageOf } from '../../src/base/caught.ts';
 import { ask } from '../stand/http.ts';
 import { offer } from './configuration.ts';
-import { createRandom } from '../stand/random.ts';
-import type { Random } from '../stand/random.ts';
+import { createRandom, type Random } from '../stand/random.ts';
 import type { Stand } from './stand.ts';
 
-/** One create as seen by its caller, including all retries with the same key. */
+/** One create as its caller sees it, with all retries under the same key. */
 export interface Create {
-  /** A part of the prompt that is unique to it. */
   readonly label: string;
-  /** The path of its callbacks at the receiver. Undefined if it requests none. */
+  /** The path of its callbacks at the receiver, or undefined if it requests none. */
   readonly hook?: string;
-  /** The status of each response, or 0 if there was none. */
+  /** The status of each response, or 0 for none. */
   readonly answers: number[];
-  /** Every id returned with a 200. */
   readonly ids: Set<string>;
   readonly unexpected: string[];
 }
@@ -23,7 +20,6 @@ export interface Create {
 export interface LoadOptions {
   readonly tasks: number;
   readonly seed: number;
-  /** The milliseconds over which the creates are spread. */
   readonly spanMs: number;
 }
 
@@ -33,13 +29,13 @@ const answersMax = 80;
 const shareOfImpatient = 0.05;
 const shareWithCallback = 0.5;
 /**
- * The statuses that make a caller retry: no response (0), a conflict with its own earlier attempt (409), too many tasks
- * (429), and 503. Any other failure on our side is a violation.
+ * A caller retries after no response (0), a conflict with its own earlier attempt (409), too many tasks (429), and 503.
+ * Any other failure on our side is a violation.
  */
 const repeatable = new Set([0, 409, 429, 503]);
 const created = z.object({ id: z.string() });
 
-/** Creates tasks as callers do. Each retries with its Idempotency-Key until it gets a response. */
+/** Creates tasks as callers do, each retrying with its Idempotency-Key until a response arrives. */
 export async function createLoad(stand: Stand, options: LoadOptions): Promise<readonly Create[]> {
   const startedAt = Date.now();
   const creates: Create[] = [];

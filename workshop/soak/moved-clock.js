@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Moves this process's wall clock, as if its machine's clock had been set. `Date` moves by the milliseconds in the file
- * specified by this module's query. Timers and the monotonic clock do not change.
+ * Moves the wall clock of this process, as if somebody had set the machine's clock. `Date` moves by the milliseconds in
+ * the file that this module's query names. Timers and the monotonic clock do not change.
  */
 
 const path = decodeURIComponent(new URL(import.meta.url).search.slice(1));

@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import type { OperatorActionName } from '../../src/task/acts.ts';
-import { queuePrefix } from './stand.ts';
-import type { Stand } from './stand.ts';
+import { queuePrefix, type Stand } from './stand.ts';
 import { ask } from '../stand/http.ts';
 
-/** Operators' acts on tasks, and a record of them: an act whose response was lost may have been carried out. */
+/** What operators do with tasks, on record. An action whose response was lost may have been carried out. */
 export interface Operators {
   readonly done: readonly { readonly task: string; readonly action: OperatorActionName | 'reset' }[];
   act(task: string, action: OperatorActionName): Promise<boolean>;
   /** Runs `temporal workflow reset` to the first workflow task. */
   reset(task: string): Promise<void>;
-  /** Acts on every task that needs an operator: resubmits it, or has its upstream polled once more. */
+  /** Acts on every task that needs an operator: resubmits the task, or polls its upstream once more. */
   answerAttention(): Promise<number>;
 }
 
@@ -65,5 +64,4 @@ export function createOperators(stand: Stand): Operators {
   };
 }
 
-/** The operator actions on a task in flight. */
 export const actionsInFlight = ['retry_now', 'cancel', 'fail', 'redeliver'] as const;

@@ -5,15 +5,14 @@ import type { TaskDocument } from '../../src/store/task-document.ts';
 import { askFor } from '../stand/http.ts';
 import type { Create } from './load.ts';
 import type { Operators } from './operators.ts';
-import { queuePrefix } from './stand.ts';
-import type { Stand } from './stand.ts';
+import { queuePrefix, type Stand } from './stand.ts';
 
 export type Received = Readonly<Record<string, readonly string[]>>;
 
 const lookEveryMs = 1_000;
 const reconcileEveryMs = 20_000;
 const sayEveryMs = 10_000;
-/** Long enough for a callback that never arrived: its second attempt may come five minutes later. */
+/** The second attempt of a lost callback may come five minutes later. */
 const settledWithinMs = 8 * 60_000;
 
 export function readReceived(stand: Stand): Promise<Received> {
@@ -21,8 +20,8 @@ export function readReceived(stand: Stand): Promise<Received> {
 }
 
 /**
- * Waits, without any faults, until everything has ended. Operators act on tasks that need one, and the reconciler runs
- * more often than its Schedule specifies. Resolves with whatever was still pending at the end.
+ * Waits, without any faults, until everything has ended. Meanwhile, operators act on tasks that need one, and the
+ * reconciler runs more often than its Schedule says. Resolves with whatever is still pending at the end.
  */
 export async function settle(
   stand: Stand,
@@ -84,10 +83,7 @@ async function whatWaits(stand: Stand, creates: readonly Create[]): Promise<stri
   }
 }
 
-/**
- * Returns the tasks whose caller has received the callback but whose response was lost. Their callback is repeated, the
- * second time after five minutes, and their workflows run until then.
- */
+/** The response to these callbacks was lost, so they are repeated, the second time after five minutes. */
 export async function repeatedCallbacks(
   stand: Stand,
   creates: readonly Create[],

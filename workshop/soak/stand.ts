@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { closeOnSignal } from '../stand/close-on-signal.ts';
 import { gatewayVariables, makeKeys, requireReady } from '../stand/gateway.ts';
-import { findServers, startProgram, waitUntil } from '../stand/stand.ts';
+import { findServers, startProgram, waitUntil, type Program } from '../stand/stand.ts';
 import { rawEnvironment, readEnvironment } from '../../src/config/environment.ts';
-import { openCore } from '../../src/compose/core.ts';
-import type { Core } from '../../src/compose/core.ts';
+import { openCore, type Core } from '../../src/compose/core.ts';
 import type { LocalOptions } from '../../src/local/servers/local-options.ts';
 import { startMongoServer } from '../../src/local/servers/mongodb-server.ts';
 import { startTemporalServer } from '../../src/local/servers/temporal-server.ts';
@@ -16,8 +15,7 @@ import type { ChildServer } from '../../src/local/servers/process.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { gatewayYaml } from './configuration.ts';
 import { ask, askFor } from '../stand/http.ts';
-import { createVictim } from './victim.ts';
-import type { Victim } from './victim.ts';
+import { createVictim, type Victim } from './victim.ts';
 
 const readyWithinMs = 180_000;
 
@@ -25,9 +23,7 @@ export const queuePrefix = 'soak-';
 export const linkNames = ['temporal', 'mongodb'] as const;
 export type LinkMode = 'pass' | 'cut' | 'silent' | 'slow' | 'reset';
 
-/**
- * All parts of one soak test, in separate processes. The gateway reaches both servers through links that can be cut.
- */
+/** All parts of a soak test, in separate processes. The gateway reaches both servers through links that can be cut. */
 export interface Stand {
   readonly directory: string;
   readonly url: string;
@@ -38,17 +34,13 @@ export interface Stand {
   readonly gateway: readonly Victim[];
   readonly servers: readonly Victim[];
   readonly outside: Victim;
-  /** A sentence for each process that ended without being killed. */
   readonly exits: readonly string[];
   /** The checker's own connections, which bypass the links. */
   readonly core: Core;
   setLink(name: (typeof linkNames)[number], mode: LinkMode): Promise<void>;
   /** Sets the share of upstream calls that fail, 0 to 1. Resolves with the counts so far. */
   setFaults(share: number): Promise<{ readonly calls: number; readonly faulty: number }>;
-  /**
-   * Moves the wall clock of a gateway process, or of the MongoDB stand-in, by milliseconds. 0 restores it. A real
-   * mongod's clock does not move.
-   */
+  /** Moves a process's wall clock by milliseconds. 0 restores it. A real mongod's clock does not move. */
   setClock(victim: Victim, ms: number): Promise<void>;
   /** Writes the configuration with or without the second credential, and makes every process reload it. */
   configure(withSecond: boolean): Promise<void>;
@@ -143,25 +135,24 @@ function optionsFor(dataDir: string): LocalOptions {
   return { dataDir, report: (line) => process.stderr.write(`${line}\n`), environment: rawEnvironment() };
 }
 
+function keepProgram(keep: Keep, directory: string, program: Program): Promise<Victim> {
+  return keep(program.name, () => startProgram(program, optionsFor(directory)));
+}
+
 async function startServers(directory: string, ports: Ports, keep: Keep): Promise<Victim[]> {
   const own = optionsFor(directory);
   const { binary, ...mongodb } = await findServers(own);
-  await keep('links', () =>
-    startProgram(
-      {
-        name: 'links',
-        script: new URL('link.ts', import.meta.url),
-        args: [
-          String(ports.linkControl),
-          `temporal:${ports.temporalLink}:${ports.temporal}`,
-          `mongodb:${ports.mongodbLink}:${ports.mongodb}`,
-        ],
-        environment: {},
-        probe: () => ask(`http://127.0.0.1:${ports.linkControl}/none`),
-      },
-      own,
-    ),
-  );
+  await keepProgram(keep, directory, {
+    name: 'links',
+    script: new URL('link.ts', import.meta.url),
+    args: [
+      String(ports.linkControl),
+      `temporal:${ports.temporalLink}:${ports.temporal}`,
+      `mongodb:${ports.mongodbLink}:${ports.mongodb}`,
+    ],
+    environment: {},
+    probe: () => ask(`http://127.0.0.1:${ports.linkControl}/none`),
+  });
   return Promise.all([
     keep('temporal', () =>
       startTemporalServer({ ...own, binary, port: { fixed: ports.temporal }, uiPort: 'none' }),
@@ -182,18 +173,13 @@ function startOutside(
   { simulator, front, receiver }: Ports,
   { seed, keep }: { readonly seed: number; readonly keep: Keep },
 ): Promise<Victim> {
-  return keep('outside', () =>
-    startProgram(
-      {
-        name: 'outside',
-        script: new URL('outside.ts', import.meta.url),
-        args: [simulator, front, receiver, seed].map(String),
-        environment: {},
-        probe: () => ask(`http://127.0.0.1:${receiver}/received`),
-      },
-      optionsFor(directory),
-    ),
-  );
+  return keepProgram(keep, directory, {
+    name: 'outside',
+    script: new URL('outside.ts', import.meta.url),
+    args: [simulator, front, receiver, seed].map(String),
+    environment: {},
+    probe: () => ask(`http://127.0.0.1:${receiver}/received`),
+  });
 }
 
 type Variables = Readonly<Record<string, string>>;
@@ -206,7 +192,7 @@ function clockFile(directory: string, name: string): string {
   return join(directory, `clock-${name}`);
 }
 
-/** The gateway's environment uses the links, and the checker's bypasses them. */
+/** The gateway's environment leads through the links, and the checker's does not. */
 async function writeEnvironments(
   directory: string,
   ports: Ports,
@@ -233,20 +219,15 @@ async function writeEnvironments(
 async function startGateway(directory: string, environment: Variables, keep: Keep): Promise<Victim[]> {
   const url = `http://127.0.0.1:${environment['PORT']}`;
   const program = (name: string, role: 'api' | 'worker', probe: () => Promise<unknown>) =>
-    keep(name, () =>
-      startProgram(
-        {
-          name,
-          script: new URL('../../src/gateway.js', import.meta.url),
-          args: [role],
-          environment,
-          nodeFlags: ['--import', movedClock(clockFile(directory, name))],
-          probe,
-        },
-        optionsFor(directory),
-      ),
-    );
-  // The API reports when a worker is ready. Nobody waits for a restarted worker.
+    keepProgram(keep, directory, {
+      name,
+      script: new URL('../../src/gateway.js', import.meta.url),
+      args: [role],
+      environment,
+      nodeFlags: ['--import', movedClock(clockFile(directory, name))],
+      probe,
+    });
+  // The API reports when a worker is ready, and nothing waits for a restarted one.
   const workers = ['worker-1', 'worker-2'].map((name) => program(name, 'worker', async () => undefined));
   const alive = () => ask(`${url}/healthz`, { timeoutMs: 5_000 });
   const victims = await Promise.all([program('api', 'api', alive), ...workers]);

@@ -2,18 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChildServer } from '../../src/local/servers/process.ts';
 
-/** A process to kill, suspend and restart. */
 export interface Victim {
   readonly name: string;
-  /** Returns whether the process is unavailable, so that no other fault may hit it. */
+  /** Whether the process is unavailable, so that no other fault may hit it. */
   isBusy(): boolean;
   /** Sends SIGKILL and, after a while, restarts the process on the same port and data. */
   kill(awayMs: number): Promise<void>;
-  /** Sends SIGSTOP and, after a while, SIGCONT. */
   suspend(awayMs: number): Promise<void>;
-  /**
-   * Sends SIGHUP to reload the configuration. A program that has not reached its first line yet will read it anyway.
-   */
+  /** Sends SIGHUP to reload the configuration. A program that is still starting will read it anyway. */
   reload(): Promise<void>;
   end(): Promise<void>;
 }
@@ -73,10 +69,7 @@ export async function createVictim(
   };
 }
 
-/**
- * Reads the mask of caught signals on Linux, where SIGHUP is the lowest bit. On other systems, every program is assumed
- * to listen.
- */
+/** On Linux, SIGHUP is the lowest bit of the mask. Elsewhere, every program is assumed to listen. */
 async function listensToReload(pid: number): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const mask = /^SigCgt:\s*([0-9a-f]+)$/m.exec(status)?.[1];

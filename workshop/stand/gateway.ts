@@ -7,32 +7,28 @@ import type { ChildServer } from '../../src/local/servers/process.ts';
 import { ask, askFor, askUntilAnswered } from './http.ts';
 import type { Stand } from './stand.ts';
 
-/** A gateway as operators run it: API and worker in separate processes, with the simulator as upstream. */
+/** A gateway as operators run it, with the API and the worker in separate processes, and the simulator as upstream. */
 export interface StandGateway {
   readonly url: string;
   readonly simulatorUrl: string;
-  /** The address of a callback receiver in the simulator's process. */
   readonly receiverUrl: string;
   readonly adminToken: string;
-  /** Both processes' environment. */
   readonly environment: Variables;
   api(): ChildServer;
-  /** Replaces the API process, which may still be running. */
+  /** Replaces the API process, even if it still runs. */
   restartApi(): Promise<void>;
   /** Starts another API process and another worker. Resolves with the address of the API. */
   addProcesses(): Promise<string>;
-  /** Creates an account with credit, and keys for it that have every scope. */
   newKeys(account: string, count: number): Promise<readonly string[]>;
 }
 
 export interface GatewaySettings {
-  /** gateway.yaml. The variable SIMULATOR_URL contains the address of the simulator, whose key is `simulated`. */
+  /** gateway.yaml, in which SIMULATOR_URL is the simulator's address. The simulator's key is `simulated`. */
   readonly yaml: string;
   readonly renderSeconds: number;
-  /** Overrides and extends the variables below. */
   readonly environment?: Variables;
   readonly nodeFlags?: (name: 'api' | 'worker') => readonly string[];
-  /** The prefix of the processes, files, queues and database, for a second gateway beside the first one. */
+  /** Prefixes the names of processes, files, queues and database, for a second gateway beside the first one. */
   readonly prefix?: string;
 }
 
@@ -122,7 +118,6 @@ async function writeEnvironment(
   };
 }
 
-/** The variables that do not depend on the other servers. */
 export function gatewayVariables(
   port: number,
   { config, dataDir }: { readonly config: string; readonly dataDir: string },
@@ -152,12 +147,10 @@ export async function requireReady(url: string): Promise<void> {
 
 interface KeyOrder {
   readonly account: string;
-  /** Default: 1. */
   readonly count?: number;
   readonly concurrent_tasks?: number;
 }
 
-/** Creates an account with credit, and keys for it that have every scope. */
 export async function makeKeys(
   { url, adminToken }: Pick<StandGateway, 'url' | 'adminToken'>,
   { account, count = 1, ...more }: KeyOrder,
@@ -178,7 +171,7 @@ export async function makeKeys(
   return made.map(({ key }) => key);
 }
 
-/** Starts an upstream that responds immediately to every image request. Resolves with its address. */
+/** Starts an upstream that immediately responds to every image request. Resolves with its address. */
 export async function startImageUpstream(stand: Stand, name: string): Promise<string> {
   const port = await stand.freePort();
   const url = `http://127.0.0.1:${port}`;

@@ -18,7 +18,6 @@ export interface Ask {
 const answeredWithinMs = 60_000;
 const repeatEveryMs = 500;
 
-/** Makes one JSON request. Rejects if there is no response. */
 export async function ask(url: string, options: Ask = {}): Promise<Reply> {
   const { method = 'GET', token, body, headers = {}, timeoutMs = 20_000 } = options;
   const answer = await request(url, {
@@ -40,10 +39,7 @@ export async function askFor<Shape>(schema: z.ZodType<Shape>, url: string, optio
   return parseReply(schema, url, await ask(url, options));
 }
 
-/**
- * Like `askFor`, but repeats the request after a missing response or a 503, which even an undisturbed server returns
- * while it is busy.
- */
+/** Repeats the request after no response or a 503, which even a healthy server returns while it is busy. */
 export async function askUntilAnswered<Shape>(
   schema: z.ZodType<Shape>,
   url: string,

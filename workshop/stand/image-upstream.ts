@@ -1,9 +1,6 @@
 import { createServer } from 'node:http';
 
-/**
- * An upstream of the image convention that immediately responds with a picture's address, so that only the proxy in
- * front of it is measured. Argument: port.
- */
+/** Immediately responds with a picture's address, so that only the proxy in front is measured. Argument: port. */
 const answer = Buffer.from(
   JSON.stringify({
     created: 1_767_225_600,

@@ -1,7 +1,6 @@
 import { startGateway } from './gateway.ts';
 import type { Stand } from './stand.ts';
 
-/** A gateway that clients and generated requests call. */
 export interface Target {
   readonly url: string;
   readonly key: string;

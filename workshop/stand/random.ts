@@ -1,13 +1,10 @@
-/** Random decisions that a seed reproduces. */
 export interface Random {
-  /** Returns a number from 0 to 1, exclusive. */
   next(): number;
-  /** Returns a number from `least` to `most`. */
   between(least: number, most: number): number;
   pick<Item>(items: readonly Item[]): Item;
 }
 
-/** The generator mulberry32. `stream`: separate streams do not affect each other's sequence. */
+/** The generator mulberry32. Separate streams do not affect each other's sequence. */
 export function createRandom(seed: number, stream: string): Random {
   let state = Buffer.from(stream).reduce((sum, byte) => Math.imul(sum, 31) + byte, seed) >>> 0;
   const next = (): number => {

@@ -8,18 +8,16 @@ import { Client, Connection } from '@temporalio/client';
 import { defined } from '../../src/base/defined.ts';
 import { rawEnvironment } from '../../src/config/environment.ts';
 import type { LocalOptions } from '../../src/local/servers/local-options.ts';
-import { startMongoServer } from '../../src/local/servers/mongodb-server.ts';
-import type { MongoOptions } from '../../src/local/servers/mongodb-server.ts';
+import { startMongoServer, type MongoOptions } from '../../src/local/servers/mongodb-server.ts';
 import { resolveMongo } from '../../src/local/servers/mongodb-source.ts';
 import { choosePort } from '../../src/local/servers/ports.ts';
-import { startChild, waitUntilServing } from '../../src/local/servers/process.ts';
-import type { ChildServer } from '../../src/local/servers/process.ts';
+import { startChild, waitUntilServing, type ChildServer } from '../../src/local/servers/process.ts';
 import { startTemporalServer } from '../../src/local/servers/temporal-server.ts';
 import { resolveTemporal } from '../../src/local/servers/temporal-source.ts';
 import { closeOnSignal } from './close-on-signal.ts';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
-/** Programs are downloaded once, into the same folder as local mode's. */
+/** Programs are downloaded once, into the folder that local mode uses. */
 export const cacheDir: string = rawEnvironment()['MEDIARY_CACHE_DIR'] ?? join(projectDir, '.mediary');
 const typescriptFlags = ['--import', join(projectDir, 'src/typescript.js')];
 const readyDeadlineMs = 180_000;
@@ -33,23 +31,21 @@ export interface Stand {
   readonly mongodbUri: string;
   readonly mongoKind: 'mongod' | 'java';
   readonly temporal: Client;
-  /** All running processes' ids, by name. `bench` is this process. */
+  /** The ids of all running processes, by name. `bench` is this process. */
   readonly pids: Readonly<Record<string, number>>;
   /** Starts a program in its own process, and waits until `probe` succeeds. */
   startProgram(program: Program): Promise<ChildServer>;
-  /** Ends one program by its pid, and waits for its exit. */
   endProgram(name: string): Promise<void>;
   freePort(): Promise<number>;
-  /** Ends everything that was started, in reverse order, and removes the directory. */
   close(): Promise<void>;
 }
 
 export interface Program {
   readonly name: string;
-  /** The program: TypeScript, run by this Node, or another program's path. */
+  /** TypeScript, run by this Node, or another program's path. */
   readonly script: URL | string;
   readonly args?: readonly string[];
-  /** The environment in addition to PATH. If undefined, this process's environment. */
+  /** Added to PATH. If undefined, the program has this process's environment. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeFlags?: readonly string[];
   readonly probe: () => Promise<unknown>;
@@ -110,7 +106,7 @@ export async function openStand(settings: Pick<MongoOptions, 'heapMegabytes'> = 
   }
 }
 
-/** Both servers' programs, as local mode finds them. They are kept in `cacheDir`. */
+/** Finds both servers' programs as local mode does. They are kept in `cacheDir`. */
 export async function findServers(options: Omit<LocalOptions, 'dataDir'>) {
   const cached = { ...options, dataDir: cacheDir };
   const mongodBinary = options.environment['MONGOD_BINARY'];
@@ -119,7 +115,6 @@ export async function findServers(options: Omit<LocalOptions, 'dataDir'>) {
   return { binary, program, programDir: cacheDir };
 }
 
-/** Starts a program with its data directory's options, and waits until `probe` succeeds. */
 export async function startProgram(
   { name, script, args = [], environment, nodeFlags = [], probe, readyWithinMs }: Program,
   options: LocalOptions,
@@ -151,7 +146,6 @@ async function end(child: ChildServer): Promise<void> {
   deadline.abort();
 }
 
-/** Repeats the check until it succeeds. After the deadline, fails with the last message. */
 export async function waitUntil(
   what: string,
   check: () => Promise<boolean>,
@@ -166,7 +160,6 @@ export async function waitUntil(
 
 const workflowQueue = 1;
 
-/** Rejects unless a worker polls the queue for workflows. */
 export async function requirePoller({ temporal }: Pick<Stand, 'temporal'>, name: string): Promise<void> {
   const { pollers } = await temporal.workflowService.describeTaskQueue({
     namespace: 'default',

@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { rawEnvironment } from '../../src/config/environment.ts';
 import { LocalServerError } from '../../src/local/servers/local-options.ts';
-import { startChild, waitUntilServing } from '../../src/local/servers/process.ts';
-import type { ChildServer } from '../../src/local/servers/process.ts';
+import { startChild, waitUntilServing, type ChildServer } from '../../src/local/servers/process.ts';
 import { runCommand } from '../../src/local/servers/run-command.ts';
 import { readCompose, repositoryPath, secondsOf, withValues } from '../../test/deploy/compose-file.ts';
 import type { ComposeService } from '../../test/deploy/compose-file.ts';
@@ -17,22 +16,17 @@ const { services } = readCompose();
 const names = Object.keys(services);
 
 export interface Surroundings {
-  /** The directory of the logs and of production's volume data. */
   readonly directory: string;
-  /** The contents of .env. */
   readonly variables: ReadonlyMap<string, string>;
-  /** The contents of deploy/upstream-keys.env. */
   readonly keys: Readonly<Record<string, string>>;
-  /** The folders of the programs that the images contain. */
   readonly path: readonly string[];
-  /** Values that override those of docker-compose.yml: for the stand-ins, and for what an override file would set. */
+  /** Values that override those of docker-compose.yml, for the stand-ins and for what an override file would set. */
   readonly overrides: (service: string) => Readonly<Record<string, string>>;
 }
 
-/** A service of docker-compose.yml as a process, with the file's environment, arguments, check and stop time. */
 export interface ComposeProcess {
   readonly name: string;
-  /** The service's own address, below 127.20.0.0/16, so that every service keeps the file's ports. */
+  /** An address of the service's own, below 127.20.0.0/16, so that every service keeps the file's ports. */
   readonly address: string;
   readonly environment: Readonly<Record<string, string>>;
   /** Starts the process and waits until its check passes. Throws a LocalServerError with the end of its log. */
@@ -51,7 +45,7 @@ export interface Started {
 export interface Deviations {
   /** The container's number, from 0, if the service has several. */
   readonly replica?: number;
-  /** Undefined if the service is not started but only runs programs. */
+  /** Undefined if the service only runs programs. */
   readonly program?: Started;
   /** Undefined to use the file's check. */
   readonly check?: readonly string[];
@@ -160,7 +154,6 @@ function localized(
   );
 }
 
-/** Returns a service's name if the variable contains nothing else. */
 function hostName(key: string, value: string): string {
   return /_(?:HOST|SEEDS)$/.test(key) && names.includes(value) ? addressOf(value) : value;
 }

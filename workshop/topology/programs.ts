@@ -11,9 +11,8 @@ const debianFolder = '/usr/lib/postgresql';
 type Report = (line: string) => void;
 
 /**
- * The folder with Temporal's server and SQL tool in this version. The first time, they are built from the Go module
- * proxy, which takes half an hour on two cores, at low priority and one package at a time. Throws a LocalServerError
- * without Go.
+ * The folder with Temporal's server and SQL tool in this version. The first time, Go builds them at low priority, one
+ * package at a time, which takes half an hour on two cores. Throws a LocalServerError without Go.
  */
 export async function temporalPrograms(cacheDir: string, version: string, report: Report): Promise<string> {
   const folder = join(cacheDir, `temporal-server-${version}`);
@@ -42,10 +41,7 @@ async function runGo(args: readonly string[], more: NodeJS.ProcessEnv): Promise<
   if (!ok) throw new LocalServerError(`go ${args.join(' ')}: ${reasonIn(output)}`);
 }
 
-/**
- * The folder of PostgreSQL's programs, in the newest version installed from Debian. Throws a LocalServerError if there
- * is none.
- */
+/** The newest PostgreSQL installed from Debian. Throws a LocalServerError if there is none. */
 export async function postgresqlPrograms(): Promise<string> {
   const versions = (await exists(debianFolder)) ? await readdir(debianFolder) : [];
   const newest = versions.toSorted((one, other) => Number(other) - Number(one))[0];
@@ -54,7 +50,7 @@ export async function postgresqlPrograms(): Promise<string> {
   throw new LocalServerError(`No PostgreSQL in ${debianFolder}: apt-get install postgresql`);
 }
 
-/** PostgreSQL refuses to run as root, so in that case it runs as its own user. */
+/** PostgreSQL refuses to run as root, so root runs it as PostgreSQL's own user. */
 export function asPostgresUser(command: string, args: readonly string[]): readonly [string, string[]] {
   if (process.getuid?.() !== 0) return [command, [...args]];
   const user = ['--reuid=postgres', '--regid=postgres', '--init-groups', command];

@@ -9,17 +9,15 @@ const opensslTimeoutMs = 30_000;
 const tokenSeconds = 86_400;
 const common = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
 
-/** The settings of Temporal's server and of its clients. The gateway's command line gets the gateway's settings. */
 export interface Security {
   readonly server: Readonly<Record<string, string>>;
   readonly gateway: Readonly<Record<string, string>>;
-  /** The settings of the client that creates namespaces. */
   readonly operator: Readonly<Record<string, string>>;
 }
 
 /**
- * Sets up TLS at `address` with its own authority, created with openssl, a certificate that clients must have, and a
- * token (JWT) without which they may do nothing. The gateway's token lets it write to its namespace.
+ * Sets up TLS at `address` with its own authority (openssl), a certificate that clients must have, and a token (JWT)
+ * without which they may do nothing. The gateway's token lets it write to its namespace.
  */
 export async function makeSecurity(
   directory: string,
@@ -28,8 +26,7 @@ export async function makeSecurity(
   const folder = join(directory, 'security');
   await mkdir(folder, { recursive: true });
   const file = (name: string): string => join(folder, name);
-  // Does not use openssl's own configuration, whose extensions would mark every certificate as a CA. Temporal's core
-  // refuses such certificates.
+  // openssl's own configuration would mark every certificate as a CA, which Temporal's core refuses.
   await writeFile(file('openssl.cnf'), '[req]\ndistinguished_name = name\n[name]\n');
   const make = async (name: string, more: readonly string[]): Promise<void> => {
     const out = ['-subj', `/CN=${name}`, '-keyout', file(`${name}.key`), '-out', file(`${name}.crt`)];

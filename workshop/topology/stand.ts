@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { cacheDir, findServers } from '../stand/stand.ts';
 import { rawEnvironment } from '../../src/config/environment.ts';
-import { LocalServerError } from '../../src/local/servers/local-options.ts';
-import type { LocalOptions } from '../../src/local/servers/local-options.ts';
-import { startMongoServer } from '../../src/local/servers/mongodb-server.ts';
-import type { MongoServer } from '../../src/local/servers/mongodb-server.ts';
+import { LocalServerError, type LocalOptions } from '../../src/local/servers/local-options.ts';
+import { startMongoServer, type MongoServer } from '../../src/local/servers/mongodb-server.ts';
 import type { MongoProgram } from '../../src/local/servers/mongodb-source.ts';
 import { choosePort } from '../../src/local/servers/ports.ts';
 import { startSimulator } from '../simulator/simulator.ts';
@@ -28,17 +26,15 @@ const required = [
   'ADMIN_TOKEN',
 ] as const;
 
-/** The services of docker-compose.yml. Initially, only the upstream simulator runs. */
+/** The services of docker-compose.yml. At first, only the upstream simulator runs. */
 export interface TopologyStand {
   readonly directory: string;
-  /** The folder of Temporal's server programs. */
   readonly server: string;
   readonly postgresql: ComposeProcess;
   readonly temporal: ComposeProcess;
   readonly apis: readonly [ComposeProcess, ComposeProcess];
   readonly workers: readonly ComposeProcess[];
   readonly mongodb: MongoProcess;
-  /** Runs a one-shot service's script to completion. Resolves with its last line. */
   readonly once: (service: string) => Promise<string>;
   /** Works like `docker compose exec api gateway …`. */
   readonly gateway: (...args: readonly string[]) => Promise<string>;
@@ -54,7 +50,6 @@ export interface MongoProcess {
 
 export interface TopologyOptions {
   readonly namespace: string;
-  /** Whether Temporal requires TLS, a client certificate and a token. */
   readonly secured: boolean;
   readonly keepsLogs: boolean;
   readonly report: (line: string) => void;
@@ -63,7 +58,7 @@ export interface TopologyOptions {
 export async function openTopology(options: TopologyOptions): Promise<TopologyStand> {
   const { namespace, secured, keepsLogs, report } = options;
   const directory = await mkdtemp(join(tmpdir(), 'mediary-topology-'));
-  // PostgreSQL's user has a folder in this directory.
+  // PostgreSQL's user needs access to its folder in this directory.
   await chmod(directory, 0o711);
   const simulator = await startSimulator({
     host: '127.0.0.1',
@@ -134,16 +129,7 @@ function describeProcesses(surroundings: Surroundings, secured: boolean) {
       program: { command: 'temporal-server', args: ['start'] },
       // The file's check uses plain HTTP.
       ...(secured
-        ? {
-            check: [
-              'temporal',
-              'operator',
-              'cluster',
-              'health',
-              '--address',
-              `${addressOf('temporal')}:7233`,
-            ],
-          }
+        ? { check: `temporal operator cluster health --address ${addressOf('temporal')}:7233`.split(' ') }
         : {}),
     }),
     workers: [gateway('worker', 0), gateway('worker', 1)],
@@ -161,9 +147,7 @@ export async function requireServerReads({ server }: TopologyStand): Promise<voi
   if (unread.length > 0) throw new LocalServerError(`temporal does not read ${unread.join(', ')}`);
 }
 
-/**
- * Performs the first start as PostgreSQL's image does: socket connections are trusted, and others need the password.
- */
+/** PostgreSQL's image trusts socket connections at the first start and asks all others for the password. */
 export async function initializePostgresql({ directory, postgresql }: TopologyStand): Promise<void> {
   const folder = join(directory, 'postgresql');
   const passwordFile = join(folder, 'password');
@@ -181,10 +165,7 @@ function dataOf(directory: string): string {
   return join(directory, 'postgresql', 'data');
 }
 
-/**
- * .env as described in docs/deployment.md, with settings that reach the simulator and the demo's receiver on this
- * machine.
- */
+/** As docs/deployment.md describes it, but for the simulator and the demo's receiver on this machine. */
 function environmentFile(namespace: string): ReadonlyMap<string, string> {
   const loopback = '127.0.0.0/8';
   return new Map([
@@ -201,7 +182,7 @@ interface Programs {
   readonly path: readonly string[];
 }
 
-/** `path`: Temporal's command-line program. */
+/** `path` is Temporal's command-line program. */
 async function findPrograms(path: string, report: (line: string) => void): Promise<Programs> {
   const server = await temporalPrograms(cacheDir, versionOf('temporal'), report);
   return { server, path: [server, dirname(path), await postgresqlPrograms(), dirname(process.execPath)] };
@@ -211,10 +192,7 @@ function versionOf(service: string): string {
   return composeService(service).image.split(':')[1] ?? '';
 }
 
-/**
- * Does not start MongoDB as docker-compose.yml describes, because the stand-in supports no passwords and its programs
- * have no shell.
- */
+/** The stand-in supports no passwords and its programs have no shell, so docker-compose.yml does not apply. */
 async function prepareMongo(
   directory: string,
   { report, program }: { readonly report: (line: string) => void; readonly program: MongoProgram },
@@ -236,7 +214,6 @@ async function prepareMongo(
   };
 }
 
-/** Copies files that no process is writing to, and replaces existing ones. */
 export async function replaceFiles(from: string, to: string): Promise<void> {
   await rm(to, { recursive: true, force: true });
   await cp(from, to, { recursive: true });

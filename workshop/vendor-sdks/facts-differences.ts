@@ -1,27 +1,24 @@
-import { originOf, parameterNames } from '../../src/models/facts-table.ts';
-import type { FactsTable } from '../../src/models/facts-table.ts';
+import { originOf, parameterNames, type FactsTable } from '../../src/models/facts-table.ts';
 import type { PlainFacts } from '../../src/models/model-facts.ts';
 import type { Listed, SdkList } from './sdk-lists.ts';
 import type { Literals } from './type-literals.ts';
 
-/** A list from an SDK's newest version. `sdk` is the package name, and `version` is the newest version. */
+/** A list from an SDK's newest version. `sdk` is the name of the package. */
 export interface ReadList extends Omit<SdkList, 'sdk'> {
   readonly sdk: string;
   readonly version: string;
   readonly read: Literals;
 }
 
-/** An adapter's table, with all lists that SDKs have for it. */
 interface Compared {
   readonly vendor: string;
   readonly kind: string;
   readonly table: FactsTable;
   readonly lists: readonly ReadList[];
-  /** The models that our example offers, under the vendor's names. */
+  /** The models in our example configuration, under the vendor's names. */
   readonly offered: readonly string[];
 }
 
-/** Returns a sentence for each difference between a table of facts and the SDKs. */
 export function factsDifferences(compared: Compared): string[] {
   const { vendor, kind, lists } = compared;
   const said = [
@@ -55,7 +52,7 @@ function isKnown(name: string, table: FactsTable): boolean {
   return patterns.some((pattern) => pattern.test(name));
 }
 
-/** Finds rows and offered models whose facts come from an SDK that no longer has the model. */
+/** Finds rows and offered models whose SDK no longer has the model. */
 function goneModels({ table, lists, offered }: Compared): string[] {
   const listing = lists.filter(({ lists: what }) => what === 'models');
   if (listing.some(({ read }) => 'unreadable' in read)) return [];
@@ -88,7 +85,7 @@ function values(list: ReadList, { table }: Compared): string[] {
   ];
 }
 
-/** Returns undefined if the table has no values and so leaves them to the vendor. */
+/** Returns undefined if the table leaves the values to the vendor. */
 function ownValues({ lists, of }: ReadList, table: FactsTable): ReadonlySet<string> | undefined {
   if (lists === 'parameters') return new Set(parameterNames(table));
   const rows = table.models.filter(([pattern]) => of === undefined || of.some((name) => pattern.test(name)));

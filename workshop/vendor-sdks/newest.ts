@@ -7,29 +7,23 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import type { FactsTable } from '../../src/models/facts-table.ts';
 import { providers } from '../../src/providers/index.ts';
-import { factsDifferences } from './facts-differences.ts';
-import type { ReadList } from './facts-differences.ts';
-import { sdkLists } from './sdk-lists.ts';
-import type { SdkList } from './sdk-lists.ts';
-import { pythonLiterals, typeLiterals } from './type-literals.ts';
-import type { Literals } from './type-literals.ts';
+import { factsDifferences, type ReadList } from './facts-differences.ts';
+import { sdkLists, type SdkList } from './sdk-lists.ts';
+import { pythonLiterals, typeLiterals, type Literals } from './type-literals.ts';
 
 /** `npm run vendor-sdks -- --newest`: compares the tables of facts with the newest SDKs. */
 
 export interface NewestReport {
-  /** The SDKs' names and versions. */
   readonly compared: readonly string[];
   readonly differences: readonly string[];
 }
 
 export interface NewestSdks {
-  /** The folder with the Python programs of the environment for the newest packages. */
   readonly programs: string;
   compare(): NewestReport;
   remove(): void;
 }
 
-/** Installs the newest versions of all SDKs, and of `packages` from PyPI, into a new folder. */
 export function installNewest(packages: readonly string[]): NewestSdks {
   const folder = mkdtempSync(join(tmpdir(), 'mediary-newest-sdks-'));
   const remove = () => {
@@ -63,15 +57,8 @@ const namesOf = (lists: readonly { readonly sdk: string }[]) => [...new Set(list
 
 function installFromNpm(folder: string): void {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true }));
-  // An SDK may require a newer Node than this one. Only its types are read.
-  const words = [
-    'install',
-    '--no-audit',
-    '--no-fund',
-    '--ignore-scripts',
-    '--engine-strict=false',
-    '--silent',
-  ];
+  // An SDK may require a newer Node than this one, but only its types are read.
+  const words = 'install --no-audit --no-fund --ignore-scripts --engine-strict=false --silent'.split(' ');
   const newest = namesOf(npmLists).map((name) => `${name}@latest`);
   execFileSync('npm', [...words, ...newest], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
 }

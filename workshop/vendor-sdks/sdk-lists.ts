@@ -1,6 +1,6 @@
 /** The lists in vendors' SDKs with which our tables of facts are compared. */
 
-/** The contents of a list: models, a fact's values, parameter names, or one parameter's values. */
+/** What a list contains: models, a fact's values, parameter names, or one parameter's values. */
 export type Listed =
   | 'models'
   | 'resolutions'
@@ -12,7 +12,6 @@ export type Listed =
   | `parameters.${string}`;
 
 export interface SdkList {
-  /** Our adapter's name. */
   readonly vendor: string;
   readonly kind: 'video' | 'image';
   readonly sdk: { readonly npm: string } | { readonly pypi: string };
@@ -23,7 +22,6 @@ export interface SdkList {
   readonly only?: RegExp;
   /** The models that have these values, under the vendor's names. Undefined if the values apply to all models. */
   readonly of?: readonly string[];
-  /** Accepted differences, each with its reason. */
   readonly differs?: Readonly<Record<string, string>>;
 }
 
@@ -33,9 +31,13 @@ const ofCreations = (field: string) =>
   `${openaiImages}.ImageGenerateParams['${field}'] | ${openaiImages}.ImageEditParams['${field}']`;
 const ownFields = 'a field of every request';
 
-const runway = { vendor: 'runway', sdk: { npm: '@runwayml/sdk' } } as const;
-const runwayModels = (file: string, name: string) =>
-  `import('@runwayml/sdk/resources/${file}').${name}['model']`;
+const runway = (kind: 'video' | 'image', file: string, name: string): SdkList => ({
+  vendor: 'runway',
+  kind,
+  sdk: { npm: '@runwayml/sdk' },
+  type: `import('@runwayml/sdk/resources/${file}').${name}['model']`,
+  lists: 'models',
+});
 
 const aiSdk = (name: string, provider: string, of: 'video' | 'image') => ({
   sdk: { npm: `@ai-sdk/${name}` },
@@ -76,30 +78,10 @@ export const sdkLists: readonly SdkList[] = [
       mask: 'a field of its own',
     },
   },
-  {
-    ...runway,
-    kind: 'video',
-    type: runwayModels('text-to-video', 'TextToVideoCreateParams'),
-    lists: 'models',
-  },
-  {
-    ...runway,
-    kind: 'video',
-    type: runwayModels('image-to-video', 'ImageToVideoCreateParams'),
-    lists: 'models',
-  },
-  {
-    ...runway,
-    kind: 'video',
-    type: runwayModels('video-to-video', 'VideoToVideoCreateParams'),
-    lists: 'models',
-  },
-  {
-    ...runway,
-    kind: 'image',
-    type: runwayModels('text-to-image', 'TextToImageCreateParams'),
-    lists: 'models',
-  },
+  runway('video', 'text-to-video', 'TextToVideoCreateParams'),
+  runway('video', 'image-to-video', 'ImageToVideoCreateParams'),
+  runway('video', 'video-to-video', 'VideoToVideoCreateParams'),
+  runway('image', 'text-to-image', 'TextToImageCreateParams'),
   { ...genai, kind: 'image', only: /image|banana/, lists: 'models' },
   { ...genai, kind: 'video', only: /omni|veo/, lists: 'models' },
   { vendor: 'google', ...aiSdk('google', 'GoogleProvider', 'image') },

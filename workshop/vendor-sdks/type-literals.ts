@@ -2,17 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { API } from 'typescript/unstable/sync';
+import { API, type Checker, type Type } from 'typescript/unstable/sync';
 import { z } from 'zod';
-import type { Checker, Type } from 'typescript/unstable/sync';
 
-/** A type's literals, at least one, or the reason why they cannot be read. */
+/** The literals of a type, at least one, or why they cannot be read. */
 export type Literals = readonly string[] | { readonly unreadable: string };
 
-/**
- * Reads the literals of TypeScript types, which may import the packages installed in `folder`. The compiler resolves
- * the types, so aliases, indexed access and `keyof typeof` need no special code.
- */
+/** The types may import packages from `folder`. The compiler resolves aliases, indexed access and `keyof typeof`. */
 export function typeLiterals(folder: string, types: readonly string[]): Literals[] {
   const probe = join(folder, 'probe.ts');
   const settings = join(folder, 'tsconfig.json');
@@ -40,7 +36,7 @@ const compilerOptions = {
   types: [],
 };
 
-/** Ignores absent values and `string & {}`, which allows any text. Other types make the list unreadable. */
+/** Ignores absent values and `string & {}`, which allows any text. Any other type makes the list unreadable. */
 function literalsOf(type: Type | undefined, checker: Checker): Literals {
   if (type === undefined) return { unreadable: 'it has no type' };
   const parts = type.isUnionType() ? type.getTypes() : [type];
@@ -60,7 +56,7 @@ function isOpen(text: string): boolean {
 const reader = fileURLToPath(new URL('literals.py', import.meta.url));
 const saidByReader = z.array(z.union([z.array(z.string()), z.strictObject({ unreadable: z.string() })]));
 
-/** Reads the literals of types in Python modules. `types` contains `module:Name` or `module:Class.field`. */
+/** Reads the literals of types in Python modules: `module:Name` or `module:Class.field`. */
 export function pythonLiterals(python: string, types: readonly string[]): Literals[] {
   const said = execFileSync(python, [reader], { input: JSON.stringify(types), encoding: 'utf8' });
   return saidByReader.parse(JSON.parse(said));

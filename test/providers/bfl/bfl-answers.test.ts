@@ -6,8 +6,6 @@ import { canned, fixture, providerContext, submitContext, upstreamError, videoRe
 import type { CannedAnswer } from '../support.ts';
 import { imageTables } from '../vendor-tables.ts';
 
-/** Tests how the adapter reads the answers of Black Forest Labs. */
-
 const now = Date.parse('2026-11-21T10:00:00Z');
 const { video, imageTask } = createBfl(() => now);
 if (video === undefined || imageTask === undefined) throw new Error('it lacks a part');
@@ -136,9 +134,8 @@ describe('a status', () => {
     'of %s: a link without an end lives %d s from the end of the job, else from now',
     async (model, life) => {
       const ready = (result: object) =>
-        status(job({ status: 'Ready', result: { sample: 'https://x.example/a.png', ...result } }), {
-          model,
-        }).result;
+        status(job({ status: 'Ready', result: { sample: 'https://x.example/a.png', ...result } }), { model })
+          .result;
       expect(await ready({ end_time: 1_700_000_000.9 })).toMatchObject({
         items: [{ expiresAt: 1_700_000_000 + life }],
         facts: { images: 1 },

@@ -4,8 +4,6 @@ import { createBfl } from '../../../src/providers/bfl/index.ts';
 import { fixture, videoOutput, videoRequest } from '../support.ts';
 import { imageTables, videoTables } from '../vendor-tables.ts';
 
-/** Tests which requests the adapter sends to Black Forest Labs, and which it refuses to send. */
-
 const { video, imageTask } = createBfl(() => 0);
 if (video === undefined || imageTask === undefined) throw new Error('it lacks a part');
 

@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ImageInput, ImageRequest } from '../../../src/models/request.ts';
 import { dashscope } from '../../../src/providers/dashscope/index.ts';
-import {
-  canned,
-  fixture,
-  imageIssue,
-  imageRequest,
-  providerContext,
-  upstreamError,
-  videoIssue,
-  videoRequest,
-} from '../support.ts';
+import { canned, fixture, imageIssue, imageRequest, providerContext, upstreamError } from '../support.ts';
+import { videoIssue, videoRequest } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
 import { imageTables, videoTables } from '../vendor-tables.ts';
 
@@ -40,11 +32,9 @@ describe('a video', () => {
   });
 
   videos.sends([
-    ['of text has a size with an asterisk',
-      { resolution: '720p', ratio: '9:16', duration: 5, seed: 7, watermark: false, generateAudio: true }, 'wan2.6-t2v',
+    ['of text has a size with an asterisk', { resolution: '720p', ratio: '9:16', duration: 5, seed: 7, watermark: false, generateAudio: true }, 'wan2.6-t2v',
       { input: { prompt: 'a fox in the snow' }, parameters: { size: '720*1280', duration: 5, seed: 7, watermark: false, audio: true } }],
-    ['of text without a ratio is wide', { resolution: '1080p' }, 'wan2.5-t2v-preview',
-      { input: { prompt: 'a fox in the snow' }, parameters: { size: '1920*1080' } }],
+    ['of text without a ratio is wide', { resolution: '1080p' }, 'wan2.5-t2v-preview', { input: { prompt: 'a fox in the snow' }, parameters: { size: '1920*1080' } }],
     ['of one image has a resolution in upper case', { firstFrame: picture, audios: [sound], resolution: '720p', ratio: 'adaptive' },
       'wan2.6-i2v', { input: { prompt: 'a fox in the snow', img_url: picture, audio_url: sound }, parameters: { resolution: '720P' } }],
     [
@@ -150,8 +140,7 @@ describe('a video', () => {
     ],
     ['sound for text of 2.7', { audios: [sound], resolution: '1080p' }, 'wan2.7-t2v',
       { input: { prompt: 'a fox in the snow', audio_url: sound }, parameters: { resolution: '1080P' } }],
-    ['a first frame of HappyHorse, which has no switch for sound', { firstFrame: picture, duration: 3, generateAudio: false },
-      'happyhorse-1.1-i2v',
+    ['a first frame of HappyHorse, which has no switch for sound', { firstFrame: picture, duration: 3, generateAudio: false }, 'happyhorse-1.1-i2v',
       { input: { prompt: 'a fox in the snow', media: [{ type: 'first_frame', url: picture }] }, parameters: { duration: 3 } }],
   ], (model) => ({ model })); // prettier-ignore
 
@@ -177,22 +166,17 @@ describe('a video', () => {
     });
   });
 
-  it.each<[string, object]>([
-    ['PENDING', { state: 'pending', phase: 'submitted' }],
-    ['RUNNING', { state: 'pending', phase: 'running' }],
-    ['SUSPENDED', { state: 'pending', phase: 'running' }],
-    ['SOMETHING', { state: 'pending', phase: 'running' }],
-    ['FAILED', { state: 'failed', code: 'failed' }],
-    ['CANCELED', { state: 'failed', code: 'upstream_cancelled' }],
-  ])('the status %s', async (task_status, expected) => {
-    expect(await statusOf({ json: { output: { task_id: 't', task_status } } })).toMatchObject(expected);
-  });
+  videos.readsPart([
+    ...['RUNNING', 'SUSPENDED', 'SOMETHING'].map((word) => [word, { json: { output: { task_id: 't', task_status: word } } }, { state: 'pending', phase: 'running' }] as const),
+    ['PENDING', { json: { output: { task_id: 't', task_status: 'PENDING' } } }, { state: 'pending', phase: 'submitted' }],
+    ['FAILED', { json: { output: { task_id: 't', task_status: 'FAILED' } } }, { state: 'failed', code: 'failed' }],
+    ['CANCELED', { json: { output: { task_id: 't', task_status: 'CANCELED' } } }, { state: 'failed', code: 'upstream_cancelled' }],
+  ]); // prettier-ignore
 
   it.each<[string, object, object]>([
     ['text', { duration: 5, video_count: 1 }, { durationSeconds: 5 }],
     ['the newer models', { duration: 5, input_video_duration: 0, output_video_duration: 5 }, { durationSeconds: 5, inputSeconds: 0 }],
-    ['a reference video, whose seconds are billed too', { duration: 10, input_video_duration: 5, output_video_duration: 5 },
-      { durationSeconds: 5, inputSeconds: 5 }],
+    ['a reference video, whose seconds are billed too', { duration: 10, input_video_duration: 5, output_video_duration: 5 }, { durationSeconds: 5, inputSeconds: 5 }],
     ['the legacy models', { video_duration: 5 }, { durationSeconds: 5 }],
     ['quoted numbers', { duration: '7.5', output_video_duration: '5' }, { durationSeconds: 5, inputSeconds: 2.5 }],
     ['nothing that is known', { seconds: 5 }, {}],
@@ -299,7 +283,7 @@ describe('a video', () => {
 });
 
 videos.isRefused([
-  // A selection; test/providers/failures.test.ts covers all codes.
+  // A selection. test/providers/failures.test.ts covers all codes.
   ['a parameter', { status: 400, json: { code: 'InvalidParameter', message: 'm' } }, 'rejected', 'InvalidParameter'],
   ['the quota', { status: 429, json: { code: 'Throttling.AllocationQuota', message: 'm' } }, 'unavailable', 'Throttling.AllocationQuota'],
   ['no id', { json: { output: {} } }, 'ambiguous', 'unreadable_answer'],
@@ -355,9 +339,8 @@ describe('an image', () => {
   });
 
   images.sends([
-    ['an image of a model that answers with a task', { n: 3, size: '1024x768', extra: { negative_prompt: 'rain', watermark: false } },
-      later, '/text2image/image-synthesis',
-      { input: { negative_prompt: 'rain', prompt: 'a red cube' }, parameters: { watermark: false, size: '1024*768', n: 3 } }],
+    ['an image of a model that answers with a task', { n: 3, size: '1024x768', extra: { negative_prompt: 'rain', watermark: false } }, later,
+      '/text2image/image-synthesis', { input: { negative_prompt: 'rain', prompt: 'a red cube' }, parameters: { watermark: false, size: '1024*768', n: 3 } }],
   ], (model) => ({ model }), '/services/aigc'); // prettier-ignore
 
   it('is edited by a task', async () => {

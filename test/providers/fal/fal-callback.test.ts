@@ -1,9 +1,7 @@
-import { createHash, generateKeyPairSync, sign } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createFal, fal } from '../../../src/providers/fal/index.ts';
-import { callback, canned, fixture, providerContext } from '../support.ts';
-import type { CannedAnswer } from '../support.ts';
+import { callback, canned, fixture, providerContext, type CannedAnswer } from '../support.ts';
 
 const { video } = fal;
 const body = fixture('fal/callback');

@@ -2,17 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/models/request.ts';
 import { fal } from '../../../src/providers/fal/index.ts';
 import { fieldMappingSchema } from '../../../src/models/field-mapping.ts';
-import {
-  canned,
-  fixture,
-  imageIssue,
-  imageRequest,
-  providerContext,
-  submitContext,
-  upstreamError,
-  videoIssue,
-  videoRequest,
-} from '../support.ts';
+import { canned, fixture, providerContext, submitContext, videoIssue, videoRequest } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
 import { imageTables, videoTables } from '../vendor-tables.ts';
 
@@ -44,12 +34,7 @@ const operation = { id, endpoint: model, app };
 const job = `${base}/${app}/requests/${id}`;
 const a = 'https://ex.com/a.png';
 
-const videos = videoTables(video, {
-  model,
-  mapping,
-  operation,
-  created: { json: fixture('fal/created') },
-});
+const videos = videoTables(video, { model, mapping, operation, created: { json: fixture('fal/created') } });
 const { sentFor, statusOf } = videos;
 const images = imageTables(imageTask, { operation });
 
@@ -145,15 +130,6 @@ describe('a submission', () => {
   it.each(['fal-ai/flux-2-pro', 'wan/v2.6/text-to-video', 'workflows/a_b/c'])('may go to %s', (upstream) => {
     expect(videoIssue(video, videoRequest(), upstream, plain)).toBeUndefined();
   });
-
-  it('needs a mapping, and without one nothing is sent', async () => {
-    expect(videoIssue(video, videoRequest(), model)).toMatchObject({ param: 'model' });
-    const upstream = canned();
-    const error = await upstreamError(
-      video.submit(videoRequest(), submitContext({ model, request: upstream.request })),
-    );
-    expect([error.outcome, error.code, upstream.sent]).toEqual(['unavailable', 'mapping_missing', []]);
-  });
 });
 
 const completed: CannedAnswer = { json: fixture('fal/completed') };
@@ -163,14 +139,14 @@ const kept = (item: object): CannedAnswer => ({ json: { items: [{ request_id: id
 describe('a request', () => {
   it('that succeeded has its file, and the cost of the header', async () => {
     const headers = { 'x-fal-billable-units': '108.5' };
-    const upstream = canned(completed, { json: fixture('fal/video'), headers });
-    expect(await video.status(operation, providerContext({ request: upstream.request, mapping }))).toEqual({
+    const { status, sent } = await videos.polled([completed, { json: fixture('fal/video'), headers }]);
+    expect(status).toEqual({
       state: 'succeeded',
       items: [{ url: 'https://files.example.com/video.mp4' }],
       facts: {},
       cost: { amount: '1.519', unit: 'USD' },
     });
-    expect(upstream.sent.map(({ url }) => url)).toEqual([`${job}/status`, job]);
+    expect(sent.map(({ url }) => url)).toEqual([`${job}/status`, job]);
   });
 
   it('is read without a mapping, too: its model may have left the channel', async () => {
@@ -325,25 +301,20 @@ describe('a refusal', () => {
   });
 });
 
-it('an image has its fields, too', async () => {
-  const images = fieldMappingSchema.parse({
-    endpoints: { generate: 'fal-ai/flux-2-pro', edit: 'fal-ai/flux-2-pro/edit' },
-    fields: { prompt: 'prompt', images: 'image_urls', size: { name: 'image_size', form: 'object' } },
-    result: 'images[].url',
-  });
-  const request = imageRequest({ size: '1024x512', images: [{ form: 'url', url: a }] });
-  const own = { model: 'fal-ai/flux-2-pro', mapping: images };
-  const upstream = canned({ json: fixture('fal/created') });
-  expect(imageIssue(imageTask, request, own.model, images)).toBeUndefined();
-  await imageTask.submit(request, submitContext({ ...own, request: upstream.request }));
-  expect(upstream.sent[0]?.url).toBe(`${base}/fal-ai/flux-2-pro/edit`);
-  expect(upstream.sent[0]?.json).toEqual({
-    prompt: 'a red cube',
-    image_urls: [a],
-    image_size: { width: 1024, height: 512 },
-  });
-  const done = canned(completed, { json: fixture('fal/images') });
-  expect(await imageTask.status(operation, providerContext({ ...own, request: done.request }))).toMatchObject(
-    { state: 'succeeded', facts: { images: 1 } },
-  );
+const pictureMapping = fieldMappingSchema.parse({
+  endpoints: { generate: 'fal-ai/flux-2-pro', edit: 'fal-ai/flux-2-pro/edit' },
+  fields: { prompt: 'prompt', images: 'image_urls', size: { name: 'image_size', form: 'object' } },
+  result: 'images[].url',
 });
+const mapped = imageTables(imageTask, {
+  mapping: pictureMapping,
+  operation,
+  created: { json: fixture('fal/created') },
+});
+mapped.sends([
+  ['the mapped fields of an image', { size: '1024x512', images: [{ form: 'url', url: a }] }, 'fal-ai/flux-2-pro', '/fal-ai/flux-2-pro/edit',
+    { prompt: 'a red cube', image_urls: [a], image_size: { width: 1024, height: 512 } }],
+], () => ({})); // prettier-ignore
+mapped.readsPart([
+  ['of an image', [completed, { json: fixture('fal/images') }], { state: 'succeeded', facts: { images: 1 } }],
+]);

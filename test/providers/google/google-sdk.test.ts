@@ -4,17 +4,16 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { markerOf } from '../../../src/base/ids.ts';
 import { google } from '../../../src/providers/google/index.ts';
-import { findContradictions } from '../../support/sdk-types.ts';
-import type { SdkField, SdkTypes } from '../../support/sdk-types.ts';
+import { findContradictions, type SdkField, type SdkTypes } from '../../support/sdk-types.ts';
 import { canned, fixture, submitContext, videoIssue, videoRequest } from '../support.ts';
 
-/** Compares what the adapter sends to Omni with what `@google/genai` declares for interactions. */
+/** Compares what the adapter sends to Omni with the declarations of interactions in `@google/genai`. */
 
 const require = createRequire(import.meta.url);
 const file = join(dirname(require.resolve('@google/genai')), 'node.d.ts');
 const declared = readFileSync(file, 'utf8').replaceAll('\r', '');
 
-/** Returns the known words of a type to which the SDK allows any other word as well. */
+/** The SDK also allows any other word in these types. */
 function wordsOf(type: string): string {
   const [, alias] =
     new RegExp(`^declare type ${type.replace('$', '\\$')} = ("[^;]*);`, 'm').exec(declared) ?? [];

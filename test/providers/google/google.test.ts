@@ -2,20 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { google } from '../../../src/providers/google/index.ts';
 import type { Provider } from '../../../src/providers/provider.ts';
-import {
-  canned,
-  fixture,
-  imageIssue,
-  imageRequest,
-  providerContext,
-  submitContext,
-  upstreamError,
-  videoOutput,
-  videoRequest,
-} from '../support.ts';
+import { canned, fixture, imageIssue, imageRequest, providerContext, submitContext } from '../support.ts';
+import { upstreamError, videoOutput, videoRequest } from '../support.ts';
 import { imageTables, videoTables } from '../vendor-tables.ts';
-
-/** Tests the requests that Google's adapter sends, and how it reads recorded answers. */
 
 function partsOf({ video, image }: Provider) {
   if (video === undefined || image === undefined) throw new Error('it makes both');
@@ -107,9 +96,7 @@ describe('a submission of Omni', () => {
     const { json } = await omnis.sentFor(
       { videos: [clip], extra: { video_task: 'restyle', tier: 'flex', store: false } },
       omni,
-      {
-        facts: { parameters: { video_task: { read: true }, tier: { sent_as: 'service_tier' } } },
-      },
+      { facts: { parameters: { video_task: { read: true }, tier: { sent_as: 'service_tier' } } } },
     );
     expect(json).toMatchObject({
       service_tier: 'flex',
@@ -191,9 +178,7 @@ describe('a submission of Veo', () => {
     const { json } = await videos.sentFor(
       { seed: 7, generateAudio: false, extra: { look: 'film', theirs: 1 } },
       veo,
-      {
-        facts: { sound: 'choice', fields: { seed: true }, parameters: { look: { sent_as: 'style' } } },
-      },
+      { facts: { sound: 'choice', fields: { seed: true }, parameters: { look: { sent_as: 'style' } } } },
     );
     expect(json).toMatchObject({
       parameters: { sampleCount: 1, seed: 7, generateAudio: false, style: 'film' },

@@ -2,17 +2,10 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createKling } from '../../../src/providers/kling/index.ts';
 import type { Operation } from '../../../src/providers/provider.ts';
-import {
-  canned,
-  fixture,
-  imageRequest,
-  providerContext,
-  submitContext,
-  upstreamError,
-  videoRequest,
-} from '../support.ts';
+import { canned, fixture, imageRequest, providerContext, submitContext, upstreamError } from '../support.ts';
+import { videoRequest } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
-import { videoTables } from '../vendor-tables.ts';
+import { imageTables, videoTables } from '../vendor-tables.ts';
 
 const now = Date.UTC(2026, 10, 22);
 const { video, imageTask } = createKling(() => now);
@@ -53,8 +46,8 @@ describe('a job', () => {
   });
 
   it('with images counts them', async () => {
-    const context = providerContext({ request: canned({ json: fixture('kling/legacy-images') }).request });
-    expect(await imageTask.status({ id: '1', path: '/v1/images/generations' }, context)).toEqual({
+    const images = imageTables(imageTask, { operation: { id: '1', path: '/v1/images/generations' } });
+    expect(await images.statusOf({ json: fixture('kling/legacy-images') })).toEqual({
       state: 'succeeded',
       items: [1, 2].map((name) => ({
         url: `https://files.example.com/${name}.png`,

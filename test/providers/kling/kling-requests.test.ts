@@ -47,9 +47,8 @@ describe('a video of the new standard', () => {
         options: { external_task_id: 'mediary-t1-1', watermark_info: { enabled: false } },
       },
     ],
-    ['one image, which is the first frame and gives the shape',
-      { firstFrame: 'data:image/png;base64,QUJD', ratio: '16:9', generateAudio: false }, 'kling-3.0', '/image-to-video/kling-3.0',
-      { contents: [{ type: 'prompt', text: prompt }, { type: 'first_frame', url: 'QUJD' }], settings: { audio: 'off' } }],
+    ['one image, which is the first frame and gives the shape', { firstFrame: 'data:image/png;base64,QUJD', ratio: '16:9', generateAudio: false }, 'kling-3.0',
+      '/image-to-video/kling-3.0', { contents: [{ type: 'prompt', text: prompt }, { type: 'first_frame', url: 'QUJD' }], settings: { audio: 'off' } }],
     ['two frames', { ...frames, ratio: 'adaptive' }, 'kling-3.0-turbo', '/image-to-video/kling-3.0-turbo',
       { contents: [{ type: 'prompt', text: prompt }, { type: 'first_frame', url: a }, { type: 'last_frame', url: b }] }],
     [
@@ -72,15 +71,12 @@ describe('a video of the new standard', () => {
       { contents: [{ type: 'prompt', text: prompt }, { type: 'refer_image', url: a, id: 'image_1' }], settings: { aspect_ratio: '16:9' } }],
     ['frames of an omni model', { ...frames, prompt: '' }, 'kling-3.0-omni', '/omni-video/kling-3.0-omni',
       { contents: [{ type: 'first_frame', url: a }, { type: 'last_frame', url: b }] }],
-    ['a video to edit, in one shot, with its sound',
-      reference([], { videos: [clip], ratio: '16:9', generateAudio: true, extra: { video_task: 'edit' } }), 'kling-3.0-omni',
-      '/omni-video/kling-3.0-omni',
+    ['a video to edit, in one shot, with its sound', reference([], { videos: [clip], ratio: '16:9', generateAudio: true, extra: { video_task: 'edit' } }),
+      'kling-3.0-omni', '/omni-video/kling-3.0-omni',
       { contents: [{ type: 'prompt', text: prompt }, { type: 'base_video', url: clip, id: 'video_1' }], settings: { audio: 'original', multi_shot: false } }],
-    ['sound where it is sold, and not where it is not', { firstFrame: a, resolution: '1080p', generateAudio: true }, 'kling-2.6',
-      '/image-to-video/kling-2.6',
+    ['sound where it is sold, and not where it is not', { firstFrame: a, resolution: '1080p', generateAudio: true }, 'kling-2.6', '/image-to-video/kling-2.6',
       { contents: [{ type: 'prompt', text: prompt }, { type: 'first_frame', url: a }], settings: { resolution: '1080p', audio: 'native' } }],
-    ['a video to follow, with its shape', { firstFrame: a, videos: [clip], ratio: 'adaptive', generateAudio: false }, 'kling-o1',
-      '/omni-video/kling-o1',
+    ['a video to follow, with its shape', { firstFrame: a, videos: [clip], ratio: 'adaptive', generateAudio: false }, 'kling-o1', '/omni-video/kling-o1',
       { contents: [{ type: 'prompt', text: prompt }, { type: 'first_frame', url: a }, { type: 'feature_video', url: clip, id: 'video_1' }] }],
     [
       'the motion of a video for an image, with the sound of the video',
@@ -134,9 +130,7 @@ describe('a video of the new standard', () => {
       const { json } = await videos.sentFor(
         { firstFrame: a, ratio: '4:3', generateAudio: true, extra: { look: 1 } },
         model,
-        {
-          facts: { sound: 'choice', fields: { ratio: true }, parameters: { look: { sent_as: 'style' } } },
-        },
+        { facts: { sound: 'choice', fields: { ratio: true }, parameters: { look: { sent_as: 'style' } } } },
       );
       const added = { aspect_ratio: '4:3', style: 1 };
       expect(model === 'kling-v2-1' ? json : json?.['settings']).toMatchObject(
@@ -157,33 +151,17 @@ describe('a video of the legacy standard', () => {
   videos.sends([
     ['text, with a length that is a string', { resolution: '1080p', ratio: '9:16', duration: 10, generateAudio: true }, 'kling-v2-6',
       'text2video', { prompt, mode: 'pro', duration: '10', aspect_ratio: '9:16', sound: 'on' }],
-    ['text, with all parameters that others have, too',
-      { extra: { negative_prompt: 'rain', cfg_scale: 0.5, camera_control: { type: 'simple' } } }, 'kling-v1-6', 'text2video',
-      { prompt, negative_prompt: 'rain', cfg_scale: 0.5, camera_control: { type: 'simple' } }],
+    ['text, with all parameters that others have, too', { extra: { negative_prompt: 'rain', cfg_scale: 0.5, camera_control: { type: 'simple' } } }, 'kling-v1-6',
+      'text2video', { prompt, negative_prompt: 'rain', cfg_scale: 0.5, camera_control: { type: 'simple' } }],
     ['two frames', { ...frames, watermark: true }, 'kling-v2-1', 'image2video', { prompt, image: a, image_tail: b, watermark_info: { enabled: true } }],
-    ['several images', reference([a, b], { ratio: '1:1' }), 'kling-v1-6', 'multi-image2video',
-      { prompt, image_list: [{ image: a }, { image: b }], aspect_ratio: '1:1' }],
+    ['several images', reference([a, b], { ratio: '1:1' }), 'kling-v1-6', 'multi-image2video', { prompt, image_list: [{ image: a }, { image: b }], aspect_ratio: '1:1' }],
     ['frames of an omni model', frames, 'kling-v3-omni', 'omni-video',
       { prompt, image_list: [{ image_url: a, type: 'first_frame' }, { image_url: b, type: 'end_frame' }] }],
-    ['a model of tomorrow, with a resolution that has no word yet', { ...frames, references: [a], resolution: '2k', duration: 20 },
-      'kling-v4', 'omni-video',
+    ['a model of tomorrow, with a resolution that has no word yet', { ...frames, references: [a], resolution: '2k', duration: 20 }, 'kling-v4', 'omni-video',
       { prompt, image_list: [{ image_url: a, type: 'first_frame' }, { image_url: b, type: 'end_frame' }, { image_url: a }], mode: '2k', duration: '20' }],
-    [
-      'a video to edit without its sound',
-      reference([a], {
-        videos: [clip],
-        generateAudio: false,
-        extra: { video_task: 'edit', element_list: [{ element_id: 'e' }] },
-      }),
-      'kling-video-o1',
-      'omni-video',
-      {
-        prompt,
-        image_list: [{ image_url: a }],
-        video_list: [{ video_url: clip, refer_type: 'base', keep_original_sound: 'no' }],
-        element_list: [{ element_id: 'e' }],
-      },
-    ],
+    ['a video to edit without its sound', reference([a], { videos: [clip], generateAudio: false, extra: { video_task: 'edit', element_list: [{ element_id: 'e' }] } }),
+      'kling-video-o1', 'omni-video',
+      { prompt, image_list: [{ image_url: a }], video_list: [{ video_url: clip, refer_type: 'base', keep_original_sound: 'no' }], element_list: [{ element_id: 'e' }] }],
   ], (model) => ({ model_name: model, ...marked }), '/v1/videos/'); // prettier-ignore
 });
 
@@ -213,8 +191,7 @@ describe('check', () => {
     ['an unknown role', reference([], { videos: [clip], extra: { video_task: 'x' } }), 'kling-3.0-omni', 'metadata.video_task'],
     ['frames and a video to edit', { ...frames, videos: [clip], extra: { video_task: 'edit' } }, 'kling-3.0-omni', 'images'],
     ['one shot beside a video to follow', reference([], { videos: [clip], extra: { multi_shot: false } }), 'kling-3.0-omni', 'metadata.multi_shot'],
-    ['several shots of a video to edit', reference([], { videos: [clip], extra: { video_task: 'edit', multi_shot: true } }),
-      'kling-3.0-omni', 'metadata.multi_shot'],
+    ['several shots of a video to edit', reference([], { videos: [clip], extra: { video_task: 'edit', multi_shot: true } }), 'kling-3.0-omni', 'metadata.multi_shot'],
     ['a motion without an image', { videos: [clip], extra: turned }, 'kling-2.6', 'videos'],
     ['a motion without a video', { references: [a], extra: turned }, 'kling-2.6', 'videos'],
     ['a motion of a first frame', { firstFrame: a, videos: [clip], extra: turned }, 'kling-2.6', 'images'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ImageInput, VideoRequest } from '../../../src/models/request.ts';
 import { providers } from '../../../src/providers/index.ts';
-import { canned, fixture, providerContext } from '../support.ts';
+import { fixture } from '../support.ts';
 import { imageTables, videoTables } from '../vendor-tables.ts';
 
 const { video, imageTask } = providers['luma'] ?? {};
@@ -42,8 +42,7 @@ describe('a video', () => {
       { type: 'video', aspect_ratio: '21:9', user_id: 'u1', video: { resolution: '1080p', duration: '5s', loop: true } }],
     ['a first frame', { firstFrame: a }, { type: 'video', video: { start_frame: { url: a } } }],
     ['both frames', { firstFrame: a, lastFrame: b, duration: 5 }, { type: 'video', video: { duration: '5s', start_frame: { url: a }, end_frame: byData } }],
-    ['a first frame of ten seconds', { firstFrame: b, duration: 10 },
-      { type: 'video', video: { duration: '10s', keyframes: [byData], keyframe_indexes: [0] } }],
+    ['a first frame of ten seconds', { firstFrame: b, duration: 10 }, { type: 'video', video: { duration: '10s', keyframes: [byData], keyframe_indexes: [0] } }],
     ['both frames of ten seconds', { firstFrame: a, lastFrame: b, duration: 10 },
       { type: 'video', video: { duration: '10s', keyframes: [{ url: a }, byData], keyframe_indexes: [0, 240] } }],
     ['an edit, which keeps its length and ratio', { ...edit, duration: 7, ratio: '16:9', resolution: '540p' },
@@ -82,8 +81,7 @@ describe('an image', () => {
 
   images.sends([
     ['text', { size: '2k' }, { type: 'image' }],
-    ['pixels and more', { size: '2730x1536', extra: { style: 'manga', user: 'u1', seed: 1 } },
-      { type: 'image', aspect_ratio: '16:9', style: 'manga', user_id: 'u1' }],
+    ['pixels and more', { size: '2730x1536', extra: { style: 'manga', user: 'u1', seed: 1 } }, { type: 'image', aspect_ratio: '16:9', style: 'manga', user_id: 'u1' }],
     ['references', { images: [link, data] }, { type: 'image', image_ref: [{ url: a }, byData] }],
     ['an edit', { operation: 'edit', images: [data, link] }, { type: 'image_edit', source: byData, image_ref: [{ url: a }] }],
   ], () => ({ model: 'uni-1', prompt: 'a red cube' })); // prettier-ignore
@@ -103,17 +101,17 @@ describe('an image', () => {
 
 describe('a job', () => {
   it('that is completed has a link with its end', async () => {
-    const upstream = canned({ json: fixture('luma/completed') }, { json: fixture('luma/completed') });
-    const context = providerContext({ request: upstream.request });
     const { output } = fixture('luma/completed') as { output: [{ url: string }] };
     const items = [{ url: output[0].url, expiresAt: Date.UTC(2026, 10, 21, 11) / 1000 }];
-    expect(await video.status({ id }, context)).toEqual({ state: 'succeeded', items, facts: {} });
-    expect(await imageTask.status({ id }, context)).toEqual({
+    const answer = { json: fixture('luma/completed') };
+    const { status, sent } = await videos.polled(answer);
+    expect(status).toEqual({ state: 'succeeded', items, facts: {} });
+    expect(await images.statusOf(answer, { id })).toEqual({
       state: 'succeeded',
       items,
       facts: { images: 1 },
     });
-    expect(upstream.sent[0]).toMatchObject({ method: 'GET', url: `${root}/generations/${id}` });
+    expect(sent[0]).toMatchObject({ method: 'GET', url: `${root}/generations/${id}` });
   });
 
   videos.reads([

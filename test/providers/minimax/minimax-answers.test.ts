@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { minimax } from '../../../src/providers/minimax/index.ts';
 import type { Operation } from '../../../src/providers/provider.ts';
-import {
-  callback,
-  canned,
-  fixture,
-  imageRequest,
-  providerContext,
-  submitContext,
-  upstreamError,
-  videoRequest,
-} from '../support.ts';
+import { callback, canned, fixture, imageRequest, providerContext, submitContext } from '../support.ts';
+import { upstreamError, videoRequest } from '../support.ts';
 import type { CannedAnswer } from '../support.ts';
 import { videoTables } from '../vendor-tables.ts';
 
@@ -52,21 +44,17 @@ describe('a job of v2', () => {
       unbilled: true,
     });
     const task = { id, status: 'failed', error: { code: 1027, message: 'm' } };
-    expect(await statusOf({ json: { task } })).toMatchObject({
-      failure: { class: 'moderation_output' },
-    });
+    expect(await statusOf({ json: { task } })).toMatchObject({ failure: { class: 'moderation_output' } });
   });
 
-  it.each<[string, object]>([
-    ['queued', { state: 'pending', phase: 'submitted' }],
-    ['running', { state: 'pending', phase: 'running' }],
-    ['something_new', { state: 'pending', phase: 'running' }],
-    ['failed', { state: 'failed', code: 'failed', failure: { class: 'internal' } }],
-    ['cancelled', { state: 'failed', code: 'upstream_cancelled', failure: { class: 'cancelled' } }],
-    ['expired', { state: 'failed', code: 'upstream_expired', failure: { class: 'expired' } }],
-  ])('in status %s', async (status, expected) => {
-    expect(await statusOf({ json: { task: { id, status } } })).toMatchObject(expected);
-  });
+  videos.readsPart([
+    ['queued', { json: { task: { id, status: 'queued' } } }, { state: 'pending', phase: 'submitted' }],
+    ['running', { json: { task: { id, status: 'running' } } }, { state: 'pending', phase: 'running' }],
+    ['of a new word', { json: { task: { id, status: 'something_new' } } }, { state: 'pending', phase: 'running' }],
+    ['failed', { json: { task: { id, status: 'failed' } } }, { state: 'failed', code: 'failed', failure: { class: 'internal' } }],
+    ['cancelled', { json: { task: { id, status: 'cancelled' } } }, { state: 'failed', code: 'upstream_cancelled', failure: { class: 'cancelled' } }],
+    ['expired', { json: { task: { id, status: 'expired' } } }, { state: 'failed', code: 'upstream_expired', failure: { class: 'expired' } }],
+  ]); // prettier-ignore
 
   it('leaves out what was not reported', async () => {
     const task = { id, status: 'succeeded', content: { url: 'https://x.example/a.mp4' }, usage: 'none' };
@@ -145,7 +133,7 @@ videos.readsNoState([
   ['trouble', [refused(500, 'server_error', 'x (1000)')], false, '1000'],
 ]); // prettier-ignore
 
-/** Every code is in test/providers/failures.test.ts, and every page of a proxy in proxy-pages.test.ts. */
+/** test/providers/failures.test.ts covers every code, and proxy-pages.test.ts every page of a proxy. */
 describe('a refused create', () => {
   const submit = (answer: CannedAnswer, model = 'MiniMax-H3') =>
     upstreamError(video.submit(videoRequest(), submitContext({ model, request: canned(answer).request })));

@@ -68,18 +68,8 @@ describe('a video of v2', () => {
         duration: 5,
       },
     ],
-    [
-      'references in a ratio',
-      references([a], { ratio: 'adaptive', extra: { extra: { prompt_expansion_mode: 'quality' } } }),
-      'MiniMax-H3-Max',
-      {
-        content: [text, item('image_url', 'reference_image', a)],
-        resolution: '768P',
-        duration: 5,
-        ratio: 'adaptive',
-        extra: { prompt_expansion_mode: 'quality' },
-      },
-    ],
+    ['references in a ratio', references([a], { ratio: 'adaptive', extra: { extra: { prompt_expansion_mode: 'quality' } } }), 'MiniMax-H3-Max',
+      { content: [text, item('image_url', 'reference_image', a)], resolution: '768P', duration: 5, ratio: 'adaptive', extra: { prompt_expansion_mode: 'quality' } }],
   ], (model) => ({ model })); // prettier-ignore
 });
 

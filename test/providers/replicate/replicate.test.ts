@@ -3,17 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { VideoRequest } from '../../../src/models/request.ts';
 import { replicate } from '../../../src/providers/replicate/index.ts';
 import { fieldMappingSchema } from '../../../src/models/field-mapping.ts';
-import {
-  canned,
-  fixture,
-  imageIssue,
-  imageRequest,
-  providerContext,
-  submitContext,
-  upstreamError,
-  videoIssue,
-  videoRequest,
-} from '../support.ts';
+import { canned, fixture, providerContext, videoIssue, videoRequest } from '../support.ts';
 import { imageTables, videoTables } from '../vendor-tables.ts';
 
 const { video, imageTask } = replicate;
@@ -96,39 +86,17 @@ describe('a submission', () => {
     ['a name that is none', {}, 'seedance', 'model'],
     ['a path', {}, '../../admin/x', 'model'],
   ]);
-
-  it('needs a mapping, and without one nothing is sent', async () => {
-    expect(videoIssue(video, videoRequest(), model)).toMatchObject({ param: 'model' });
-    const upstream = canned();
-    const error = await upstreamError(
-      video.submit(videoRequest(), submitContext({ model, request: upstream.request })),
-    );
-    expect([error.outcome, error.code, upstream.sent]).toEqual(['unavailable', 'mapping_missing', []]);
-  });
-
-  it('of an image has its fields, too', async () => {
-    const images = fieldMappingSchema.parse({
-      fields: {
-        prompt: 'prompt',
-        images: 'input_images',
-        size: { name: ['width', 'height'], form: 'sides' },
-      },
-      constants: { aspect_ratio: 'custom' },
-      result: 'output',
-    });
-    const upstream = canned({ status: 201, json: fixture('replicate/created') });
-    const request = imageRequest({ size: '1024x512', images: [{ form: 'url', url: a }] });
-    const name = 'black-forest-labs/flux-2-pro';
-    expect(imageIssue(imageTask, request, name, images)).toBeUndefined();
-    await imageTask.submit(
-      request,
-      submitContext({ model: name, mapping: images, request: upstream.request }),
-    );
-    expect(upstream.sent[0]?.json).toEqual({
-      input: { prompt: 'a red cube', input_images: [a], width: 1024, height: 512, aspect_ratio: 'custom' },
-    });
-  });
 });
+
+const pictureMapping = fieldMappingSchema.parse({
+  fields: { prompt: 'prompt', images: 'input_images', size: { name: ['width', 'height'], form: 'sides' } },
+  constants: { aspect_ratio: 'custom' },
+  result: 'output',
+});
+imageTables(imageTask, { mapping: pictureMapping, created: { status: 201, json: fixture('replicate/created') } }).sends([
+  ['the mapped fields of an image', { size: '1024x512', images: [{ form: 'url', url: a }] }, 'black-forest-labs/flux-2-pro',
+    { input: { prompt: 'a red cube', input_images: [a], width: 1024, height: 512, aspect_ratio: 'custom' } }],
+], () => ({})); // prettier-ignore
 
 const succeeded = (output: unknown, over: object = {}) => ({
   json: { id, status: 'succeeded', output, completed_at: '2026-11-21T10:00:45Z', ...over },
@@ -136,18 +104,19 @@ const succeeded = (output: unknown, over: object = {}) => ({
 
 describe('a prediction', () => {
   it('that succeeded has a link of an hour, facts and a cost by the mapping', async () => {
-    const upstream = canned({ json: fixture('replicate/succeeded') });
-    const context = providerContext({ request: upstream.request, mapping });
-    expect(await video.status({ id }, context)).toEqual({
+    const { status, sent } = await videos.polled({ json: fixture('replicate/succeeded') });
+    const [expiresAt, endedAt] = [
+      Date.UTC(2026, 10, 21, 11, 0, 45) / 1000,
+      Date.UTC(2026, 10, 21, 10, 0, 45),
+    ];
+    expect(status).toEqual({
       state: 'succeeded',
-      items: [
-        { url: 'https://files.example.com/a.mp4', expiresAt: Date.UTC(2026, 10, 21, 11, 0, 45) / 1000 },
-      ],
+      items: [{ url: 'https://files.example.com/a.mp4', expiresAt }],
       facts: { durationSeconds: 5, resolution: '720p' },
       cost: { amount: '0.00927', unit: 'USD' },
-      endedAt: Date.UTC(2026, 10, 21, 10, 0, 45),
+      endedAt,
     });
-    expect(upstream.sent[0]).toMatchObject({
+    expect(sent[0]).toMatchObject({
       method: 'GET',
       url: `https://upstream.example/api/v3/predictions/${id}`,
     });
@@ -230,7 +199,7 @@ describe('a lost prediction', () => {
       created_after: '1970-01-01T00:00:00.000Z',
       created_before: '1970-01-01T00:01:00.000Z',
     });
-    // The key is sent only to our own host, whatever host a page names.
+    // The key must reach only our own host, whatever host a page names.
     expect(second?.href).toBe('https://upstream.example/api/v3/predictions?cursor=abc');
   });
 

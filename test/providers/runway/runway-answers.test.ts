@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runway } from '../../../src/providers/runway/index.ts';
-import { canned, fixture, providerContext } from '../support.ts';
-import type { CannedAnswer } from '../support.ts';
-import { videoTables } from '../vendor-tables.ts';
+import { fixture, type CannedAnswer } from '../support.ts';
+import { imageTables, videoTables } from '../vendor-tables.ts';
 
 const { video, imageTask } = runway;
 if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
@@ -17,10 +16,7 @@ describe('a task', () => {
     expect(status).toEqual({
       state: 'succeeded',
       items: [
-        {
-          url: 'https://files.example.com/a.mp4?_jwt=x',
-          expiresAt: Date.UTC(2026, 10, 22, 10) / 1000,
-        },
+        { url: 'https://files.example.com/a.mp4?_jwt=x', expiresAt: Date.UTC(2026, 10, 22, 10) / 1000 },
       ],
       facts: {},
       cost: { amount: '150', unit: 'credits' },
@@ -41,8 +37,8 @@ describe('a task', () => {
   });
 
   it('with images counts them', async () => {
-    const context = providerContext({ request: canned({ json: fixture('runway/images') }).request });
-    expect(await imageTask.status({ id }, context)).toMatchObject({
+    const images = imageTables(imageTask, { operation: { id } });
+    expect(await images.statusOf({ json: fixture('runway/images') })).toMatchObject({
       items: [{ url: 'https://files.example.com/1.png' }, { url: 'https://files.example.com/2.png' }],
       facts: { images: 2 },
     });
@@ -154,7 +150,7 @@ describe('a refusal', () => {
     [413, 'rejected'],
     [500, 'ambiguous'],
     [502, 'ambiguous'],
-    // The outcome is the same with and without an explanation, because a submission must not rely on one.
+    // The outcome must not depend on the explanation.
     [503, 'ambiguous'],
     [504, 'ambiguous'],
   ])('with status %d is %s', async (status, outcome) => {

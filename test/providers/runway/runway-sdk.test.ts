@@ -2,21 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { ImageRequest, VideoRequest } from '../../../src/models/request.ts';
 import { runway } from '../../../src/providers/runway/index.ts';
 import { findContradictions, literalsOf } from '../../support/sdk-types.ts';
-import {
-  canned,
-  fixture,
-  imageIssue,
-  imageRequest,
-  submitContext,
-  videoIssue,
-  videoRequest,
-} from '../support.ts';
+import { canned, fixture, imageIssue, imageRequest, submitContext, videoIssue } from '../support.ts';
+import { videoRequest } from '../support.ts';
 import { sdkBodies } from './runway-sdk.ts';
 
-/**
- * Compares the adapter's table with the vendor's SDK: everything that the adapter accepts is sent as the SDK declares
- * it.
- */
+/** The adapter must send everything that it accepts as the vendor's SDK declares it. */
 
 const { video, imageTask } = runway;
 if (video === undefined || imageTask === undefined) throw new Error('a capability is missing');
@@ -100,7 +90,6 @@ async function sentBy(
   return { path: sent?.url.split('/v1/')[1] ?? '', json: sent?.json ?? {} };
 }
 
-/** Returns everything that the adapter sends for a model. */
 async function allSent(model: string): Promise<readonly Sent[]> {
   const sent: Promise<Sent>[] = [];
   for (const request of videoRequests)

@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { readSdkTypes } from '../../support/sdk-types.ts';
-import type { SdkObject, SdkTypes } from '../../support/sdk-types.ts';
+import { readSdkTypes, type SdkObject, type SdkTypes } from '../../support/sdk-types.ts';
 
-/** The bodies of creates, as `@runwayml/sdk` declares them. */
+/** The bodies of creates in `@runwayml/sdk`. */
 
 const require = createRequire(import.meta.url);
 const folder = join(dirname(require.resolve('@runwayml/sdk')), 'resources');
@@ -14,13 +13,11 @@ type SdkPath = (typeof sdkPaths)[number];
 export interface SdkBody {
   readonly path: SdkPath;
   readonly model: string;
-  /** The name of the body in `types`. */
   readonly name: string;
   readonly fields: SdkObject;
   readonly types: SdkTypes;
 }
 
-/** The responses of `GET /v1/tasks/{id}`, one for each status. */
 export const sdkTasks: SdkTypes = readSdkTypes(join(folder, 'tasks.d.ts'), 'TaskRetrieveResponse');
 
 export const sdkBodies: readonly SdkBody[] = sdkPaths.flatMap((path) => {

@@ -1,18 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fieldMappingSchema } from '../../../src/models/field-mapping.ts';
-import type { FieldMapping } from '../../../src/models/field-mapping.ts';
-import {
-  mappedCost,
-  mappedFacts,
-  mappedLinks,
-  valuesAt,
-} from '../../../src/providers/shared/mapped-answer.ts';
+import { fieldMappingSchema, type FieldMapping } from '../../../src/models/field-mapping.ts';
+import { mappedCost, mappedFacts, mappedLinks } from '../../../src/providers/shared/mapped-answer.ts';
+import { valuesAt } from '../../../src/providers/shared/mapped-answer.ts';
 import { mappedVideoFacts } from '../../../src/providers/shared/mapped-facts.ts';
 import { mappedBody, mappedEndpoint, mappedIssue } from '../../../src/providers/shared/mapped-request.ts';
 import { factsFor } from '../../../src/models/facts-of-request.ts';
 import type { VideoRequest } from '../../../src/models/request.ts';
-import { imageRequest, videoRequest } from '../support.ts';
+import { providers } from '../../../src/providers/index.ts';
+import { canned, imageRequest, submitContext, upstreamError, videoIssue, videoRequest } from '../support.ts';
 
 const read = (mapping: object): FieldMapping => fieldMappingSchema.parse({ result: 'video.url', ...mapping });
 
@@ -89,12 +85,7 @@ it('the facts of a mapping follow from its fields', () => {
   const beside = { first_frame: 'a', audios: { name: 'b', inputs: ['first_last_frame'] } };
   expect(
     mappedVideoFacts(read({ fields: beside, endpoints: { first_last_frame: 'v/image' } })).media,
-  ).toEqual({
-    frames: 1,
-    references: 0,
-    videos: 0,
-    beside_frames: ['audios'],
-  });
+  ).toEqual({ frames: 1, references: 0, videos: 0, beside_frames: ['audios'] });
   expect(mappedVideoFacts(read({ fields: beside, endpoints: { reference: 'v/r' } })).media).toEqual({
     frames: 0,
     references: 0,
@@ -172,11 +163,7 @@ describe('a request', () => {
   });
 
   it('of references: a list, numbered fields, and one', () => {
-    const request = videoRequest({
-      references: [url, url],
-      videos: ['v'],
-      audios: ['a'],
-    });
+    const request = videoRequest({ references: [url, url], videos: ['v'], audios: ['a'] });
     expect(mappedIssue(request, video)).toBeUndefined();
     expect(mappedBody(request, video, { marker: 'm' })).toMatchObject({
       image_urls: [url, url],
@@ -379,4 +366,14 @@ describe('an answer', () => {
   it('is read by own properties only', () => {
     expect(valuesAt({ a: [{ b: 1 }, { b: [2, 3] }] }, 'a.b')).toEqual([1, [2, 3]]);
   });
+});
+
+it.each(['fal', 'replicate'])('%s needs a mapping, and without one nothing is sent', async (name) => {
+  const part = providers[name]?.video;
+  const { request, sent } = canned();
+  const model = 'owner/model';
+  expect(videoIssue(part, videoRequest(), model)).toMatchObject({ param: 'model' });
+  const submitted = part?.submit(videoRequest(), submitContext({ model, request }));
+  const error = await upstreamError(submitted ?? Promise.resolve());
+  expect([error.outcome, error.code, sent]).toEqual(['unavailable', 'mapping_missing', []]);
 });

@@ -11,7 +11,6 @@ function read(text: string, chunkBytes = 64 * 1024): unknown {
   return reader.finish();
 }
 
-/** The value as JSON.parse reads it. */
 function plain(value: unknown): unknown {
   if (value instanceof LargeText) return value.toString();
   if (Array.isArray(value)) return value.map(plain);

@@ -46,10 +46,7 @@ it('2.5 takes twice as much video, and renders at the sizes of 2.0', () => {
 });
 
 it('input images and sound cost nothing', () => {
-  const input = {
-    references: ['https://ex.com/a.png'],
-    audios: ['https://ex.com/a.wav'],
-  } as const;
+  const input = { references: ['https://ex.com/a.png'], audios: ['https://ex.com/a.wav'] } as const;
   expect(estimate({}, pro2, input)).toBe(estimate({}, pro2));
 });
 

@@ -6,7 +6,6 @@ import { vendorFileSchema } from '../../../src/models/vendor-file.ts';
 import { examplesFolder } from './support.ts';
 
 const page = readFileSync(fileURLToPath(new URL('../../../docs/vendor-files.md', import.meta.url)), 'utf8');
-/** The page without its fenced blocks, which are examples. */
 const prose = page.replaceAll(/^```[\s\S]*?^```/gm, '');
 const words = new Set([...prose.matchAll(/`([^`]+)`/g)].flatMap(([, text = '']) => text.split(/[^\w$]+/)));
 
@@ -29,7 +28,6 @@ describe('docs/vendor-files.md', () => {
     const keys = new Set(keysOf(z.toJSONSchema(vendorFileSchema, { io: 'input', unrepresentable: 'any' })));
     for (const known of ['authentication', 'accepted', 'link_life_seconds', 'key_header'])
       expect(keys).toContain(known);
-    // The parts of an exchange are named as in HTTP.
     const plain = new Set(['text', 'headers', 'json', 'form']);
     expect([...keys].filter((key) => !words.has(key) && !plain.has(key))).toEqual([]);
   });

@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { startGateway } from '../../support/gateway.ts';
+import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import type { TestAccount } from '../../support/client.ts';
-import type { TestGateway } from '../../support/gateway.ts';
 import { exampleFile, examplesFolder } from './support.ts';
 import { vendorFileDialect } from './vendor-file-dialect.ts';
 
-/** Tries the example files in a gateway. The simulator gives the answers that their fixtures recorded. */
+/** Runs the example files in a gateway. The simulator gives the answers that their fixtures recorded. */
 
 const vendors = ['ideogram', 'recraft', 'topaz'];
 let gateway: TestGateway;

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { vendorFileSchema } from '../../../src/models/vendor-file.ts';
-import type { VendorFile } from '../../../src/models/vendor-file.ts';
+import { vendorFileSchema, type VendorFile } from '../../../src/models/vendor-file.ts';
 
 export const examplesFolder = fileURLToPath(new URL('../../../examples/vendors', import.meta.url));
 
-/** The data of an example file before it is checked, for tests that change it. */
+/** An example file's data before validation, for tests to change. */
 export function exampleData(name: string): any {
   return parse(readFileSync(`${examplesFolder}/${name}.yaml`, 'utf8'));
 }

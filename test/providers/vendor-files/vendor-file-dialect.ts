@@ -1,33 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Fixture, VendorFile } from '../../../src/models/vendor-file.ts';
 import { specimensOf, withTexts } from '../../../src/providers/vendor-files/verification/specimens.ts';
-import type {
-  RecordedAnswer,
-  Specimens,
-} from '../../../src/providers/vendor-files/verification/specimens.ts';
-import {
-  bearerToken,
-  dialect,
-  json,
-  parseJson,
-  readForm,
-  refusals,
-  textsOf,
-} from '../../../workshop/simulator/engine.ts';
-import type {
-  Call,
-  Desk,
-  Handler,
-  Job,
-  Rendered,
-  Reply,
-  WireRequest,
-} from '../../../workshop/simulator/engine.ts';
+import type { RecordedAnswer } from '../../../src/providers/vendor-files/verification/specimens.ts';
+import type { Specimens } from '../../../src/providers/vendor-files/verification/specimens.ts';
+import { bearerToken, dialect, json, parseJson, readForm } from '../../../workshop/simulator/engine.ts';
+import { refusals, textsOf, type Call, type Desk, type Handler } from '../../../workshop/simulator/engine.ts';
+import type { Job, Rendered, Reply, WireRequest } from '../../../workshop/simulator/engine.ts';
 import { empty } from '../../../workshop/simulator/wire.ts';
 import type { CreateDialect } from '../../../workshop/simulator/dialect.ts';
 import type { World } from '../../../workshop/simulator/world.ts';
 
-/** A vendor that gives the answers recorded in its file's fixtures, with ids and links of the simulator's jobs. */
+/** A vendor that gives the answers in its file's fixtures, with ids and links of the simulator's jobs. */
 export function vendorFileDialect(file: VendorFile): CreateDialect {
   const kind = file.videos === undefined ? 'image' : 'video';
   const specimens = specimensOf(file, kind);
@@ -91,7 +74,6 @@ function creations(
     const handler = (call: Call) => create(call, { desk, kind, step, answer: exchange.answer });
     return [[`${exchange.send.method} ${exchange.send.path}`, handler] as const];
   });
-  // The first fixture counts if several have the same path.
   return Object.fromEntries(routes.toReversed());
 }
 
@@ -151,7 +133,6 @@ function recordedId(fixture: Fixture | undefined): string {
   return typeof id === 'string' ? id : 'fixture';
 }
 
-/** Replaces the id and the links of a recorded answer with those of the job. */
 function replied(answer: RecordedAnswer, job: Job, id: string | undefined): Reply {
   if (answer.json === undefined) return empty(answer.status);
   const [link] = job.links();

@@ -3,10 +3,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { vendorFileSchema } from '../../../src/models/vendor-file.ts';
 import { createExpressions } from '../../../src/providers/vendor-files/expressions.ts';
-import {
-  vendorFileViolations,
-  verifyVendorFile,
-} from '../../../src/providers/vendor-files/verification/verify.ts';
+import { vendorFileViolations } from '../../../src/providers/vendor-files/verification/verify.ts';
+import { verifyVendorFile } from '../../../src/providers/vendor-files/verification/verify.ts';
 import { exampleData, exampleFile } from './support.ts';
 
 const expressions = createExpressions();

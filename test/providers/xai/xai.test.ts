@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { defined } from '../../../src/base/defined.ts';
 import type { ImageInput, VideoRequest } from '../../../src/models/request.ts';
 import { xai } from '../../../src/providers/xai/index.ts';
-import { canned, fixture, imageRequest, providerContext } from '../support.ts';
-import type { CannedAnswer } from '../support.ts';
+import { canned, fixture, imageRequest, providerContext, type CannedAnswer } from '../support.ts';
 import { imageTables, videoTables } from '../vendor-tables.ts';
 
 const { video, image } = xai;
@@ -46,8 +45,7 @@ describe('a request', () => {
 
   videos.sends([
     ['text', {}, 'grok-imagine-video', 'generations', { prompt }],
-    ['text with everything', { resolution: '1080P', ratio: '9:16', duration: 15, generateAudio: false, safetyIdentifier: 'u1' },
-      'grok-imagine-video-1.5', 'generations',
+    ['text with everything', { resolution: '1080P', ratio: '9:16', duration: 15, generateAudio: false, safetyIdentifier: 'u1' }, 'grok-imagine-video-1.5', 'generations',
       { prompt, resolution: '1080p', aspect_ratio: '9:16', duration: 15, generate_audio: false, user: 'u1' }],
     ['one image, which is the first frame', { ...frames(b), ratio: 'adaptive', prompt: '' }, 'grok-imagine-video', 'generations', { image: { url: b } }],
     ['both frames', frames(a, b), 'grok-imagine-video-1.5', 'generations', { prompt, image: { url: a }, last_frame: { url: b } }],
@@ -55,9 +53,8 @@ describe('a request', () => {
       'generations', { prompt, reference_images: [{ url: a }, { url: b }], reference_audios: [{ voice_id: 'ara' }] }],
     ['a sound and a voice, and no image', { audios: [mp3], extra: { reference_audios: [{ voice_id: 'ara' }] } }, 'grok-imagine-video-1.5',
       'generations', { prompt, reference_audios: [{ url: mp3 }, { voice_id: 'ara' }] }],
-    ['a video to edit, which keeps its shape and length',
-      { ...edit, duration: 8, resolution: '480p', ratio: '16:9', safetyIdentifier: 'u1' }, 'grok-imagine-video-1.5', 'edits',
-      { prompt, video: { url: clip }, user: 'u1' }],
+    ['a video to edit, which keeps its shape and length', { ...edit, duration: 8, resolution: '480p', ratio: '16:9', safetyIdentifier: 'u1' }, 'grok-imagine-video-1.5',
+      'edits', { prompt, video: { url: clip }, user: 'u1' }],
     ['a video to extend', { ...extend, duration: 10, resolution: '480p', safetyIdentifier: 'u1' }, 'grok-imagine-video', 'extensions',
       { prompt, video: { url: clip }, duration: 10 }],
   ], (model) => ({ model }), '/videos/'); // prettier-ignore
@@ -156,11 +153,10 @@ describe('a job', () => {
 });
 
 describe('a refused create', () => {
-  // A selection; test/providers/failures.test.ts covers all codes.
+  // A selection. test/providers/failures.test.ts covers all codes.
   videos.isRefused([
     ['a wrong key', { status: 400, json: fixture('xai/refused') }, 'unavailable', 'quota'],
-    ['a field, in the nested body', { status: 422, json: { error: { message: 'm', type: 'invalid_request_error', param: 'duration' } } },
-      'rejected', 'invalid_input'],
+    ['a field, in the nested body', { status: 422, json: { error: { message: 'm', type: 'invalid_request_error', param: 'duration' } } }, 'rejected', 'invalid_input'],
     ['a field, in words alone', { status: 422, json: { error: 'm' } }, 'rejected', 'invalid_input'],
     ['the pace', { status: 429, json: { code: 'Some resource has been exhausted', error: 'm' } }, 'throttled', 'capacity'],
     ['no id', { json: {} }, 'ambiguous', 'internal'],

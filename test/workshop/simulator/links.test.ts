@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { arkCaller, factsOfFile, startHarness } from './support.ts';
-import type { Json } from './support.ts';
+import { arkCaller, factsOfFile, startHarness, type Json } from './support.ts';
 
 const harness = await startHarness({ renderSeconds: 8 });
 const ark = arkCaller(harness);

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { testKey, startHarness } from './support.ts';
-import type { Harness } from './support.ts';
+import { testKey, startHarness, type Harness } from './support.ts';
 
 let harness: Harness;
 

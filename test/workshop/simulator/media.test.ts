@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { clipNames, nearestClip, readClip } from '../../../workshop/simulator/media/clips.ts';
-import { renderMedium } from '../../../workshop/simulator/media/medium.ts';
-import type { MediaFormat, Medium } from '../../../workshop/simulator/media/medium.ts';
+import { renderMedium, type MediaFormat, type Medium } from '../../../workshop/simulator/media/medium.ts';
 import { factsOfFile } from './support.ts';
 
 const medium = (format: MediaFormat, more: Partial<Medium> = {}): Medium => ({

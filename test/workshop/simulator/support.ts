@@ -8,8 +8,7 @@ import { MediaShelf } from '../../../workshop/simulator/media/media-shelf.ts';
 import { startSimulator } from '../../../workshop/simulator/simulator.ts';
 import type { Simulator, SimulatorOptions } from '../../../workshop/simulator/simulator.ts';
 import { Statistics } from '../../../workshop/simulator/statistics.ts';
-import { World } from '../../../workshop/simulator/world.ts';
-import type { WorldParts } from '../../../workshop/simulator/world.ts';
+import { World, type WorldParts } from '../../../workshop/simulator/world.ts';
 
 export const testKey = 'test-key';
 export const seedance2 = 'doubao-seedance-2-0-260128';
@@ -20,7 +19,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body of a JSON answer, otherwise {}. */
+  /** {} if the answer is not JSON. */
   readonly body: Json;
 }
 
@@ -33,7 +32,7 @@ export interface Harness extends Simulator {
   ) => Promise<Answer>;
 }
 
-/** A simulator on a free port whose clock stands still: only `control.advance` moves tasks forward. */
+/** A simulator on a free port. Only `control.advance` moves its clock. */
 export async function startHarness(options: Partial<SimulatorOptions> = {}): Promise<Harness> {
   const stopped = Date.now();
   const simulator = await startSimulator({
@@ -71,7 +70,6 @@ function parse(text: string): Json {
   }
 }
 
-/** A world without a server. */
 export function testWorld(parts: Partial<WorldParts> = {}): World {
   const statistics = new Statistics();
   return new World({
@@ -90,7 +88,6 @@ export function testWorld(parts: Partial<WorldParts> = {}): World {
   });
 }
 
-/** Returns the facts that the gateway reads from a result file. */
 export function factsOfFile(file: Buffer = Buffer.alloc(0)): Promise<MediaFacts | undefined> {
   const read = (start: number, end: number) => Promise.resolve(file.subarray(start, end));
   return readMedia({ bytes: file.length, read });
@@ -100,7 +97,6 @@ export const tasksPath = '/ark/api/v3/contents/generations/tasks';
 
 export interface ArkCaller {
   create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
-  /** Creates a task that must be accepted, and returns its id. */
   created(body?: Record<string, unknown>): Promise<string>;
   get(id: string): Promise<Answer>;
   list(query: string): Promise<Answer>;

@@ -5,13 +5,12 @@ import { OpenRouterError } from '@openrouter/sdk/models/errors';
 import RunwayML, { APIError as RunwayError } from '@runwayml/sdk';
 import Replicate from 'replicate';
 import { afterAll, beforeEach, expect, it } from 'vitest';
-import { startHarness, testKey } from './support.ts';
-import type { Harness } from './support.ts';
+import { startHarness, testKey, type Harness } from './support.ts';
 
 /**
  * Runs the vendors' own clients against their dialects: a job from create to result, a cancelled one, a refused one,
- * and a wrong key. If a client cannot read an answer, the dialect is wrong. OpenAI's client is tested in
- * `dialects/openai.test.ts`.
+ * and a wrong key. If a client cannot read an answer, the dialect is wrong. `dialects/openai.test.ts` covers OpenAI's
+ * client.
  */
 
 const harness: Harness = await startHarness({ renderSeconds: 8 });
@@ -25,9 +24,7 @@ afterAll(() => harness.close());
 interface Walk {
   readonly name: string;
   readonly words: readonly [queued: string, running: string, ended: string];
-  /**
-   * The state of a cancelled job, or the status of the error that reports it. Undefined if nothing can be cancelled.
-   */
+  /** The state of a cancelled job, or the status of the error that reports it. Undefined if impossible. */
   readonly cancelled?: string | number;
   /** The statuses for a wrong key and for an unknown job. Default: 401 and 404. */
   readonly refusals?: readonly [wrongKey: number, unknownJob: number];
@@ -38,9 +35,7 @@ interface Connected {
   readonly create: (prompt: string) => Promise<string>;
   readonly poll: (id: string) => Promise<{ readonly word: string; readonly link?: string | undefined }>;
   readonly cancel?: (id: string) => Promise<unknown>;
-  /** The headers required to open a link. */
   readonly linkHeaders?: Readonly<Record<string, string>>;
-  /** Returns the status of the error with which a call failed. */
   readonly statusOf: (error: unknown) => number | undefined;
 }
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FactsTable } from '../../../src/models/facts-table.ts';
-import { factsDifferences } from '../../../workshop/vendor-sdks/facts-differences.ts';
-import type { ReadList } from '../../../workshop/vendor-sdks/facts-differences.ts';
+import { factsDifferences, type ReadList } from '../../../workshop/vendor-sdks/facts-differences.ts';
 
 const table: FactsTable = {
   origin: { source: 'sdk 1.0.0', read: '2026-11' },
@@ -67,7 +66,7 @@ describe('the differences between a table of facts and the SDKs', () => {
       said([{ lists: 'resolutions', read: ['720p', '4k'], differs: { '4k': 'x', '1080p': 'x' } }, list]),
     ).toEqual([]);
     expect(said([{ lists: 'seconds', read: ['5s'] }, list])).toEqual([]);
-    // The table has no ratios, so they are left to the vendor.
+    // Without ratios in the table, the vendor decides.
     expect(said([{ lists: 'ratios', read: ['1:1'] }, list])).toEqual([]);
   });
 

@@ -65,15 +65,7 @@ class Creation(TypedDict, total=False):
 `,
   );
   vi.stubEnv('PYTHONPATH', folder);
-  const types = [
-    'Model',
-    'Creation.model',
-    'Open',
-    'Creation.count',
-    'Creation.prompt',
-    'Creation.gone',
-    'Gone',
-  ];
+  const types = 'Model Creation.model Open Creation.count Creation.prompt Creation.gone Gone'.split(' ');
   const read = pythonLiterals('python3', [...types.map((name) => `made_sdk:${name}`), 'gone:Model']);
   const unreadable = (why: string) => ({ unreadable: expect.stringContaining(why) });
   expect(read).toEqual([

@@ -4,12 +4,11 @@ import { listen } from '../../../test/support/listen.ts';
 /** A TCP proxy to MongoDB that counts commands by name and collection. */
 export interface CountedLink {
   readonly port: number;
-  /** Returns the counts since the previous call. */
   take(): Map<string, number>;
   close(): void;
 }
 
-/** The code of OP_MSG in the MongoDB wire protocol. The message has a header, flags, and one BSON document. */
+/** The MongoDB wire protocol's code for a message with a header, flags, and one BSON document (OP_MSG). */
 const opMsg = 2013;
 const headerBytes = 16;
 const documentAt = headerBytes + 4 + 1;
@@ -48,10 +47,7 @@ function messageReader(count: (name: string) => void): (piece: Buffer) => void {
   };
 }
 
-/**
- * Returns, for example, `find tasks`. In a command's first field, the key is the command and the value is the
- * collection.
- */
+/** Returns, for example, `find tasks`. A command's first field is the command with its collection. */
 function commandOf(message: Buffer): string {
   if (message.readInt32LE(12) !== opMsg) return 'handshake';
   const type = message[documentAt + 4];

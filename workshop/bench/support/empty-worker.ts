@@ -2,10 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { taskPollers } from '../../../src/temporal/task-pollers.ts';
 
-/**
- * The empty workflow's worker, with the settings of src/worker.ts, so that the compared subjects differ only in their
- * workflow and activities. Runs until SIGTERM. Arguments: Temporal's address, task queue.
- */
+/** Has the settings of src/worker.ts and runs until SIGTERM. Arguments: Temporal's address, task queue. */
 const [address = '', taskQueue = ''] = process.argv.slice(2);
 const logger = new DefaultLogger('WARN');
 Runtime.install({ shutdownSignals: ['SIGTERM'], logger });

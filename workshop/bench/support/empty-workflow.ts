@@ -1,4 +1,3 @@
-/** The minimum work of a plain start. */
 export async function plainWorkflow(): Promise<void> {
   await Promise.resolve();
 }

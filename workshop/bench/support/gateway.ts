@@ -1,18 +1,14 @@
 import { join } from 'node:path';
-import { MongoClient } from 'mongodb';
-import type { Db } from 'mongodb';
-import { simulatorKey, startGateway } from '../../stand/gateway.ts';
-import type { StandGateway } from '../../stand/gateway.ts';
+import { MongoClient, type Db } from 'mongodb';
+import { simulatorKey, startGateway, type StandGateway } from '../../stand/gateway.ts';
 import type { Stand } from '../../stand/stand.ts';
 import { expectStatus, openConnections } from './http-connections.ts';
 import { resultsDir } from './report.ts';
 
 export interface BenchGateway extends StandGateway {
-  /** API keys of accounts with credit. Requests rotate through them. */
   readonly keys: readonly string[];
-  /** The gateway's own database. */
   readonly db: Db;
-  /** The body of a create request. The prompt determines how long the simulator renders. */
+  /** The prompt of this create request determines how long the simulator renders. */
   videoBody(kind: RenderKind): string;
   close(): Promise<void>;
 }
@@ -21,13 +17,11 @@ export interface BenchGateway extends StandGateway {
 export type RenderKind = 'short' | 'long';
 
 export interface BenchSettings {
-  /** Whether our processes write CPU profiles on exit. */
   readonly profile: boolean;
   readonly accounts?: number;
   /** Additional channels and models, as YAML list items. */
   readonly channels?: string;
   readonly models?: string;
-  /** For a second gateway beside the first one. */
   readonly prefix?: string;
 }
 
@@ -46,7 +40,6 @@ ${videoModel('short', shortRenderSeconds)}${videoModel('long', longRenderSeconds
     renderSeconds: shortRenderSeconds,
     prefix,
     nodeFlags: (name) => (profile ? profileFlags(prefix + name) : []),
-    // All callers use the same key here.
     environment: { KEY_REQUESTS_PER_MINUTE: '0', KEY_CONCURRENT_REQUESTS: '0' },
   });
   const keys = await Promise.all(
@@ -63,7 +56,6 @@ ${videoModel('short', shortRenderSeconds)}${videoModel('long', longRenderSeconds
   };
 }
 
-/** A process writes its profile on exit. */
 function profileFlags(name: string): readonly string[] {
   const directory = join(resultsDir, 'profiles', name);
   return ['--cpu-prof', `--cpu-prof-dir=${directory}`, '--cpu-prof-interval=500'];
@@ -90,7 +82,6 @@ const arkChannel = `  - id: ark
 
 const tokenPrice = '{ lines: [{ measure: million_tokens, price: "7.00" }] }';
 
-/** A model as a YAML list item. `price` is the text after `price:`. */
 export function videoModel(id: string, expectedSeconds: number, price = tokenPrice): string {
   return `  - id: ${id}
     kind: video
@@ -114,7 +105,6 @@ export function openCreates(
   const processes = urls.map((address) => openConnections(address, connections));
   const headers = keys.map(jsonHeaders);
   return {
-    /** Resolves with the task's id. `caller` is 0 … connections - 1. */
     async create(caller: number, body: string): Promise<string> {
       const http = processes[caller % processes.length];
       if (http === undefined) throw new Error('there is no API process');

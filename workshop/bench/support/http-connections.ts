@@ -1,5 +1,4 @@
-import { Client } from 'undici';
-import type { Dispatcher } from 'undici';
+import { Client, type Dispatcher } from 'undici';
 
 export interface HttpCall {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -14,7 +13,7 @@ export interface HttpAnswer {
 }
 
 export interface HttpConnections {
-  /** `connection` is 0 … count - 1. Each connection allows only one call at a time. */
+  /** `connection` is 0 … count - 1. A connection allows only one call at a time. */
   call(connection: number, call: HttpCall): Promise<HttpAnswer>;
   close(): Promise<void>;
 }
@@ -69,7 +68,6 @@ function answerHandler(
   };
 }
 
-/** Throws with the beginning of the response unless it has the expected status. */
 export function expectStatus(answer: HttpAnswer, status: number): HttpAnswer {
   if (answer.status === status) return answer;
   throw new Error(`status ${answer.status}: ${answer.body.toString('utf8').slice(0, 300)}`);

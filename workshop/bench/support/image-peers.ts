@@ -4,10 +4,7 @@ import { join } from 'node:path';
 import { request } from 'undici';
 
 import { reasonIn, runCommand } from '../../../src/local/servers/run-command.ts';
-import { cacheDir } from '../../stand/stand.ts';
-import type { Stand } from '../../stand/stand.ts';
-
-/** Other gateways, installed by npm and pip with the user's own settings, alongside local mode's programs. */
+import { cacheDir, type Stand } from '../../stand/stand.ts';
 
 const portkeyPackage = '@portkey-ai/gateway@1.15.2';
 /** Later releases need packages that some indexes lack. */
@@ -25,7 +22,7 @@ export interface ImagePeer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Portkey's gateway. It routes by headers and does not check keys. */
+/** Portkey's gateway routes by headers and does not check keys. */
 export async function startPortkey(stand: Stand, upstream: string): Promise<ImagePeer> {
   const directory = join(peersDir, 'portkey');
   const program = join(directory, 'node_modules/@portkey-ai/gateway/build/start-server.js');
@@ -56,7 +53,7 @@ export async function startPortkey(stand: Stand, upstream: string): Promise<Imag
   };
 }
 
-/** LiteLLM's proxy with one worker and a master key, but without a database, so it records no spending. */
+/** One worker with a master key, but without a database, so LiteLLM records no spending. */
 export async function startLitellm(stand: Stand, upstream: string, model: string): Promise<ImagePeer> {
   const directory = join(peersDir, 'litellm');
   const bin = join(directory, 'bin');
@@ -83,7 +80,7 @@ general_settings: { master_key: ${peerKey} }
     args: ['--config', config, '--host', '127.0.0.1', '--port', String(port), '--num_workers', '1'],
     environment: {
       HOME: stand.directory,
-      // Without this, it would fetch prices from the network at startup.
+      // Otherwise LiteLLM fetches prices from the network at startup.
       LITELLM_LOCAL_MODEL_COST_MAP: 'True',
       LITELLM_LOG: 'ERROR',
     },

@@ -4,16 +4,13 @@ import type { Db } from 'mongodb';
 import type { PriceBasis } from '../../../src/money/price.ts';
 import { settle } from '../../../src/money/settle.ts';
 import { ledgerCollection } from '../../../src/ledger/collection.ts';
-import { createEntryHash, emptyHead } from '../../../src/ledger/entry.ts';
-import type { EntryDocument, Head } from '../../../src/ledger/entry.ts';
+import { createEntryHash, emptyHead, type EntryDocument, type Head } from '../../../src/ledger/entry.ts';
 import { creditOperation, holdOperation, settleOperation } from '../../../src/ledger/operation.ts';
 import type { Operation } from '../../../src/ledger/operation.ts';
 import { planBatch, scopesOfBatch } from '../../../src/ledger/plan.ts';
-import { nothingSpent } from '../../../src/ledger/spent.ts';
-import type { Spent } from '../../../src/ledger/spent.ts';
-import { toDocument } from '../../../src/store/task-document.ts';
-import type { TaskDocument } from '../../../src/store/task-document.ts';
-import { endedTask } from './ended-task.ts';
+import { nothingSpent, type Spent } from '../../../src/ledger/spent.ts';
+import { toDocument, type TaskDocument } from '../../../src/store/task-document.ts';
+import type { Task } from '../../../src/task/record.ts';
 
 export const benchKey = Buffer.alloc(32, 'bench');
 
@@ -27,13 +24,11 @@ const prices: PriceBasis = {
   facts: { mode: 'pro', duration: 10 },
   version: 'bench',
 };
-/** The basis as frozen at creation: 10 micro-units per second. Its length is realistic. */
+/** A basis as frozen at creation, of realistic length: 10 micro-units per second. */
 export const heldBasis = JSON.stringify(prices);
 const settlement = settle({ basis: prices, channel: 'one', facts: { durationSeconds: 7 }, held: 100n });
-/** A settlement of 70 micro-units. */
 export const settledBasis = JSON.stringify({ ...settlement, amount: settlement.amount.toString() });
 
-/** The document of an entry outside any chain. */
 export function rawEntry(process: string, n: number): EntryDocument {
   const id = `${process}/${n}`;
   const amounts = { amount: 100n, available: 100n, held: 100n };
@@ -57,13 +52,11 @@ export function rawEntry(process: string, n: number): EntryDocument {
 
 const tasksAtOnce = 500;
 const endUsers = 200;
-/** The average interval of an account's tasks. */
 const taskEveryMs = 5_000;
 const begin = Date.parse('2026-10-01T00:00:00Z');
 
 /**
- * Creates held and settled tasks, with their records, across several accounts. The ledger itself plans the entries,
- * with keys, models, end users and their sums. Resolves with the number of entries.
+ * Creates held and settled tasks with their records. The ledger itself plans the entries. Resolves with their number.
  */
 export async function fillLedger(
   db: Db,
@@ -110,7 +103,7 @@ interface BenchTask {
 }
 
 function taskOf(account: string, n: number): BenchTask {
-  // Ids are as random as in production, so neither the ledger nor the records are sorted by them.
+  // Random ids, as in production, so that neither the ledger nor the records are sorted by id.
   const random = createHash('sha256').update(`${account}/${n}`).digest('hex').slice(0, 24);
   return { account, id: `task_${random}`, n };
 }
@@ -129,4 +122,47 @@ function recordOf({ account, id, n }: BenchTask): TaskDocument {
   const money = { hold: 100n, charge: 70n, cost: upstream.cost, costUnknown: 0 };
   const at = begin + n * taskEveryMs;
   return toDocument(endedTask({ id, account, model: 'short', at, job: `job-${id}`, money }));
+}
+
+interface EndedTask extends Pick<Task, 'id' | 'account' | 'model'> {
+  readonly at: number;
+  readonly job: string;
+  readonly money: Pick<Task, 'hold' | 'charge' | 'cost' | 'costUnknown'>;
+}
+
+function endedTask({ at, job, money, ...named }: EndedTask): Task {
+  const candidate = { channel: 'ark', credential: 'a' };
+  const attempt = {
+    n: 1,
+    ...candidate,
+    marker: `m-${job}`,
+    owner: 'bench',
+    startedAt: at,
+    endedAt: at + 100,
+  };
+  return {
+    ...named,
+    ...money,
+    key: 'key',
+    kind: 'video',
+    plan: { candidates: [candidate] },
+    createdAt: at,
+    deadlineAt: at + 3_600_000,
+    output: '720p/5',
+    hasCallback: false,
+    rev: 4,
+    state: { at: 'ended' },
+    stateSince: at + 60_000,
+    status: 'succeeded',
+    attempts: [{ ...attempt, state: 'accepted', operation: { id: job } }],
+    outcome: {
+      kind: 'succeeded',
+      items: [{ url: 'https://media.example/1.mp4' }],
+      facts: { durationSeconds: 5, resolution: '720p' },
+      cost: { amount: '0.35', unit: 'USD' },
+    },
+    updatedAt: at + 60_000,
+    completedAt: at + 60_000,
+    traceId: '',
+  };
 }

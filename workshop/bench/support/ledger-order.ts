@@ -6,9 +6,7 @@ export const ledgerOrder = z.object({
   concurrency: z.number(),
   seconds: z.number(),
   accounts: z.number(),
-  /** The number of entries to create. */
   entries: z.number(),
-  /** The secret of the database to fill. */
   secretsKey: z.string().optional(),
 });
 export type LedgerOrder = z.infer<typeof ledgerOrder>;

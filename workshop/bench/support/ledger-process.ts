@@ -11,11 +11,10 @@ import { createRootKeyStore } from '../../../src/store/root-key.ts';
 import { z } from 'zod';
 import { serve } from '../../stand/helper.ts';
 import { benchKey, fillLedger, heldBasis, rawEntry, settledBasis } from './ledger-entries.ts';
-import { ledgerOrder } from './ledger-order.ts';
-import type { LedgerOrder } from './ledger-order.ts';
+import { ledgerOrder, type LedgerOrder } from './ledger-order.ts';
 import { runLoad } from './load.ts';
 
-/** One process of the `ledger` benchmark. It prepares an order, executes it at `go`, and reports. */
+/** One process of the `ledger` benchmark. It prepares on an order, runs when it receives `go`, and then reports. */
 
 const countMax = 5_000_000;
 

@@ -7,7 +7,6 @@ export interface LoadResult {
   readonly failed: number;
   readonly firstError?: string;
   readonly seconds: number;
-  /** Calls per second. */
   readonly rate: number;
   readonly p50: number;
   readonly p90: number;
@@ -15,16 +14,14 @@ export interface LoadResult {
 }
 
 export interface LoadOptions {
-  /** The number of callers. Each makes its next call when it has the response to the previous one. */
+  /** The number of callers. Each makes its next call once the previous one has a response. */
   readonly concurrency: number;
   /** No call begins after this many seconds. */
   readonly seconds: number;
   readonly countMax: number;
-  /** Makes one call. `caller` is 0 … concurrency - 1. Rejects if the response is unexpected. */
   readonly once: (caller: number) => Promise<void>;
 }
 
-/** A subject with this many failures cannot be measured. */
 const failuresMax = 100;
 
 /** Runs a closed loop, bounded in time and count, on `performance.now()` (nanoseconds internally). */

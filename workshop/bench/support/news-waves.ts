@@ -5,13 +5,10 @@ import { z } from 'zod';
 import { simulatorKey } from '../../stand/gateway.ts';
 import { askFor } from '../../stand/http.ts';
 import { waitUntil } from '../../stand/stand.ts';
-import { openCreates, videoModel } from './gateway.ts';
-import type { BenchGateway } from './gateway.ts';
+import { openCreates, videoModel, type BenchGateway } from './gateway.ts';
 import { runLoad } from './load.ts';
 
-/**
- * Creates tasks with render times set in the simulator, and determines when each ended, upstream and for its caller.
- */
+/** Creates tasks with render times set in the simulator, and finds out when each ended. */
 
 const spread = 0.2;
 const concurrency = 16;
@@ -21,7 +18,6 @@ const sampleMs = 200;
 export type Upstream = 'list' | 'alone';
 export const upstreams = ['list', 'alone'] as const;
 
-/** Each task's render time, as set in the simulator. */
 export type Renders = ReadonlyMap<string, number>;
 
 export interface Wave {
@@ -30,7 +26,6 @@ export interface Wave {
   readonly middle: number;
 }
 
-/** Creates tasks as fast as the gateway accepts them. Resolves with each task's render time in milliseconds. */
 export async function createTasks(
   gateway: BenchGateway,
   { upstream, count, middle }: Wave,
@@ -71,7 +66,7 @@ export async function untilEnded({ db }: BenchGateway, renders: Renders): Promis
 export interface End {
   readonly accepted: number;
   readonly renderMs: number;
-  /** Unix milliseconds: the time of the upstream's acceptance, by the gateway's clock, plus the render time. */
+  /** Unix milliseconds: when the upstream accepted the job, by the gateway's clock, plus the render time. */
   readonly upstreamEnd: number;
   readonly completed: number;
   readonly called: number;
@@ -109,7 +104,6 @@ export function mostAtOnce(ends: readonly End[]): number {
 
 const countsSchema = z.object({ gets: z.number(), lists: z.number() });
 
-/** Counts requests to the upstream: the total, and the peak within a second. */
 export async function sampleRequests({ simulatorUrl }: BenchGateway) {
   const read = async (): Promise<number> => {
     const { gets, lists } = await askFor(countsSchema, `${simulatorUrl}/_control/stats`);
@@ -131,7 +125,7 @@ export async function sampleRequests({ simulatorUrl }: BenchGateway) {
       const requestsPerSecondMax = Math.max(
         0,
         ...samples.map(({ at: since, total }) => {
-          // Limits windows to a second. A late sample would cover a longer time.
+          // Limits windows to a second, because a late sample would cover more time.
           const last = samples.findLast((sample) => sample.at <= since + 1_000);
           return (last?.total ?? total) - total;
         }),

@@ -1,22 +1,18 @@
 import { parseArgs } from 'node:util';
 
-/** The options after `npm run bench --`. */
 export interface BenchOptions {
   readonly name: string;
-  /** Runs small and short. Shows that the benchmark works, but its numbers mean nothing. */
+  /** Runs small and short to show that the benchmark works. Its numbers mean nothing. */
   readonly quick: boolean;
-  /** Whether our processes write CPU profiles on exit. */
   readonly profile: boolean;
   /** The length of one measured slice in seconds. */
   readonly seconds: number | undefined;
-  /** The number of calls or tasks. */
   readonly count: number | undefined;
   readonly connections: readonly number[] | undefined;
   /** The numbers of API processes, and of workers, to compare. */
   readonly processes: readonly number[] | undefined;
   /** The number of runs per subject. The run with the median rate is reported. */
   readonly rounds: number | undefined;
-  /** The parts of the benchmark to run, if it has several. Undefined means all. */
   readonly only: readonly string[] | undefined;
   readonly command: string;
 }

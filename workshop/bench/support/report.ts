@@ -11,12 +11,9 @@ type Cell = string | number;
 export type Row = Readonly<Record<string, Cell>>;
 
 export interface Report {
-  /** The facts that the numbers depend on. */
   readonly setting: Readonly<Record<string, string | number | boolean>>;
   readonly tables: readonly Table[];
-  /** Each goal with the measured value. */
   readonly goals: readonly Goal[];
-  /** All raw data, kept for later. */
   readonly raw: unknown;
 }
 
@@ -104,7 +101,6 @@ function markdownTable(rows: readonly Row[]): string[] {
   return [line(names), line(rule), ...cells.map(line)];
 }
 
-/** Three significant digits, without an exponent. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return '-';
   const magnitude = Math.floor(Math.log10(Math.max(Math.abs(value), 0.001)));

@@ -1,26 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stand } from '../../stand/stand.ts';
-import { expectStatus, openConnections } from './http-connections.ts';
-import type { HttpCall } from './http-connections.ts';
-import { middleRun, runLoad } from './load.ts';
-import type { LoadResult } from './load.ts';
+import { expectStatus, openConnections, type HttpCall } from './http-connections.ts';
+import { middleRun, runLoad, type LoadResult } from './load.ts';
 import type { BenchOptions } from './options.ts';
-import { percentOf, short } from './report.ts';
-import type { Goal, Report, Row } from './report.ts';
+import { percentOf, short, type Goal, type Report, type Row } from './report.ts';
 import { measureCpu, usageOf } from './usage.ts';
 
-/** Something measured in turn with others. */
 export interface Subject {
   readonly name: string;
   readonly title: string;
   /** The process whose memory is measured. Undefined if the subject has no process of its own. */
   readonly process?: string;
-  /** Opens connections for this many callers. */
   open(connections: number): Opened;
 }
 
 interface Opened {
-  /** Makes one call. Rejects if the response is unexpected. */
   once(caller: number): Promise<void>;
   /** Resolves when the connections are closed and everything that the calls started has ended. */
   close(): Promise<void>;
@@ -30,9 +24,7 @@ export interface Measured {
   readonly name: string;
   readonly title: string;
   readonly run: LoadResult;
-  /** The CPU milliseconds per call, by process. */
   readonly cpu: Readonly<Record<string, number>>;
-  /** The resident memory of the subject's process after the calls. */
   readonly bytes: number;
 }
 
@@ -65,10 +57,7 @@ export function roundsOf(
   };
 }
 
-/**
- * Measures the subjects several times at each number of connections. First, `warmUp` runs at full load, because
- * otherwise a fresh process would compile its code during the measurement.
- */
+/** `warmUp` runs first at full load. Otherwise a fresh process would compile its code while it is measured. */
 export async function measureInTurns(
   stand: Stand,
   { seconds, rounds, connections, countMax }: Rounds,
@@ -117,7 +106,6 @@ async function measure(subject: Subject, slice: Slice, stand: Stand): Promise<Me
   };
 }
 
-/** The run with the median rate. Undefined if the subject was not measured. */
 export function middleOf(
   measured: readonly Measured[],
   name: string,
@@ -129,7 +117,6 @@ export function middleOf(
   return runs.find(({ run }) => run === middle);
 }
 
-/** One row per subject, compared with the rate of the subject `limit`. */
 export function rowsOf(measured: readonly Measured[], concurrency: number, limit: string): Row[] {
   const most = middleOf(measured, limit, concurrency)?.run.rate;
   const names = [...new Set(measured.map(({ name }) => name))];
@@ -155,13 +142,12 @@ export function rowsOf(measured: readonly Measured[], concurrency: number, limit
 
 interface Compared {
   readonly title: string;
-  /** The subject with the goal, the subject that it is compared with, and the share of its rate that it should reach. */
+  /** The subject `name` should reach `goalShare` of the rate of `limit`. */
   readonly name: string;
   readonly limit: string;
   readonly goalShare: number;
 }
 
-/** Compares the rate of one subject with that of another, at each number of connections. */
 export function reportShares(
   measured: readonly Measured[],
   { rounds, seconds, connections }: Rounds,
@@ -184,7 +170,7 @@ export function reportShares(
   return { setting: { rounds, seconds }, tables: [{ title, rows }], goals, raw: measured };
 }
 
-/** A subject whose callers repeat one call each. `calls` has one for each caller, or one for all. */
+/** A subject whose callers each repeat one call. `calls` has one call per caller, or one for all. */
 export function httpSubject({
   origin,
   calls,

@@ -2,18 +2,15 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/**
- * A process's resource use, from /proc on Linux. On other systems, from `ps`, which reports CPU time in whole seconds.
- */
+/** From /proc on Linux. On other systems, from `ps`, which reports CPU time in whole seconds. */
 export interface Usage {
   readonly cpuMs: number;
-  /** Resident memory. */
   readonly bytes: number;
   /** The peak so far. Linux only. */
   readonly peakBytes?: number;
 }
 
-/** The same in all common kernels. */
+/** The same in all common Linux kernels. */
 const clockTicksPerSecond = 100;
 
 export async function usageOf(pid: number): Promise<Usage> {
@@ -27,11 +24,7 @@ async function usageFromProc(pid: number): Promise<Usage> {
   ]);
   const kilobytes = (name: string): number =>
     Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
-  return {
-    cpuMs: cpuMsOf(stat),
-    bytes: kilobytes('VmRSS') * 1024,
-    peakBytes: kilobytes('VmHWM') * 1024,
-  };
+  return { cpuMs: cpuMsOf(stat), bytes: kilobytes('VmRSS') * 1024, peakBytes: kilobytes('VmHWM') * 1024 };
 }
 
 /** The CPU milliseconds of this process's ended children. Linux only. */
@@ -39,9 +32,7 @@ export async function childrenCpuMs(): Promise<number> {
   return cpuMsOf(await readFile('/proc/self/stat', 'utf8'), 13);
 }
 
-/**
- * Fields 14 and 15 of /proc/…/stat, or 16 and 17 for children. The preceding name may contain spaces and parentheses.
- */
+/** Fields 14 and 15 of /proc/…/stat, or 16 and 17 for children. The name before may contain spaces. */
 function cpuMsOf(stat: string, at = 11): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ((Number(fields[at]) + Number(fields[at + 1])) * 1000) / clockTicksPerSecond;
@@ -54,7 +45,6 @@ async function usageFromPs(pid: number): Promise<Usage> {
   return { cpuMs: seconds * 1000, bytes: Number(rss) * 1024 };
 }
 
-/** The CPU milliseconds of each process from now until `stop`. */
 export async function measureCpu(
   pids: Readonly<Record<string, number>>,
 ): Promise<{ stop(): Promise<Record<string, number>> }> {

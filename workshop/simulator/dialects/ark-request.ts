@@ -4,8 +4,6 @@ import { check, json, link, pairIn, refusals, taken, word } from '../engine.ts';
 import type { FaultSet, Mistake, Problems, Refusal } from '../engine.ts';
 import { framesPerSecond } from '../media/clips.ts';
 
-/** Reads and validates requests as Volcengine Ark and a gateway in front of it do. */
-
 const types: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -65,7 +63,7 @@ export const outputModerated = {
 };
 
 const ratios = '16:9 4:3 1:1 3:4 9:16 21:9';
-/** Sizes by resolution, in ratio order, for models 1.x and for later ones. The billed amount depends on the pixels. */
+/** Sizes by resolution, in the order of the ratios, for models 1.x and for later ones. They determine the bill. */
 const sizes: readonly Readonly<Record<string, string>>[] = [
   {
     '480p': '864x480 736x544 640x640 544x736 480x864 960x416',
@@ -80,10 +78,8 @@ const sizes: readonly Readonly<Record<string, string>>[] = [
   },
 ];
 
-/** The model behind every private endpoint id here. */
 const modelOfEndpoints = 'doubao-seedance-2-0-260128';
 
-/** Returns the model for a name or an endpoint id, or undefined if there is none. */
 export function arkModel(name: string): string | undefined {
   if (/^ep-[\w-]+$/.test(name)) return modelOfEndpoints;
   return /^(?:(?:doubao|dreamina)-)?seedance-\d-\d-[\w-]+$/.test(name) ? name : undefined;
@@ -135,10 +131,9 @@ export function readArkBody(body: unknown): ArkBody {
   return check(bodySchema, isObject ? Object.fromEntries(entries) : body, refuseArk);
 }
 
-/** What a task renders, with all choices made. `endpoint` is the request's model or endpoint id. */
+/** What a task renders, with every open choice made. `endpoint` is the request's model or endpoint id. */
 export type ArkDetail = ReturnType<typeof settleArk>;
 
-/** Makes the choices that the request leaves open. */
 export function settleArk(
   body: ArkBody,
   { model, endpoint }: { readonly model: string; readonly endpoint: string },
@@ -165,7 +160,7 @@ export function settleArk(
     resolution,
     ratio,
     frames,
-    // The observed formula, with one more frame than documented.
+    // Observed: one more frame than the documented formula has.
     tokens: Math.floor((width * height * ((frames ?? 24 * seconds + 1) + 24 * read)) / 1024),
     seed: body.seed === -1 ? random : body.seed,
     lastFrame: body.return_last_frame,
@@ -178,7 +173,7 @@ export function settleArk(
   };
 }
 
-/** Nothing is fetched here. Only the lengths of the simulator's own videos are known, from their links. */
+/** Fetches nothing. Only the simulator's own video links reveal a length. */
 function inputSeconds({ content }: ArkBody): number {
   const urls = content.flatMap((each) => (each.type === 'video_url' ? [each.video_url.url] : []));
   return urls.reduce((sum, url) => {

@@ -15,7 +15,6 @@ const both = {
     arkError(404, 'NotFound', `No such operation: ${method} ${path}.`),
 };
 
-/** Volcengine Ark: video tasks. */
 export const ark = dialect<ArkDetail>({
   ...both,
   name: 'ark',
@@ -31,7 +30,7 @@ export const ark = dialect<ArkDetail>({
     [`DELETE ${tasks}/:id`]: (call) =>
       desk.about('delete', call, (job, faults) => {
         remove(desk, job);
-        // The documentation specifies `{}`, and the generated SDK specifies 204.
+        // The documentation specifies `{}`, but the generated SDK specifies 204.
         return faults.has('no-content') ? empty(204) : json(200, {});
       }),
   }),
@@ -44,7 +43,6 @@ const outline = z.object({
   safety_identifier: z.string().catch(''),
 });
 
-/** The model, and the texts that may contain faults. Read before anything is validated. */
 function askedOfArk(body: unknown) {
   const { model, prompt, content, safety_identifier: endUser } = check(outline, body, refuseArk);
   const texts = content.flatMap(({ text }) => (text === '' ? [] : [text]));
@@ -66,7 +64,6 @@ async function accept(desk: Desk<ArkDetail>, raw: unknown, submission: Submissio
   return json(200, { id, safety_identifier: detail.safetyIdentifier });
 }
 
-/** `cgt-`, the China time, and five characters. */
 function newId(now: number): string {
   const stamp = new Date(now + 8 * 3_600_000).toISOString().replaceAll(/\D/g, '').slice(0, 14);
   return `cgt-${stamp}-${Math.random().toString(36).slice(2, 7).padEnd(5, '0')}`;
@@ -104,7 +101,7 @@ function list(desk: Desk<ArkDetail>, call: Call): Promise<Reply> {
   });
 }
 
-/** DELETE depends on the status: it cancels a queued task, and removes the record of an ended one. */
+/** DELETE cancels a queued task and removes the record of an ended one. */
 function remove(desk: Desk<ArkDetail>, job: Job<ArkDetail>): void {
   if (job.phase === 'queued') desk.cancel(job);
   else if (job.phase === 'cancelled')
@@ -116,7 +113,6 @@ function remove(desk: Desk<ArkDetail>, job: Job<ArkDetail>): void {
   }
 }
 
-/** The JSON of the GET, the list, and the callback. */
 function present(job: Job<ArkDetail>): Record<string, unknown> {
   const { task, detail, phase, since, faults } = job;
   const failure = faults.has('moderation-in-task') ? outputModerated.video : arkProblems.internal;
@@ -137,7 +133,7 @@ function present(job: Job<ArkDetail>): Record<string, unknown> {
   };
 }
 
-/** The documentation and the SDK disagree on list items. This is the SDK's form. */
+/** The SDK's form of list items, which differs from the documentation's. */
 function itemOfSdk(item: Record<string, unknown>): Record<string, unknown> {
   const { error, resolution: _resolution, ratio: _ratio, duration: _duration, ...rest } = item;
   return error === null || error === undefined ? rest : { ...rest, failure_reason: error };

@@ -10,7 +10,6 @@ export const refuseBfl = refusals(({ status, code: type, message: msg, param }) 
   const loc = ['body', ...param.split('.').filter((part) => part !== '')];
   return json(status, { detail: [{ type, loc, msg }] });
 });
-/** A strict schema's error for an unknown field. */
 const extraField = 'Extra inputs are not permitted';
 export const notValid = ({ path, reason, isAbsent }: Pick<Mistake, 'path' | 'reason' | 'isAbsent'>) =>
   isAbsent
@@ -19,13 +18,12 @@ export const notValid = ({ path, reason, isAbsent }: Pick<Mistake, 'path' | 'rea
 export const noSuchModel = refuseBfl(404, '', 'Not Found');
 
 export interface BflDetail extends Rendered {
-  /** True for FLUX 3, which has its own status word for a running job, and longer-lived links. */
+  /** FLUX 3 has its own status word for a running job, and longer-lived links. */
   readonly third: boolean;
   readonly format: 'png' | 'jpeg';
   readonly seed?: number;
-  /** The cost in hundredths of a credit. */
   readonly cost: number;
-  /** True if the create does not report the price yet, because it depends on the result. */
+  /** True if the create cannot report the price yet, because the price depends on the result. */
   readonly pricedLater: boolean;
   readonly inputMegapixels: number;
   readonly webhook?: { readonly secret: string | undefined } | undefined;
@@ -62,7 +60,6 @@ const olderSchema = z.looseObject({
   webhook_secret: z.string().nullish(),
   input_image: media.nullish(),
 }); // prettier-ignore
-/** FLUX 3: fields missing from the schema are errors. */
 const imageSchema = z
   .object({
     ...taken({ flag: 'grounding', int: 'safety_tolerance', text: 'version' }),
@@ -113,7 +110,6 @@ function settleOlder(raw: unknown): BflOrder {
   const pixels = { width: body.width || 1024, height: body.height || 1024 };
   const { width, height } = typeof ratio === 'string' ? areaOf(1024, ratio, 16) : pixels;
   const megapixels = Math.round((width * height) / 1024 ** 2 + inputMegapixels);
-  // If true, the size is that of the input image.
   const isOpen = typeof ratio !== 'string' && (body.width === 0 || body.height === 0);
   const detail: BflDetail = {
     width,

@@ -1,27 +1,23 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { dialect, json, parseJson } from '../engine.ts';
-import type { Call, Desk, Job, Reply } from '../engine.ts';
-import { noSuchModel, notValid, refuseBfl, settleBfl } from './bfl-request.ts';
-import type { BflDetail } from './bfl-request.ts';
+import { dialect, json, parseJson, type Call, type Desk, type Job, type Reply } from '../engine.ts';
+import { noSuchModel, notValid, refuseBfl, settleBfl, type BflDetail } from './bfl-request.ts';
 
 type BflJob = Job<BflDetail>;
 
 const keptMs = 86_400_000;
-/** The limit on one account's jobs in flight. Additional creates are refused. */
+/** One account's jobs in flight. Additional creates are refused. */
 const tasksInFlightMax = 24;
-/** A job without a webhook is queried in the region that renders it, not at the submission's address. */
+/** A job without a webhook is polled in the region that renders it, not at the address of the submission. */
 const regionPath = '/us1/v1/get_result';
 const linkSeconds = { older: 600, third: 3600 } as const;
 
-/** Black Forest Labs: images and videos, each as a job. */
 export const bfl = dialect<BflDetail>({
   name: 'bfl',
   prefix: '/bfl',
   keptMs,
   keyOf: ({ headers }) => z.string().safeParse(headers['x-key']).data,
   mistake: notValid,
-  // No `moderated`, because content is inspected when the job runs.
   problems: {
     unauthorized: refuseBfl(401, '', 'Not authenticated'),
     forbidden: refuseBfl(403, '', 'Not authenticated - no access to this endpoint'),
@@ -47,7 +43,6 @@ export const bfl = dialect<BflDetail>({
   }),
 });
 
-/** The fields that are read before validation. */
 const outline = z.object({ prompt: z.string().catch(''), user: z.string().catch('') });
 
 function submit(desk: Desk<BflDetail>, { request, id: name }: Call): Promise<Reply> {
@@ -77,7 +72,7 @@ function isInputRefused({ faults }: BflJob): boolean {
   return faults.has('item-moderation') || faults.text('moderation-in-task') === 'input';
 }
 
-/** Returns the phase. A job whose input is refused ends as it leaves the queue. */
+/** A job whose input is refused ends as it leaves the queue. */
 function phaseOf(job: BflJob): BflJob['phase'] {
   const { phase } = job;
   return isInputRefused(job) && (phase === 'running' || phase === 'succeeded') ? 'failed' : phase;
@@ -95,7 +90,6 @@ function wordOf(job: BflJob): string {
   return faults.has('docs-shape') ? 'Failed' : 'Error';
 }
 
-/** The response to a create. With a webhook, it has no polling address. */
 function presentCreated({ id, task, detail, faults, world }: BflJob): object {
   const cost = detail.pricedLater || faults.has('missing-usage') ? null : detail.cost / 100;
   if (detail.webhook !== undefined) return { id, status: 'Pending', webhook_url: task.callbackUrl, cost };
@@ -111,7 +105,7 @@ function present(job: BflJob): object {
   const { detail, faults } = job;
   const isOther = faults.has('docs-shape');
   const isReady = phaseOf(job) === 'succeeded';
-  // The price may be absent here if the create reported it.
+  // The response may omit the price if the create reported it.
   const isPriced = isReady && (!isOther || detail.pricedLater);
   return {
     id: job.id,
@@ -133,7 +127,6 @@ function failureOf(job: BflJob, asText: boolean): unknown {
   return asText ? error : { error };
 }
 
-/** `duration` is the rendering time. */
 function resultOf(job: BflJob): object {
   const { task, detail } = job;
   const [start_time, end_time] = [job.startsAt / 1000, job.since / 1000];

@@ -4,7 +4,7 @@ import { dialect, json, linesOf, pageNumber, pairIn, phaseWords, refusals, sizeO
 import type { Call, Desk, Job, Reply, Submission } from '../engine.ts';
 
 const servicesPath = '/services/aigc/';
-/** How long records are kept after submission, whatever their state: one day. */
+/** Records are kept for one day after submission, whatever their state. */
 const keptMs = 86_400_000;
 const pageSizeMax = 100;
 const multimodal = 'multimodal-generation/generation';
@@ -26,7 +26,6 @@ const noModel = refuse(404, 'ModelNotFound', 'Model can not be found.');
 /** What a task renders. `refusal` is a parameter error, which is reported only when the task is polled. */
 type Detail = ReturnType<typeof settle>;
 
-/** Alibaba DashScope: videos and images, both asynchronous and synchronous. */
 export const dashScope = dialect<Detail>({
   name: 'dashscope',
   prefix: '/dashscope/api/v1',
@@ -81,7 +80,7 @@ const bodySchema = z.object({
   parameters: z.record(z.string(), z.unknown()).default({}),
 });
 type Body = z.infer<typeof bodySchema>;
-/** An error here fails the task, but the submission is still accepted. */
+/** A violation fails the task later. The submission is still accepted. */
 const parametersSchema = z.object({
   size: z.string().regex(/^\d{2,5}\*\d{2,5}$/, 'is not supported').optional(),
   resolution: word('480P 720P 1080P').default('720P'),
@@ -112,7 +111,7 @@ function submit(desk: Desk<Detail>, { request }: Call, service: string): Promise
       if (isSynchronous && messages === undefined) throw invalid('input.messages is required.');
       const order = { id: randomUUID(), detail: settle(body, service, submission) };
       if (isSynchronous) {
-        // Without a task there is nothing to poll, so the response itself reports an error.
+        // There is no task to poll, so the response itself reports an error.
         if (order.detail.refusal !== undefined) throw invalid(order.detail.refusal);
         const job = await desk.paint(submission, order, outputRefused);
         const usage = job.reported(usageOf(job));
@@ -141,7 +140,6 @@ function settle({ input, parameters: given }: Body, service: string, { model, fa
     lines: named === undefined ? linesOf(resolution) : linesOfArea(named.width * named.height),
     seconds: duration > 0 ? duration : 5,
     images: isVideo ? undefined : n,
-    /** Whether results have the chat form. */
     chat: service.endsWith('/generation'),
     inputSeconds: hasVideo ? (faults.number('input-seconds') ?? 5) : 0,
     ratio,
@@ -171,7 +169,7 @@ function list(desk: Desk<Detail>, call: Call): Promise<Reply> {
   const page_size = Math.min(pageSizeMax, pageNumber(query, 'page_size', 10, refusal));
   const is = (name: string, fact: string) => (query.get(name) ?? fact) === fact;
   const matching = desk.newestFirst().filter((job) => {
-    // Times are compared as text: the digits of China's local time.
+    // Times are compared as text, namely the digits of China's local time.
     const created = chinaTime(job.task.createdAt).replaceAll(/\D/g, '').slice(0, 14);
     if (!is('status', wordOf(job)) || !is('model_name', job.model)) return false;
     return created >= (query.get('start_time') ?? '') && created <= (query.get('end_time') ?? '9');
@@ -187,7 +185,6 @@ function list(desk: Desk<Detail>, call: Call): Promise<Reply> {
 
 const wordFor = phaseWords('PENDING RUNNING SUCCEEDED FAILED FAILED CANCELED POST_PROCESSING');
 
-/** A task with an invalid parameter fails at its first poll. */
 function phaseOf({ phase, detail }: Job<Detail>) {
   return detail.refusal !== undefined && (phase === 'running' || phase === 'succeeded') ? 'failed' : phase;
 }
@@ -220,7 +217,7 @@ function failureOf({ detail, faults }: Job<Detail>) {
   return { code, message };
 }
 
-/** The images that failed. The remaining ones are delivered. */
+/** The images that failed, by index, with their errors. The others are delivered. */
 function failedItems({ faults }: Job<Detail>) {
   const items = [['item-moderation', outputRefused] as const, ['item-error', internal] as const];
   return new Map(
@@ -251,7 +248,6 @@ function linksOf(job: Job<Detail>): string[] {
   return job.links({ look: { marked: job.detail.watermark } });
 }
 
-/** The results of models that are called with messages, whether synchronous or not. */
 function chatChoices(job: Job<Detail>): readonly object[] {
   return linksOf(job).map((image) => ({
     finish_reason: 'stop',

@@ -1,9 +1,5 @@
-import { json } from '../engine.ts';
-import type { Call, Refusal, Reply } from '../engine.ts';
-import { falBody, falError, outputOf, stateOf } from './fal-task.ts';
-import type { FalDesk, FalJob } from './fal-task.ts';
-
-/** The platform API: the list of requests. */
+import { json, type Call, type Refusal, type Reply } from '../engine.ts';
+import { falBody, falError, outputOf, stateOf, type FalDesk, type FalJob } from './fal-task.ts';
 
 const dayMs = 86_400_000;
 const endpointsMax = 50;

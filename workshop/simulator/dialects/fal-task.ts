@@ -1,7 +1,7 @@
 import { json, refusals } from '../engine.ts';
 import type { Desk, Job, Mistake, Problems, Refusal, Rendered } from '../engine.ts';
 
-/** The two error bodies: a text for the platform, and for a model a list with locations (`param`). */
+/** Errors of the platform have a text. Errors of a model have a list with locations (`param`). */
 export function falBody({ code: type, message, param }: Refusal): Record<string, unknown> {
   if (param === '') return { detail: message, error_type: type === '' ? undefined : type };
   const url = `https://docs.fal.ai/errors#${type}`;
@@ -20,7 +20,7 @@ export const invalidInput = ({ path, reason, isAbsent }: Mistake) =>
     ? falError(422, 'missing', 'field required', `body.${path}`)
     : falError(422, 'value_error', reason, path === '' ? 'body' : `body.${path}`);
 
-/** No `moderated`, because the result reports a refusal. */
+/** Lacks `moderated`, because the result reports a refusal. */
 export const falProblems = {
   unauthorized: falError(401, '', 'Authentication is required to access this application'),
   forbidden: falError(403, '', 'Access denied'),
@@ -31,7 +31,7 @@ export const falProblems = {
   unavailable: falError(503, 'runner_scheduling_failure', 'Service unavailable'),
 } satisfies Problems;
 
-/** The endings of jobs, by the type in `[sim:failed=<type>]`. All other types mean an invalid input. */
+/** How jobs end, by the type in `[sim:failed=<type>]`. Any other type means an invalid input. */
 const endings: Readonly<Record<string, string>> = {
   400: 'bad_request',
   499: 'client_cancelled client_disconnected',
@@ -56,9 +56,7 @@ export interface FalDetail extends Rendered {
   /** The value of `x-fal-billable-units`, in hundredths of a unit. */
   readonly units: number;
   readonly seed?: number;
-  /** The input as received, for the list of requests. */
   readonly input: unknown;
-  /** An invalid input, which the result reports. */
   readonly mistake?: { readonly message: string; readonly type: string; readonly loc: string };
 }
 export type FalJob = Job<FalDetail>;
@@ -68,15 +66,14 @@ export interface FalState {
   readonly word: string;
   readonly isEnded: boolean;
   readonly since: number;
-  /** The error with which the job ended. */
   readonly error?: Refusal;
 }
 
-/** `COMPLETED` means that the job has ended, successfully or not. */
+/** `COMPLETED` means that the job has ended, whether it succeeded or not. */
 export function stateOf(job: FalJob): FalState {
   const { phase, since } = job;
   if (phase === 'queued') return { word: 'IN_QUEUE', isEnded: false, since };
-  // The vendor has only three status words. A fault adds one more.
+  // The vendor has only three status words. The fault `unknown` adds one.
   if (!job.isOver) return { word: phase === 'unknown' ? 'RETRYING' : 'IN_PROGRESS', isEnded: false, since };
   const error = errorOf(job);
   return { word: 'COMPLETED', isEnded: true, since, ...(error === undefined ? {} : { error }) };
@@ -93,7 +90,6 @@ function errorOf({ detail, phase, faults }: FalJob): Refusal | undefined {
   return faults.has('item-error') ? noMedia : undefined;
 }
 
-/** A succeeded job's output. */
 export function outputOf(job: FalJob, since: number): Record<string, unknown> {
   const { task, detail, faults } = job;
   const { seed, width, height } = detail;
@@ -111,7 +107,6 @@ export function outputOf(job: FalJob, since: number): Record<string, unknown> {
   };
 }
 
-/** Formatted as a whole number, or with two decimal places. */
 export function unitsOf(job: FalJob): string {
   return String(job.billed(job.detail.units) / 100);
 }

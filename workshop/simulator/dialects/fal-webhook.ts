@@ -1,17 +1,16 @@
 import { createHash, createPrivateKey, randomUUID, sign } from 'node:crypto';
-import { falBody, outputOf, stateOf } from './fal-task.ts';
-import type { FalJob } from './fal-task.ts';
+import { falBody, outputOf, stateOf, type FalJob } from './fal-task.ts';
 
 /** Callbacks, sent only at the end and signed with Ed25519. */
 
-// The simulator's key pair, whose public half it publishes. Neither half is a secret.
+// The simulator publishes the public half of this key pair. Neither half is a secret.
 const publicKey = 'ldtTgQ2kyewfzw4jYfaLOwXXHlQiMTJqHxSf-mTJsV8';
 const privateHalf = 'ZldplyCA6jfMLUmz1ZcLjpcCeVlmxP0OA1C_dyaRU_A';
 const privateKey = createPrivateKey({
   key: { kty: 'OKP', crv: 'Ed25519', d: privateHalf, x: publicKey },
   format: 'jwk',
 });
-// Any key in the set may match. This one never does.
+// Receivers accept any key in the set. This one never matches.
 const retiredKey = 'u9xTgQ2kyewfzw4jYfaLOwXXHlQiMTJqHxSf-mTJsV8';
 
 export const keySet = {
@@ -30,7 +29,7 @@ export function webhookBody(job: FalJob): unknown {
       payload: falBody(error),
     };
   if (!job.faults.has('docs-shape')) return { ...base, status: 'OK', payload: outputOf(job, since) };
-  // Simulates a payload that cannot be serialised, so that the result must be queried.
+  // Simulates a payload that cannot be serialised, so the receiver must query the result.
   return {
     ...base,
     status: 'OK',

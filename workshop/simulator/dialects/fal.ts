@@ -40,7 +40,7 @@ export const fal = dialect<FalDetail>({
 
 const app = '/[^/]+/[^/]+/requests';
 
-/** The scheme is `Key`, not `Bearer`. The public keys need no authentication. */
+/** The scheme is `Key`, not `Bearer`. Public keys need no authentication. */
 function keyOf({ headers, path }: WireRequest, world: World): string | undefined {
   if (path === '/.well-known/jwks.json') return world.parts.apiKeys?.[0] ?? 'anybody';
   return /^Key\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1];
@@ -88,7 +88,6 @@ function submit(desk: FalDesk, { request, id: path }: Call): Promise<Reply> {
 
 const seconds = z.string().regex(/^(?:auto|\d{1,2})$/, 'must be a length in a string');
 const prompt = z.string().min(1);
-/** The inputs of all videos. */
 const videoSchema = z.strictObject({
   ...taken({ text: 'shot_type bitrate_mode negative_prompt end_user_id', flag: 'generate_audio', number: 'cfg_scale' }),
   ...taken({ media: 'image_url start_image_url end_image_url' }),
@@ -171,7 +170,6 @@ function presentStatus(job: FalJob, desk: FalDesk, { query }: WireRequest): Repl
   return json(202, { ...base, ...(query.get('logs') === '1' ? { logs } : {}) });
 }
 
-/** The number of jobs of the same model ahead of this one. */
 function positionOf({ id, model }: FalJob, desk: FalDesk): number {
   const all = desk.newestFirst().filter((job) => job.model === model);
   const older = all.slice(all.findIndex((job) => job.id === id) + 1);

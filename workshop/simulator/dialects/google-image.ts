@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { areaOf, base64, json, taken, WireError, word } from '../engine.ts';
-import type { Call, Reply } from '../engine.ts';
-import { googleError, googleProblems } from './google-task.ts';
-import type { GoogleDesk, GoogleJob } from './google-task.ts';
+import { areaOf, base64, json, taken, WireError, word, type Call, type Reply } from '../engine.ts';
+import { googleError, googleProblems, type GoogleDesk, type GoogleJob } from './google-task.ts';
 
-/** Images of `generateContent`, returned in the response itself, one per call. */
+/** Images from `generateContent`: one per call, in the response itself. */
 
 const part = z.union([
   z.strictObject({ text: z.string().min(1) }),
@@ -79,7 +77,7 @@ function candidates(job: GoogleJob, { responseModalities, imageConfig }: Config)
   }
   const picture = (tint: number) => ({ inlineData: { mimeType: 'image/png', data: job.picture({ tint }) } });
   const isDrawn = responseModalities.includes('IMAGE') && !faults.has('missing-url');
-  // Pro returns its drafts as thoughts.
+  // Pro returns its drafts as `thought` parts.
   const drafts = [
     { text: 'A first draft.', thought: true },
     { ...picture(1), thought: true },

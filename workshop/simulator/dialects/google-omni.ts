@@ -2,17 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { base64, check, json, linesOf, link, parseJson, phaseWords, sizeOf, word } from '../engine.ts';
 import type { Call, Handler, Reply } from '../engine.ts';
-import {
-  bucketUri,
-  fileUri,
-  googleError,
-  googleProblems,
-  interactionError,
-  mimeType,
-} from './google-task.ts';
+import { bucketUri, fileUri, googleError, googleProblems, interactionError } from './google-task.ts';
+import { mimeType } from './google-task.ts';
 import type { GoogleDesk, GoogleDetail, GoogleJob } from './google-task.ts';
 
-/** Interactions, whose schemas are strict. */
+/** Google's interactions, which have strict schemas. */
 
 const medium = {
   data: base64.optional(),
@@ -38,7 +32,6 @@ const format = z.strictObject({
 const bodySchema = z.strictObject({
   model: z.string().min(1),
   input: z.union([z.string().min(1), z.array(part).min(1)]),
-  /** Responses that wait for the whole render are not covered. */
   background: z.literal(true),
   store: z.literal(true).optional(),
   response_format: format.prefault({ type: 'video' }),
@@ -99,7 +92,7 @@ function settle(body: Body, name: string, inputTokens: number): GoogleDetail {
     api: 'omni',
     name,
     samples: 1,
-    // Proportional to the lines: 5,800 tokens per second of 720p.
+    // 5,800 tokens per second at 720p, in proportion to the lines.
     tokens: [inputTokens, Math.round((seconds * linesOf(resolution) * 5800) / 720)],
     delivery: delivery === 'uri' && bucket !== undefined ? 'bucket' : delivery,
     bucket,
@@ -130,7 +123,7 @@ function videoPart(job: GoogleJob): object {
   return { type: 'video', uri: delivery === 'bucket' ? bucketUri(job) : fileUri(job), mime_type: mimeType };
 }
 
-/** A safety refusal is `completed` with only text. With `docs-shape` it has failed, with a code. */
+/** An interaction refused for safety is `completed` with only text or, with `docs-shape`, failed with a code. */
 function failureOf({ detail, faults }: GoogleJob): object {
   if (!faults.has('moderation-in-task')) {
     const status = faults.text('failed') ?? 'failed';

@@ -1,15 +1,13 @@
 import { json, refusals } from '../engine.ts';
 import type { Desk, Job, Mistake, Problems, Rendered } from '../engine.ts';
 
-/** Code shared by Google's three services. */
-
-/** The error body of every Google API. `param` is the exhausted quota. */
+/** The error body of every Google API. `param` is the quota that is exhausted. */
 export const googleError = refusals(({ status, code, message, param }) => {
   const quota = { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [{ quotaId: param }] };
   const details = param === '' ? undefined : [quota];
   return json(status, { error: { code: status, message, status: code, details } });
 });
-/** The interactions' error, with a word in place of the number. */
+/** The error of the interactions API, which has a word in place of the number. */
 export const interactionError = refusals(({ status, code, message }) =>
   json(status, { error: { code, message } }),
 );
@@ -19,7 +17,7 @@ export const invalidArgument = ({ path, reason }: Mistake) =>
 export const noKey = googleError(403, 'PERMISSION_DENIED', "Method doesn't allow unregistered callers.");
 const wrongKey = googleError(400, 'INVALID_ARGUMENT', 'API key not valid. Please pass a valid API key.');
 
-/** The front end responds before any API does, and with an array. */
+/** The front end answers before any API, and with an array. */
 export const wrongKeyAtFront = refusals(({ status, code, message }) =>
   json(status, [{ error: { code: status, message, status: code } }]),
 )(400, 'INVALID_ARGUMENT', wrongKey.message);
@@ -40,12 +38,10 @@ export const googleProblems = {
 
 export interface GoogleDetail extends Rendered {
   readonly api: 'omni' | 'veo';
-  /** The name in responses. For an operation, it is the whole path. */
+  /** The name in responses: the whole path for an operation. */
   readonly name: string;
   readonly samples: number;
-  /** The input and output tokens. Veo reports none. */
   readonly tokens?: readonly [number, number];
-  /** A link, the bytes, or the caller's bucket. */
   readonly delivery: 'uri' | 'inline' | 'bucket';
   readonly bucket: string | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;

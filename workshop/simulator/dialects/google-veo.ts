@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { base64, json, linesOf, link, sizeOf, taken, word } from '../engine.ts';
-import type { Call, Reply } from '../engine.ts';
+import { base64, json, linesOf, link, sizeOf, taken, word, type Call, type Reply } from '../engine.ts';
 import { bucketUri, fileUri, googleError, googleProblems, mimeType as videoType } from './google-task.ts';
 import type { GoogleDesk, GoogleJob } from './google-task.ts';
 
-/** Veo's long-running operations. Their strict schemas differ between the two APIs. */
+/** Veo's long-running operations. The two APIs have strict schemas that differ. */
 
 type Api = 'gemini' | 'vertex';
 
@@ -39,7 +38,7 @@ const webhook = z.strictObject({
 
 function instances(api: Api) {
   const some = media[api].optional();
-  // The documentation has the type in lower case, but the SDK sends it in upper case.
+  // The documentation has lower case here, but the SDK sends upper case.
   const reference = z.strictObject({ image: media[api], referenceType: z.enum(['asset', 'ASSET']) });
   const referenceImages = z.array(reference).optional();
   const prompt = z.string().min(1).optional();
@@ -105,14 +104,12 @@ function refuseOfLite({ instances: [{ video, referenceImages }], parameters }: B
     throw googleError(400, 'INVALID_ARGUMENT', `${foreign} is not supported by this model.`);
 }
 
-/** `GET …/operations/{id}` of the Gemini API. */
 export function pollVideo(desk: GoogleDesk, call: Call): Promise<Reply> {
   return operation(desk, call, decodeURIComponent(call.request.path.slice('/v1beta/'.length)));
 }
 
 const fetchSchema = z.strictObject({ operationName: z.string() });
 
-/** `POST …:fetchPredictOperation` of Vertex. */
 export function fetchVideo(desk: GoogleDesk, call: Call): Promise<Reply> {
   const { operationName } = desk.read(fetchSchema, call.request);
   return operation(desk, call, operationName);
@@ -126,7 +123,7 @@ function operation(desk: GoogleDesk, { request }: Call, name: string): Promise<R
 
 const responseType = 'type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse';
 
-/** `done` is absent rather than false until the end. */
+/** Until the job ends, `done` is absent rather than false. */
 function present(job: GoogleJob): object {
   const { detail, phase, faults } = job;
   const { name, delivery, samples } = detail;

@@ -1,5 +1,4 @@
-import { bearerToken, dialect, empty, json } from '../engine.ts';
-import type { Call, Reply, WireRequest } from '../engine.ts';
+import { bearerToken, dialect, empty, json, type Call, type Reply, type WireRequest } from '../engine.ts';
 import type { World } from '../world.ts';
 import { createImage } from './google-image.ts';
 import { omniRoutes } from './google-omni.ts';
@@ -39,7 +38,6 @@ export const google = dialect<GoogleDetail>({
 
 const place = '/projects/[^/]+/locations/[^/]+';
 
-/** `models/{model}:{verb}` */
 function act(desk: GoogleDesk, call: Call, api: 'gemini' | 'vertex'): Promise<Reply> {
   const [model = '', verb] = call.id.split(/:(?=[A-Za-z]+$)/);
   const [, , ...parents] = call.request.path.split('/models/')[0]?.split('/') ?? [];
@@ -63,10 +61,7 @@ function keyOf(request: WireRequest, world: World): string | undefined {
   return given;
 }
 
-/**
- * The response is one redirect, because the file itself is elsewhere. A caller without access to a file learns nothing
- * more.
- */
+/** Responds with one redirect, because the file itself is elsewhere. */
 function download(desk: GoogleDesk, call: Call): Promise<Reply> {
   const id = call.id.replace(/:download$/, '');
   if (call.request.query.get('alt') !== 'media')
@@ -80,7 +75,7 @@ function download(desk: GoogleDesk, call: Call): Promise<Reply> {
   return desk.about('media', { ...call, id }, found, () => refused.reply(desk.world.now()));
 }
 
-/** Reports only the end. The contents of an event, apart from its type, are unverified. */
+/** Reports only the end. Apart from its type, the contents of an event are unverified. */
 function event({ phase, detail, isOver }: GoogleJob): unknown {
   if (!isOver) return undefined;
   const { api, name, userMetadata } = detail;

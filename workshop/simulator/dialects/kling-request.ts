@@ -2,10 +2,7 @@ import { z } from 'zod';
 import { areaOf, linesOf, link, sizeOf, taken, word } from '../engine.ts';
 import type { Call, Desk, FaultSet, Rendered, WireRequest } from '../engine.ts';
 
-/** The bodies of both standards. */
-
 export interface KlingDetail extends Rendered {
-  /** The path of the job's submission. */
   readonly path: string;
   readonly legacy: boolean;
   /** The charge in hundredths of a unit. */
@@ -17,7 +14,6 @@ export interface KlingOrder {
   readonly model: string;
   readonly prompt: string;
   readonly callbackUrl: string | undefined;
-  /** The model names that this standard (new or legacy) accepts. */
   readonly models: RegExp;
   readonly settle: (faults: FaultSet) => KlingDetail;
 }
@@ -54,14 +50,13 @@ const bodies = {
   text: z.strictObject({ prompt: z.string().min(1), ...tail }),
   contents: z.strictObject({ contents: z.array(item).min(1), ...tail }),
 };
-/** Tenths of a unit per second: silent, and with sound or input video. */
+/** Tenths of a unit per second, for silent videos, and for videos with sound or input video. */
 const rates: Readonly<Record<string, readonly [number, number]>> = {
   '720p': [6, 9],
   '1080p': [8, 12],
   '4k': [30, 30],
 };
 
-/** The new standard, with strict schemas and the model in the path. */
 export function readKling(desk: Desk<KlingDetail>, path: string, { request, id: model }: Call): KlingOrder {
   const body =
     path === 'text-to-video'
@@ -88,7 +83,7 @@ export function readKling(desk: Desk<KlingDetail>, path: string, { request, id: 
   };
 }
 
-/** The address field's name is not verified for every path, so both are read. */
+/** The name of the address field is not verified for every path, so both names are read. */
 const image = z.strictObject({ image: mediaUrl.optional(), image_url: mediaUrl.optional(), type: id });
 const common = {
   ...taken({ text: 'negative_prompt' }),

@@ -1,24 +1,16 @@
 import { createHmac, randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import {
-  bearerToken,
-  dialect,
-  json,
-  parseJson,
-  phaseWords,
-  refusals,
-  signStandardWebhook,
-} from '../engine.ts';
+import { bearerToken, dialect, json, parseJson, phaseWords, refusals } from '../engine.ts';
+import { signStandardWebhook } from '../engine.ts';
 import type { Call, Desk, Job, Mistake, Reply, WireRequest } from '../engine.ts';
 import type { World } from '../world.ts';
-import { legacyImages, legacyVideos, readKling } from './kling-request.ts';
-import type { KlingDetail, KlingOrder } from './kling-request.ts';
+import { legacyImages, legacyVideos, readKling, type KlingDetail, type KlingOrder } from './kling-request.ts';
 
 type KlingDesk = Desk<KlingDetail>;
 type KlingJob = Job<KlingDetail>;
 
 const keptMs = 30 * 86_400_000;
-/** The limit on one model's running jobs. Additional submissions are refused. */
+/** One model's running jobs. Additional submissions are refused. */
 const slots = 100;
 const linkSeconds = 30 * 86_400;
 const legacyServices = {
@@ -26,7 +18,7 @@ const legacyServices = {
   images: ['generations', 'omni-image'],
 } as const;
 
-/** The secret with which the simulator signs callbacks. A channel on the simulator has it as `callback_secret`. */
+/** Signs callbacks. A channel on the simulator has this secret as `callback_secret`. */
 export const klingCallbackSecret = `whsec_${Buffer.from('simulated-kling-callbacks').toString('base64')}`;
 
 /** An error body has no `data`. */
@@ -38,7 +30,6 @@ const mistake = ({ path, reason }: Mistake) => badParameter(`${path}: ${reason}`
 const notFound = klingError(404, 1203, 'The requested resource does not exist.');
 const internal = klingError(500, 5000, 'Internal server error.');
 
-/** Kling: the new standard, and the legacy one below `/v1`. */
 export const kling = dialect<KlingDetail>({
   name: 'kling',
   prefix: '/kling',
@@ -57,7 +48,6 @@ export const kling = dialect<KlingDetail>({
     internal,
     unavailable: klingError(503, 5001, 'The server is under maintenance.'),
   },
-  // Only the task, without the envelope.
   callbackBody: present,
   callbackHeaders: (body) => signStandardWebhook(klingCallbackSecret, body),
   routes: (desk) => ({
@@ -84,7 +74,7 @@ const claimsSchema = z.object({ iss: z.string(), exp: z.number(), nbf: z.number(
 function keyOf(request: WireRequest, world: World): string | undefined {
   const token = bearerToken(request);
   if (token === undefined) throw klingError(401, 1001, 'Authorization is empty.');
-  // A pair is used only for signing and is never sent.
+  // Callers sign with a pair and never send it.
   if (token.includes(':')) return undefined;
   const [head = '', body = '', signature] = token.split('.');
   if (signature === undefined) return token;
@@ -126,8 +116,8 @@ function create(desk: KlingDesk, request: WireRequest, order: KlingOrder): Promi
   return desk.create(request, order, async ({ model, ...rest }) => {
     if (!order.models.test(model)) throw notFound;
     const detail = order.settle(rest.faults);
-    // The vendor's response to a second create with the same name is unverified. The simulator refuses it or, with
-    // docs-shape, creates another job.
+    // Unverified: what a second create with the same name gets. The simulator refuses it or, with docs-shape, creates
+    // another job.
     const mustBeNew = detail.externalId !== undefined && !rest.faults.has('docs-shape');
     if (mustBeNew && byName(desk, new Set([detail.externalId ?? ''])).length > 0)
       throw badParameter('external_task_id already exists');
@@ -142,7 +132,6 @@ function byName(desk: KlingDesk, names: ReadonlySet<string>): KlingJob[] {
   return desk.newestFirst().filter(({ detail }) => names.has(detail.externalId ?? ''));
 }
 
-/** Always returns an array, which simply omits unknown ids. */
 function query(desk: KlingDesk, call: Call): Promise<Reply> {
   const { request } = call;
   const [ids, names] = [request.query.get('task_ids'), request.query.get('external_task_ids')];
@@ -156,7 +145,7 @@ function query(desk: KlingDesk, call: Call): Promise<Reply> {
   return desk.about('poll', { request, job: own[0] }, found, found);
 }
 
-/** Queries use the submission's path. */
+/** Jobs are queried at the path of their submission. */
 function legacyRoutes(desk: KlingDesk, kind: 'videos' | 'images', service: string) {
   const path = `/v1/${kind}/${service}`;
   const read = kind === 'videos' ? legacyVideos : legacyImages;
@@ -192,7 +181,6 @@ function wordOf({ phase, detail }: KlingJob): string {
   return detail.legacy && phase === 'succeeded' ? 'succeed' : wordFor(phase);
 }
 
-/** The response to a create has no result and no deductions. */
 function created({ id, task: { createdAt }, detail }: KlingJob): object {
   const { legacy, externalId: external_id } = detail;
   if (!legacy)
@@ -201,14 +189,14 @@ function created({ id, task: { createdAt }, detail }: KlingJob): object {
   return { task_id: id, task_status: 'submitted', task_info, created_at: createdAt, updated_at: createdAt };
 }
 
-/** The task without the envelope, for queries and callbacks. Only a text states why it failed. */
+/** The task without the envelope, for queries and callbacks. Only a text says why it failed. */
 function present(job: KlingJob): object {
   const { detail, phase, since, faults } = job;
   const isModerated = faults.has('moderation-in-task');
   const failure = isModerated ? 'Failure to pass the risk control system' : internal.message;
   const message = phase === 'failed' ? failure : '';
   const urls = phase === 'succeeded' ? job.links({ lifetimeSeconds: linkSeconds }) : [];
-  // The file is a little longer than requested.
+  // The real file is a little longer than requested.
   const duration = job.reported((job.billed(detail.seconds) + 0.1).toFixed(1));
   const videos = urls.map((url) => ({ id: randomUUID(), url, watermark_url: '', duration }));
   const units = job.billed(detail.charge) / 100;

@@ -1,21 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import {
-  areaOf,
-  base64,
-  dialect,
-  json,
-  linesOf,
-  link,
-  phaseWords,
-  refusals,
-  sizeOf,
-  taken,
-  word,
-} from '../engine.ts';
+import { areaOf, base64, dialect, json, linesOf, link, phaseWords, refusals, sizeOf } from '../engine.ts';
+import { taken, word } from '../engine.ts';
 import type { Job, Rendered } from '../engine.ts';
 
-/** Luma's Agents API: Ray 3.2 videos and Uni-1 images. There are no lists, cancellations or callbacks. */
+/** Luma's Agents API with Ray 3.2 videos and Uni-1 images. It has no lists, cancellations or callbacks. */
 
 const refuse = refusals(({ status, message: detail }) => json(status, { detail }));
 
@@ -63,7 +52,6 @@ export const luma = dialect<Detail>({
   prefix: '/luma/v1',
   expiresAfterMs: 86_400_000,
   mistake: ({ path, reason }) => refuse(400, '', `${path}: ${reason}`),
-  // Content is inspected when the job runs.
   problems: {
     unauthorized: refuse(401, '', 'Invalid or missing API key'),
     forbidden: refuse(403, '', 'Access denied'),
@@ -83,7 +71,6 @@ export const luma = dialect<Detail>({
   }),
 });
 
-/** Jobs cannot be cancelled. */
 const wordFor = phaseWords('queued processing completed failed failed failed grading');
 
 function present(job: Job<Detail>): object {
@@ -97,7 +84,6 @@ function present(job: Job<Detail>): object {
       : ['generation_failed', 'The model failed.'];
     return { ...about, failure_code, failure_reason };
   }
-  // Each response contains a newly signed link.
   const urls = state === 'completed' ? job.links({ lifetimeSeconds: linkSeconds, from: now }) : [];
   const type = detail.images === undefined ? 'video' : 'image';
   return { ...about, output: urls.map((url) => ({ type, url })) };

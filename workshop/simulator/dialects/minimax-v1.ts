@@ -7,7 +7,7 @@ import { confirmedCallback, noMiniMaxRoute } from './minimax.ts';
 
 const fileLinkSeconds = 3600;
 
-/** Every response has its status in the body. The HTTP status is always 200. */
+/** Every response has a status in its body. The HTTP status is always 200. */
 const baseOf = ({ code, message }: Pick<Refusal, 'code' | 'message'>) => ({
   status_code: code,
   status_msg: message,
@@ -16,7 +16,6 @@ const accepted = baseOf({ code: 0, message: 'success' });
 const refuse = refusals((refusal) => json(200, { base_resp: baseOf(refusal) }));
 const invalid = (message: string) => refuse(200, 2013, `invalid params, ${message}`);
 const internal = refuse(200, 1000, 'unknown error');
-/** The rendered result is refused. */
 const outputModerated = refuse(200, 1027, 'output new_sensitive');
 
 const subjects = (image: object) =>
@@ -34,11 +33,9 @@ const bodySchema = z.strictObject({
   callback_url: link.optional(),
 });
 
-/** The file has its own id. */
 type Detail = Rendered & { readonly fileId: string };
 type HailuoJob = Job<Detail>;
 
-/** MiniMax v1: Hailuo videos in three calls, and synchronous images. */
 export const miniMaxV1 = dialect<Detail>({
   name: 'minimax-v1',
   prefix: '/minimax/v1',
@@ -67,7 +64,6 @@ export const miniMaxV1 = dialect<Detail>({
       },
       ({ id }) => json(200, { task_id: id, base_resp: accepted }),
     ),
-    // The id is in the query.
     'GET /query/video_generation': ({ request }) =>
       desk.shows(present)({ request, id: request.query.get('task_id') ?? '' }),
     'GET /files/retrieve': (call) => retrieve(desk, call),
@@ -81,7 +77,7 @@ const idDigits = (): string => `${randomInt(100_000_000, 899_999_999)}${randomIn
 
 const wordFor = phaseWords('Queueing Processing Success Fail Fail Fail Reviewing');
 
-/** The failure's reason replaces the response's own state. */
+/** A failure's reason replaces the response's own status. */
 function stateOf({ phase, faults }: HailuoJob) {
   if (wordFor(phase) !== 'Fail') return accepted;
   return baseOf(faults.has('moderation-in-task') ? outputModerated : internal);
@@ -98,7 +94,7 @@ function present(job: HailuoJob): object {
 
 const callbackWord = phaseWords('Processing Processing Success Failed Failed Failed Processing');
 
-/** The status is in lower case. With docs-shape, it is spelled as in queries, following the vendor's sample. */
+/** The status is in lower case or, with docs-shape, spelled as in queries, like the vendor's sample. */
 function presentCallback(job: HailuoJob): object {
   const { id: task_id, detail, phase, faults } = job;
   const said = callbackWord(phase);
@@ -143,7 +139,7 @@ const imageSchema = z.strictObject({
   subject_reference: subjects({ image_file: media }),
 });
 
-/** image-01: synchronous images. Failed ones are omitted. If none is left, the response reports the first reason. */
+/** Failed images of image-01 are omitted. If none is left, the response reports the first reason. */
 function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   const body = desk.read(imageSchema, request);
   const { aspect_ratio: ratio, width = 1024, height = 1024, n } = body;
@@ -151,7 +147,6 @@ function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
     const { faults, model } = submission;
     if (!/^image-0\d/.test(model)) throw invalid(`unknown model: ${model}`);
     const lost = lostImages(faults, n);
-    // The ratio takes precedence over the pixels.
     const size = ratio === undefined ? { width, height } : areaOf(1024, ratio, 8);
     const id = randomUUID().replaceAll('-', '');
     const order = { id, detail: { ...size, seconds: 0, images: n, fileId: '' } };
@@ -160,7 +155,6 @@ function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
     const files = job.pictures(body.response_format === 'base64' ? 'b64_json' : 'url', { look });
     const kept = files.filter((_, index) => !lost.includes(index)).flatMap((file) => Object.values(file));
     const data = { [body.response_format === 'base64' ? 'image_base64' : 'image_urls']: kept };
-    // The counts are strings or, with docs-shape, numbers.
     const count = (value: number) => (faults.has('docs-shape') ? value : String(value));
     const metadata = { success_count: count(n - lost.length), failed_count: count(lost.length) };
     const made = { id, data: faults.has('missing-url') ? {} : data, metadata: job.reported(metadata) };
@@ -168,11 +162,7 @@ function paint(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   });
 }
 
-/**
- * The images that failed.
- *
- * @throws {WireError} If none is left: the first reason is the answer.
- */
+/** Returns which images failed. @throws {WireError} The first reason, if no image is left. */
 function lostImages(faults: FaultSet, n: number): readonly number[] {
   const struck = ['item-error', 'item-moderation'].filter((name) => faults.has(name));
   const lost = struck.map((name) => faults.number(name) ?? 0).filter((index) => index < n);
@@ -209,7 +199,7 @@ type H3Body = z.infer<typeof h3Schema>;
 
 const h3Tokens = { text: 12, image: 1024, ofSquare: 4096 };
 
-/** H3-Image: OpenAI's image API in JSON. A failed image contains its error. */
+/** H3-Image uses OpenAI's image API in JSON. A failed image contains its error. */
 function paintH3(desk: Desk<Detail>, { request }: Call, kind: 'generations' | 'edits'): Promise<Reply> {
   const body = desk.read(h3Schema, request);
   const { images = [], n } = body;

@@ -1,16 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import {
-  bearerToken,
-  dialect,
-  inSeconds,
-  json,
-  linesOf,
-  link,
-  pageNumber,
-  refusals,
-  sizeOf,
-} from '../engine.ts';
+import { bearerToken, dialect, inSeconds, json, linesOf, link, pageNumber, refusals } from '../engine.ts';
+import { sizeOf } from '../engine.ts';
 import { taken, word } from '../engine.ts';
 import type { Call, Desk, FaultSet, Job, Reply, WireRequest } from '../engine.ts';
 import type { World } from '../world.ts';
@@ -31,7 +22,7 @@ const types: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** Unlike v1, uses real HTTP statuses. The code is in parentheses at the end of the message. */
+/** Unlike v1, v2 uses real HTTP statuses. The message ends with the code in parentheses. */
 const refuse = refusals(({ status, code, message }) => {
   const text = code === '' ? message : `${message} (${code})`;
   const error = { type: types[status] ?? 'server_error', message: text, http_code: String(status) };
@@ -39,13 +30,12 @@ const refuse = refusals(({ status, code, message }) => {
 });
 const invalid = (message: string) => refuse(400, 2013, `invalid params, ${message}`);
 
-/** Shared by both versions of the API. */
 export const noMiniMaxRoute = ({ method, path }: WireRequest) =>
   refuse(404, '', `no such path: ${method} ${path}`);
 
 const echoSchema = z.object({ challenge: z.string() });
 
-/** Returns the address if its receiver returned the challenge in time. Other addresses are never called. */
+/** Returns the address if its receiver returned the challenge in time. The simulator never calls any other address. */
 export async function confirmedCallback(
   url: string | undefined,
   { parts }: World,
@@ -83,7 +73,6 @@ const bodySchema = z.strictObject({
 
 type Detail = ReturnType<typeof settle>;
 
-/** MiniMax v2: H3. */
 export const miniMax = dialect<Detail>({
   name: 'minimax',
   prefix: '/minimax/v2',
@@ -101,8 +90,7 @@ export const miniMax = dialect<Detail>({
     internal: refuse(500, 1000, 'unknown error'),
     unavailable: refuse(529, '', 'the server cluster is currently under high load'),
   },
-  // A callback's envelope is unverified. The simulator uses the query's envelope or, with docs-shape, sends only the
-  // task.
+  // The envelope of a callback is unverified. The simulator uses that of a query or, with docs-shape, none.
   callbackBody: (job) => (job.faults.has('docs-shape') ? present(job) : { task: present(job) }),
   routes: (desk) => ({
     'POST /video_generation': (call) => submit(desk, call),
@@ -118,7 +106,7 @@ function submit(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   return desk.create(request, { model: body.model, prompt: texts.join('\n') }, async (submission) => {
     const { model, faults } = submission;
     if (!/^MiniMax-H\d/.test(model)) throw invalid(`unknown model: ${model}`);
-    // The status of an exhausted plan is unverified, so both variants occur.
+    // The status for an exhausted plan is unverified, so the simulator uses both.
     if (bearerToken(request)?.startsWith('sk-cp-') === true)
       throw refuse(faults.has('docs-shape') ? 429 : 402, 2056, 'usage limit exceeded');
     const callbackUrl = await confirmedCallback(body.callback_url, desk.world);
@@ -157,15 +145,12 @@ function present(job: Job<Detail>): object {
   const tail = { ...times, task_type: 'generation', modality: 'video' };
   if (phase === 'failed') return { ...head, error: errorOf(job), usage: {}, ...tail };
   if (phase !== 'succeeded') return { ...head, ...tail };
-  // A fresh link for each query.
   const [url] = job.links({ lifetimeSeconds: linkSeconds, from: now });
   const content = url === undefined ? undefined : { url };
   return { ...head, content, resolution, duration, ratio, usage: job.reported(usageOf(job)), ...tail };
 }
 
-/**
- * The code is a string or, with docs-shape, a number. `moderation-in-task=input` refuses the request's content.
- */
+/** The code is a string or, with docs-shape, a number. */
 function errorOf({ faults }: Job<Detail>): object {
   const cause = faults.has('moderation-in-task') ? (faults.text('moderation-in-task') ?? 'output') : '';
   const errors: Readonly<Record<string, readonly [number, string]>> = {
@@ -192,7 +177,7 @@ function usageOf(job: Job<Detail>): object {
   };
 }
 
-/** Removes a waiting job or an ended job's record, but not a running job. */
+/** Removes a waiting job or the record of an ended one. A running job stays. */
 function remove(desk: Desk<Detail>, job: Job<Detail>): Reply {
   const isShort = job.faults.has('docs-shape');
   if (job.phase === 'queued') {

@@ -7,13 +7,13 @@ import { framesPerSecond } from '../media/clips.ts';
 import { arkModel, readArkBody, settleArk } from './ark-request.ts';
 import { imageRoutes, noSuchUrl } from './openai-images.ts';
 
-/** Refusals by the task relay and by the middleware in front of it. */
+/** The task relay and the middleware in front of it refuse in different forms. */
 const relay = refusals(({ status, code, message }) => json(status, { code, message, data: null }));
 const middleware = refusals(({ status, code, message }) => {
   const text = `${message} (request id: ${randomBytes(8).toString('hex')})`;
   return json(status, { error: { message: text, type: 'new_api_error', param: '', code } });
 });
-/** The response of the upstream behind the gateway, as text. */
+/** The response of the upstream behind the gateway, passed on as text. */
 const passedOn = (status: number, error: object) =>
   relay(status, 'fail_to_fetch_task', JSON.stringify({ error }));
 const sensitive = (part: string) =>
@@ -82,7 +82,6 @@ async function submit(desk: Desk<Detail>, { request }: Call): Promise<Reply> {
   });
 }
 
-/** Reads JSON, or multipart with `metadata` as JSON in a text field. */
 async function readFields(desk: Desk<Detail>, request: WireRequest): Promise<Record<string, unknown>> {
   const form = await readForm(request);
   if (form === undefined) return desk.read(metadataSchema, request);
@@ -90,7 +89,7 @@ async function readFields(desk: Desk<Detail>, request: WireRequest): Promise<Rec
   return metadata === undefined ? rest : { ...rest, metadata: parseJson(Buffer.from(metadata)) };
 }
 
-/** Non-Ark models for which the gateway has a channel. */
+/** Models, besides Ark's, for which the gateway has a channel. */
 const otherModels = /^(sora-2|kling-|wan|vidu|veo-|hailuo|minimax)/i;
 
 function settle(body: Body, asked: string, faults: FaultSet): Detail {
@@ -102,7 +101,7 @@ function settle(body: Body, asked: string, faults: FaultSet): Detail {
   return { width, height, seconds: body.duration ?? body.seconds ?? 5 };
 }
 
-/** The forwarded body: metadata overrides its fields, and the text always comes from `prompt`. */
+/** The forwarded body. Metadata overrides its fields, but the text always comes from `prompt`. */
 function settleByArk(
   body: Body,
   { asked, model }: { readonly asked: string; readonly model: string },
@@ -129,7 +128,7 @@ function isText(item: unknown): boolean {
   return z.object({ type: z.literal('text') }).safeParse(item).success;
 }
 
-/** Returns the bytes if the key is sent, or else a redirect to them. */
+/** Returns the bytes to callers who send the key, and a redirect to all others. */
 function content(job: Job<Detail>): Reply {
   if (job.phase !== 'succeeded') throw relay(400, 'invalid_request', 'Task is not completed yet');
   if (job.world.refusesFile(job.task)) throw forbidden;
@@ -137,7 +136,7 @@ function content(job: Job<Detail>): Reply {
   return empty(302, { location: job.links()[0] ?? '' });
 }
 
-/** Status words: the task dialect's (upper case), OpenAI's, the upstream's, and the documentation's. */
+/** Status words, in this order: the task dialect's (upper case), OpenAI's, the upstream's, and the documentation's. */
 const taskWord = phaseWords('QUEUED IN_PROGRESS SUCCESS FAILURE FAILURE FAILURE POST_PROCESSING');
 const videoWord = phaseWords('queued in_progress completed failed failed failed post_processing');
 const rawWord = phaseWords('queued running succeeded failed failed failed running');
@@ -190,7 +189,6 @@ function presentVideo(job: Job<Detail>): object {
   };
 }
 
-/** The queue has three names, in succession. */
 function queueWord({ task, now }: Job<Detail>): string {
   const share = task.queueMs === 0 ? 1 : (now - task.createdAt) / task.queueMs;
   return share < 1 / 3 ? 'NOT_START' : share < 2 / 3 ? 'SUBMITTED' : 'QUEUED';
@@ -200,7 +198,6 @@ function urlOf(job: Job<Detail>): string | undefined {
   return job.phase === 'succeeded' ? job.links()[0] : undefined;
 }
 
-/** The object of the upstream behind the gateway. */
 function presentRaw(job: Job<Detail>): object {
   const { task, detail, phase, since } = job;
   const video_url = urlOf(job);
@@ -240,7 +237,6 @@ function percent(job: Job<Detail>): number {
   return Math.max(job.phase === 'running' ? 1 : 0, Math.floor(100 * job.progress()));
 }
 
-/** A row number that is constant for each task. */
 function serial(id: string): number {
   return Array.from(id).reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 1_000_003, 7);
 }

@@ -4,14 +4,13 @@ import { check, dialect, inSeconds, json, pairIn, parseJson, readForm } from '..
 import { refusals, taken, textsOf, word } from '../engine.ts';
 import type { Call, Desk, Job, Mistake, Rendered, Reply, Submission, WireRequest } from '../engine.ts';
 
-/** OpenAI's image API. Gateways also use it, each with its own errors. */
+/** OpenAI's image API, which gateways also use with their own errors. */
 
 const linkSeconds = 3600;
 const charactersPerToken = 4;
 const tokensPerInputImage = 323;
 const tokensPerPartial = 100;
 
-/** The error type by code, for codes that have one. */
 const types: Readonly<Record<string, string>> = {
   rate_limit_exceeded: 'requests',
   insufficient_quota: 'insufficient_quota',
@@ -30,7 +29,6 @@ const mistake = ({ field, reason, isAbsent }: Pick<Mistake, 'field' | 'reason' |
     : refuse(400, 'invalid_value', `Invalid '${field}': ${reason}.`, field);
 const blocked = 'Your request was rejected as a result of our safety system.';
 const moderated = refuse(400, 'moderation_blocked', blocked);
-/** The older models' refusal. */
 const violated = refuse(400, 'content_policy_violation', blocked);
 
 export const noSuchUrl = ({ method, path }: WireRequest) =>
@@ -58,7 +56,7 @@ export const openAi = dialect({
   routes: imageRoutes,
 });
 
-/** Multipart carries every value as text, so numbers and flags are also read from text. */
+/** Multipart carries every value as text. */
 const whole = z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]);
 const bodySchema = z.object({
   ...taken({ text: 'moderation input_fidelity complexity' }),
@@ -106,7 +104,7 @@ async function paint(desk: Desk<Rendered>, { request }: Call, kind: 'generations
     const size = pairIn(body.size) ?? { width: 1024, height: 1024 };
     const id = `img-${randomBytes(12).toString('hex')}`;
     const order = { id, detail: { ...size, seconds: 0, images: body.n } };
-    // The output's content is checked after rendering.
+    // The content of the output is checked after rendering.
     const job = await desk.paint(submission, order, isGpt ? moderated : violated);
     const marked = kind === 'edits';
     if (isGpt) return withBytes(job, { body, inputs, marked, isLater: isLaterGpt(submission.model) });
@@ -142,7 +140,7 @@ function isLaterGpt(model: string): boolean {
   return /^gpt-image-2\.\d/.test(model);
 }
 
-/** The output tokens of a square megapixel by quality. Other sizes are proportional. */
+/** Output tokens per square megapixel by quality. Other sizes are proportional. */
 const tokensPerSquare = { low: 272, medium: 1056, high: 4160 };
 const tokensPerLaterSquare = { low: 196, medium: 439, high: 1756, xhigh: 3122, max: 7024 };
 

@@ -1,20 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import {
-  bytes,
-  dialect,
-  json,
-  linesOf,
-  link,
-  media,
-  phaseWords,
-  refusals,
-  sizeOf,
-  taken,
-} from '../engine.ts';
+import { bytes, dialect, json, linesOf, link, media, phaseWords, refusals, sizeOf } from '../engine.ts';
+import { taken } from '../engine.ts';
 import type { Job, Reply } from '../engine.ts';
 
-/** OpenRouter's videos. There are no lists or cancellations. The file can be downloaded only with the key. */
+/** OpenRouter's videos. There are no lists or cancellations, and a file's download needs the key. */
 
 const refuse = refusals(({ status, message }) => json(status, { error: { code: status, message } }));
 const flagged = refusals(({ status: code, message }) => {
@@ -44,7 +34,6 @@ const bodySchema = z.strictObject({
 
 const prefix = '/openrouter/api/v1';
 const dollarsPerSecond = 0.05;
-/** The workspace's secret. */
 const signingSecret = 'openrouter-signing-secret';
 
 export const openRouter = dialect({
@@ -62,7 +51,6 @@ export const openRouter = dialect({
     internal: refuse(500, '', 'Internal Server Error'),
     unavailable: refuse(503, '', 'No provider is available'),
   },
-  // Only a job's end is reported.
   callbackBody(job) {
     if (!job.isOver) return undefined;
     const data = { ...present(job), model: job.model };

@@ -4,11 +4,10 @@ import type { Call, Desk, Rendered, Reply, WireRequest } from '../engine.ts';
 import type { WireError } from '../wire.ts';
 import type { World } from '../world.ts';
 
-/** An account's files. Until they expire, the account's predictions can refer to them by `urls.get`. */
+/** An account's files. Until a file expires, the account's predictions can refer to it by `urls.get`. */
 
 interface StoredFile {
   readonly id: string;
-  /** The account's token. */
   readonly owner: string;
   readonly name: string;
   readonly size: number;
@@ -47,7 +46,6 @@ export function fileRoutesOf<Detail extends Rendered>(
   { notFound, noContent }: FileRefusals,
 ) {
   const { world } = desk;
-  // Files have no job.
   const answer = (call: Call, act: () => Reply) => desk.about('media', call, act, act);
   return {
     async 'POST /files'(call: Call): Promise<Reply> {

@@ -5,19 +5,16 @@ import { phaseWords, refusals, signStandardWebhook, sizeOf, taken } from '../eng
 import type { Call, Desk, FaultSet, Job, Mistake, Rendered, Reply } from '../engine.ts';
 import { fileRoutesOf, isKnownFile } from './replicate-files.ts';
 
-/** Replicate: predictions with official models, versions and deployments. */
-
-/** The retention period, which the vendor does not document. Records outlive every test, but their data do not. */
+/** The vendor does not document how long it keeps records. These outlive every test, but their data do not. */
 const keptMs = 14 * 86_400_000;
 const runMsMax = 30 * 60_000;
-/** The seconds for which inputs, outputs and files are kept after the end. */
 const dataSeconds = 3600;
 const pageSize = 100;
 
-/** The response of `GET /webhooks/default/secret`: `callback_secret` of a channel on the simulator. */
+/** The response of `GET /webhooks/default/secret`. A channel on the simulator has it as `callback_secret`. */
 export const replicateWebhookSecret = `whsec_${Buffer.from('simulated-replicate-webhooks').toString('base64')}`;
 
-/** Problem JSON, or only a detail if there is no title. `param` is the field. */
+/** Problem JSON or, without a title, only a detail. `param` is the field. */
 const refuse = refusals(({ status, code: title, message: detail, param: field }) => {
   if (title === '') return json(status, { detail });
   const invalid_fields = field === '' ? undefined : [{ field, description: detail }];
@@ -28,15 +25,12 @@ const invalid = (field: string, reason: string) =>
 const notFound = refuse(404, 'Not found', 'The requested resource could not be found.');
 const noVersion = refuse(422, 'Invalid version or not permitted', 'The specified version does not exist.');
 
-/** Official models. The models of versions and deployments are looked up here. */
 const models = ['bytedance/seedance-2.0', 'alibaba/wan-3-prime', 'black-forest-labs/flux-2-pro'];
 
-/** The hash that identifies an unofficial copy of the model here. */
 function replicateVersion(name: string): string {
   return createHash('sha256').update(name).digest('hex');
 }
 
-/** Converts `owner/name`, `owner/name:<hash>` or `<hash>` to owner/name. */
 function modelOfVersion(version: string): string | undefined {
   const [name = '', hash] = version.includes('/') ? version.split(':') : ['', version];
   return models.find(
@@ -45,7 +39,6 @@ function modelOfVersion(version: string): string | undefined {
 }
 
 const files = z.array(file).optional();
-/** The inputs of all models. */
 const inputSchema = z.strictObject({
   ...taken({ text: 'negative_prompt', media: 'image last_frame_image', int: 'safety_tolerance seed output_quality' }),
   ...taken({ flag: 'generate_audio enable_prompt_expansion' }),
@@ -89,7 +82,6 @@ function render(model: string, given: unknown) {
   return { width: input.width ?? width, height: input.height ?? height, seconds: 0, images: 1, format };
 }
 
-/** Owner and name are two segments of a path. */
 const two = ':id/[^/]+';
 
 export const replicate = dialect<Detail>({
@@ -98,7 +90,6 @@ export const replicate = dialect<Detail>({
   keptMs,
   expiresAfterMs: runMsMax,
   mistake: ({ path, reason }) => invalid(path, reason),
-  // No `moderated`, because content is inspected when the prediction runs.
   problems: {
     unauthorized: refuse(401, 'Unauthenticated', 'You did not pass a valid authentication token'),
     forbidden: refuse(403, 'Forbidden', 'You do not have permission to perform this action.'),
@@ -132,10 +123,7 @@ function fileRoutes(desk: Desk<Detail>) {
   return fileRoutesOf(desk, refusals);
 }
 
-/**
- * An account refers to its own files by address. A prediction with a file that the account cannot access is refused at
- * creation.
- */
+/** The vendor refuses a prediction with a file that the account cannot access. */
 function requireFiles({ world }: Desk<Detail>, request: Call['request'], input: object): void {
   for (const [field, value] of Object.entries(input))
     for (const url of [value].flat())
@@ -143,12 +131,11 @@ function requireFiles({ world }: Desk<Detail>, request: Call['request'], input: 
         throw invalid(`input.${field}`, 'There is no such file.');
 }
 
-/** Converts `/models/{owner}/{name}…` to owner/name. */
 function nameIn({ request }: Call): string {
   return decodeURIComponent(request.path.split('/').slice(2, 4).join('/'));
 }
 
-/** A deployment is called by its model's name, whoever owns it. */
+/** A deployment is called by the name of its model, whoever owns the deployment. */
 function deployedIn(call: Call): string {
   const [name = '', ...faults] = (nameIn(call).split('/')[1] ?? '').split('+');
   const model = models.find((one) => one.endsWith(`/${name}`));
@@ -156,7 +143,7 @@ function deployedIn(call: Call): string {
   return [model, ...faults].join('+');
 }
 
-/** `named` is the model in the path. Undefined if the version specifies it. */
+/** `named` is the model in the path, or undefined if the version specifies the model. */
 function submit(desk: Desk<Detail>, { request }: Call, named: string | undefined): Promise<Reply> {
   const body = desk.read(bodySchema, request);
   const [version = '', ...faults] = (body.version ?? '').split('+');
@@ -198,7 +185,6 @@ function dateIn(query: URLSearchParams, name: string, ifAbsent: number): number 
   return time;
 }
 
-/** 26 characters, like the vendor's ids. */
 function identifier(): string {
   return Array.from(randomBytes(26), (byte) => 'abcdefghijklmnopqrstuvwxyz0123456789'[byte % 36]).join('');
 }
@@ -229,7 +215,7 @@ function present(job: Prediction): object {
     logs: '',
     error: phase === 'expired' ? interrupted : phase === 'failed' ? errorOf(job.faults) : null,
     source: 'api',
-    // A prediction that never began is `aborted`, no matter who ended it.
+    // A prediction that never began is `aborted`, whoever ended it.
     status: phase === 'cancelled' && since <= startsAt ? 'aborted' : wordFor(phase),
     created_at: date(task.createdAt),
     started_at: hasStarted ? date(startsAt) : undefined,
@@ -247,10 +233,7 @@ function errorOf(faults: FaultSet): string {
   return otherFailures[faults.text('failed') ?? ''] ?? interrupted;
 }
 
-/**
- * An output's metrics are unverified. The simulator reports its length or the number of images or, with docs-shape,
- * only times.
- */
+/** Unverified. The simulator reports the output's length or number or, with docs-shape, only times. */
 function metricsOf(job: Prediction): object {
   const { task, detail, since } = job;
   const predict_time = job.billed((since - job.startsAt) / 1000);
@@ -261,7 +244,7 @@ function metricsOf(job: Prediction): object {
     : { ...times, image_count: job.billed(detail.images) };
 }
 
-/** A string, or a list with docs-shape, as in other models' responses, or an object with docs-shape=object. */
+/** A string or, as other models return, a list with docs-shape or an object with docs-shape=object. */
 function outputOf(job: Prediction): unknown {
   const { detail, faults } = job;
   const [file] = job.links({ lifetimeSeconds: dataSeconds, look: { format: detail.format } });

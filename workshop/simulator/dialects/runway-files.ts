@@ -6,12 +6,11 @@ import type { WireError } from '../wire.ts';
 import type { World } from '../world.ts';
 
 /**
- * Ephemeral uploads: the API issues an upload slot. The file is sent to a storage service and can be referred to as
- * `runway://…` for a day.
+ * Ephemeral uploads. The API issues an upload slot, and the caller sends the file to a storage service. Requests can
+ * refer to the file as `runway://…` for a day.
  */
 
 interface Slot {
-  /** The account's token. */
   readonly owner: string;
   readonly policy: string;
   readonly createdAt: number;
@@ -20,7 +19,7 @@ interface Slot {
 }
 
 const lifetimeMs = 86_400_000;
-/** The minimum size of a medium in bytes, as documented. */
+/** A medium must have this many bytes, as documented. */
 const bytesMin = 512;
 const shelves = new WeakMap<World, Map<string, Slot>>();
 
@@ -32,7 +31,7 @@ function shelfOf(world: World): Map<string, Slot> {
 
 const storagePath = /^\/storage\/([\w-]+)$/;
 
-/** The storage service knows its own fields, and refuses requests with the account's key. */
+/** The storage service knows its own fields. It refuses requests with the account's key. */
 export function uploadKeyOf(request: WireRequest, world: World): string | undefined {
   const [, id] = storagePath.exec(request.path) ?? [];
   if (id === undefined) return bearerToken(request);
@@ -41,7 +40,6 @@ export function uploadKeyOf(request: WireRequest, world: World): string | undefi
 
 const uriPattern = /runway:\/\/([\w-]+)/g;
 
-/** Whether each upload mentioned in the body exists and belongs to this account. */
 export function areKnownUploads(world: World, request: WireRequest): boolean {
   const named = [...request.body.toString('utf8').matchAll(uriPattern)];
   return named.every(([, id = '']) => {
@@ -56,16 +54,12 @@ const uploadBody = z.strictObject({
   type: z.literal('ephemeral'),
 });
 
-/**
- * `give` creates an upload slot and needs the API key and version. `store` accepts the file and needs the form fields
- * that `give` issued.
- */
+/** `give` needs the API key and version. `store` needs the form fields that `give` issued. */
 export function uploadRoutesOf<Detail extends Rendered>(
   desk: Desk<Detail>,
   { mistake, refused }: { readonly mistake: (mistake: Mistake) => WireError; readonly refused: WireError },
 ) {
   const { world } = desk;
-  // Files have no job.
   const answer = (call: Call, act: () => Reply) => desk.about('media', call, act, act);
   return {
     give: (call: Call) =>

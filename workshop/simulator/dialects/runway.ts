@@ -8,12 +8,12 @@ import { areKnownUploads, uploadKeyOf, uploadRoutesOf } from './runway-files.ts'
 /** Runway: videos and images as jobs, without lists, callbacks or markers. */
 
 const version = '2024-11-06';
-/** The retention period, which the vendor does not document. Records outlive every test. */
+/** The vendor does not document how long it keeps records. These outlive every test. */
 const keptMs = 30 * 86_400_000;
 const linkSeconds = 86_400;
-/** The limit on one model's running jobs. Additional ones wait as THROTTLED, which is not an error. */
+/** One model's running jobs. Additional jobs wait as THROTTLED, which is not an error. */
 const slots = 20;
-/** A substitute for the models' prices: per second, and per image. */
+/** These stand in for the models' prices, per second and per image. */
 const creditsPerSecond = 20;
 const creditsPerImage = 5;
 const creditBalance = 12_500;
@@ -36,7 +36,6 @@ const keyframe = z.strictObject({
   uri,
   range: z.strictObject({ start_seconds: at, end_seconds: at }).optional(),
 });
-/** The fields of every path and model, taken from the vendor's SDK. */
 const runwayBody = z.strictObject({
   ...taken({
     text: 'targetAspectRatio negativePrompt outputFormat proresProfile promptExpansionMode quality background',
@@ -124,7 +123,6 @@ function versioned(handle: Handler): Handler {
   };
 }
 
-/** Runway's own models, and those of other vendors. */
 const families =
   /^(?:gen4|aleph|veo|gemini_|gpt_|seed|happyhorse|wan|grok_|hailuo|h3_|kling|muse_|a_model_of_)/;
 const outline = z.object({ model: z.string(), promptText: z.string().catch('') });
@@ -147,13 +145,13 @@ function submit(desk: Desk<Detail>, { request }: Call, path: string): Promise<Re
   });
 }
 
-/** Reads the pixels, or a resolution, which may replace the ratio. */
+/** Reads pixels, or a resolution, which may replace the ratio. */
 function sizeIn({ ratio = '1280:720', resolution = ratio.replace('auto_', '') }: Body) {
   const pair = pairIn(ratio);
   return pair !== undefined && pair.width > 64 ? pair : sizeOf(linesOf(resolution), ratio);
 }
 
-/** Jobs run strictly by age, the oldest first. */
+/** Counts the jobs that run before this one. Jobs run in the order of their age. */
 function runningBefore(desk: Desk<Detail>, { id, model, task }: Job<Detail>): number {
   const others = desk.newestFirst().filter((other) => other.model === model && other.id !== id);
   return others.filter((other) => other.task.createdAt <= task.createdAt && other.phase === 'running').length;
@@ -170,11 +168,10 @@ function present(job: Job<Detail>, isThrottled: boolean): object {
   if (phase === 'unknown') return base;
   if (phase === 'cancelled') return { ...base, cost: cost(0) };
   if (phase === 'succeeded') {
-    // Fresh links for each query.
     const output = job.links({ lifetimeSeconds: linkSeconds, from: now });
     return { ...base, output, cost: cost(job.billed(credits)) };
   }
-  // Refused inputs are charged, as documented. Other failures are free.
+  // As documented, refused inputs are charged. Other failures are free.
   const isInputRefused = faults.text('moderation-in-task') === 'input';
   if (job.isOver) return { ...base, ...failureOf(job), cost: cost(isInputRefused ? credits : 0) };
   const progress = phase === 'running' ? Math.round(job.progress() * 100) / 100 : undefined;

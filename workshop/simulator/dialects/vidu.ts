@@ -3,13 +3,10 @@ import { z } from 'zod';
 import { dialect, json, linesOf, link, media, phaseWords, refusals, sizeOf, taken } from '../engine.ts';
 import type { Call, Desk, Job, Rendered, Reply } from '../engine.ts';
 
-/** Vidu: four ways to create a video. */
-
 const refuse = refusals(({ status: code, code: reason, message }) =>
   json(code, { code, reason, message, metadata: { trace_id: randomUUID() } }),
 );
 
-/** Strict: the vendor refuses unknown fields. */
 const bodySchema = z.strictObject({
   ...taken({ int: 'seed', flag: 'audio watermark', text: 'movement_amplitude' }),
   model: z.string().min(1),
@@ -21,7 +18,6 @@ const bodySchema = z.strictObject({
   payload: z.string().default(''),
   callback_url: link.optional(),
 });
-/** For each video route, the number of images that its body accepts, and whether it accepts a ratio. */
 const ways = {
   text2video: { least: 0, most: 0, takesRatio: true },
   img2video: { least: 1, most: 1, takesRatio: false },

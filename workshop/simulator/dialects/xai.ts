@@ -4,19 +4,19 @@ import { areaOf, bearerToken, dialect, empty, inSeconds, json, linesOf, link, me
 import { refusals, sizeOf, taken, word } from '../engine.ts';
 import type { Call, Desk, Handler, Job, Rendered, Reply, Submission } from '../engine.ts';
 
-/** xAI: Grok Imagine. There are no lists, cancellations or callbacks. */
+/** xAI's Grok Imagine, which has no lists, cancellations or callbacks. */
 
-/** The links' lifetime in seconds. The vendor only calls them "temporary". */
+/** The vendor calls the links "temporary" and states no lifetime. */
 const linkSeconds = 3600;
 const ticksPerThousandth = 10_000_000;
-/** In thousandths of a dollar: per second, per image, and per input image of an edit. */
+/** Thousandths of a dollar: per second of video, per image, and per input image of an edit. */
 const rates: Readonly<Record<string, number>> = { '480p': 50, '720p': 70, '1080p': 250 };
 const imageRate = 60;
 const inputImageRate = 10;
-/** The maximum billed input in seconds, which is the part that the model reads. */
+/** The input seconds that are billed at most, because the model reads only these. */
 const inputSecondsMax = { edits: 8.7, extensions: 15 };
 
-/** The code is a sentence that several errors share. The message distinguishes them. */
+/** The code is a sentence that several errors share. Only the message is specific. */
 const refuse = refusals(({ status, code, message }) => json(status, { code, error: message }));
 const invalid = (message: string) => refuse(400, 'Client specified an invalid argument', message);
 const permission = 'The caller does not have permission to execute the specified operation';
@@ -50,7 +50,6 @@ const bodies = {
   extensions: z.strictObject({ ...common, video, duration: z.int().default(6) }),
 };
 
-/** `charge` is in thousandths of a dollar. */
 type Detail = Rendered & { readonly charge: number };
 
 export const xai = dialect<Detail>({
@@ -95,7 +94,7 @@ export const xai = dialect<Detail>({
   }),
 });
 
-/** Fields that only 1.5 supports, and references that its lite variant lacks. */
+/** Fields that only 1.5 supports. Its lite variant lacks references. */
 const fieldsOfLater = ['last_frame', 'keyframes', 'reference_audios'] as const;
 
 function refuseForeign(body: z.infer<typeof bodies.generations>, model: string): void {
@@ -125,16 +124,14 @@ function submit<Body extends { model: string; prompt: string }>(
   return desk.creates(schema, order, ({ id }) => json(200, { request_id: id }));
 }
 
-/** An edit is as long as its input. For an extension, only the added part is charged. Both are at most 720p. */
+/** An edit is as long as its input. An extension costs only its added part. Both are at most 720p. */
 function ofVideo(input = 5, operation: keyof typeof inputSecondsMax, added: number): Detail {
   if (input > inputSecondsMax[operation]) throw invalid('The video is too long.');
   const charge = (rates['720p'] ?? 0) * (added === 0 ? input : added);
   return { ...sizeOf(720, '16:9'), seconds: input + added, charge };
 }
 
-/**
- * Returns 202 until the job is over. With docs-shape, that response has no body, and the final one has no status word.
- */
+/** 202 until the job is over. With docs-shape, that response is empty, and the final one has no status word. */
 function present(job: Job<Detail>): Reply {
   const { task, detail, phase, faults, now } = job;
   const isOld = faults.has('docs-shape');
@@ -152,7 +149,6 @@ function present(job: Job<Detail>): Reply {
       ...ended(job, made, job.billed(detail.charge)),
     });
   }
-  // Jobs cannot be cancelled.
   if (phase !== 'failed') return json(200, { status: 'expired', progress: 0 });
   // The rendered result is refused, but the job counts as done. Whether the vendor bills it is unverified. The
   // simulator bills it, except with docs-shape.
@@ -192,7 +188,6 @@ const imageBodies = {
   }),
 };
 
-/** Synchronous images. */
 function paint(desk: Desk<Detail>, { request }: Call, operation: keyof typeof imageBodies): Promise<Reply> {
   const body = desk.read<z.infer<typeof imageBodies.edits>>(imageBodies[operation], request);
   const { image, images, n, resolution, aspect_ratio, response_format } = body;

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The sample clips that represent every video: five seconds of H.264 at 24 frames per second, a few kilobytes each,
- * rendered once by this project and free to use like the rest of it. They show a tinted gradient and a growing white
- * bar, so that viewers see that the file plays, and its progress. `clipOf` gives a clip its task's pixels and length.
+ * The sample clips that stand in for every video: five seconds of H.264 at 24 frames per second, a few kilobytes each.
+ * This project rendered them, and they are as free to use as the rest of it. They show a tinted gradient and a growing
+ * white bar, so that viewers see progress. `clipOf` gives a clip the pixels and length of its task.
  */
 const clips = [
   { name: '16x9', ratio: 16 / 9 },
@@ -13,7 +13,6 @@ const clips = [
 export const clipNames = clips.map(({ name }) => name);
 export type ClipName = (typeof clipNames)[number];
 
-/** The clip whose aspect ratio is closest to `width` x `height`. */
 export function nearestClip(width: number, height: number): ClipName {
   const distance = (ratio: number): number => Math.abs(Math.log(width / height / ratio));
   return clips.reduce((best, clip) => (distance(clip.ratio) < distance(best.ratio) ? clip : best)).name;
@@ -31,9 +30,7 @@ export interface ClipShape {
   readonly seconds: number;
 }
 
-/**
- * Returns the closest clip with these pixels and this length in its headers. Players scale and slow down its frames.
- */
+/** The closest clip, with these pixels and this length in its headers. Players scale and slow down its frames. */
 export function clipOf({ width, height, seconds }: ClipShape): Buffer {
   const clip = readClip(nearestClip(width, height));
   const boxAt = (type: string): number => clip.indexOf(type, clip.indexOf('moov'), 'latin1');
@@ -50,7 +47,7 @@ export function clipOf({ width, height, seconds }: ClipShape): Buffer {
   return clip;
 }
 
-/** An MP4 box of `length` bytes that players skip. Empty if `length` is too small for a box. */
+/** Returns an MP4 box of `length` bytes that players skip, or nothing if `length` is too small for a box. */
 export function paddingBox(length: number): Buffer {
   if (length < 8) return Buffer.alloc(0);
   const box = Buffer.alloc(length);

@@ -1,11 +1,11 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** Single-colour pictures: small files in the real formats, each with exactly its pixel size. */
+/** A single-colour picture: a small file in a real format with exactly its pixel size. */
 export interface Picture {
   readonly width: number;
   readonly height: number;
   readonly tint: number;
-  /** Uses a lighter colour, for the watermark or a video's end. */
+  /** A lighter colour stands for a watermark or a video's end. */
   readonly marked: boolean;
 }
 
@@ -33,7 +33,7 @@ export function encodePng(picture: Picture): Buffer {
   ]);
 }
 
-/** A private chunk of `length` bytes that readers skip. Empty if `length` is too small. */
+/** Returns a private chunk of `length` bytes that readers skip, or nothing if `length` is too small. */
 export function paddingChunk(length: number): Buffer {
   return length < 12 ? Buffer.alloc(0) : chunk('paDd', Buffer.alloc(length - 12));
 }
@@ -47,9 +47,9 @@ function chunk(type: string, data: Buffer): Buffer {
   return out;
 }
 
-/*
- * Baseline JPEG, 4:2:0. Only the first block of each component has content: the DC in steps of one (quantiser 8). The
- * Huffman tables give "no change" and "end of block" one bit each, so that the rest is zeros.
+/**
+ * Baseline JPEG, 4:2:0. Only the first block of each component has content, the DC in steps of one (quantiser 8). The
+ * Huffman tables encode "no change" and "end of block" in one bit each, so the rest is zeros.
  */
 const bitsOfUnit = 12;
 
@@ -77,7 +77,7 @@ export function encodeJpeg(picture: Picture): Buffer {
     segment(0xc0, [8, ...size, 3, 1, 0x22, 0, 2, 0x11, 0, 3, 0x11, 0]),
     segment(0xc4, [0, 1, 0, 0, 0, 8, ...zeros(11), ...zeros(9).map((_, at) => at), 16, 1, ...zeros(15), 0]),
     segment(0xda, [3, 1, 0, 2, 0, 3, 0, 0, 63, 0]),
-    // Inside the scan, 0xff is followed by 0.
+    // In a scan, 0 must follow 0xff.
     Buffer.from(scan.toString('latin1').replaceAll('\u{ff}', '\u{ff}\0'), 'latin1'),
     Buffer.from('ffd9', 'hex'),
   ]);
@@ -92,13 +92,13 @@ function dc(value: number): string {
   return `${(15 + category).toString(2)}${bits.toString(2).padStart(category, '0')}0`;
 }
 
-/** A marker segment. Its length includes the two length bytes. */
+/** A marker segment. The length field counts its own two bytes. */
 export function segment(marker: number, body: Iterable<number> & { readonly length: number }): Buffer {
   const length = body.length + 2;
   return Buffer.from([0xff, marker, length >> 8, length & 255, ...body]);
 }
 
-/** Lossless. Each code has one symbol, so that a pixel needs no bits. */
+/** Lossless. Each code has one symbol, so a pixel needs no bits. */
 export function encodeWebp(picture: Picture): Buffer {
   const [red, green, blue] = colourOf(picture);
   const fields: readonly (readonly [value: number, bits: number])[] = [
@@ -109,7 +109,6 @@ export function encodeWebp(picture: Picture): Buffer {
     ...[green, red, blue, 255].flatMap((symbol) => [[0b101, 3], [symbol, 8]] as const),
     [0b001, 4], // distance: symbol 0
   ]; // prettier-ignore
-  // The least significant bit is first.
   const bits = fields.map(([value, count]) =>
     Array.from(value.toString(2).padStart(count, '0')).toReversed(),
   );

@@ -1,18 +1,15 @@
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { bytes } from '../wire.ts';
-import type { Reply, WireRequest } from '../wire.ts';
+import { bytes, type Reply, type WireRequest } from '../wire.ts';
 import { tintCount } from './images.ts';
-import { mediaTypes, renderMedium } from './medium.ts';
-import type { MediaFormat, Medium } from './medium.ts';
+import { mediaTypes, renderMedium, type MediaFormat, type Medium } from './medium.ts';
 
 export interface Link {
   readonly medium: Medium;
-  /** The file name without its extension. */
+  /** The file's name without its extension. */
   readonly name: string;
   readonly issuedAt: number;
   readonly lifetimeSeconds: number;
-  /** The media exchange's faults, in their original form. */
   readonly faults: readonly string[];
 }
 
@@ -22,11 +19,11 @@ const sidePixelsMax = 16_384;
 const pixelsMax = 20_000_000;
 const bytesMax = 256 * 1024 * 1024;
 const framesMax = 3600;
-// Not a secret. It only makes a tampered or invented link fail as at the provider, even after restarts.
+// Not a secret. An altered or invented link fails as at the provider, even after a restart.
 const signingKey = 'simulator-media';
 const pathPattern = /^\/(\d{1,5})x(\d{1,5})-(\d{1,4})-(\d)(m?)-(\d{1,9})\/[\w-]+\.(mp4|png|jpeg|webp)$/;
 
-/** Result files behind links that look presigned. They are rendered on request and refused after expiry. */
+/** Result files behind links that look presigned. A file is rendered on request and refused after it expires. */
 export class MediaShelf {
   readonly #cache = new LRUCache<string, Buffer>({
     maxSize: cacheBytesMax,
@@ -47,7 +44,7 @@ export class MediaShelf {
     return `${origin}${mediaPrefix}${path}?${query.toString()}`;
   }
 
-  /** Only GET is presigned. A HEAD of the same link is refused, as at the provider. */
+  /** Only GET is presigned. Like the provider, refuses a HEAD of the same link. */
   serve(request: WireRequest, now: number): Reply {
     const signed = new URLSearchParams(request.query);
     const given = signed.get('X-Tos-Signature') ?? '';
@@ -83,7 +80,6 @@ function signature(path: string, query: URLSearchParams): string {
   return createHmac('sha256', signingKey).update(`${path}?${query.toString()}`).digest('hex');
 }
 
-/** Converts `20260514T183217Z` to milliseconds. */
 function parseStamp(stamp: string): number {
   return Date.parse(stamp.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'));
 }

@@ -1,15 +1,12 @@
 import { clipOf, framesPerSecond, paddingBox } from './clips.ts';
-import { encodeJpeg, encodePng, encodeWebp, paddingChunk, segment } from './images.ts';
-import type { Picture } from './images.ts';
+import { encodeJpeg, encodePng, encodeWebp, paddingChunk, segment, type Picture } from './images.ts';
 
-/** A complete description of a result file: the same description yields the same bytes. */
+/** Describes a result file completely. The same description yields the same bytes. */
 export interface Medium extends Picture {
   readonly format: MediaFormat;
-  /**
-   * The frames of the task's video. The file itself is a sample clip whose headers claim this length. 0 for an image.
-   */
+  /** The length that the headers of the sample clip claim. 0 for an image. */
   readonly frames: number;
-  /** The size to pad the file to, for benchmarks. 0 for the smallest possible file. WebP is never padded. */
+  /** Pads the file to this size, for benchmarks. 0 for the smallest possible file. WebP is never padded. */
   readonly bytes: number;
 }
 
@@ -44,7 +41,6 @@ function spliced(file: Buffer, at: number, padding: Buffer): Buffer {
   return Buffer.concat([file.subarray(0, at), padding, file.subarray(at)]);
 }
 
-/** JPEG comment segments that total about `length` bytes. */
 function comments(length: number): Buffer {
   const parts: Buffer[] = [];
   for (let left = length; left >= 4; left -= segmentBytesMax) {

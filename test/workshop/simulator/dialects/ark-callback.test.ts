@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { startCallbackReceiver } from '../../../support/callback-receiver.ts';
-import { arkCaller, startHarness, text, expectCallbacks } from '../support.ts';
-import type { CallbackReceiver } from '../../../support/callback-receiver.ts';
-import type { Harness } from '../support.ts';
+import { startCallbackReceiver, type CallbackReceiver } from '../../../support/callback-receiver.ts';
+import { arkCaller, startHarness, text, expectCallbacks, type Harness } from '../support.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {

@@ -1,8 +1,7 @@
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { renderMedium } from '../../../../workshop/simulator/media/medium.ts';
-import { factsOfFile, startHarness, testKey } from '../support.ts';
-import type { Answer, Harness } from '../support.ts';
+import { factsOfFile, startHarness, testKey, type Answer, type Harness } from '../support.ts';
 
 const harness: Harness = await startHarness({ renderSeconds: 0 });
 beforeEach(() => {

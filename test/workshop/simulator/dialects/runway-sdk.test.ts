@@ -1,11 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { sdkBodies, sdkTasks } from '../../../providers/runway/runway-sdk.ts';
-import type { SdkBody } from '../../../providers/runway/runway-sdk.ts';
-import { findContradictions, literalsOf, membersOf } from '../../../support/sdk-types.ts';
-import type { SdkTypes } from '../../../support/sdk-types.ts';
+import { sdkBodies, sdkTasks, type SdkBody } from '../../../providers/runway/runway-sdk.ts';
+import { findContradictions, literalsOf, membersOf, type SdkTypes } from '../../../support/sdk-types.ts';
 import { startHarness } from '../support.ts';
 
-/** Compares the dialect with the vendor's SDK: it accepts every body that the SDK declares. */
+/** The dialect must accept every body that the vendor's SDK declares. */
 
 const harness = await startHarness({ renderSeconds: 8 });
 afterAll(() => harness.close());
@@ -13,7 +11,7 @@ afterAll(() => harness.close());
 const version = { 'x-runway-version': '2024-11-06' };
 const post = (path: string, body: object) => harness.call('POST', `/runway/v1/${path}`, body, version);
 
-/** Values for fields that the SDK declares only as `string` or `number`. */
+/** For fields that the SDK declares only as `string` or `number`. */
 const samples: Readonly<Record<string, unknown>> = {
   promptText: 'a cat',
   tag: 'cat',
@@ -25,10 +23,7 @@ const samples: Readonly<Record<string, unknown>> = {
   at: 1,
 };
 
-/**
- * Returns a value for each word of the field's type, or one value of the type. Nested objects contain all required
- * fields.
- */
+/** A value for each word of the field's type, or one value of the type. Nested objects contain all required fields. */
 function valuesOf(field: string, type: string, types: SdkTypes): readonly unknown[] {
   const words = literalsOf(type);
   const numbers = membersOf(type).filter((member) => /^\d+$/.test(member));
