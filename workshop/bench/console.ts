@@ -8,11 +8,11 @@ import { short, type Report } from './support/report.ts';
 import { waitUntil, type Stand } from '../stand/stand.ts';
 
 /**
- * Measures the console's reads with many tasks. Records of ended tasks are written straight into MongoDB. Then one
+ * Measures the reads of the console and of /account with many tasks. Records of ended tasks are written straight into MongoDB. Then one
  * caller repeats each read. Accounts, keys and channels have unequal shares, and a few tasks wait for an operator.
  */
 
-const goalMs = 50;
+const goalMs = { p50: 50, p99: 200 };
 const batch = 2_000;
 const defaultCounts = { mongod: 1_000_000, java: 100_000 };
 const accounts = 500;
@@ -44,7 +44,7 @@ export async function benchConsole(options: BenchOptions, stand: Stand): Promise
     setting: { tasks: count },
     tables: [
       {
-        title: `Reads of the console with ${count.toLocaleString('en')} tasks`,
+        title: `Reads with ${count.toLocaleString('en')} tasks`,
         rows: runs.map(([path, { p50, p99 }]) => ({
           read: path,
           'p50 ms': short(p50),
@@ -52,11 +52,11 @@ export async function benchConsole(options: BenchOptions, stand: Stand): Promise
         })),
       },
     ],
-    goals: runs.map(([path, { p50 }]) => ({
+    goals: runs.map(([path, { p50, p99 }]) => ({
       what: path,
-      goal: `≤ ${goalMs} ms`,
-      measured: `${short(p50)} ms`,
-      met: p50 <= goalMs,
+      goal: `≤ ${goalMs.p50} ms at p50, ≤ ${goalMs.p99} ms at p99`,
+      measured: `${short(p50)} and ${short(p99)} ms`,
+      met: p50 <= goalMs.p50 && p99 <= goalMs.p99,
     })),
     raw: runs,
   };
@@ -88,7 +88,7 @@ async function seed(
 }
 
 function rowOf(finished: TaskRow, n: number, newest: number): TaskRow {
-  const { error: _error, attention: _attention, end: _end, ...usual } = finished;
+  const { account: own, key: ownKey, error: _error, attention: _attention, end: _end, ...usual } = finished;
   const id = `task_${String(n).padStart(22, '0')}`;
   const createdAt = newest - n * spacingMs;
   const account = Math.floor(accounts * (((n * 7_919) % 10_007) / 10_007) ** 3);
@@ -98,8 +98,8 @@ function rowOf(finished: TaskRow, n: number, newest: number): TaskRow {
     ...usual,
     _id: id,
     sort: sortKey(createdAt, id),
-    account: `seeded-${account}`,
-    key: `key_${account}_${n % 3}`,
+    account: account === 0 ? own : `seeded-${account}`,
+    key: account === 0 && n % 3 === 0 ? ownKey : `key_${account}_${n % 3}`,
     model: n % 100_000 === 99 ? 'rare' : `model-${n % 9}`,
     channel,
     upstreamId: operation.id,
@@ -148,9 +148,9 @@ export function readsOf({ _id: id }: Pick<TaskRow, '_id'>, count: number): strin
     'attention=submit_ambiguous&channel=channel-1',
     'class=internal',
     'class=internal&channel=channel-0',
-    'account=seeded-0',
+    'account=account-0',
     'account=seeded-400&status=failed',
-    'account=seeded-0&model=model-1',
+    'account=account-0&model=model-1',
     'key=key_0_1',
     'key=key_400_1',
     'model=model-3',
@@ -162,7 +162,7 @@ export function readsOf({ _id: id }: Pick<TaskRow, '_id'>, count: number): strin
     `ended_after=${anHourAgo}&status=succeeded`,
     `ended_after=${anHourAgo}&class=internal`,
   ];
-  return [
+  const ofOperators = [
     'overview',
     ...['hour', 'day', 'week'].map((span) => `trends?span=${span}`),
     'trends?span=week&by=model&channel=channel-1',
@@ -184,6 +184,18 @@ export function readsOf({ _id: id }: Pick<TaskRow, '_id'>, count: number): strin
     'config',
     'audit?limit=50',
   ];
+  const ofKeys = [
+    'videos/generations?limit=50',
+    'videos/generations?limit=50&status=failed',
+    `videos/generations/${id}`,
+    'callbacks?limit=50',
+    'usage?by=day',
+    'usage?by=model',
+    'balance',
+    'key',
+    'models',
+  ];
+  return [...ofOperators.map((path) => `/admin/v1/${path}`), ...ofKeys.map((path) => `/v1/${path}`)];
 }
 
 interface Measuring {
@@ -193,13 +205,14 @@ interface Measuring {
 }
 
 async function measure(path: string, { gateway, http, rounds }: Measuring): Promise<LoadResult> {
-  const headers = { authorization: `Bearer ${gateway.adminToken}` };
+  const token = path.startsWith('/admin/') ? gateway.adminToken : gateway.keys[0];
+  const headers = { authorization: `Bearer ${token}` };
   return runLoad({
     concurrency: 1,
     seconds: rounds,
     countMax: rounds,
     once: async () => {
-      expectStatus(await http.call(0, { method: 'GET', path: `/admin/v1/${path}`, headers }), 200);
+      expectStatus(await http.call(0, { method: 'GET', path, headers }), 200);
     },
   });
 }

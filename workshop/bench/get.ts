@@ -1,32 +1,42 @@
 import { waitUntil, type Stand } from '../stand/stand.ts';
 import { openCreates, startBenchGateway, type BenchGateway } from './support/gateway.ts';
 import type { BenchOptions } from './support/options.ts';
-import type { Report } from './support/report.ts';
-import { httpSubject, measureInTurns, reportShares, roundsOf, type Subject } from './support/rounds.ts';
+import { times, type Goal, type Report } from './support/report.ts';
+import { httpSubject, measureInTurns, middleOf, reportShares, roundsOf } from './support/rounds.ts';
+import type { Measured, Subject } from './support/rounds.ts';
 import { ask } from '../stand/http.ts';
 
 /**
- * Measures GET of finished tasks at 1, 16 and 64 connections, each reading a different task. The comparison is a bare
- * Koa that serves the same documents with the MongoDB driver's `findOne`. The two subjects run in separate processes,
- * one at a time, and read from the same server.
+ * Measures GET of finished tasks at 1, 16 and 64 connections, each reading a different task, and a list of 50 tasks. The
+ * comparison is a bare Koa that serves the same documents with the MongoDB driver's `findOne`. Gateway and comparison
+ * run in separate processes, one at a time, and read from the same server.
  */
 
 const goalShare = 0.75;
+/** The longest that a list of 50 tasks may take, as a multiple of a GET. */
+const listTimesMax = 3;
+const listed = 50;
 const usual = { rounds: 5, connections: [1, 16, 64], countMax: 400_000 };
 
 export async function benchGet(options: BenchOptions, stand: Stand): Promise<Report> {
   const rounds = roundsOf(options, usual);
   const gateway = await startBenchGateway(stand, { profile: options.profile, accounts: 1 });
-  const paths = await finishedTasks(gateway, Math.max(...rounds.connections));
-  const subjects = [await bareSubject(stand, gateway, paths), gatewaySubject(gateway, paths)];
+  const paths = await finishedTasks(gateway, Math.max(listed, ...rounds.connections));
+  const list = `/v1/videos/generations?limit=${listed}`;
+  const subjects = [
+    await bareSubject(stand, gateway, paths),
+    gatewaySubject(gateway, { name: 'gateway', title: 'gateway', paths }),
+    gatewaySubject(gateway, { name: 'list', title: `gateway, list of ${listed}`, paths: [list] }),
+  ];
   const measured = await measureInTurns(stand, rounds, { subjects });
   await gateway.close();
-  return reportShares(measured, rounds, {
+  const report = reportShares(measured, rounds, {
     title: 'GET /v1/videos/generations/{id}',
     name: 'gateway',
     limit: 'bare',
     goalShare,
   });
+  return { ...report, goals: [...report.goals, ...listGoals(measured, rounds.connections)] };
 }
 
 async function finishedTasks(gateway: BenchGateway, count: number): Promise<readonly string[]> {
@@ -53,8 +63,25 @@ async function bareSubject(stand: Stand, { db }: BenchGateway, paths: readonly s
   return httpSubject({ name: 'bare', title: 'bare Koa + findOne', process: 'bare', origin, calls });
 }
 
-function gatewaySubject({ url, keys: [key] }: BenchGateway, paths: readonly string[]): Subject {
+function gatewaySubject(
+  { url, keys: [key] }: BenchGateway,
+  { paths, ...about }: { readonly name: string; readonly title: string; readonly paths: readonly string[] },
+): Subject {
   const headers = { authorization: `Bearer ${key}` };
   const calls = paths.map((path) => ({ method: 'GET', path, headers }) as const);
-  return httpSubject({ name: 'gateway', title: 'gateway', process: 'api', origin: url, calls });
+  return httpSubject({ ...about, process: 'api', origin: url, calls });
+}
+
+function listGoals(measured: readonly Measured[], connections: readonly number[]): Goal[] {
+  return connections.flatMap((count) => {
+    const one = middleOf(measured, 'gateway', count)?.run.p50;
+    const list = middleOf(measured, 'list', count)?.run.p50;
+    if (one === undefined || list === undefined) return [];
+    return {
+      what: `a list of ${listed} at ${count} connection(s), p50`,
+      goal: `at most ${listTimesMax} × a GET`,
+      measured: times(list, one),
+      met: list <= listTimesMax * one,
+    };
+  });
 }

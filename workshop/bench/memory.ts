@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { BSON } from 'mongodb';
 
 import { openCreates, startBenchGateway, type BenchGateway } from './support/gateway.ts';
 import { runLoad, type LoadResult } from './support/load.ts';
@@ -18,6 +19,7 @@ const createSecondsMax = 7_200;
 const submitSecondsMax = 7_200;
 const quietSeconds = 20;
 const sampleEveryMs = 500;
+const promptCharacters = 200;
 
 type Moment = Readonly<Record<string, Usage>>;
 
@@ -26,6 +28,7 @@ export async function benchMemory(options: BenchOptions, stand: Stand): Promise<
   const connections = options.connections?.[0] ?? 64;
   const gateway = await startBenchGateway(stand, { profile: false });
   const started = await usages(stand);
+  const stored = await storedRows(gateway);
   await createTasks(gateway, { count: Math.min(warmUpTasks, count), connections });
   await untilSubmitted(gateway);
   await delay(quietSeconds * 1000);
@@ -46,10 +49,37 @@ export async function benchMemory(options: BenchOptions, stand: Stand): Promise<
         title: `Resident memory with ${count} tasks in flight`,
         rows: processes.map((name) => rowOf(name, count, { started, before, full, quiet, peak })),
       },
+      { title: 'Documents of an ended task with a callback and a prompt of 200 characters', rows: stored },
     ],
     goals: [],
     raw: { run, submittedAfter, started, before, full, quiet, peak },
   };
+}
+
+/** The uncompressed bytes that one ended task leaves in each collection, without indexes. */
+async function storedRows(gateway: BenchGateway): Promise<Row[]> {
+  const creates = openCreates(gateway, 1);
+  const short = JSON.parse(gateway.videoBody('short')) as { prompt: string };
+  const prompt = short.prompt.padEnd(promptCharacters, ' boat');
+  const body = JSON.stringify({ ...short, prompt, metadata: { callback_url: gateway.receiverUrl } });
+  const id = await creates.create(0, body);
+  await creates.close();
+  // Exchanges are written last, in batches.
+  for (const [name, state] of [
+    ['tasks', { 'callback.state': 'delivered' }],
+    ['exchanges', {}],
+  ] as const) {
+    const documents = gateway.db.collection<{ _id: string }>(name);
+    await waitUntil(name, async () => (await documents.findOne({ _id: id, ...state })) !== null);
+  }
+  const rows: Row[] = [];
+  for (const { name } of await gateway.db.listCollections().toArray()) {
+    const documents = await gateway.db.collection(name).find().toArray();
+    const own = documents.filter((document) => BSON.EJSON.stringify(document).includes(id));
+    const bytes = own.reduce((sum, document) => sum + BSON.calculateObjectSize(document), 0);
+    if (own.length > 0) rows.push({ collection: name, documents: own.length, bytes });
+  }
+  return rows;
 }
 
 async function createTasks(
