@@ -91,9 +91,15 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       return found.map(toNamed);
     },
 
-    /** Returns files in any state, in no particular order. */
-    async someOf(account: string, limit: number): Promise<readonly NamedFile[]> {
-      return (await files.find({ account }, nameOnly).limit(limit).toArray()).map(toNamed);
+    /** Returns complete files, in no particular order. */
+    async someReadyOf(account: string, limit: number): Promise<readonly NamedFile[]> {
+      const found = await files.find({ account, state: 'ready' }, nameOnly).limit(limit).toArray();
+      return found.map(toNamed);
+    },
+
+    /** Whether the account has a file in any state. */
+    async hasAnyOf(account: string): Promise<boolean> {
+      return (await files.findOne({ account }, nameOnly)) !== null;
     },
 
     /** Removes the record. The reconciler then also deletes the copies at upstreams. */
