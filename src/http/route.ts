@@ -74,6 +74,11 @@ interface Operation {
    * is tolerated.
    */
   readonly documentedBody?: z.ZodType;
+  /**
+   * Whether the route reads one document or many. Reads of many documents share a limited number of places
+   * (read-in-turn.ts). A GET with a credential counts as `many` unless it says otherwise, any other route as `one`.
+   */
+  readonly reads?: 'one' | 'many';
   /** Returns whether the request's URL is itself a valid credential. Undefined if it never is. */
   readonly isSigned?: (request: RawRequest) => boolean;
   /** The headers to document. The handler reads them from `meta`. */
@@ -180,12 +185,21 @@ export interface Reply {
    * Undefined for an empty body. A list contains the parts in order, for bodies too large for one string. If a stream's
    * length is known, the `content-length` header contains it.
    */
-  readonly body?: string | Buffer | Readable | readonly BodyPart[];
+  readonly body?: string | Buffer | Readable | Made | readonly BodyPart[];
   /** Called when the response is completely written, or when the caller disconnects before that. */
   readonly onEnd?: () => void;
 }
 
 export type BodyPart = string | Uint8Array;
+
+/** A body that is made while it is sent, no faster than the caller reads. */
+export interface Made {
+  [Symbol.asyncIterator](): AsyncIterator<string>;
+}
+
+export function isMade(body: Reply['body']): body is Made {
+  return typeof body === 'object' && Symbol.asyncIterator in body && !(body instanceof Readable);
+}
 
 const jsonMediaType = 'application/json; charset=utf-8';
 
@@ -207,10 +221,10 @@ export function partsReply(
 
 /** Returns a reply that is produced while it is sent, no faster than the caller reads. */
 export function madeWhileSent(
-  parts: AsyncIterable<string>,
+  body: AsyncIterable<string>,
   about: Pick<Reply, 'headers' | 'mediaType' | 'onEnd'>,
 ): Reply {
-  return { ...about, status: 200, body: Readable.from(parts, { objectMode: false, highWaterMark: 1 }) };
+  return { ...about, status: 200, body };
 }
 
 /** Returns a 304 for a caller that already has this version. */
