@@ -209,7 +209,8 @@ function mayBeLate(
   { state, names, dueAt }: ResultCopy,
   deps: Pick<ResultCopierDeps, 'now' | 'retentionSeconds'>,
 ): boolean {
-  return names.length > 0 && (state === 'retry' || dueAt > keptUntil(deps) - lateWriteMs);
+  if (state === 'stored' || names.length === 0) return false;
+  return state !== 'gave_up' || dueAt > keptUntil(deps) - lateWriteMs;
 }
 
 function keptUntil({ now, retentionSeconds }: Pick<ResultCopierDeps, 'now' | 'retentionSeconds'>): number {
