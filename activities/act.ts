@@ -5,20 +5,20 @@ import { planRefusal, resultOf } from '../src/commands/act-plan.ts';
 import type { ActionInput } from '../src/task/act-fields.ts';
 import type { ActionEvent, RunningActionName, Said } from '../src/task/acts.ts';
 import { forgottenWords, unsearchableWords } from '../src/task/advice.ts';
-import { proposedCharge } from '../src/task/situation.ts';
+import { proposedCharge, situation } from '../src/task/situation.ts';
 import { attemptAt, isLost } from '../src/task/state.ts';
 import type { EventOf, StateName } from '../src/task/state.ts';
 import { next } from '../src/task/next.ts';
 import type { Task } from '../src/task/record.ts';
 import type { ResultItem } from '../src/task/task.ts';
 import type { SettleFacts } from '../src/money/settle-facts.ts';
-import { isUnsearchable, linkHeadersOf } from '../src/routing/channels.ts';
+import { linkHeadersOf } from '../src/routing/channels.ts';
 import { withInputSeconds } from '../src/routing/measured-facts.ts';
 import type { ChannelActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { checkNamedJob } from './find-lost-job.ts';
 import { agreedCharge } from './settlement.ts';
-import { viewOf } from './task-view.ts';
+import { knownOf, viewOf } from './task-view.ts';
 import type { ActReply, ActRequest } from './types.ts';
 
 /** The result of a successful check. The acts table must allow its event for this act. */
@@ -77,7 +77,7 @@ export function createActOnTask(deps: Deps) {
       // An earlier run of this activity may have recorded the act but died before it extended the task's request and
       // slots.
       await keepAlong(task, request);
-      return { done: true, view: viewOf(task), said: { did: { task: earlier.detail, money: '' } } };
+      return { done: true, view: viewOf(task, deps), said: { did: { task: earlier.detail, money: '' } } };
     }
     const refusal = refusalOf(action, task.state.at);
     if (refusal !== undefined) return { done: false, message: refusal };
@@ -91,7 +91,7 @@ export function createActOnTask(deps: Deps) {
     if (input.dry_run === true) {
       const decided = next(task, event, deps.now());
       return decided.ok
-        ? { done: true, view: viewOf(task), said: result }
+        ? { done: true, view: viewOf(task, deps), said: result }
         : { done: false, message: decided.message };
     }
     const detail = `${said.task}${note}`;
@@ -104,7 +104,7 @@ export function createActOnTask(deps: Deps) {
     );
     if (!stepped.ok) return { done: false, message: stepped.message };
     await keepAlong(stepped.task, request);
-    return { done: true, view: viewOf(stepped.task), said: result };
+    return { done: true, view: viewOf(stepped.task, deps), said: result };
   }
 
   async function keepAlong({ id, key, deadlineAt }: Task, { action }: ActRequest): Promise<void> {
@@ -167,12 +167,15 @@ function fail({ state, hold }: Task, { currency }: ActRequest): Proposal<'fail'>
   };
 }
 
-function retryNow(task: Task, request: ActRequest, { channels }: Deps): Proposed<'retry_now'> {
+function retryNow(task: Task, request: ActRequest, deps: Deps): Proposed<'retry_now'> {
   const money = holdStays(task, request);
   const { at } = task.state;
-  const { channel = '', marker = '' } = attemptAt(task.state, task.attempts) ?? {};
-  if (at === 'asking' && isUnsearchable(channels, { channel, kind: task.kind }))
-    return { refused: unsearchableWords };
+  const { marker = '' } = attemptAt(task.state, task.attempts) ?? {};
+  const known = knownOf(task, deps);
+  if (known.isUnsearchable === true) {
+    const { actions } = situation({ ...task, ...known });
+    return { refused: unsearchableWords(actions.map(({ name }) => name)) };
+  }
   const search = `The upstream is searched for the marker ${marker}.`;
   const said: Partial<Record<StateName, string>> = {
     pausing: 'The channels of the plan are asked again.',

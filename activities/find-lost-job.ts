@@ -28,16 +28,16 @@ export function createFindLostJob(deps: ChannelActivityDeps) {
     const task = await deps.tasks.look(id, rev);
     const attempt =
       task !== undefined && isLost(task.state) ? attemptAt(task.state, task.attempts) : undefined;
-    if (task === undefined || attempt === undefined) return viewOf(task);
+    if (task === undefined || attempt === undefined) return viewOf(task, deps);
     const found = await findJobsOf(task, attempt, deps);
-    if (found === undefined) return viewOf(await stepTo(task, { kind: 'asked' }, deps));
+    if (found === undefined) return viewOf(await stepTo(task, { kind: 'asked' }, deps), deps);
     const { marker, n, owner } = attempt;
     const [job, ...others] = found;
     if (job === undefined || others.length > 0) {
       const which = `the marker ${marker} (attempt ${attemptId(task.id, n)})`;
       throw later('JobNotFound', `${found.length} upstream jobs carry ${which}`);
     }
-    return viewOf(await stopUnwanted(await recordAcceptance({ task, n, owner }, job, deps), deps));
+    return viewOf(await stopUnwanted(await recordAcceptance({ task, n, owner }, job, deps), deps), deps);
   };
 }
 

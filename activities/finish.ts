@@ -31,10 +31,10 @@ export function createFinishTask(deps: TaskActivityDeps) {
   const { tasks, ledger, log, metrics } = deps;
   return async function finishTask(finish: FinishInput): Promise<TaskView> {
     const task = await tasks.look(finish.task, finish.rev);
-    if (task === undefined) return viewOf(task);
+    if (task === undefined) return viewOf(task, deps);
     const { state } = task;
     const isDecided = state.at === 'ended' || state.at === 'review';
-    if (state.at !== 'ending' && !isDecided) return viewOf(task);
+    if (state.at !== 'ending' && !isDecided) return viewOf(task, deps);
     // An earlier run may have written the decision but not released the slots.
     const after = isDecided ? task : await step(task, await decide(task, state.ending, finish.basis));
     await Promise.all([
@@ -43,7 +43,7 @@ export function createFinishTask(deps: TaskActivityDeps) {
         ? undefined
         : deps.keySlots.release(task.key, task.id),
     ]);
-    return viewOf(after);
+    return viewOf(after, deps);
   };
 
   async function decide(task: Task, ending: Ending, basis: PriceBasis): Promise<Decision> {

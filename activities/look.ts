@@ -14,7 +14,7 @@ export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'l
       // A hold without a record can never be settled, so release it.
       log.error({ task: id }, 'a task has a workflow and no record');
       await ledger.void({ account, task: id, note: 'the task has no record' });
-      return viewOf(task);
+      return viewOf(task, deps);
     },
 
     async stepTask(id, event) {
@@ -29,8 +29,8 @@ export function createTaskSteps(deps: TaskActivityDeps): Pick<TaskActivities, 'l
   };
 
   function timed(task: Task | undefined): TaskView {
-    if (task === undefined || !deps.isTimeRight()) return viewOf(task);
-    return { ...viewOf(task), remainingMs: task.deadlineAt - deps.now() };
+    if (task === undefined || !deps.isTimeRight()) return viewOf(task, deps);
+    return { ...viewOf(task, deps), remainingMs: task.deadlineAt - deps.now() };
   }
 
   /** No worker serves the queue of a channel that is no longer configured, so the task would wait there forever. */

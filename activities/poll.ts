@@ -50,9 +50,9 @@ export function createPoll(deps: ChannelActivityDeps) {
     const task = await lookAtStart(input, deps);
     const job = task !== undefined && isPolled(task.state) ? watchedJob(task) : undefined;
     const waiting = { ...input, isFirst: isFirstAttempt(), elapsed };
-    if (job !== undefined) return viewOf(await watchJob(job, waiting, deps));
+    if (job !== undefined) return viewOf(await watchJob(job, waiting, deps), deps);
     if (task !== undefined) await leaveFailed(task, deps);
-    return viewOf(task);
+    return viewOf(task, deps);
   };
 }
 

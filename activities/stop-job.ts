@@ -19,7 +19,7 @@ const lastCopyMaxMs = 25_000;
 export function createStopJob(deps: ChannelActivityDeps) {
   return async function stopJob(id: string, rev?: number): Promise<TaskView> {
     const task = await deps.tasks.look(id, rev);
-    return viewOf(task && (await stopUnwanted(task, deps)));
+    return viewOf(task && (await stopUnwanted(task, deps)), deps);
   };
 }
 

@@ -45,12 +45,12 @@ export function createSubmit(deps: ChannelActivityDeps) {
     const { candidate } = input;
     const elapsed = countElapsed(deps.monotonic);
     const task = await lookAtStart(input, deps);
-    if (task === undefined) return viewOf(task);
+    if (task === undefined) return viewOf(task, deps);
     const after = hasTurned(task, candidate) ? task : await submitAndWait(task, input, elapsed);
     // Leave only this channel. If this worker was stalled, the task may have acquired slots elsewhere, which must not
     // be freed.
     if (hasTurned(after, candidate)) await deps.gate.leave(task.id, candidate);
-    return viewOf(after);
+    return viewOf(after, deps);
   };
 
   async function submitAndWait(task: Task, input: SubmitInput, elapsed: () => number): Promise<Task> {

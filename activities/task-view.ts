@@ -1,9 +1,17 @@
 import { defined } from '../src/base/defined.ts';
+import { isUnsearchable } from '../src/routing/channels.ts';
+import { knowledgeOf } from '../src/task/advice.ts';
+import type { Knowledge } from '../src/task/advice.ts';
 import { shownAttempt } from '../src/task/state.ts';
 import type { Task } from '../src/task/record.ts';
+import type { TaskActivityDeps } from './deps.ts';
 import type { TaskView } from './types.ts';
 
-export function viewOf(task: Task | undefined): TaskView {
+export interface ViewDeps extends Pick<TaskActivityDeps, 'channels'> {
+  readonly requests: Pick<TaskActivityDeps['requests'], 'isForgotten'>;
+}
+
+export function viewOf(task: Task | undefined, deps: ViewDeps): TaskView {
   if (task === undefined) return abandonedView;
   const { rev, state, stateSince, deadlineAt, status, charge, error } = task;
   const { concern, channel, upstreamId, wait } = task;
@@ -13,6 +21,7 @@ export function viewOf(task: Task | undefined): TaskView {
     stateSince,
     deadlineAt,
     status,
+    ...knownOf(task, deps),
     ...defined({
       concern,
       channel,
@@ -23,6 +32,14 @@ export function viewOf(task: Task | undefined): TaskView {
       error: error === undefined ? undefined : defined({ code: error.code, class: error.class }),
     }),
   };
+}
+
+/** Returns what this process knows about a task beyond its record. */
+export function knownOf(task: Task, { channels, requests }: ViewDeps): Knowledge {
+  return knowledgeOf(task, {
+    isUnsearchable: (at) => isUnsearchable(channels, at),
+    isForgotten: requests.isForgotten,
+  });
 }
 
 const abandonedView: TaskView = {

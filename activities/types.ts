@@ -3,6 +3,7 @@ import type { ActionResult, RunningActionName } from '../src/task/acts.ts';
 import type { PriceBasis } from '../src/money/price.ts';
 import type { RouteCandidate } from '../src/task/candidates.ts';
 import type { TaskInput } from '../src/task/input.ts';
+import type { Knowledge } from '../src/task/advice.ts';
 import type { Task } from '../src/task/record.ts';
 import type { ShownAttempt, TaskEvent } from '../src/task/state.ts';
 import type { TaskError } from '../src/task/task.ts';
@@ -15,7 +16,7 @@ import type { TaskError } from '../src/task/task.ts';
  * The workflow's view of the task's record. Every activity that may change the record returns it. Of two views, the one
  * with the higher `rev` is newer.
  */
-export interface TaskView extends Pick<
+export interface TaskView extends Knowledge, Pick<
   Task,
   | 'rev' | 'state' | 'stateSince' | 'deadlineAt' | 'status'
   | 'concern' | 'channel' | 'upstreamId' | 'wait'

@@ -17,6 +17,7 @@ export const sharedPlaces = [
   'fetched files',
   'fetched images',
   'partial images read',
+  'lists read',
   'images not stored yet',
   'media threads',
   'callbacks of an account',

@@ -8,7 +8,7 @@ export function openNodes(core: Core): Nodes {
     store: core.stores.nodes,
     channels: () => (core.runningConfig.state().refused === undefined ? core.config().channels : undefined),
     isUnsearchable: (at) => isUnsearchable(core.channels, at),
-    isForgotten: ({ deadlineAt }) => core.stores.requests.expiresAt(deadlineAt) <= core.now(),
+    isForgotten: core.stores.requests.isForgotten,
     onError: (err) => core.log.warn({ err }, 'the processes of the gateway could not be read'),
   });
 }

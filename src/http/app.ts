@@ -28,6 +28,7 @@ import { isProbe } from './route.ts';
 import type { Identity, RawRequest, Reply, RequestMeta, Route } from './route.ts';
 import { createRoutes } from './routes/index.ts';
 import { createNearestRoute } from './nearest-route.ts';
+import { createReadInTurn } from './read-in-turn.ts';
 import { createTaskWatcher } from './task-watcher.ts';
 import { taskNotFound } from './videos/own-task.ts';
 import { withTimeout } from './with-timeout.ts';
@@ -74,7 +75,7 @@ export function createApp(deps: AppDeps): GatewayApp {
     isProxied: () => addressOf.isProxied(),
     isDraining: () => draining,
   };
-  const routes = createRoutes(routeDeps);
+  const routes = createRoutes(routeDeps).map(createReadInTurn());
   const koa = new Koa<RequestState>();
   koa.silent = true;
   // Happens if the caller disconnected before the response was written.

@@ -68,6 +68,11 @@ interface Operation {
    * more.
    */
   readonly documentedBody?: z.ZodType;
+  /**
+   * Whether the route reads one document or many. At most 16 requests read many documents at the same time
+   * (read-in-turn.ts). Defaults to `many` for a GET with a credential, and to `one` for any other route.
+   */
+  readonly reads?: 'one' | 'many';
   readonly isSigned?: (request: RawRequest) => boolean;
   /** The headers to document. The handler reads them from `meta`. */
   readonly headers?: z.ZodObject;
@@ -163,11 +168,20 @@ export interface Reply {
    * Undefined for an empty body. A list contains the parts in order, for bodies too large for one string. If the length
    * of a stream is known, the `content-length` header contains it.
    */
-  readonly body?: string | Buffer | Readable | readonly BodyPart[];
+  readonly body?: string | Buffer | Readable | Made | readonly BodyPart[];
   readonly onEnd?: () => void;
 }
 
 export type BodyPart = string | Uint8Array;
+
+/** A body that is made while it is sent, no faster than the caller reads. */
+export interface Made {
+  [Symbol.asyncIterator](): AsyncIterator<string>;
+}
+
+export function isMade(body: Reply['body']): body is Made {
+  return typeof body === 'object' && Symbol.asyncIterator in body && !(body instanceof Readable);
+}
 
 const jsonMediaType = 'application/json; charset=utf-8';
 
@@ -188,10 +202,10 @@ export function partsReply(
 
 /** Returns a reply that is produced while it is sent, no faster than the caller reads. */
 export function madeWhileSent(
-  parts: AsyncIterable<string>,
+  body: AsyncIterable<string>,
   about: Pick<Reply, 'headers' | 'mediaType' | 'onEnd'>,
 ): Reply {
-  return { ...about, status: 200, body: Readable.from(parts, { objectMode: false, highWaterMark: 1 }) };
+  return { ...about, status: 200, body };
 }
 
 export function notModified(headers: Readonly<Record<string, string>>): Reply {

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ParameterizedContext } from 'koa';
+import { isMade } from './route.ts';
 import type { BodyPart, Reply } from './route.ts';
 
 /** A caller that reads nothing of its response for this long is disconnected. */
@@ -22,6 +23,10 @@ export function writeReply(context: ParameterizedContext, reply: Reply): void {
   context.set('content-type', mediaType);
   if (body instanceof Readable) {
     context.body = body;
+    return;
+  }
+  if (isMade(body)) {
+    context.body = Readable.from(body, { objectMode: false, highWaterMark: 1 });
     return;
   }
   const parts = typeof body === 'string' || Buffer.isBuffer(body) ? [body] : body;

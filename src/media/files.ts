@@ -10,6 +10,7 @@ import { GuardedRequestError } from '../http-client/index.ts';
 import type { GuardedClient } from '../http-client/index.ts';
 import { saveMedia } from '../images/save-media.ts';
 import { extensionFor } from '../results/media-types.ts';
+import { lateWriteMs } from '../results/storage.ts';
 import type { ResultStorage } from '../results/storage.ts';
 import type { FilePage, FileStore } from '../store/files.ts';
 import type { MediaProbe } from './media-probe.ts';
@@ -117,9 +118,6 @@ function writingMsOf({ bytes }: Pick<UserFile, 'bytes'>): number {
   return writingMs.base + Math.ceil(bytes / 2 ** 20) * writingMs.perMebibyte;
 }
 
-/** Longer than the storage takes to complete an aborted write. A bucket may already have all its bytes. */
-const lateMs = 3_600_000;
-
 /**
  * Hides the file and stops counting it, even if the removal fails. The reconciler later deletes what an aborted write
  * has left.
@@ -128,7 +126,7 @@ async function giveUp(
   { id, name }: Pick<UserFile, 'id' | 'name'>,
   { store, storage, now }: FilesDeps,
 ): Promise<void> {
-  await store.postponeRemoval(id, now() + lateMs);
+  await store.postponeRemoval(id, now() + lateWriteMs);
   await storage.remove(`${id}/${name}`);
 }
 

@@ -1,7 +1,7 @@
 import type { AttentionCount } from '../task/census.ts';
 import { marginOf } from '../money/margin.ts';
 import type { MarginAsked, MarginRow } from '../money/margin.ts';
-import { advice } from '../task/advice.ts';
+import { generalAdvice } from '../task/advice.ts';
 import { formatAmount, parseMicros } from '../money/money.ts';
 import type { Micros } from '../money/money.ts';
 import type { ChannelHealth } from '../health/channel-health.ts';
@@ -63,7 +63,7 @@ export function createSources(deps: SourceDeps) {
     sightings.forgetOthers();
     if (!lasts) return [];
     const count = (await tasks.countUnfinished()).reduce((sum, kind) => sum + kind.count, 0);
-    const text = `No worker runs. ${taskCount(count)} until one does. ${advice.no_worker}`;
+    const text = `No worker runs. ${taskCount(count)} until one does. ${generalAdvice('no_worker')}`;
     return count === 0 ? [] : [{ kind: 'attention', subject: 'no_worker', count, text }];
   }
 
@@ -76,7 +76,7 @@ export function createSources(deps: SourceDeps) {
         count,
         text:
           `${taskCount(count)} for a person${channel === '' ? '' : ` at ${channel}`} ` +
-          `(${reason}). ${advice[reason]} \`gateway tasks list --needs-attention\` lists them.`,
+          `(${reason}). ${generalAdvice(reason)} \`gateway tasks list --needs-attention\` lists them.`,
       }));
       return [...conditions, ...stopped];
     },

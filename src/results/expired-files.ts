@@ -6,7 +6,7 @@ import type { FileStore } from '../store/files.ts';
 import type { ResultStorage } from './storage.ts';
 
 export interface ExpiredFilesDeps {
-  readonly store: Pick<FileStore, 'listDue' | 'someOf' | 'remove' | 'postponeRemoval'>;
+  readonly store: Pick<FileStore, 'listDue' | 'someReadyOf' | 'hasAnyOf' | 'remove' | 'postponeRemoval'>;
   readonly storage: Pick<ResultStorage, 'remove'>;
   readonly log: Pick<Logger, 'error'>;
   readonly now: () => number;
@@ -49,7 +49,11 @@ export async function deleteExpiredFiles(deps: ExpiredFilesDeps): Promise<Walked
   return removeEach(await deps.store.listDue(deps.now(), duePerStep), deps);
 }
 
-/** Stops at `endsAt` (Unix milliseconds). Resolves with false if files remain. Idempotent. */
+/**
+ * Deletes an account's files, but stops at `endsAt` (Unix milliseconds). Resolves with false if files remain.
+ * Idempotent. Leaves incomplete files to `deleteExpiredFiles`, because an aborted write may still complete, and only
+ * the record shows what it has left.
+ */
 export async function deleteFilesOf(
   account: string,
   endsAt: number,
@@ -57,10 +61,9 @@ export async function deleteFilesOf(
 ): Promise<boolean> {
   const isOver = (): boolean => deps.now() >= endsAt;
   while (!isOver()) {
-    const files = await deps.store.someOf(account, duePerStep);
-    if (files.length === 0) return true;
-    const { done } = await removeEach(files, deps, isOver);
-    if (done === 0) return false;
+    const files = await deps.store.someReadyOf(account, duePerStep);
+    if (files.length === 0) return !(await deps.store.hasAnyOf(account));
+    await removeEach(files, deps, isOver);
   }
   return false;
 }

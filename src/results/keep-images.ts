@@ -5,6 +5,7 @@ import { signatureBytes, UnkeepableError } from '../models/stored-media.ts';
 import { hashed } from './copy-file.ts';
 import { extensionOf, mediaTypeOf } from './media-types.ts';
 import type { MediaLinks } from './media-links.ts';
+import { lateWriteMs } from './storage.ts';
 import type { ResultStorage } from './storage.ts';
 
 export interface KeepImagesDeps {
@@ -28,7 +29,7 @@ export function createKeepImages(deps: KeepImagesDeps): KeepImages {
       dueAt: now() + retentionSeconds * 1000,
     });
     const storedAt = Math.floor(now() / 1000);
-    return Promise.all(
+    const written = Promise.all(
       names.map(async (name, index) => {
         const bytes = asAsync(decode(data[index] ?? ''));
         const hash = createHash('sha256');
@@ -38,6 +39,12 @@ export function createKeepImages(deps: KeepImagesDeps): KeepImages {
         return { ...link, stored: { name, sha256: hash.digest('hex'), at: storedAt } };
       }),
     );
+    return written.catch(async (error: unknown) => {
+      // Nobody receives a link to these files.
+      const left = { task: image, state: 'removed', names, tries: 1, dueAt: now() + lateWriteMs } as const;
+      await copies.write(left).catch(() => undefined);
+      throw error;
+    });
   };
 }
 

@@ -15,6 +15,7 @@ import { asCopyError, copyFile } from './copy-file.ts';
 import type { CopiedFile, CopyError, CopyFileDeps } from './copy-file.ts';
 import { lookAtLink, worse } from './open-links.ts';
 import type { Deliver, Delivered, DeliveryOptions, LinkProblem } from '../routing/delivery.ts';
+import { lateWriteMs } from './storage.ts';
 import type { ResultStorage } from './storage.ts';
 import { timeLimit } from '../process/running-time.ts';
 
@@ -142,25 +143,28 @@ export function createResultCopier(deps: ResultCopierDeps): ResultCopier {
         loop: 'copies of removed tasks',
         async run(copy) {
           await removeFiles(copy);
-          await copies.removeMany([copy.task]);
+          if (mayBeLate(copy, deps))
+            await copies.write({ ...copy, state: 'removed', dueAt: now() + lateWriteMs });
+          else await copies.removeMany([copy.task]);
           return true;
         },
-        onFailed: (copy, error) => postpone({ ...copy, state: 'gave_up' }, error),
+        onFailed: (copy, error) => postpone({ ...copy, state: 'removed' }, error),
       });
     },
 
     async deleteExpired() {
-      const deleteDue = async (state: 'stored' | 'gave_up') =>
+      const deleteDue = async (state: 'stored' | 'gave_up' | 'removed') =>
         walk(await copies.listDue(state, now(), duePerStep), {
           loop: 'copies to delete',
           async run(copy) {
             await removeFiles(copy);
-            await copies.write({ ...copy, state: 'expired', names: [] });
+            if (state === 'removed') await copies.removeMany([copy.task]);
+            else await copies.write({ ...copy, state: 'expired', names: [] });
             return true;
           },
           onFailed: (copy, error) => postpone(copy, error),
         });
-      return walkedAll([await deleteDue('stored'), await deleteDue('gave_up')]);
+      return walkedAll([await deleteDue('stored'), await deleteDue('gave_up'), await deleteDue('removed')]);
     },
   };
 }
@@ -189,6 +193,15 @@ async function attempt(
     ...defined({ error: error?.message }),
   } as const;
   return { ...copied, record };
+}
+
+/** Whether a write of these files may have been aborted so recently that it can still complete. */
+function mayBeLate(
+  { state, names, dueAt }: ResultCopy,
+  deps: Pick<ResultCopierDeps, 'now' | 'retentionSeconds'>,
+): boolean {
+  if (state === 'stored' || names.length === 0) return false;
+  return state !== 'gave_up' || dueAt > keptUntil(deps) - lateWriteMs;
 }
 
 function keptUntil({ now, retentionSeconds }: Pick<ResultCopierDeps, 'now' | 'retentionSeconds'>): number {

@@ -2,6 +2,12 @@ import type { Readable } from 'node:stream';
 import type { Walked } from '../base/walk.ts';
 import type { NotStoredError } from '../errors/not-stored.ts';
 
+/**
+ * How long an aborted write may still complete, in milliseconds. A bucket may already have received all of its bytes,
+ * so the file's name must be kept for this long, to delete it then.
+ */
+export const lateWriteMs = 3_600_000;
+
 interface WrittenFile {
   readonly mediaType: string;
   readonly signal?: AbortSignal;

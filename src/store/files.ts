@@ -85,8 +85,13 @@ export function createFileStore(db: Db, uploads: Pick<FileUploadStore, 'drop'>, 
       return found.map(toNamed);
     },
 
-    async someOf(account: string, limit: number): Promise<readonly NamedFile[]> {
-      return (await files.find({ account }, nameOnly).limit(limit).toArray()).map(toNamed);
+    async someReadyOf(account: string, limit: number): Promise<readonly NamedFile[]> {
+      const found = await files.find({ account, state: 'ready' }, nameOnly).limit(limit).toArray();
+      return found.map(toNamed);
+    },
+
+    async hasAnyOf(account: string): Promise<boolean> {
+      return (await files.findOne({ account }, nameOnly)) !== null;
     },
 
     /** The reconciler then also deletes the copies at upstreams. */

@@ -74,6 +74,8 @@ export function createRequestStore(
 
     /** When a task's request is deleted, in Unix milliseconds. */
     expiresAt,
+    /** Whether the task's request has been deleted. */
+    isForgotten: ({ deadlineAt }: Pick<Task, 'deadlineAt'>): boolean => expiresAt(deadlineAt) <= now(),
     ...requestChanges(requests, expiresAt),
 
     /** Returns the number of sealed bytes, or undefined if an earlier try of this creation wrote the request. */

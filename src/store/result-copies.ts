@@ -4,10 +4,10 @@ import { durable, ensureIndexes, openCollection, repeatOnDuplicate } from './mon
 /** The state of the copy of a task's results. Times are in Unix milliseconds. */
 export interface ResultCopy {
   readonly task: string;
-  readonly state: 'stored' | 'retry' | 'gave_up' | 'expired';
+  readonly state: 'stored' | 'retry' | 'gave_up' | 'expired' | 'removed';
   readonly names: readonly string[];
   readonly tries: number;
-  /** For `retry`, when the copy is retried. For `stored` and `gave_up`, when the existing files are deleted. */
+  /** For `retry`, when the copy is retried. Otherwise, when the existing files are deleted. */
   readonly dueAt: number;
   readonly error?: string;
 }

@@ -1,4 +1,9 @@
+import { operatorActions } from './acts.ts';
+import type { OperatorActionName } from './acts.ts';
 import type { AttentionReason } from './attention.ts';
+import type { Task } from './record.ts';
+import type { Surroundings } from './service.ts';
+import { attemptAt } from './state.ts';
 
 /** Facts from outside the task's record, as far as they are known. */
 export interface Knowledge {
@@ -6,16 +11,79 @@ export interface Knowledge {
   readonly isForgotten?: true;
 }
 
-/** Never recommends an act that cannot work. */
+/** Returns what is known about a task now. `isUnsearchable` is set only while an operator is asked about its job. */
+export function knowledgeOf(
+  task: Task,
+  around: Pick<Surroundings, 'isUnsearchable' | 'isForgotten'>,
+): Knowledge {
+  const { state, attempts, kind } = task;
+  const attempt = state.at === 'asking' ? attemptAt(state, attempts) : undefined;
+  const isUnsearchable = attempt !== undefined && around.isUnsearchable({ channel: attempt.channel, kind });
+  return {
+    ...(isUnsearchable ? { isUnsearchable } : {}),
+    ...(around.isForgotten(task) ? { isForgotten: true } : {}),
+  };
+}
+
+/** Returns what an operator should do. Names no act that is not among the `possible` ones. */
 export function adviceOf(
   asked: AttentionReason | undefined,
   { isUnsearchable, isForgotten }: Knowledge,
+  possible: readonly OperatorActionName[],
 ): string | undefined {
   if (asked === undefined) return undefined;
   const isInVain = asked === 'submit_ambiguous' && isUnsearchable === true;
-  const text = isInVain ? `${maybeBilled} ${unsearchableWords}` : advice[asked];
-  if (isForgotten === undefined || !text.includes(resubmitWord)) return text;
-  return `${text.replace(resubmitWord, '')} ${forgottenWords}`;
+  const sentences = isInVain ? [maybeBilled, ...unsearchable] : advice[asked];
+  const isResubmittable = sentences.some((one) => typeof one !== 'string' && 'resubmit' in one.acts);
+  return written(
+    isForgotten === true && isResubmittable ? [...sentences, forgottenWords] : sentences,
+    possible,
+  );
+}
+
+/** Returns the advice about tasks in general. It names every act that may be possible. */
+export function generalAdvice(asked: AttentionReason): string {
+  return written(advice[asked], operatorActions);
+}
+
+/** Explains why the job of a lost submission is not searched for. Names only the `possible` acts. */
+export function unsearchableWords(possible: readonly OperatorActionName[]): string {
+  return written(unsearchable, possible);
+}
+
+export const forgottenWords =
+  'The task cannot be resubmitted, because the caller’s request is no longer kept (`retention.requests_days`).';
+
+/** A plain sentence, or one that lists acts. The latter is left out if none of its acts is possible. */
+type Sentence = string | ActSentence;
+
+interface ActSentence {
+  readonly before: string;
+  /** The acts in the order of their mention, each with a remark in parentheses or an empty one. */
+  readonly acts: Readonly<Partial<Record<OperatorActionName, string>>>;
+  readonly after: string;
+}
+
+function using(before: string, acts: ActSentence['acts'], after = '.'): ActSentence {
+  return { before, acts, after };
+}
+
+function written(sentences: readonly Sentence[], possible: readonly OperatorActionName[]): string {
+  return sentences
+    .flatMap((sentence) => {
+      if (typeof sentence === 'string') return sentence;
+      const { before, acts, after } = sentence;
+      const offered = Object.entries(acts)
+        .filter(([name]) => possible.some((one) => one === name))
+        .map(([name, remark]) => `\`${name}\`${remark === '' ? '' : ` (${remark})`}`);
+      return offered.length === 0 ? [] : `${before}${before === '' ? '' : ' '}${orList(offered)}${after}`;
+    })
+    .join(' ');
+}
+
+function orList(names: readonly string[]): string {
+  const last = names.at(-1) ?? '';
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} or ${last}`;
 }
 
 const reset =
@@ -24,48 +92,81 @@ const reset =
 const maybeBilled =
   'The submission may have reached the upstream, and the job may be billed: it is never resubmitted automatically.';
 
-export const unsearchableWords =
-  'The upstream cannot be searched for the job. Look for it in the upstream’s console, then use `adopt` (with its ' +
-  'upstream id), `resubmit`, `complete` or `fail`.';
+const forLostJob = { adopt: 'with its upstream id', resubmit: '', complete: '', fail: '' };
 
-/** Exactly as in the lists of acts below, so that it can be removed from them. */
-const resubmitWord = '`resubmit`, ';
+const unsearchable: readonly Sentence[] = [
+  'The upstream cannot be searched for the job.',
+  using('Look for it in the upstream’s console, then use', forLostJob),
+];
 
-export const forgottenWords =
-  'The task cannot be resubmitted, because the caller’s request is no longer kept (`retention.requests_days`).';
-
-export const advice: Readonly<Record<AttentionReason, string>> = {
-  submit_ambiguous:
-    `${maybeBilled} Use \`retry_now\`: it searches the upstream for the job’s marker, and adopts the job. If it finds none, ` +
-    'or the upstream cannot be searched, look for the job in the upstream’s console, then use `adopt` (with its upstream ' +
-    'id), `resubmit`, `complete` or `fail`.',
-  upstream_id_taken:
+const advice: Readonly<Record<AttentionReason, readonly Sentence[]>> = {
+  submit_ambiguous: [
+    maybeBilled,
+    using('Use', { retry_now: '' }, ': it searches the upstream for the job’s marker, and adopts the job.'),
+    using(
+      'If it finds none, or the upstream cannot be searched, look for the job in the upstream’s console, then use',
+      forLostJob,
+    ),
+  ],
+  upstream_id_taken: [
     'The upstream accepted the submission, but returned the id of a job that belongs to another task. This task’s own job is ' +
-    'unknown and may be billed. Look for it in the upstream’s console, by its marker or its time, then use `adopt` (with its ' +
-    'upstream id), `resubmit`, `complete` or `fail`. Also report this to the vendor.',
-  poll_failed:
-    'Polling stopped with an error that retrying will not fix. Fix the cause, then use `retry_now`, or `complete` or `fail`.',
-  charge_review:
-    'Check the usage that the upstream reported, then use `accept_charge`; or `complete` with the true facts; or `fail`, ' +
-    'which charges nothing. What could not be computed or written is in the worker’s log: repair it, then use `retry_now`; ' +
-    '`fail` ends a failed task also where its hold cannot be released, which `gateway ledger verify` then reports.',
-  poll_failing:
-    'Polling fails, and continues. Check the channel’s key, balance and address; `retry_now` polls immediately.',
-  overdue:
-    'The job takes five times as long as usual; polling continues. Look for it in the upstream’s console; `extend` gives ' +
-    'it more time, `complete` and `fail` end the wait.',
-  channel_gone:
+      'unknown and may be billed.',
+    using('Look for it in the upstream’s console, by its marker or its time, then use', forLostJob),
+    'Also report this to the vendor.',
+  ],
+  poll_failed: [
+    'Polling stopped with an error that retrying will not fix.',
+    using('Fix the cause, then use', { retry_now: '', complete: '', fail: '' }),
+  ],
+  charge_review: [
+    using('Check the usage that the upstream reported. Then use', {
+      accept_charge: '',
+      complete: 'with the correct facts',
+      fail: 'which charges nothing',
+    }),
+    using(
+      'If something could not be computed or written, find the cause in the worker’s log, fix it, then use',
+      {
+        retry_now: '',
+      },
+    ),
+    using(
+      '',
+      { fail: '' },
+      ' also ends a failed task whose hold the ledger does not release. `gateway ledger verify` then reports that hold.',
+    ),
+  ],
+  poll_failing: [
+    'Polling fails, and continues. Check the channel’s key, balance and address.',
+    using('', { retry_now: '' }, ' polls immediately.'),
+  ],
+  overdue: [
+    'The job has been running for five times as long as usual. Polling continues. Look for it in the upstream’s console.',
+    using('', { extend: '' }, ' gives it more time.'),
+    using('To end the wait, use', { complete: '', fail: '' }),
+  ],
+  channel_gone: [
     'The running configuration no longer contains the channel or credential. Restore it (`enabled: false` keeps new tasks ' +
-    'away) and reload; or use `complete` or `fail`. At its deadline the task fails and costs nothing.',
-  no_worker:
-    'No step of the task is taken until a worker serves it: `gateway nodes` lists the workers, their channels and the ' +
-    'configurations that they could not load. Start a worker that runs the configuration with the channel, or correct the ' +
-    'configuration and use `gateway config reload`: the task then continues.',
-  workflow_failing: `The failure is on the task’s page in the Temporal UI, and in the worker’s log: report it. ${reset}`,
-  workflow_overdue:
-    'The failure is on the task’s page in the Temporal UI, and in the worker’s log: remove its cause. While the end is not ' +
-    `written, \`fail\` releases the hold. ${reset}`,
-  not_delivered:
-    'The result could not be copied while its upstream had it. Callers may have a link that no longer works: `refund` gives ' +
-    'back what they were charged for it.',
+      'away) and reload.',
+    using('Otherwise, use', { complete: '', fail: '' }),
+    'At its deadline the task fails and costs nothing.',
+  ],
+  no_worker: [
+    'The task makes no progress until a worker serves its channel. `gateway nodes` lists the workers, their channels and the ' +
+      'configurations that they could not load. Start a worker that runs the configuration with the channel, or correct the ' +
+      'configuration and use `gateway config reload`: the task then continues.',
+  ],
+  workflow_failing: [
+    'The failure is on the task’s page in the Temporal UI, and in the worker’s log: report it.',
+    reset,
+  ],
+  workflow_overdue: [
+    'The failure is on the task’s page in the Temporal UI, and in the worker’s log: remove its cause.',
+    using('Until the end of the task is written,', { fail: '' }, ' releases the hold.'),
+    reset,
+  ],
+  not_delivered: [
+    'The result could not be copied while its upstream had it. Callers may have a link that no longer works.',
+    using('', { refund: '' }, ' gives back what they were charged for it.'),
+  ],
 };

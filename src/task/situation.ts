@@ -1,4 +1,4 @@
-import { adviceOf } from './advice.ts';
+import { adviceOf, knowledgeOf } from './advice.ts';
 import type { Knowledge } from './advice.ts';
 import { attentionOf, attentionReasons } from './attention.ts';
 import type { AttentionReason } from './attention.ts';
@@ -85,15 +85,8 @@ export function standingOf(task: Task, around?: Surroundings): Standing {
     ...rest,
     ...known,
     ...(isRefunded ? { isRefunded } : {}),
-    ...(isUnsearchable(task, around) ? { isUnsearchable: true } : {}),
-    ...(around?.isForgotten(task) === true ? { isForgotten: true } : {}),
+    ...(around === undefined ? {} : knowledgeOf(task, around)),
   };
-}
-
-/** An operator is asked about a lost submission whose upstream cannot be searched now. */
-function isUnsearchable({ state, attempts, kind }: Task, around: Surroundings | undefined): boolean {
-  const attempt = state.at === 'asking' ? attemptAt(state, attempts) : undefined;
-  return attempt !== undefined && around?.isUnsearchable({ channel: attempt.channel, kind }) === true;
 }
 
 /** Reports a removed credential immediately. The reconciler records it only minutes later. */
@@ -122,11 +115,12 @@ export function situation(standing: Standing): Situation {
   const waitsFor = causeOf(standing, attention);
   const asked = attention ?? (waitsFor === 'no_worker' ? waitsFor : undefined);
   const job = hasJob(state) || isLost(state) ? attempt : undefined;
+  const possible = possibleNow(standing, asked);
   return {
     name: state.at,
     what: whatOf(standing),
     since: sinceOf(standing, waitsFor),
-    ...defined({ waitsFor, attention, advice: adviceOf(asked, standing) }),
+    ...defined({ waitsFor, attention, advice: adviceOf(asked, standing, possible) }),
     ...(isUnfinished(state)
       ? { until: standing.wait?.until ?? (state.at === 'pausing' ? state.until : deadlineAt) }
       : {}),
@@ -134,7 +128,7 @@ export function situation(standing: Standing): Situation {
     ...(job?.upstreamId === undefined ? {} : { upstreamId: job.upstreamId }),
     ...(isLost(state) && job !== undefined ? { marker: job.marker } : {}),
     ...defined({ charge: proposedCharge(state) }),
-    actions: possibleNow(standing, asked).map((action) => ({
+    actions: possible.map((action) => ({
       name: action,
       command: commandLine(id, action),
       money: moneyOf(action, standing),

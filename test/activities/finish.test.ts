@@ -245,7 +245,10 @@ describe('a settlement that fails however often it is repeated', () => {
     version: 'v',
   };
   const sized = reporting({ resolution: '720p', ratio: '16:9', durationSeconds: 5 });
-  const unsealable = { find: () => Promise.reject(new Error('the key of the request is gone')) } as never;
+  const unsealable = {
+    find: () => Promise.reject(new Error('the key of the request is gone')),
+    isForgotten: () => false,
+  } as never;
   const channels = (() => ({ provider: {}, config: { models: {} } })) as never;
   const withoutKey = (input: FinishInput) =>
     world.run(() => world.tasks({ requests: unsealable, channels }).finishTask(input));
@@ -292,7 +295,7 @@ describe('a settlement that fails however often it is repeated', () => {
 
   it('is repeated where the database is at fault', async () => {
     const away = Object.assign(new Error('connection 1 closed'), { syscall: 'read' });
-    const requests = { find: () => Promise.reject(away) } as never;
+    const requests = { find: () => Promise.reject(away), isForgotten: () => false } as never;
     const input = await succeeding(byTokens, { outcome: sized });
     const finishing = world.run(() => world.tasks({ requests, channels }).finishTask(input));
     await expect(finishing).rejects.toBe(away);

@@ -103,7 +103,10 @@ describe('a poll that sees a failed job', () => {
 
   it('is recorded although the request cannot be read; everyone but the caller sees only its code', async () => {
     const task = await watched();
-    const requests = { find: () => Promise.reject(new Error('sealed with a key that is gone')) } as never;
+    const requests = {
+      find: () => Promise.reject(new Error('sealed with a key that is gone')),
+      isForgotten: () => false,
+    } as never;
     expect((await reporting(mayBeBilled, { requests }).poll(task, again)).state).toEqual({
       at: 'ending',
       ending: { kind: 'failed' },

@@ -17,6 +17,7 @@ import { createIdentify } from '../../src/http/identify.ts';
 import { partialReadsMax } from '../../src/http/images/image-stream.ts';
 import { createEnterKey } from '../../src/http/rate-limit.ts';
 import { fetchesMax } from '../../src/http/routes/create-file.ts';
+import { listsReadMax } from '../../src/http/read-in-turn.ts';
 import { createTaskWatcher } from '../../src/http/task-watcher.ts';
 import { createFetchedImages } from '../../src/images/fetched-images.ts';
 import { createUnstoredImages } from '../../src/images/unstored-images.ts';
@@ -161,6 +162,7 @@ const attacks: Readonly<Record<SharedPlaces, () => unknown>> = {
     return got === 75 && reserve(victim);
   },
   'partial images read': () => attackPlaces(partialReadsMax),
+  'lists read': () => attackPlaces(listsReadMax),
   async 'images not stored yet'() {
     const images = createUnstoredImages(100);
     const waits = (account: string) => images.hold({ account, bytes: 1 }, async (mayWait) => mayWait());

@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createFiles } from '../../src/media/files.ts';
 import { createLogger } from '../../src/observability/log.ts';
-import { deleteExpiredFiles } from '../../src/results/expired-files.ts';
+import { deleteExpiredFiles, deleteFilesOf } from '../../src/results/expired-files.ts';
 import { createKeepImages } from '../../src/results/keep-images.ts';
 import { createMediaLinks } from '../../src/results/media-links.ts';
 import { createResultCopier } from '../../src/results/result-copier.ts';
 import { createS3Storage } from '../../src/results/s3-storage.ts';
+import { lateWriteMs } from '../../src/results/storage.ts';
 import type { ResultStorage } from '../../src/results/storage.ts';
 import { storageLimits, withTimeLimits } from '../../src/results/time-limits.ts';
 import { createFileUploadStore } from '../../src/store/file-uploads.ts';
@@ -61,7 +62,9 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
   await database.drop();
 });
-beforeEach(() => {
+beforeEach(async () => {
+  await Promise.all(['result_copies', 'files'].map((name) => database.db.collection(name).deleteMany({})));
+  objects.clear();
   received = [];
   aheadMs = 0;
 });
@@ -138,21 +141,46 @@ const writers: Readonly<Record<string, (parts: Parts) => Promise<unknown>>> = {
     }),
 };
 
+/** Runs the upkeep of stored files, as the reconciler does. */
+async function sweep({ copier, store, log }: Parts): Promise<void> {
+  await copier.retryDue();
+  await copier.deleteExpired();
+  await deleteExpiredFiles({ store, log, storage, now });
+}
+
 it.each(Object.entries(writers))('%s that completes after it was aborted is deleted', async (_, write) => {
   const parts = openParts();
   await write(parts).catch(() => undefined);
   expect(received).toHaveLength(1);
-  const sweep = async () => {
-    await parts.copier.retryDue();
-    await parts.copier.deleteExpired();
-    await deleteExpiredFiles({ ...parts, storage, now });
-  };
-  await sweep();
+  await sweep(parts);
   for (const key of received) objects.add(key);
   expect(objects.size).toBe(1);
   for (const days of [1, 2, 3]) {
     aheadMs = days * (retentionSeconds + 60) * 1000;
-    await sweep();
+    await sweep(parts);
   }
   expect([...objects]).toEqual([]);
 });
+
+it.each(Object.entries(writers))(
+  '%s that completes after its account was deleted is deleted, and so is its record',
+  async (_, write) => {
+    const parts = openParts();
+    await write(parts).catch(() => undefined);
+    expect(received).toHaveLength(1);
+    const removeAll = async (): Promise<boolean> => {
+      await parts.copier.remove(['task_late', 'img_late']);
+      return deleteFilesOf('acme', now() + 60_000, { ...parts, storage, now });
+    };
+    await removeAll();
+    await sweep(parts);
+    for (const key of received) objects.add(key);
+    expect(objects.size).toBe(1);
+    aheadMs = lateWriteMs + 60_000;
+    await sweep(parts);
+    expect([...objects]).toEqual([]);
+    expect(await removeAll()).toBe(true);
+    const records = ['result_copies', 'files'].map((name) => database.db.collection(name).countDocuments());
+    expect(await Promise.all(records)).toEqual([0, 0]);
+  },
+);

@@ -44,7 +44,7 @@ function copierOf(copies: ReturnType<typeof createResultCopyStore>) {
     openLink: unused,
     maxBytes: 1,
     channels: () => undefined,
-    retentionSeconds: 60,
+    retentionSeconds: 86_400,
     log,
     now,
   });
@@ -75,7 +75,7 @@ it('copies of tasks that are removed', async () => {
   expect(removed.toSorted()).toEqual(['one/0.png', 'two/0.png']);
   expect(await copies.find('one')).toBeUndefined();
   expect(await copies.find('held')).toMatchObject({
-    state: 'gave_up',
+    state: 'removed',
     names: ['0.png'],
     dueAt: now() + hourMs,
   });

@@ -328,7 +328,7 @@ async function openWorld(database: string, change: NodeChange): Promise<[HttpWor
         store: stores.nodes,
         channels: () => config.channels,
         isUnsearchable: () => false,
-        isForgotten: ({ deadlineAt }) => stores.requests.expiresAt(deadlineAt) <= now(),
+        isForgotten: stores.requests.isForgotten,
         onError: unused,
       }),
       drafts: createConfigDrafts({

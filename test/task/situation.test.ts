@@ -1,4 +1,8 @@
 import { expect, it } from 'vitest';
+import { defined } from '../../src/base/defined.ts';
+import { operatorActions } from '../../src/task/acts.ts';
+import { generalAdvice } from '../../src/task/advice.ts';
+import { attentionReasons, concerns } from '../../src/task/attention.ts';
 import type { TaskState } from '../../src/task/state.ts';
 import { situation } from '../../src/task/situation.ts';
 import type { Situation, Standing } from '../../src/task/situation.ts';
@@ -78,6 +82,54 @@ it('of an ended task whose request has been deleted offers no redelivery, becaus
 });
 
 const at = { channel: 'one', credential: 'a', marker: 'm' };
+const left = [{ channel: 'one', credential: 'a' }];
+const unfinished: readonly TaskState[] = [
+  { at: 'queued', round: 1, full: [], left },
+  { at: 'pausing', round: 1, full: [], ms: 1, until: 1 },
+  { at: 'searching', n: 1, code: 'lost' },
+  { at: 'asking', n: 1, code: 'lost' },
+  { at: 'asking', n: 1, code: 'upstream_id_taken', taken: true },
+  { at: 'waiting', n: 1 },
+  { at: 'stopping', n: 1, stop: 'cancel' },
+  { at: 'broken', n: 1, code: 'unknown_job' },
+  { at: 'review', charge: '2', why: 'above_hold' },
+  { at: 'review', why: 'unsettled' },
+  { at: 'review', why: 'unreleased' },
+  { at: 'ending', ending: { kind: 'succeeded' } },
+];
+const knowledge: readonly Partial<Standing>[] = [
+  {},
+  { isForgotten: true },
+  { isUnsearchable: true },
+  { isForgotten: true, isUnsearchable: true },
+];
+
+it.each([...unfinished, { at: 'ended' } as const])(
+  'the advice about %j names only acts that are possible',
+  (state) => {
+    for (const concern of [undefined, ...concerns])
+      for (const known of [...knowledge, { charge: 2n }, { charge: 2n, isRefunded: true } as const]) {
+        const { advice = '', actions } = situation({
+          ...standing,
+          ...known,
+          ...defined({ concern }),
+          id: 'task_1',
+          state,
+        });
+        const named = operatorActions.filter((name) => advice.includes(`\`${name}\``));
+        const possible = actions.map(({ name }) => name);
+        expect(named.filter((name) => !possible.includes(name))).toEqual([]);
+        expect(advice).not.toMatch(/undefined|\buse[.,]|\s{2}/);
+      }
+  },
+);
+
+it('the general advice lists every act that may help', () => {
+  expect(generalAdvice('submit_ambiguous')).toContain(
+    'then use `adopt` (with its upstream id), `resubmit`, `complete` or `fail`.',
+  );
+  for (const reason of attentionReasons) expect(generalAdvice(reason)).toMatch(/^[A-Z].*\.$/);
+});
 
 it.each([
   [

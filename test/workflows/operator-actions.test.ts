@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { OperatorActionName } from '../../src/task/acts.ts';
 import { operatorActions, refusalOf as tableRefusal, workflowActions } from '../../src/task/acts.ts';
 import type { Woken } from '../../activities/types.ts';
+import { situation, standingOf } from '../../src/task/situation.ts';
 import type { StateName } from '../../src/task/state.ts';
 import { both, refusalOf, signal, uncrossed, usePlayedTasks } from './played-tasks.ts';
 import type { PlayedTask } from './played-tasks.ts';
@@ -101,6 +102,26 @@ describe.each(Object.keys(situations) as (keyof typeof situations)[])('while a t
   });
 });
 
+describe.each(['queued', 'asking', 'broken', 'review'] as const)(
+  'the details of a task that is %s',
+  (name) => {
+    it.each([false, true])('offer what the API offers; its request is deleted: %s', async (isForgotten) => {
+      Object.assign(tasks.upstream, { isForgotten });
+      const task = await inSituation(name);
+      const { actions } = situation(
+        standingOf(task.record(), {
+          unserved: () => undefined,
+          isGone: () => false,
+          isUnsearchable: () => true,
+          isForgotten: () => isForgotten,
+        }),
+      );
+      expect(await advised(task)).toEqual(actions.map((action) => action.name));
+      await task.act('fail');
+    });
+  },
+);
+
 function isPossible(name: string, situation: StateName): boolean {
   const action = operatorActions.find((known) => known === name);
   return action !== undefined && tableRefusal(action, situation) === undefined;
@@ -166,8 +187,7 @@ it.each([
 describe('a submission with an unknown outcome', () => {
   it('says where to look, and the command of every action that helps', async () => {
     const task = await inSituation('asking');
-    // The workflow does not know whether the upstream can be searched, which depends on the configuration.
-    expect(await advised(task)).toEqual(['retry_now', 'adopt', 'resubmit', 'complete', 'fail', 'extend']);
+    expect(await advised(task)).toEqual(['adopt', 'resubmit', 'complete', 'fail', 'extend']);
     expect(await task.details()).toContain(`Channel **one**, credential a, marker \`${task.id}-marker\`.`);
     expect(await task.details()).toMatch(/Deadline 20\S+Z\. Held 1\.500000 USD\.$/);
     await task.act('fail');
@@ -280,6 +300,9 @@ describe('a submission with an unknown outcome', () => {
     const said = /^The upstream cannot be searched for the job\. Look for it .*`adopt`.*`fail`\./;
     expect(await task.refusal('retry_now')).toMatch(said);
     expect(await task.refusal('retry_now', { dry_run: true })).toMatch(said);
+    expect(await task.refusal('retry_now')).toContain('`resubmit`');
+    tasks.upstream.isForgotten = true;
+    expect(await task.refusal('retry_now')).not.toContain('`resubmit`');
     expect(task.record().state).toMatchObject({ at: 'asking' });
     expect(task.calls().filter((call) => call === 'find')).toHaveLength(1);
     await task.act('fail');

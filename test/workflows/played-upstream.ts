@@ -59,6 +59,7 @@ export interface Upstream {
   woken: Woken;
   configured: readonly string[];
   isTimeRight: boolean;
+  isForgotten: boolean;
   /** Milliseconds per write. */
   writeMs: number;
   /** Called between an action's write and its response. */
@@ -96,6 +97,7 @@ export function quietUpstream(): Upstream {
     woken: { kind: 'begun' },
     configured: ['one', 'two'],
     isTimeRight: true,
+    isForgotten: false,
     writeMs: 0,
     acted: async () => undefined,
   };
@@ -125,6 +127,7 @@ export function playActivities(upstream: () => Upstream): PlayedActivities {
   const step = async (id: string, event: TaskEvent): Promise<Task> =>
     (await records.step(id, event)).task ?? records.of(id);
   const deps = fakeDeps(records, upstream);
+  const view = (task: Task) => viewOf(task, deps);
   const steps = createTaskSteps(deps);
   const actOnTask = createActOnTask(deps);
 
@@ -182,7 +185,7 @@ export function playActivities(upstream: () => Upstream): PlayedActivities {
   async function watch(job: WatchedJob): Promise<TaskView> {
     const id = job.operation.id;
     note(job.task, `wait ${id}`);
-    return viewOf(await recordEnd(job, await upstream().wait(id, count(job.task, 'wait'))));
+    return view(await recordEnd(job, await upstream().wait(id, count(job.task, 'wait'))));
   }
 
   function recordEnd({ task, n, operation }: WatchedJob, end: JobEnd): Promise<Task> {
@@ -214,18 +217,18 @@ export function playActivities(upstream: () => Upstream): PlayedActivities {
 
   async function finish({ task: id }: FinishInput): Promise<TaskView> {
     const task = records.of(id);
-    if (task.state.at !== 'ending') return viewOf(task);
+    if (task.state.at !== 'ending') return view(task);
     note(id, 'finish');
     const { ending } = task.state;
     const { reviewed } = upstream();
     if (ending.kind === 'succeeded' && ending.approved !== true && reviewed !== undefined) {
-      return viewOf(await step(id, { kind: 'reviewed', charge: reviewed, why: 'above_hold' }));
+      return view(await step(id, { kind: 'reviewed', charge: reviewed, why: 'above_hold' }));
     }
     const how =
       ending.kind === 'failed'
         ? ({ status: 'failed', charge: 0n, error: ending.error ?? taskFailures.upstream } as const)
         : ({ status: 'succeeded', charge: 700_000n } as const);
-    return viewOf(await step(id, { kind: 'ended', chargeEstimated: false, ...how }));
+    return view(await step(id, { kind: 'ended', chargeEstimated: false, ...how }));
   }
 
   return {
@@ -245,15 +248,15 @@ export function playActivities(upstream: () => Upstream): PlayedActivities {
       },
       async findLostJob(id) {
         const task = records.of(id);
-        if (!isLost(task.state)) return viewOf(task);
+        if (!isLost(task.state)) return view(task);
         note(id, 'find');
         const { find } = upstream();
-        if (find === undefined) return viewOf(await step(id, { kind: 'asked' }));
+        if (find === undefined) return view(await step(id, { kind: 'asked' }));
         const found = await find(id);
         if (found === undefined) throw ApplicationFailure.create({ message: 'not there yet' });
-        return viewOf(await step(id, { kind: 'accepted', n: task.state.n, operation: { id: found } }));
+        return view(await step(id, { kind: 'accepted', n: task.state.n, operation: { id: found } }));
       },
-      stopJob: async (id) => viewOf(await stop(records.of(id))),
+      stopJob: async (id) => view(await stop(records.of(id))),
       finishTask: finish,
       firstCallback: async (id) => {
         note(id, 'first callback');
@@ -272,13 +275,13 @@ export function playActivities(upstream: () => Upstream): PlayedActivities {
         const task = isSubmitting(before.state) ? await submitOnce(before, input) : before;
         const job = task.state.at === 'waiting' ? watchedJob(task) : undefined;
         const isHere = job !== undefined && sameCandidate(job.candidate, input.candidate);
-        return isHere && !Context.current().cancellationSignal.aborted ? watch(job) : viewOf(task);
+        return isHere && !Context.current().cancellationSignal.aborted ? watch(job) : view(task);
       },
       async poll({ task: id }) {
         const task = records.of(id);
         const isWatched = task.state.at === 'waiting' || task.state.at === 'stopping';
         const job = isWatched ? watchedJob(task) : undefined;
-        return job === undefined ? viewOf(task) : watch(job);
+        return job === undefined ? view(task) : watch(job);
       },
     },
     callback: {
@@ -321,7 +324,11 @@ function fakeDeps(records: PlayedRecords, upstream: () => Upstream): ChannelActi
     log: silent,
     now: Date.now,
     scrub: (text: string) => text,
-    requests: { find: async () => ({ request: { kind: 'video' } }), ...kept },
+    requests: {
+      find: async () => ({ request: { kind: 'video' } }),
+      isForgotten: () => upstream().isForgotten,
+      ...kept,
+    },
     slots: { ...kept, release: async () => undefined },
     keySlots: kept,
     ledger: { void: async () => ({ closed: 'released' }) },

@@ -50,9 +50,9 @@ async function* written(id: string, roles: OperatorIdentity['roles'], deps: Deps
     counts.keys += 1;
     yield line({ object: 'export.key', key: presentKey(key) });
   }
-  for await (const page of taskPages(id, roles, deps)) {
-    counts.tasks += page.length;
-    yield page.join('');
+  for await (const task of taskLines(id, roles, deps)) {
+    counts.tasks += 1;
+    yield task;
   }
   for (let after = 0n; after < balance.seq;) {
     const limit = Math.min(pageEntries, Number(balance.seq - after));
@@ -64,24 +64,23 @@ async function* written(id: string, roles: OperatorIdentity['roles'], deps: Deps
   yield line({ object: 'export.end', ...counts });
 }
 
-async function* taskPages(
+/** Reads one request at a time, because a request may be many megabytes long. */
+async function* taskLines(
   account: string,
   roles: OperatorIdentity['roles'],
   { tasks, requests, mediaUrl, nodes }: Deps,
-): AsyncIterable<string[]> {
+): AsyncIterable<string> {
   for (let after: Task | undefined, isMore = true; isMore;) {
     const page = await tasks.list({ account }, { limit: pageTasks, ...defined({ after }) });
-    yield Promise.all(
-      page.tasks.map(async (task) => {
-        const { request, callbackUrl } = (await requests.find(task.id)) ?? {};
-        const asked = { request: request ?? null, callback_url: callbackUrl ?? null };
-        return line({
-          object: 'export.task',
-          task: presentAdminTask(task, { roles, mediaUrl, nodes }),
-          ...asked,
-        });
-      }),
-    );
+    for (const task of page.tasks) {
+      const { request, callbackUrl } = (await requests.find(task.id)) ?? {};
+      const asked = { request: request ?? null, callback_url: callbackUrl ?? null };
+      yield line({
+        object: 'export.task',
+        task: presentAdminTask(task, { roles, mediaUrl, nodes }),
+        ...asked,
+      });
+    }
     after = page.tasks.at(-1);
     isMore = page.hasMore;
   }

@@ -26,6 +26,7 @@ export function findBilledAttempts(deps: BillingDeps): Route {
     description:
       'Returns the tasks to which these jobs belong, or belonged, and what the upstream should bill for them. Jobs that belong to no task are left out.',
     method: 'post',
+    reads: 'many',
     paths: ['/admin/v1/billed-attempts/find'],
     input: z.object({ body }),
     success: { description: 'Ordered by the ids of their tasks.', schema: listSchema(billedAttemptSchema) },

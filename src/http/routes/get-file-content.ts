@@ -13,6 +13,7 @@ export function getFileContent({ files, storage }: Pick<FileRouteDeps, 'files' |
     description: 'Supports range requests and `if-none-match`.',
     tag: 'Files',
     method: 'get',
+    reads: 'one',
     paths: ['/v1/files/:file_id/content'],
     input: z.object({ params: fileParams }),
     ...fileAnswers,

@@ -72,11 +72,13 @@ export function getKey(deps: Deps): Route {
     async handle({ caller }) {
       const { account, key, caps } = caller;
       const use = (await ledger.uses(account, { key })).get('key');
-      const models = [...(caps?.models ?? [])].map(async ([model, limits]) => {
+      const models = [];
+      // One at a time, so that a key with many models does not occupy many connections to MongoDB.
+      for (const [model, limits] of caps?.models ?? []) {
         const uses = await ledger.uses(account, { key, model });
         const spent = { account, by: { key, model }, use: uses.get('model'), caps: capsOf('model', limits) };
-        return { model, spent: await presentSpending(spent, deps) };
-      });
+        models.push({ model, spent: await presentSpending(spent, deps) });
+      }
       const spent = { account, by: { key }, use, caps: capsOf('key', caps?.all) };
       return jsonReply({
         object: 'key',
@@ -92,7 +94,7 @@ export function getKey(deps: Deps): Route {
         concurrent_tasks: caller.concurrentTasks ?? null,
         spent: await presentSpending(spent, deps),
         projection: await presentProjection(key, use, deps),
-        models: await Promise.all(models),
+        models,
       });
     },
   });

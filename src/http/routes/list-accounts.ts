@@ -18,11 +18,10 @@ export function listAccounts({ accounts, ledger }: Pick<RouteDeps, 'accounts' | 
     success: { description: 'One page of accounts.', schema: pageSchema(accountSchema) },
     async handle({ query: { limit, after } }) {
       const found = await accounts.list({ limit: limit + 1, ...defined({ after }) });
-      const page = found.slice(0, limit);
-      const balances = await Promise.all(page.map((account) => ledger.balance(account.id)));
-      const data = page.map((account, index) =>
-        presentAccount(account, balances[index] ?? { available: 0n, held: 0n }),
-      );
+      const data = [];
+      // One at a time, so that a page occupies one connection to MongoDB, not a hundred.
+      for (const account of found.slice(0, limit))
+        data.push(presentAccount(account, await ledger.balance(account.id)));
       return jsonReply({ object: 'list', data, has_more: found.length > limit });
     },
   });

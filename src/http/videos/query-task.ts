@@ -39,6 +39,7 @@ export function queryTask({ kind, ...route }: TaskRoute, deps: QueryTaskDeps): R
     description:
       'Poll every 2 to 5 seconds (`retry-after` states when), or wait with `?wait=`, and stop at `succeeded` or `failed`. The response has an `etag`, and is a 304 if `if-none-match` names it. The headers `x-mediary-cost` and, in US dollars, `x-litellm-response-cost` also contain the charge of a task that succeeded.',
     method: 'get',
+    reads: 'one',
     input: z.object({ params: taskParams, query }),
     headers: z.object({ 'if-none-match': z.string().optional() }),
     success: { description: 'The current state of the task.', schema: taskSchemas[kind] },

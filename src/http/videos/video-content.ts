@@ -12,6 +12,7 @@ export const contentOperation = {
   description:
     'The gateway’s copy, with range requests. If there is no copy, the answer redirects to the upstream’s file.',
   method: 'get',
+  reads: 'one',
   errors: ['task_not_found', 'result_not_found', 'result_not_ready'],
   ...fileAnswers,
   otherAnswers: {

@@ -15,6 +15,7 @@ export function getArkTask(deps: DialectDeps): Route {
     description: 'Works for every video task of the account, whichever interface created it.',
     dialect: arkDialect,
     method: 'get',
+    reads: 'one',
     paths: ['/api/v3/contents/generations/tasks/:task_id'],
     input: z.object({ params: taskParams }),
     success: { description: 'The current state of the task.', schema: arkTaskSchema },

@@ -15,6 +15,7 @@ export function getFalResult(deps: DialectDeps): Route {
     summary: 'Fetch the result of a request',
     dialect: falDialect,
     method: 'get',
+    reads: 'one',
     paths: ['/fal/:owner/:name/requests/:task_id'],
     input: z.object({ params: falRequestParams }),
     success: { description: 'The video, or the images.', schema: falResultSchema },

@@ -16,6 +16,7 @@ export function getFalStatus(deps: DialectDeps): Route {
     description: 'Works for every task of the account, whichever interface created it. There are no logs.',
     dialect: falDialect,
     method: 'get',
+    reads: 'one',
     paths: ['/fal/:owner/:name/requests/:task_id/status'],
     input: z.object({ params: falRequestParams }),
     success: { description: 'The current state of the request.', schema: falRequestSchema },

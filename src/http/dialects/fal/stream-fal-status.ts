@@ -26,6 +26,7 @@ export function streamFalStatus(deps: DialectDeps): Route {
       'Sends the request in its current state, and again whenever its status changes, as server-sent events until it has ended. A comment line is sent every 15 seconds. If the gateway restarts, the stream ends before the request does.',
     dialect: falDialect,
     method: 'get',
+    reads: 'one',
     paths: ['/fal/:owner/:name/requests/:task_id/status/stream'],
     input: z.object({ params: falRequestParams }),
     success: { description: 'Each event is a `FalRequest`.', mediaType: eventStreamType },

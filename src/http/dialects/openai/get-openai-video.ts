@@ -16,6 +16,7 @@ export function getOpenaiVideo(deps: DialectDeps): Route {
       'Works for every video task of the account, whichever interface created it. The answer for an unfinished one carries `openai-poll-after-ms`, which the official clients obey.',
     dialect: openaiDialect,
     method: 'get',
+    reads: 'one',
     paths: ['/v1/videos/:task_id'],
     only: openaiVideoAddress,
     input: z.object({ params: openaiParams }),

@@ -15,6 +15,7 @@ export function getOpenrouterVideo(deps: DialectDeps): Route {
     description: 'Works for every video task of the account, whichever interface created it.',
     dialect: openrouterDialect,
     method: 'get',
+    reads: 'one',
     paths: ['/api/v1/videos/:task_id'],
     input: z.object({ params: taskParams }),
     success: { description: 'The current state of the video.', schema: openrouterJobSchema },

@@ -16,6 +16,7 @@ export function getPrediction(deps: DialectDeps): Route {
     description: 'Works for every task of the account, whichever interface created it.',
     dialect: replicateDialect,
     method: 'get',
+    reads: 'one',
     paths: ['/v1/predictions/:task_id'],
     input: z.object({ params: taskParams }),
     success: { description: 'The current state of the prediction.', schema: predictionSchema },

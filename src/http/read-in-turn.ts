@@ -1,0 +1,73 @@
+import { createPlaces } from '../base/places.ts';
+import type { Places } from '../base/places.ts';
+import { isMade } from './route.ts';
+import type { Identity, Made, RawRequest, Reply, Route } from './route.ts';
+
+/** Limits concurrent reads of many documents in this process, which has 50 connections to MongoDB. */
+export const listsReadMax = { name: 'lists read', placesMax: 16, shareMax: 4 } as const;
+
+/**
+ * Makes routes that read many documents wait for a place, which accounts and operators share. A reply that is made
+ * while it is sent occupies a place only while a part is made, so that slow readers keep no place. Other routes are
+ * returned unchanged.
+ */
+export function createReadInTurn(): (route: Route) => Route {
+  const places = createPlaces(listsReadMax);
+  return (route) => {
+    if (!readsMany(route)) return route;
+    const run: Route['run'] = async (request, identity) => {
+      const inTurn = turnsOf(places, { request, identity });
+      const reply = (await inTurn(() => route.run(request, identity))) ?? unreadReply;
+      return isMade(reply.body) ? { ...reply, body: madeInTurn(reply.body, inTurn) } : reply;
+    };
+    return { ...route, run };
+  };
+}
+
+export function readsMany({ reads, method, authentication }: Route): boolean {
+  return authentication !== 'none' && (reads ?? (method === 'get' ? 'many' : 'one')) === 'many';
+}
+
+/** Reads in a place. Resolves with undefined if the caller disconnects before one is free. */
+type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result | undefined>;
+
+/** Written to a connection that is already closed. */
+const unreadReply: Reply = { status: 204, headers: {}, mediaType: '' };
+
+interface Called {
+  readonly request: RawRequest;
+  readonly identity: Identity;
+}
+
+function turnsOf(places: Places, { request, identity }: Called): InTurn {
+  const holder = holderOf(identity);
+  let closed: AbortSignal | undefined;
+  return async (read) => {
+    const free = places.take(holder);
+    const place =
+      typeof free === 'string' ? await places.wait(holder, (closed ??= request.meta.closed())) : free;
+    try {
+      return place && (await read());
+    } finally {
+      place?.leave();
+    }
+  };
+}
+
+function holderOf(identity: Identity): string {
+  if (identity.kind === 'none') return '';
+  return identity.kind === 'key' ? identity.caller.account : `operator ${identity.operator}`;
+}
+
+async function* madeInTurn(parts: Made, inTurn: InTurn): AsyncIterable<string> {
+  const made = parts[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await inTurn(() => made.next());
+      if (next === undefined || next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    await made.return?.();
+  }
+}
