@@ -56,9 +56,7 @@ function showExplanation(explanation: Explanation, output: Output): void {
   }));
   const left = dropped.map(({ channel, reason, detail }) => ({ channel, verdict: reason, detail }));
   output.rows([...tried, ...left], { columns: ['channel', 'credential', 'verdict', 'detail'] });
-  output.note(
-    fallback === undefined ? 'Fallback: none. A failed job is the end of its task.' : wordsOf(fallback),
-  );
+  output.note(fallback === undefined ? 'Fallback: none. A failed job ends its task.' : wordsOf(fallback));
   if (refusal !== undefined) output.note(`Refused with ${refusal.code}: ${refusal.message}`);
 }
 
