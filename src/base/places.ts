@@ -2,7 +2,7 @@
  * Every resource that holders share within a process. docs/capacity.md describes each one, and a test attacks each one.
  */
 export const sharedPlaces = [
-  'connections of strangers',
+  'unauthenticated connections',
   'connections of callers',
   'credentials looked up',
   'requests of a key',
@@ -23,7 +23,7 @@ export const sharedPlaces = [
   'first callbacks',
   'copies retried',
   'uploads deleted',
-  'attempts that stay',
+  'attempts that poll in a worker',
 ] as const;
 
 export type SharedPlaces = (typeof sharedPlaces)[number];
