@@ -214,7 +214,7 @@ export const modelSchema = z.strictObject({
     })
     .prefault({}),
   n: z
-    .strictObject({ max: positiveInt.describe('How many images a request may ask for') })
+    .strictObject({ max: positiveInt.describe('The maximum number of images that a request may ask for') })
     .default({ max: 1 }),
   unsupported: z
     .union([unsupportedAction, z.record(z.string(), unsupportedAction)])
