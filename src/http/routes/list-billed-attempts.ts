@@ -27,7 +27,8 @@ const query = z.object({
       'Selects attempts without a known job, for which it is unknown whether the upstream has one.',
   }),
   limit: queryNumber(z.int().min(1).max(pageSizeMax).default(pageSizeMax)).meta({
-    description: 'Tasks of a page. Each has the attempts that it made at the channel: usually one.',
+    description:
+      'The number of tasks per page. Each task has the attempts that it made at the channel, usually one.',
   }),
   page: z
     .string()

@@ -10,14 +10,14 @@ import type { PollDeps } from './query-task.ts';
 
 export const contentOperation = {
   description:
-    'The gateway’s copy, with range requests. If there is no copy, the answer redirects to the upstream’s file.',
+    'Returns the gateway’s copy and supports range requests. If there is no copy, the response redirects to the upstream’s file.',
   method: 'get',
   errors: ['task_not_found', 'result_not_found', 'result_not_ready'],
   ...fileAnswers,
   otherAnswers: {
     ...fileAnswers.otherAnswers,
     302: {
-      description: 'The gateway does not serve the result itself. It is at `location`.',
+      description: 'The gateway does not serve the result itself. Fetch it from `location`.',
       mediaType: 'none',
     },
   },
