@@ -886,7 +886,7 @@ describe('route explain', () => {
     );
     const moderated = 'fallback: { channels: [spare, ark], on: [moderation_input], allow_moderation: true }';
     const words = await explained(moderated, '--request', '{"images":["asset://a-file"]}');
-    expect(words).toContain('at spare, ark (this request can go to none of them).');
+    expect(words).toContain('at spare, ark (this request cannot use any of them).');
     expect(words).toContain('Content that one vendor refused may go to another vendor.');
   });
 
