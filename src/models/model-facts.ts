@@ -270,11 +270,11 @@ const ofImages = {
   per_call: count
     .min(1)
     .optional()
-    .describe('How many images one call renders, if its answer contains them. Unset: 1'),
+    .describe('The number of images that one call renders, if its response contains them. Unset: 1'),
   data_only: z
     .boolean()
     .optional()
-    .describe('Whether answers contain base64 even if a request asks for links'),
+    .describe('Whether responses contain base64 even if a request asks for links'),
 };
 
 function withCases<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
@@ -284,7 +284,7 @@ function withCases<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
     cases: z
       .array(z.strictObject({ when: conditionSchema.optional(), facts }))
       .optional()
-      .describe('Facts that override the others in order, each where its condition holds'),
+      .describe('Facts that override the others in order, each if its condition is met'),
   });
 }
 
