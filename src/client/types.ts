@@ -1119,7 +1119,7 @@ export type Cap = {
   readonly resets_at?: number;
 };
 
-/** The kind of an upstream’s failure. The guide “Errors” explains each. */
+/** The class of an upstream’s failure. The guide “Errors” explains each class. */
 export type FailureClass =
   | 'moderation_input'
   | 'moderation_output'

@@ -43,7 +43,7 @@ export function createDocument(routes: readonly Route[]): OpenApiDocument {
       title: 'Mediary',
       version: '1',
       description:
-        'One address for video and image generation. The guide “Errors” beside this document explains every code of an error body.',
+        'One address for video and image generation. The guide “Errors” next to this document explains every error code.',
       contact: { name: 'The operator of this gateway' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },

@@ -46,7 +46,7 @@ export const actionFields: Readonly<Record<ActionField, FieldRow>> = {
     type: 'text',
   },
   seconds: {
-    label: 'By how many seconds (60 to 604800)',
+    label: 'Additional seconds (60 to 604800)',
     description: 'how many seconds to add to the deadline',
     value: 'n',
     type: 'count',

@@ -62,7 +62,7 @@ const partSchema = z
         'The tasks that wait until the circuit closes, and since when the oldest one has been waiting. Null if they could not be counted.',
     }),
   })
-  .meta({ id: 'ChannelPart', description: 'A circuit that opened at least once.' });
+  .meta({ id: 'ChannelPart', description: 'A circuit that has opened at least once.' });
 
 export const channelHealthSchema = z
   .object({

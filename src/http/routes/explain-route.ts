@@ -33,7 +33,8 @@ const explainedCandidates = z.array(
     channel: z.string(),
     credential: z.string(),
     waits: z.boolean().meta({
-      description: 'The channel cannot be used at the moment, so a task would have to wait for it.',
+      description:
+        'True if the channel cannot be used at the moment, so that a task would have to wait for it.',
     }),
     detail: z.string().meta({ description: 'Why the channel cannot be used normally. Empty if it can.' }),
   }),

@@ -20,7 +20,7 @@ export const configDraftEntrySchema = z
           description: z.string(),
           type: z.enum(['text', 'number', 'boolean', 'choice', 'secret', 'texts', 'numbers']).meta({
             description:
-              '`texts` and `numbers` are lists. A `number` may also be a word, such as `off`. A `secret` is sealed immediately.',
+              '`texts` and `numbers` are lists. A `number` may also be a keyword, such as `off`. A `secret` is sealed immediately.',
           }),
           options: z.array(z.string()).meta({ description: 'The values of a `choice`.' }),
           required: z.boolean(),

@@ -17,7 +17,7 @@ export const openrouterJobSchema = z
     unsigned_urls: z
       .array(z.string())
       .optional()
-      .meta({ description: 'The address of the video. It requires the API key.' }),
+      .meta({ description: 'The address of the video. Fetching it requires the API key.' }),
     usage: z
       .object({ cost: z.number().nullable(), is_byok: z.literal(false) })
       .optional()
